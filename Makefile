@@ -1,0 +1,50 @@
+# One command for each thing. Everything runs in .venv, which `make install` fills once.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+MEMORIES := examples/memorybank/memories.jsonl
+ASK := ask --memories $(MEMORIES) --timestamp 2023-05-07T12:00 --timezone UTC -k 3
+
+.PHONY: help install demo test check fix bench notebooks clean
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+install: $(READY)  ## everything the other commands need; the only one that uses the network
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[all]" --group dev
+	touch $@
+
+demo: $(READY)  ## load real conversations and ask them three questions
+	$(BIN)/python -m langchain_recall $(ASK) --user-id Emily \
+	  "What did I tell you about the museum last Tuesday?" \
+	  "Which film did I see a week ago?"
+	$(BIN)/python -m llamaindex_recall $(ASK) --user-id Emily "What makes me nervous?"
+
+test: $(READY)  ## the tests; no network
+	$(BIN)/python -m pytest
+
+check: $(READY)  ## format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fix: $(READY)  ## format, and what the linter can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+DATA ?= examples/memorybank/benchmark
+bench: $(READY)  ## the benchmarks, on DATA=folder (a part of MemoryBank, if none is given)
+	$(BIN)/python -m benchmarks.retrieval --data $(DATA)
+	$(BIN)/python -m benchmarks.latency --rows 10000
+
+notebooks: $(READY)  ## run the notebooks from top to bottom
+	$(BIN)/python -m pytest tests/test_notebooks.py
+
+clean:  ## forget the environment and all that was built
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,164 @@
+"""The benchmark data as small frozen values; times without a zone are read in UTC."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+Row = Mapping[str, object]
+
+
+class DataError(Exception):
+    """The data is not there, or not as it should be; the message is for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """One memory of a retrieval set; corpus and id together are its key."""
+
+    corpus: str
+    id: str
+    text: str
+    speaker: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The time a question names, half-open, and the words that name it (empty = not marked)."""
+
+    start: datetime
+    end: datetime
+    span: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question, and the ids of the memories of its corpus that answer it."""
+
+    corpus: str
+    text: str
+    now: datetime
+    category: str
+    relevant: frozenset[str]
+    window: Window | None
+    off_text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalSet:
+    """A folder of memories and questions.
+
+    Attributes:
+        name: The folder's name.
+        corpora: The memories of each corpus, the oldest first.
+        questions: In the order of the file.
+    """
+
+    name: str
+    corpora: Mapping[str, Sequence[Remembered]]
+    questions: Sequence[Question]
+
+    def visible(self, question: Question) -> Sequence[Remembered]:
+        """The memories a question may find: its corpus up to, and with, its ``now``."""
+        memories = self.corpora[question.corpus]
+        return memories[: bisect_right(memories, question.now, key=lambda each: each.created_at)]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """A range of time with None for an open end."""
+
+    start: datetime | None
+    end: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A text, and the readings of the time it names: the likeliest first, none = it names none."""
+
+    set: str
+    text: str
+    reference: datetime
+    readings: Sequence[Bounds]
+
+
+def read_retrieval_set(folder: Path) -> RetrievalSet:
+    """Read ``memories.jsonl`` and ``queries.jsonl``.
+
+    Raises:
+        DataError: When the folder or a file is missing, or a line is not as it should be.
+    """
+    if not folder.is_dir():
+        raise DataError(f"{folder} is not a folder; --data takes one with memories.jsonl in it")
+    corpora: dict[str, list[Remembered]] = defaultdict(list)
+    for memory in _read(folder / "memories.jsonl", _remembered):
+        corpora[memory.corpus].append(memory)
+    for memories in corpora.values():
+        memories.sort(key=lambda each: each.created_at)
+    questions = _read(folder / "queries.jsonl", _question)
+    for question in questions:
+        if question.corpus not in corpora:
+            raise DataError(f"{folder}: no memories of {question.corpus!r}, which a query names")
+    return RetrievalSet(folder.resolve().name, dict(corpora), questions)
+
+
+def read_expressions(file: Path) -> list[Expression]:
+    """Read a file of time expressions.
+
+    Raises:
+        DataError: When the file is missing, or a line is not as it should be.
+    """
+    return _read(file, _expression)
+
+
+def _read[T](file: Path, parse: Callable[[Row], T]) -> list[T]:
+    if not file.is_file():
+        raise DataError(f"{file} is not there")
+    parsed = []
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            parsed.append(parse(json.loads(line)))
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"{file} line {number}: {type(error).__name__}: {error}") from error
+    return parsed
+
+
+def _remembered(row: Row) -> Remembered:
+    text = (str(row[key]) for key in ("corpus", "id", "text", "speaker"))
+    return Remembered(*text, created_at=_moment(row["created_at"]))
+
+
+def _question(row: Row) -> Question:
+    window, off_text, relevant = row["time"], row["off_text"], row["relevant"]
+    return Question(
+        corpus=str(row["corpus"]),
+        text=str(row["text"]),
+        now=_moment(row["now"]),
+        category=str(row["category"]),
+        relevant=frozenset(map(str, relevant if isinstance(relevant, list) else ())),
+        window=_window(window) if isinstance(window, dict) else None,
+        off_text=None if off_text is None else str(off_text),
+    )
+
+
+def _window(row: Row) -> Window:
+    return Window(_moment(row["start"]), _moment(row["end"]), str(row.get("span") or ""))
+
+
+def _expression(row: Row) -> Expression:
+    # One open end is "before 4pm" or "since May"; only a text with neither end names no time.
+    named = row["start"] is not None or row["end"] is not None
+    pairs = [(row["start"], row["end"]), *row["alternatives"]] if named else []  # type: ignore[misc]  # a list, or the line is refused
+    readings = [Bounds(*(bound and _moment(bound) for bound in pair)) for pair in pairs]
+    return Expression(str(row["set"]), str(row["text"]), _moment(row["reference"]), readings)
+
+
+def _moment(value: object) -> datetime:
+    moment = datetime.fromisoformat(str(value))
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

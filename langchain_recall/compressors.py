@@ -1,0 +1,135 @@
+"""The stages as LangChain document compressors.
+
+Each is a stage of `recall_stages` with LangChain's base beside it, nothing more. It works in a
+`DocumentCompressorPipeline`, under a `ContextualCompressionRetriever`, as a Runnable on
+``{"query": ..., "documents": [...]}``, and in the ``stages`` of a `RecallRetriever`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TypedDict
+
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForChainRun,
+    CallbackManagerForChainRun,
+    Callbacks,
+)
+from langchain_core.documents import BaseDocumentCompressor, Document
+from langchain_core.language_models import BaseLanguageModel
+from langchain_core.runnables import RunnableConfig, RunnableSerializable
+from pydantic import ConfigDict, Field
+
+from langchain_recall._convert import to_document, to_memory
+from langchain_recall._model import asking, asking_async
+from recall_stages import extract_time, fuse_rerank, print_memory, semantic_rank
+from recall_stages.memory import Query
+from recall_stages.stage import Recall, Stage, arun, pipeline, run
+from recall_stages.timed import Timed
+
+
+class CompressorInput(TypedDict):
+    """What a compressor takes as a Runnable."""
+
+    query: str
+    documents: Sequence[Document]
+
+
+class MemoryCompressor(
+    Timed, Stage, RunnableSerializable[CompressorInput, list[Document]], BaseDocumentCompressor
+):
+    """A stage that takes and returns LangChain documents, and never alters those it is given."""
+
+    # LangChain's Serializable ignores unknown names; a typo shall be an error here too.
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+    @classmethod
+    def is_lc_serializable(cls) -> bool:
+        """A stage is its settings, so `dumps` and `loads` can carry it."""
+        return True
+
+    def invoke(
+        self, input: CompressorInput, config: RunnableConfig | None = None, **kwargs: object
+    ) -> list[Document]:
+        """Work on ``{"query": ..., "documents": [...]}``, as a run of its own in the trace."""
+        return self._call_with_config(self._compress, input, config, **kwargs)
+
+    async def ainvoke(
+        self, input: CompressorInput, config: RunnableConfig | None = None, **kwargs: object
+    ) -> list[Document]:
+        """Work without blocking the event loop."""
+        return await self._acall_with_config(self._acompress, input, config, **kwargs)
+
+    def compress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+    ) -> Sequence[Document]:
+        """Work on documents for a query; no documents in, none out, and no model is asked."""
+        return self.invoke({"query": query, "documents": documents}, {"callbacks": callbacks})
+
+    async def acompress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+    ) -> Sequence[Document]:
+        """Work on documents without blocking the event loop."""
+        return await self.ainvoke(
+            {"query": query, "documents": documents}, {"callbacks": callbacks}
+        )
+
+    def _compress(
+        self, given: CompressorInput, run_manager: CallbackManagerForChainRun
+    ) -> list[Document]:
+        if not given["documents"]:
+            return []
+        steps = pipeline([self], self._recall(given))
+        return self._documents(run(steps, asking(run_manager.get_child())))
+
+    async def _acompress(
+        self, given: CompressorInput, run_manager: AsyncCallbackManagerForChainRun
+    ) -> list[Document]:
+        if not given["documents"]:
+            return []
+        steps = pipeline([self], self._recall(given))
+        return self._documents(await arun(steps, asking_async(run_manager.get_child())))
+
+    def _recall(self, given: CompressorInput) -> Recall:
+        moment = self.moment(datetime.now(UTC))
+        memories = tuple(to_memory(document, moment.tzinfo) for document in given["documents"])
+        return Recall(Query(text=given["query"], reference_time=moment), memories)
+
+    def _documents(self, recall: Recall) -> list[Document]:
+        return [to_document(memory) for memory in recall.memories]
+
+
+class ModelCompressor(MemoryCompressor):
+    """A stage that may ask a language model."""
+
+    llm: BaseLanguageModel | None = Field(None, exclude=True, repr=False)
+
+
+class TextCompressor(MemoryCompressor):
+    """A stage whose outcome is one text: as a compressor, a single document that names the ids."""
+
+    def format(self, documents: Sequence[Document], query: str = "") -> str:
+        """The text alone, also for no documents: ``retriever | PrintMemory().format | prompt``."""
+        steps = pipeline([self], self._recall({"query": query, "documents": documents}))
+        return run(steps, asking(None)).text
+
+    def _documents(self, recall: Recall) -> list[Document]:
+        ids = ", ".join(memory.id for memory in recall.memories)
+        return [Document(page_content=recall.text, metadata={"recall_ids": ids})]
+
+
+class ExtractTime(extract_time.ExtractTime, MemoryCompressor):
+    __doc__ = extract_time.ExtractTime.__doc__
+
+
+class SemanticRank(semantic_rank.SemanticRank, ModelCompressor):
+    __doc__ = semantic_rank.SemanticRank.__doc__
+
+
+class FuseRerank(fuse_rerank.FuseRerank, MemoryCompressor):
+    __doc__ = fuse_rerank.FuseRerank.__doc__
+
+
+class PrintMemory(print_memory.PrintMemory, TextCompressor):
+    __doc__ = print_memory.PrintMemory.__doc__

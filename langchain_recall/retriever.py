@@ -1,0 +1,138 @@
+"""RecallRetriever: ask a collection of memories in plain words, from LangChain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Unpack
+
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForRetrieverRun,
+    CallbackManagerForRetrieverRun,
+)
+from langchain_core.documents import Document
+from langchain_core.language_models import BaseLanguageModel
+from langchain_core.retrievers import BaseRetriever, LangSmithRetrieverParams
+from langchain_core.runnables import RunnableConfig, ensure_config
+from pydantic import ConfigDict, Field
+
+from langchain_recall._convert import to_document, to_memory
+from langchain_recall._model import asking, asking_async
+from langchain_recall.compressors import ExtractTime, FuseRerank, SemanticRank
+from recall_stages.explain import Explanation
+from recall_stages.explain import explain as explain_memories
+from recall_stages.memory import Scope
+from recall_stages.retriever import CallOptions, MemoryRetriever, MemoryStore
+from recall_stages.stage import Recall, Stage, arun, run
+
+# What a chain's config may set. Not session_id: LangChain's message histories use that name for
+# a conversation, and memories of other conversations would silently vanish.
+_CONFIGURABLE = ("timestamp", "timezone")
+_CONFIGURABLE_SCOPE = ("user_id", "agent_id", "workspace")
+
+
+class RecallRetriever(MemoryRetriever, BaseRetriever):
+    __doc__ = (
+        (MemoryRetriever.__doc__ or "")
+        + """
+    A drop-in LangChain retriever. Every setting but the store can be set for one call:
+    ``retriever.invoke("...", k=3, timestamp="2024-03-12")``; timestamp, timezone, user_id,
+    agent_id and workspace also through ``config={"configurable": {...}}``.
+
+    Examples:
+        >>> from langchain_recall import RecallRetriever, RecallStore
+        >>> store = RecallStore()
+        >>> ids = store.add([
+        ...     {"content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00:00Z"},
+        ...     {"content": "The dentist moved to Elm Street.", "created_at": "2024-02-01T10:00:00Z"},
+        ... ])
+        >>> retriever = RecallRetriever(store=store, k=1)
+        >>> found = retriever.invoke("What about the dentist last Tuesday?", timestamp="2024-03-08T12:00:00Z")
+        >>> found[0].page_content, found[0].metadata["recall_time_words"]
+        ('The dentist filled a tooth.', 'last Tuesday')
+        >>> store.close()
+    """
+    )
+
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+    stages: list[Stage] = Field(default_factory=lambda: [ExtractTime(), FuseRerank()])
+
+    def invoke(
+        self, input: object, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> list[Document]:
+        """The memories that answer a question, best first; see the class for the settings."""
+        return super().invoke(input, config, **_call_settings(config, kwargs))  # type: ignore[arg-type]  # a chain may hand over a dict
+
+    async def ainvoke(
+        self, input: object, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> list[Document]:
+        """The same, without blocking the event loop."""
+        return await super().ainvoke(input, config, **_call_settings(config, kwargs))  # type: ignore[arg-type]  # a chain may hand over a dict
+
+    def add_documents(self, documents: Sequence[Document]) -> list[str]:
+        """Store documents as memories and return their ids; see `RecallStore.add`."""
+        return self.store.add([to_memory(document) for document in documents])
+
+    def _get_relevant_documents(
+        self,
+        query: object,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,
+        **options: Unpack[CallOptions],
+    ) -> list[Document]:
+        steps = self.recall(query, datetime.now(UTC), options)
+        return _documents(run(steps, asking(run_manager.get_child()), self.store.find))
+
+    async def _aget_relevant_documents(
+        self,
+        query: object,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun,
+        **options: Unpack[CallOptions],
+    ) -> list[Document]:
+        steps = self.recall(query, datetime.now(UTC), options)
+        ask = asking_async(run_manager.get_child())
+        return _documents(await arun(steps, ask, self.store.afind))
+
+    def _get_ls_params(self, **kwargs: Any) -> LangSmithRetrieverParams:
+        params = super()._get_ls_params(**kwargs)
+        params["ls_vector_store_provider"] = type(self.store).__name__
+        params["ls_embedding_model"] = getattr(self.store, "embedding_model", None)
+        return params
+
+
+def personal_memory_retriever(
+    store: MemoryStore, llm: BaseLanguageModel | None = None, **settings: Any
+) -> RecallRetriever:
+    """The personal flow: time extracted, memories retrieved, ranked and fused (seed 000).
+
+    Args:
+        store: The collection.
+        llm: A model that ranks the candidates; None = the flow makes no model call.
+        **settings: Further settings of `RecallRetriever`.
+    """
+    rank = [SemanticRank(llm=llm)] if llm is not None else []
+    return RecallRetriever(store=store, stages=[ExtractTime(), *rank, FuseRerank()], **settings)
+
+
+def explain(documents: Sequence[Document]) -> Explanation:
+    """Why each document came back; printing the result shows a table."""
+    return explain_memories([to_memory(document) for document in documents])
+
+
+def _documents(recall: Recall) -> list[Document]:
+    zone = recall.query.reference_time.tzinfo
+    return [to_document(memory, zone) for memory in recall.memories]
+
+
+def _call_settings(config: RunnableConfig | None, given: dict[str, Any]) -> dict[str, Any]:
+    """What the call says, over what the config of the chain around it says of time and scope."""
+    configurable = ensure_config(config).get("configurable") or {}
+    settings = {name: configurable[name] for name in _CONFIGURABLE if name in configurable}
+    settings |= given
+    scope = {name: configurable[name] for name in _CONFIGURABLE_SCOPE if configurable.get(name)}
+    if scope:
+        asked = Scope.model_validate(given.get("scope") or {})
+        settings["scope"] = Scope(**scope).narrow(asked)
+    return settings

@@ -1,0 +1,41 @@
+"""Node <-> Memory: the only file that knows both."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+
+from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextNode
+
+from recall_stages.flat import TRACE_PREFIX, flat_trace, from_flat, to_flat
+from recall_stages.memory import Memory
+
+
+def to_memory(scored: NodeWithScore | BaseNode, timezone: tzinfo | None = None) -> Memory:
+    """Read a node as a memory; times without a zone are read in ``timezone``."""
+    node, score = (
+        (scored.node, scored.score) if isinstance(scored, NodeWithScore) else (scored, None)
+    )
+    return from_flat(
+        node.get_content(MetadataMode.NONE),
+        node.metadata,
+        memory_id=node.node_id,
+        score=score,
+        timezone=timezone,
+        source=node,
+    )
+
+
+def to_node(memory: Memory, timezone: tzinfo | None = None) -> NodeWithScore:
+    """Write a memory as a node; one that came from a node keeps all else it had."""
+    if isinstance(memory.source, BaseNode):
+        node = memory.source.model_copy(deep=True)
+        node.metadata |= flat_trace(memory)
+        if node.get_content(MetadataMode.NONE) != memory.content:
+            node.set_content(memory.content)
+    else:
+        node = TextNode(id_=memory.id, text=memory.content, metadata=to_flat(memory, timezone))
+    # The trace is for people: neither a model's prompt nor an embedding shall see it.
+    trace = [key for key in node.metadata if key.startswith(TRACE_PREFIX)]
+    node.excluded_llm_metadata_keys = sorted({*node.excluded_llm_metadata_keys, *trace})
+    node.excluded_embed_metadata_keys = sorted({*node.excluded_embed_metadata_keys, *trace})
+    return NodeWithScore(node=node, score=memory.score)

@@ -1,0 +1,129 @@
+"""RecallRetriever: ask a collection of memories in plain words, from LlamaIndex."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Unpack
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.callbacks import CallbackManager
+from llama_index.core.instrumentation import get_dispatcher
+from llama_index.core.llms import LLM
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, QueryType
+from pydantic import Field, PrivateAttr
+
+from llamaindex_recall._convert import to_memory, to_node
+from llamaindex_recall._model import ask, ask_async
+from llamaindex_recall.postprocessors import ExtractTime, FuseRerank, SemanticRank
+from recall_stages.explain import Explanation
+from recall_stages.explain import explain as explain_memories
+from recall_stages.retriever import CallOptions, MemoryRetriever, MemoryStore
+from recall_stages.stage import Recall, Stage, Steps, arun, run
+
+dispatcher = get_dispatcher(__name__)
+
+
+@dataclass
+class RecallQueryBundle(QueryBundle):
+    """A question with settings of its own, for places that pass a bundle on, such as engines.
+
+    Examples:
+        >>> RecallQueryBundle("What about the dentist?", options={"k": 3}).options
+        {'k': 3}
+    """
+
+    options: CallOptions = field(default_factory=CallOptions)
+
+
+class RecallRetriever(MemoryRetriever, BaseRetriever):
+    __doc__ = (
+        (MemoryRetriever.__doc__ or "")
+        + """
+    A drop-in LlamaIndex retriever. Every setting but the store can be set for one call:
+    ``retriever.retrieve("...", k=3, timestamp="2024-03-12")``, or with a `RecallQueryBundle`.
+
+    Examples:
+        >>> from llamaindex_recall import RecallRetriever, RecallStore
+        >>> store = RecallStore()
+        >>> ids = store.add([
+        ...     {"content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00:00Z"},
+        ...     {"content": "The dentist moved to Elm Street.", "created_at": "2024-02-01T10:00:00Z"},
+        ... ])
+        >>> retriever = RecallRetriever(store=store, k=1)
+        >>> found = retriever.retrieve("What about the dentist last Tuesday?", timestamp="2024-03-08T12:00:00Z")
+        >>> found[0].text, found[0].metadata["recall_time_words"]
+        ('The dentist filled a tooth.', 'last Tuesday')
+        >>> store.close()
+    """
+    )
+
+    stages: list[Stage] = Field(default_factory=lambda: [ExtractTime(), FuseRerank()])
+
+    # What LlamaIndex's base, which is no pydantic model, sets on its instances.
+    callback_manager: CallbackManager = Field(
+        default_factory=CallbackManager, exclude=True, repr=False
+    )
+    object_map: dict[str, Any] = Field(default_factory=dict, exclude=True, repr=False)
+    _verbose: bool = PrivateAttr(default=False)
+
+    def retrieve(
+        self, str_or_query_bundle: QueryType, **options: Unpack[CallOptions]
+    ) -> list[NodeWithScore]:
+        """The memories that answer a question, best first; see the class for the settings."""
+        return super().retrieve(_bundle(str_or_query_bundle, options))
+
+    async def aretrieve(
+        self, str_or_query_bundle: QueryType, **options: Unpack[CallOptions]
+    ) -> list[NodeWithScore]:
+        """The same, without blocking the event loop."""
+        return await super().aretrieve(_bundle(str_or_query_bundle, options))
+
+    def add_nodes(self, nodes: Sequence[BaseNode]) -> list[str]:
+        """Store nodes as memories and return their ids; see `RecallStore.add`."""
+        return self.store.add([to_memory(node) for node in nodes])
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return _nodes(run(self._steps(query_bundle), ask, self.store.find))
+
+    @dispatcher.span  # LlamaIndex decorates only the sync method by itself
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return _nodes(await arun(self._steps(query_bundle), ask_async, self.store.afind))
+
+    def _steps(self, query_bundle: QueryBundle) -> Steps:
+        options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}
+        return self.recall(query_bundle.query_str, datetime.now(UTC), options)
+
+
+def personal_memory_retriever(
+    store: MemoryStore, llm: LLM | None = None, **settings: Any
+) -> RecallRetriever:
+    """The personal flow: time extracted, memories retrieved, ranked and fused (seed 000).
+
+    Args:
+        store: The collection.
+        llm: A model that ranks the candidates; None = the flow makes no model call.
+        **settings: Further settings of `RecallRetriever`.
+    """
+    rank = [SemanticRank(llm=llm)] if llm is not None else []
+    return RecallRetriever(store=store, stages=[ExtractTime(), *rank, FuseRerank()], **settings)
+
+
+def explain(nodes: Sequence[NodeWithScore]) -> Explanation:
+    """Why each node came back; printing the result shows a table."""
+    return explain_memories([to_memory(node) for node in nodes])
+
+
+def _bundle(asked: QueryType, options: CallOptions) -> QueryBundle:
+    if isinstance(asked, QueryBundle):
+        if not options:
+            return asked
+        own = asked.options if isinstance(asked, RecallQueryBundle) else {}
+        return RecallQueryBundle(asked.query_str, options={**own, **options})
+    return RecallQueryBundle(asked, options=options)
+
+
+def _nodes(recall: Recall) -> list[NodeWithScore]:
+    zone = recall.query.reference_time.tzinfo
+    return [to_node(memory, zone) for memory in recall.memories]

@@ -1,0 +1,81 @@
+"""ExtractTime: Q -> Q with time ranges. No model call; a question that names no time passes as is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import ClassVar, Literal
+
+from recall_stages.stage import Recall, Stage
+from recall_stages.time_stamp import time_stamp
+from recall_stages.timeline import TimeRange, extract_time
+
+_BEFORE_A_STOP = re.compile(r"\s+([,.;:?!，。？！])")
+
+
+class ExtractTime(Stage):
+    """Understand the time that a question names, so that search and ranking can prefer it.
+
+    Works on the question before the search. Used after a search (in a stock compressor or
+    postprocessor list, where only text is passed on), it leaves what it understood on every
+    candidate, where `FuseRerank` finds it.
+
+    Args:
+        language: "en", "zh", or "auto", which looks at the letters.
+        week_start: The day on which "last week" begins.
+        day_first: Whether 5/7/2023 is the 5th of July; None = as the language has it.
+        hemisphere: Where summer is: "north" or "south".
+        strip: Search with the words of time left out, so that "last Tuesday" does not pull
+            memories that merely mention a Tuesday.
+
+    Examples:
+        >>> from datetime import datetime, UTC
+        >>> from recall_stages.memory import Query
+        >>> asked = Query(text="What did I eat yesterday?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> understood = ExtractTime().apply(Recall(asked)).query
+        >>> understood.search_text, understood.time_ranges[0].describe()
+        ('What did I eat?', '2024-03-05 (Tuesday)')
+    """
+
+    before_search: ClassVar[bool] = True
+
+    language: Literal["auto", "en", "zh"] = "auto"
+    week_start: Literal["monday", "sunday"] = "monday"
+    day_first: bool | None = None
+    hemisphere: Literal["north", "south"] = "north"
+    strip: bool = True
+
+    def apply(self, recall: Recall) -> Recall:
+        """Read the question's words of time against its reference time."""
+        query = recall.query
+        ranges = extract_time(
+            query.text,
+            query.reference_time,
+            language=self.language,
+            week_start=self.week_start,
+            day_first=self.day_first,
+            hemisphere=self.hemisphere,
+        )
+        if not ranges:
+            return recall
+        understood = {"time_ranges": tuple(ranges)}
+        if self.strip:
+            understood["search_text"] = without_time_words(query.text, ranges)
+        stamp = time_stamp(ranges)
+        return replace(
+            recall,
+            query=query.model_copy(update=understood),
+            memories=tuple(
+                memory.model_copy(update={"trace": {**memory.trace, **stamp}})
+                for memory in recall.memories
+            ),
+        )
+
+
+def without_time_words(text: str, ranges: list[TimeRange]) -> str:
+    """The question with its words of time left out; whole, where nothing else would be left."""
+    kept = text
+    for start, end in sorted((each.span for each in ranges if each.span), reverse=True):
+        kept = f"{kept[:start].rstrip()} {kept[end:].lstrip()}"
+    kept = _BEFORE_A_STOP.sub(r"\1", kept).strip(" ,;:-，：")
+    return kept if any(letter.isalnum() for letter in kept) else text

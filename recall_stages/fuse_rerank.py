@@ -1,0 +1,135 @@
+"""FuseRerank: Q x R -> R. Relevance, kind of memory and time in one score. No model call, never fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta, tzinfo
+
+from pydantic import Field
+
+from recall_stages.memory import Memory, Query
+from recall_stages.stage import Recall, Stage
+from recall_stages.time_stamp import stamped_ranges, time_stamp
+from recall_stages.timeline import TimeRange, half_life_weight
+
+_SOFT_HALF_LIFE = timedelta(days=14)  # what "recently" prefers: a fortnight old counts half
+
+
+class FuseRerank(Stage):
+    """Rank memories by relevance x type ratio x time ratio (seed operation FuseRerankOp).
+
+    Relevance is the score a memory comes with, between 0 and 1; scores on another scale are
+    divided by the best one, and memories without any get one from their place. A memory of which
+    the recorded time or the event time lies in a range that the question names is multiplied by
+    ``fuse_time_ratio``: time prefers, it does not exclude. Running the stage twice changes nothing.
+
+    Args:
+        fuse_score_threshold: Memories that reach it neither before nor after fusing are dropped.
+        fuse_ratio_dict: How much each memory type counts; types that are not named count 1.
+        fuse_time_ratio: How much a memory from the time asked about counts; 1 = no preference.
+        top_n: How many to keep. Left alone inside a retriever, it never keeps fewer than its k.
+        show_time: Begin each content with the time it was recorded, for readers that see nothing
+            else: ``[2024-03-12 15:20:00 Tuesday] content``.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> now = datetime(2024, 3, 6, tzinfo=UTC)
+        >>> told = Memory(content="I like tea", memory_type="conversation", score=0.8)
+        >>> known = Memory(content="Likes tea", memory_type="insight", score=0.5)
+        >>> fused = FuseRerank().apply(Recall(Query(text="tea?", reference_time=now), (told, known)))
+        >>> [(memory.content, memory.score) for memory in fused.memories]
+        [('Likes tea', 1.0), ('I like tea', 0.4)]
+    """
+
+    fuse_score_threshold: float = Field(0.1, ge=0, le=1)
+    fuse_ratio_dict: dict[str, float] = Field(
+        default_factory=lambda: {
+            "conversation": 0.5,
+            "observation": 1.0,
+            "obs_customized": 1.2,
+            "insight": 2.0,
+        }
+    )
+    fuse_time_ratio: float = Field(2.0, gt=0)
+    top_n: int = Field(5, ge=1)
+    show_time: bool = False
+
+    def apply(self, recall: Recall) -> Recall:
+        """Score, sort and cut the candidates; memories with equal scores keep their order."""
+        ranges = recall.query.time_ranges or stamped_ranges(recall.memories)
+        fused = [
+            self._fuse(memory, relevance, recall.query, ranges)
+            for memory, relevance in zip(recall.memories, _relevance(recall.memories), strict=True)
+        ]
+        kept = [memory for memory in fused if self._worth_keeping(memory)]
+        kept.sort(key=lambda memory: -(memory.score or 0.0))
+        kept = kept[: self._limit(recall.query)]
+        if self.show_time:
+            kept = [_dated(memory, recall.query.reference_time.tzinfo) for memory in kept]
+        return replace(recall, memories=tuple(kept))
+
+    def _fuse(
+        self, memory: Memory, relevance: float, query: Query, ranges: Sequence[TimeRange]
+    ) -> Memory:
+        type_ratio = self.fuse_ratio_dict.get(memory.memory_type, 1.0)
+        time_ratio, match = self._time_ratio(memory, query, ranges)
+        fused = relevance * type_ratio * time_ratio
+        trace: dict[str, float | str] = {
+            "relevance": relevance,
+            "type_ratio": type_ratio,
+            "time_ratio": time_ratio,
+            "fused": fused,
+        }
+        if ranges:
+            trace |= {**time_stamp(ranges), "time_match": match}
+        return memory.scored(fused, **trace)
+
+    def _time_ratio(
+        self, memory: Memory, query: Query, ranges: Sequence[TimeRange]
+    ) -> tuple[float, str]:
+        for time_range in ranges:
+            if not time_range.soft:
+                match = memory.matches(time_range)
+                if match:
+                    return self.fuse_time_ratio, match
+            elif memory.created_at is not None:
+                age = query.reference_time - memory.created_at
+                weight = half_life_weight(age, _SOFT_HALF_LIFE)
+                return 1 + (self.fuse_time_ratio - 1) * weight, "recency"
+        return 1.0, "none"
+
+    def _worth_keeping(self, memory: Memory) -> bool:
+        # Weights may rescue a memory, never condemn it: the seed's threshold is on the relevance,
+        # yet "what happened yesterday?" is barely similar to anything that happened yesterday.
+        return (
+            max(float(memory.trace["relevance"]), memory.score or 0.0) >= self.fuse_score_threshold
+        )
+
+    def _limit(self, query: Query) -> int:
+        return self.top_n if "top_n" in self.model_fields_set else max(self.top_n, query.k or 0)
+
+
+def _relevance(memories: Sequence[Memory]) -> list[float]:
+    """What each memory scored before it was fused, between 0 and 1."""
+    scores = [_unfused(memory) for memory in memories]
+    best = max((score for score in scores if score is not None), default=1.0)
+    scale = max(best, 1.0)
+    return [
+        1 - place / len(memories) if score is None else max(score, 0.0) / scale
+        for place, score in enumerate(scores)
+    ]
+
+
+def _unfused(memory: Memory) -> float | None:
+    # Fused before, and not scored anew since: take what it was fused from.
+    if memory.trace.get("fused") == memory.score and memory.score is not None:
+        return float(memory.trace["relevance"])
+    return memory.score
+
+
+def _dated(memory: Memory, timezone: tzinfo | None) -> Memory:
+    prefix = f"[{memory.recorded(timezone)}] "
+    if memory.created_at is None or memory.content.startswith(prefix):
+        return memory
+    return memory.model_copy(update={"content": prefix + memory.content})

@@ -1,0 +1,214 @@
+"""The nouns that everything speaks: Memory, Scope and Query."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import datetime, tzinfo
+from typing import Annotated, Literal
+
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    field_validator,
+)
+
+from recall_stages.errors import QueryError, ScopeError
+from recall_stages.settings import Settings
+from recall_stages.timeline import TimeRange, parse_time
+
+MetadataValue = (
+    StrictStr
+    | StrictBool
+    | StrictInt
+    | StrictFloat
+    | list[StrictStr]
+    | list[StrictBool]
+    | list[StrictInt]
+    | list[StrictFloat]
+)
+Filter = Mapping[str, object]
+TimeMatch = Literal["recorded", "event"]
+
+AwareTime = Annotated[datetime, BeforeValidator(parse_time)]
+
+_LARGEST_INTEGER = 2**63 - 1  # Chroma silently turns larger ones into floats
+
+
+class Scope(Settings):
+    """Whose memories: the part of a collection that a retriever may see.
+
+    Every field that is set must be equal on a memory for it to be found. A scope can be
+    narrowed by a call, never widened.
+
+    Args:
+        user_id: The person whose memories these are.
+        agent_id: The agent that keeps them.
+        session_id: One conversation.
+        workspace: A group of users and agents.
+
+    Examples:
+        >>> Scope(user_id="alice").narrow(Scope(session_id="monday")).fields()
+        {'user_id': 'alice', 'session_id': 'monday'}
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    user_id: str | None = Field(None, min_length=1)
+    agent_id: str | None = Field(None, min_length=1)
+    session_id: str | None = Field(None, min_length=1)
+    workspace: str | None = Field(None, min_length=1)
+
+    def fields(self) -> dict[str, str]:
+        """The fields that are set, by name."""
+        return self.model_dump(exclude_none=True)
+
+    def narrow(self, other: Scope) -> Scope:
+        """Both scopes at once.
+
+        Raises:
+            ScopeError: When ``other`` names another value for a field that is already set.
+        """
+        mine = self.fields()
+        for name, value in other.fields().items():
+            if mine.get(name, value) != value:
+                raise ScopeError(
+                    f"scope {name} is {mine[name]!r} and cannot be changed to {value!r} by a call; "
+                    f"open another retriever with scope={{{name!r}: {value!r}}}"
+                )
+        return Scope(**{**mine, **other.fields()})
+
+
+class Memory(Settings):
+    """One thing remembered.
+
+    Args:
+        content: The text; never empty.
+        id: Its name in the collection; made when stored, where empty.
+        memory_type: conversation, observation, obs_customized, insight, reflection, profile,
+            event, task, or a word of your own.
+        created_at: When it was recorded: epoch seconds, ISO 8601 or datetime; a time without
+            a zone is read in the machine's. None = the clock, when stored.
+        events: The times that its text names, as half-open ranges.
+        when_to_use: For task memories, the condition in which it helps.
+        author: Who said or wrote it.
+        scope: Whose it is.
+        metadata: Further flat values: text, numbers, booleans, or lists of one of these.
+        quality: How good it was judged to be, 0 to 1, higher is better; no retrieval score.
+        score: How well it answers the current query, higher is better; None before a search.
+        trace: How the score came about, by name; never stored.
+        source: The framework's own object it was read from; stages never look at it.
+
+    Examples:
+        >>> Memory(content="The dentist is on Elm Street.", created_at="2024-03-12T15:20:00Z").id
+        ''
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    content: str = Field(min_length=1)
+    id: str = ""
+    memory_type: str = "observation"
+    created_at: AwareTime | None = None
+    events: tuple[TimeRange, ...] = ()
+    when_to_use: str = ""
+    author: str = ""
+    scope: Scope = Scope()
+    metadata: dict[str, MetadataValue] = Field(default_factory=dict)
+    quality: float | None = Field(None, ge=0, le=1)
+    score: float | None = None
+    trace: dict[str, float | str] = Field(default_factory=dict)
+    source: object = Field(None, exclude=True, repr=False)
+
+    @field_validator("content")
+    @classmethod
+    def _says_something(cls, content: str) -> str:
+        if not content.strip():
+            raise ValueError("content must hold some text; got only white space")
+        return content
+
+    @field_validator("metadata")
+    @classmethod
+    def _storable(cls, metadata: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
+        for key, value in metadata.items():
+            if value == []:
+                raise ValueError(f"metadata {key!r} is an empty list, which no collection keeps")
+            for part in value if isinstance(value, list) else [value]:
+                if isinstance(part, float) and not math.isfinite(part):
+                    raise ValueError(f"metadata {key!r} must be a finite number; got {part}")
+                if isinstance(part, int) and abs(part) > _LARGEST_INTEGER:
+                    raise ValueError(f"metadata {key!r} must fit 64 bits; got {part}")
+        return metadata
+
+    def scored(self, score: float, **trace: float | str) -> Memory:
+        """A copy with another score, and the trace of how it came about."""
+        return self.model_copy(update={"score": score, "trace": {**self.trace, **trace}})
+
+    def recorded(self, timezone: tzinfo | None) -> str:
+        """When it was recorded, as the seed writes it; empty where that is not known.
+
+        Examples:
+            >>> from datetime import UTC
+            >>> Memory(content="Tea.", created_at="2024-03-12T15:20:00Z").recorded(UTC)
+            '2024-03-12 15:20:00 Tuesday'
+        """
+        if self.created_at is None:
+            return ""
+        return self.created_at.astimezone(timezone).strftime("%Y-%m-%d %H:%M:%S %A")
+
+    def matches(self, time_range: TimeRange) -> TimeMatch | None:
+        """Which of its times lies in a range: when it was recorded, when it happened, or none."""
+        if self.created_at is not None and time_range.contains(self.created_at):
+            return "recorded"
+        if any(time_range.overlaps(event) for event in self.events):
+            return "event"
+        return None
+
+
+class Query(Settings):
+    """A question, with the moment against which its words of time are read.
+
+    Args:
+        text: The user's words.
+        reference_time: The moment of asking, with its time zone.
+        scope: Whose memories may answer.
+        filter: Conditions on metadata, as Chroma writes them.
+        time_ranges: The times that the question names, best first; set by `ExtractTime`.
+        search_text: What the embedding sees; the text itself where empty.
+        k: How many memories the asker wants; None outside a retriever.
+
+    Raises:
+        QueryError: When the text is empty.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    reference_time: datetime
+    scope: Scope = Scope()
+    filter: Filter | None = None
+    time_ranges: tuple[TimeRange, ...] = ()
+    search_text: str = ""
+    k: int | None = Field(None, ge=1)
+
+
+def query_text(text: object) -> str:
+    """The words of a question, stripped.
+
+    Raises:
+        QueryError: When there are none.
+
+    Examples:
+        >>> query_text("  Where is the dentist? ")
+        'Where is the dentist?'
+    """
+    if not isinstance(text, str):
+        raise QueryError(f"query must be a string; got {type(text).__name__}")
+    if not text.strip():
+        raise QueryError(f"query must say what to look for; got {text!r}")
+    return text.strip()

@@ -1,0 +1,162 @@
+"""MemoryRetriever: what both faces' retrievers are made of; a question in, a `Recall` out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Literal, Protocol, TypedDict, runtime_checkable
+
+from pydantic import Field
+
+from recall_stages.errors import QueryError
+from recall_stages.extract_time import ExtractTime
+from recall_stages.fuse_rerank import FuseRerank
+from recall_stages.memory import Filter, Memory, Query, Scope, query_text
+from recall_stages.retrieve import Retrieve
+from recall_stages.stage import Recall, Search, Stage, Steps, pipeline
+from recall_stages.timed import TimeInput, Timed
+from recall_stages.timeline import TimeRange, parse_time
+
+RangeInput = TimeRange | tuple[TimeInput | None, TimeInput | None]
+TimeMode = Literal["prefer", "require", "ignore"]
+
+
+@runtime_checkable
+class MemoryStore(Protocol):
+    """Where memories are found: the whole of what a retriever asks of a collection."""
+
+    def find(self, searches: Sequence[Search]) -> Sequence[list[Memory]]:
+        """The memories for each search, most similar first, with similarities from 0 to 1."""
+
+    async def afind(self, searches: Sequence[Search]) -> Sequence[list[Memory]]:
+        """The same, without blocking the event loop."""
+
+    def add(self, memories: Iterable[Memory]) -> list[str]:
+        """Store memories and return their ids."""
+
+
+class CallOptions(TypedDict, total=False):
+    """What a single call may set: the names and meanings of the retriever's own settings."""
+
+    k: int
+    threshold_score: float | None
+    timestamp: TimeInput | None
+    timezone: str | None
+    scope: Scope | Mapping[str, str]
+    filter: Filter | None
+    time_range: RangeInput | None
+    time_mode: TimeMode
+
+
+class RecallOptions(Timed):
+    """The settings that a retriever has and that a call may set anew; see `MemoryRetriever`."""
+
+    k: int = Field(5, ge=1)
+    threshold_score: float | None = Field(None, ge=0, le=1)
+    scope: Scope = Scope()
+    filter: Filter | None = None
+    time_range: RangeInput | None = None
+    time_mode: TimeMode = "prefer"
+
+    def for_call(self, given: CallOptions) -> RecallOptions:
+        """These settings with those of one call over them.
+
+        A call can only narrow: its scope and its filter hold besides the retriever's own.
+        """
+        call = RecallOptions.model_validate(given)
+        chosen = {
+            name: getattr(call if name in call.model_fields_set else self, name)
+            for name in RecallOptions.model_fields
+        }
+        filters = [each for each in (self.filter, call.filter) if each]
+        chosen["scope"] = self.scope.narrow(call.scope)
+        chosen["filter"] = {"$and": filters} if len(filters) == 2 else next(iter(filters), None)
+        return RecallOptions.model_validate(chosen)
+
+    def bounds(self, moment: datetime) -> tuple[TimeRange, ...]:
+        """The time range that was handed in, if one was."""
+        if self.time_range is None or isinstance(self.time_range, TimeRange):
+            return (self.time_range,) if self.time_range else ()
+        start, end = (
+            None if bound is None else parse_time(bound, moment.tzinfo) for bound in self.time_range
+        )
+        return (TimeRange(start, end, "day", text="the range given"),)
+
+
+class MemoryRetriever(RecallOptions):
+    """Ask a collection of memories in plain words, and get the right ones, dated and explained.
+
+    Args:
+        store: The collection; see `RecallStore`.
+        k: How many memories to return.
+        threshold_score: Similarity below which a memory is no candidate, 0 to 1. None = all are.
+        timestamp: The moment of asking, against which "last Tuesday" is read: epoch seconds,
+            ISO 8601 or datetime. None = the clock.
+        timezone: The asker's time zone, such as "Europe/Berlin". None = the timestamp's own, else
+            the machine's.
+        scope: Whose memories: user_id, agent_id, session_id, workspace. A call can narrow it.
+        filter: Conditions on metadata, as Chroma writes them: ``{"topic": {"$in": ["a", "b"]}}``.
+            A call's filter holds besides this one.
+        time_range: The range to look in, as (start, end) with None for open; the question's own
+            words of time are then not read.
+        time_mode: What a time named in the question does. "prefer" searches and favours it,
+            "require" returns nothing else, "ignore" does not read it.
+        fetch_k: The size of the candidate pool; never less than four times k.
+        recall_key: The key that holds the question, when a chain hands over a dict.
+        stages: What is done, in order; those that work on the question come before the search.
+    """
+
+    store: MemoryStore = Field(repr=False, exclude=True)
+    fetch_k: int = Field(50, ge=1)
+    recall_key: str = "query"
+    stages: list[Stage] = Field(default_factory=lambda: [ExtractTime(), FuseRerank()])
+
+    def recall(self, asked: object, now: datetime, given: CallOptions) -> Steps:
+        """The steps that answer a question; `run` or `arun` drives them.
+
+        Args:
+            asked: The question, or a mapping that holds it under ``recall_key``.
+            now: What the clock says; used where no timestamp is set.
+            given: The settings of this call.
+
+        Raises:
+            QueryError: When there is no question.
+            ScopeError: When the call asks for memories outside the retriever's scope.
+        """
+        call = self.for_call(given)
+        moment = call.moment(now)
+        query = Query(
+            text=query_text(self._question(asked)),
+            reference_time=moment,
+            scope=call.scope,
+            filter=call.filter,
+            time_ranges=call.bounds(moment),
+            k=call.k,
+        )
+        retrieve = Retrieve(
+            fetch_k=self.fetch_k,
+            threshold_score=call.threshold_score,
+            require_time=call.time_mode == "require",
+        )
+        stages = [stage for stage in self.stages if not self._unasked(stage, call)]
+        before = [stage for stage in stages if stage.before_search]
+        after = [stage for stage in stages if not stage.before_search]
+        recall = yield from pipeline([*before, retrieve, *after], Recall(query))
+        return replace(recall, memories=recall.memories[: call.k])
+
+    def _question(self, asked: object) -> object:
+        if not isinstance(asked, Mapping):
+            return asked
+        if self.recall_key not in asked:
+            raise QueryError(
+                f"expected the question under {self.recall_key!r}; got a mapping with "
+                f"{', '.join(map(repr, asked))}; set recall_key to the one that holds it"
+            )
+        return asked[self.recall_key]
+
+    @staticmethod
+    def _unasked(stage: Stage, call: RecallOptions) -> bool:
+        """Time handed in, or not wanted, is not read from the words again."""
+        read_already = call.time_mode == "ignore" or call.time_range is not None
+        return read_already and isinstance(stage, ExtractTime)

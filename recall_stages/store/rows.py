@@ -1,0 +1,222 @@
+"""A memory as a row of a collection, and back.
+
+Rows are neutral: bare text, flat metadata, no framework's bookkeeping. Times are whole epoch
+milliseconds (Chroma truncates fractions when it compares), with the day and the month beside them
+as small numbers, because equality is fast in Chroma and ranges are slow.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from recall_stages.errors import MemoryFormatError
+from recall_stages.memory import Memory, MetadataValue, Scope
+from recall_stages.settings import Settings
+from recall_stages.timeline import TimeRange, parse_time
+from recall_stages.timeline.interval import format_interval, parse_interval
+
+_log = logging.getLogger(__name__)
+
+TimeUnit = Literal["milliseconds", "seconds", "iso", "mixed"]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+_DAY = 86_400_000  # in milliseconds
+_ID_OFFSET = 2**47  # keeps times before 1970 positive, so that ids of 12 hex digits sort by time
+_OPEN = (-62_135_596_800_000, 253_402_300_799_999)  # years 1 and 9999: where an open event ends
+
+# LlamaIndex's own keys: it drops or misreads a row whose metadata has them, and writes them into
+# rows of its own, where they are of no use to a reader.
+FRAMEWORK_KEYS = frozenset(
+    {
+        "_node_content",
+        "_node_type",
+        "document_id",
+        "doc_id",
+        "ref_doc_id",
+        "relationships",
+        "node_info",
+        "text",
+    }
+)
+_OWN_KEYS = frozenset(
+    {"created_at", "created_day", "created_month", "event_start", "event_end", "event_ranges"}
+    | {"memory_type", "when_to_use", "author", "quality", *Scope.model_fields}
+)
+
+
+class Fields(Settings):
+    """Where a collection that somebody else made keeps what a memory needs.
+
+    Args:
+        content: The metadata key of the text; None = the document itself.
+        created_at: The key of the recorded time: epoch seconds or milliseconds, or ISO 8601.
+        memory_type: The key of the memory type.
+        author: The key of who said it.
+        user_id: The key of the person, for scopes; likewise the three that follow.
+        agent_id: The key of the agent.
+        session_id: The key of the conversation.
+        workspace: The key of the group.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    content: str | None = None
+    created_at: str = Field("created_at", min_length=1)
+    memory_type: str = Field("memory_type", min_length=1)
+    author: str = Field("author", min_length=1)
+    user_id: str = Field("user_id", min_length=1)
+    agent_id: str = Field("agent_id", min_length=1)
+    session_id: str = Field("session_id", min_length=1)
+    workspace: str = Field("workspace", min_length=1)
+
+
+OWN_FIELDS = Fields()
+
+
+def to_milliseconds(moment: datetime) -> int:
+    """Whole epoch milliseconds, rounded down."""
+    return (moment - _EPOCH) // _MILLISECOND
+
+
+def from_milliseconds(milliseconds: int) -> datetime:
+    """The moment, in UTC.
+
+    Examples:
+        >>> from_milliseconds(-1).isoformat()
+        '1969-12-31T23:59:59.999000+00:00'
+    """
+    return _EPOCH + milliseconds * _MILLISECOND
+
+
+def day_of(milliseconds: int) -> int:
+    """The day since 1970-01-01, in UTC: the small number that a day's rows share."""
+    return milliseconds // _DAY
+
+
+def month_of(milliseconds: int) -> int:
+    """The month as year x 12 + month - 1, in UTC, so that months count on without gaps."""
+    moment = from_milliseconds(milliseconds)
+    return moment.year * 12 + moment.month - 1
+
+
+def new_id(created_at: datetime) -> str:
+    """A new id that sorts by recorded time and is like no other.
+
+    Examples:
+        >>> new_id(from_milliseconds(0)) < new_id(from_milliseconds(1))
+        True
+    """
+    return f"{to_milliseconds(created_at) + _ID_OFFSET:012x}-{uuid.uuid4().hex[:12]}"
+
+
+def to_metadata(memory: Memory) -> dict[str, MetadataValue]:
+    """The metadata of a memory's row; the text is the row's document.
+
+    Raises:
+        MemoryFormatError: When the memory has no time, or metadata under a name that is taken.
+    """
+    if memory.created_at is None:
+        raise MemoryFormatError(f"memory {memory.id!r} needs a created_at before it is stored")
+    taken = sorted(set(memory.metadata) & (_OWN_KEYS | FRAMEWORK_KEYS))
+    if taken:
+        raise MemoryFormatError(
+            f"metadata may not use the name{'s' * (len(taken) > 1)} {', '.join(taken)}: rows keep "
+            "their own values there; rename, or set the memory's field of that name"
+        )
+    created = to_milliseconds(memory.created_at)
+    texts = {
+        "memory_type": memory.memory_type,
+        "when_to_use": memory.when_to_use,
+        "author": memory.author,
+        **memory.scope.fields(),
+    }
+    row: dict[str, MetadataValue] = {
+        **memory.metadata,
+        **{key: text for key, text in texts.items() if text},
+        "created_at": created,
+        "created_day": day_of(created),
+        "created_month": month_of(created),
+    }
+    if memory.quality is not None:
+        row["quality"] = memory.quality
+    return row | _event_columns(memory.events)
+
+
+def to_memory(
+    row_id: str,
+    document: str | None,
+    metadata: Mapping[str, MetadataValue] | None,
+    fields: Fields = OWN_FIELDS,
+    unit: TimeUnit = "milliseconds",
+) -> Memory | None:
+    """Read a row; None where it holds no text, which a collection of others may."""
+    row = dict(metadata or {})
+    content = document if fields.content is None else row.pop(fields.content, document)
+    if not isinstance(content, str) or not content.strip():
+        _log.debug("row %s holds no text and is passed over", row_id)
+        return None
+    quality = row.pop("quality", None)
+    memory = Memory.model_construct(
+        id=row_id,
+        content=content,
+        memory_type=_text(row, fields.memory_type),
+        created_at=_moment(row_id, row.pop(fields.created_at, None), unit),
+        events=_events(row),
+        when_to_use=_text(row, "when_to_use"),
+        author=_text(row, fields.author),
+        scope=Scope.model_construct(
+            **{name: _text(row, getattr(fields, name)) or None for name in Scope.model_fields}
+        ),
+        quality=float(quality) if isinstance(quality, int | float) else None,
+        metadata={},
+        score=None,
+        trace={},
+        source=None,
+    )
+    own = _OWN_KEYS | FRAMEWORK_KEYS
+    return memory.model_copy(
+        update={"metadata": {key: value for key, value in row.items() if key not in own}}
+    )
+
+
+def _text(row: dict[str, MetadataValue], key: str) -> str:
+    value = row.pop(key, None)
+    return "" if value is None else str(value)
+
+
+def _moment(row_id: str, value: MetadataValue | None, unit: TimeUnit) -> datetime | None:
+    """A row's time; rows of others may have none, or one that cannot be read: those are undated."""
+    try:
+        if unit == "milliseconds" and isinstance(value, int):
+            return from_milliseconds(value)
+        if unit == "seconds" and isinstance(value, int | float):
+            return from_milliseconds(round(value * 1000))
+        return None if value is None else parse_time(value)
+    except (ValueError, TypeError, OverflowError) as error:
+        _log.debug("row %s has a time that cannot be read: %s", row_id, error)
+        return None
+
+
+def _event_columns(events: tuple[TimeRange, ...]) -> dict[str, MetadataValue]:
+    """The hull of the events, which Chroma can compare, and each of them, where there are several."""
+    if not events:
+        return {}
+    starts = [_OPEN[0] if each.start is None else to_milliseconds(each.start) for each in events]
+    ends = [_OPEN[1] if each.end is None else to_milliseconds(each.end) for each in events]
+    return {
+        "event_start": min(starts),
+        "event_end": max(ends),
+        "event_ranges": " ".join(format_interval(each) for each in events),
+    }
+
+
+def _events(row: Mapping[str, MetadataValue]) -> tuple[TimeRange, ...]:
+    text = row.get("event_ranges")
+    return tuple(parse_interval(each) for each in text.split()) if isinstance(text, str) else ()

@@ -1,0 +1,34 @@
+"""How much a memory's age takes from its weight."""
+
+from __future__ import annotations
+
+import math
+import sys
+from datetime import timedelta
+
+
+def half_life_weight(age: timedelta, half_life: timedelta) -> float:
+    """Weigh a memory by its age: 1 when new, a half after one half-life, a quarter after two.
+
+    Args:
+        age: How old the memory is. A memory from the future (a negative age) counts as new.
+        half_life: After how long the weight has halved.
+
+    Returns:
+        A weight in (0, 1]; never zero, so that an old memory can still be found.
+
+    Raises:
+        ValueError: If `half_life` is not positive.
+
+    Examples:
+        >>> half_life_weight(timedelta(days=30), timedelta(days=30))
+        0.5
+        >>> half_life_weight(timedelta(days=-1), timedelta(days=30))
+        1.0
+    """
+    if half_life <= timedelta(0):
+        msg = f"half_life must be longer than zero, such as timedelta(days=30); got {half_life!r}"
+        raise ValueError(msg)
+    if age <= timedelta(0):
+        return 1.0
+    return max(math.exp2(-(age / half_life)), sys.float_info.min)

@@ -1,0 +1,190 @@
+"""The English words of time: what they mean, and beside which words they mean it."""
+
+from __future__ import annotations
+
+from recall_stages.timeline.time_range import Grain
+
+_MONTHS = (
+    "january jan", "february feb febr", "march mar", "april apr", "may", "june jun",
+    "july jul", "august aug", "september sep sept", "october oct", "november nov", "december dec",
+)  # fmt: skip
+_WEEKDAYS = (
+    "monday mon", "tuesday tue tues", "wednesday wed weds", "thursday thu thur thurs",
+    "friday fri", "saturday sat", "sunday sun",
+)  # fmt: skip
+_UNITS: dict[Grain, str] = {
+    "second": "second seconds sec secs",
+    "minute": "minute minutes min mins",
+    "hour": "hour hours hr hrs h",
+    "day": "day days",
+    "weekend": "weekend weekends",
+    "week": "week weeks wk wks",
+    "month": "month months mth mths",
+    "quarter": "quarter quarters",
+    "year": "year years yr yrs",
+    "decade": "decade decades",
+    "century": "century centuries",
+}
+_ONES = "one two three four five six seven eight nine"
+_TEENS = (
+    "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"  # 10 to 19
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
+    "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+)
+_DECADES = "twenties thirties forties fifties sixties seventies eighties nineties"
+_PARTS = {
+    "morning": (5, 12),
+    "noon": (12, 13),
+    "midday": (12, 13),
+    "lunchtime": (11, 14),
+    "afternoon": (12, 17),
+    "evening": (17, 21),
+    "night": (21, 29),
+    "nighttime": (21, 29),
+    "midnight": (24, 25),
+}
+_SEASONS = {"spring": 0, "summer": 1, "autumn": 2, "fall": 2, "winter": 3}
+_EDGES = {
+    "early": 0,
+    "beginning": 0,
+    "start": 0,
+    "mid": 1,
+    "middle": 1,
+    "late": 2,
+    "end": 2,
+}
+
+Kinds = dict[str, object]
+
+
+def _vocabulary() -> dict[str, Kinds]:
+    words: dict[str, Kinds] = {}
+
+    def add(names: str, kind: str, value: object) -> None:
+        for name in names.split():
+            words.setdefault(name, {})[kind] = value
+
+    for number, names in enumerate(_MONTHS, 1):
+        add(names, "MONTH", number)
+    for number, names in enumerate(_WEEKDAYS):
+        add(names, "WEEKDAY", number)
+        add(names.split()[0] + "s", "WEEKDAYS", number)
+    for unit, names in _UNITS.items():
+        add(names, "UNIT", unit)
+        add(names.split()[1], "UNITS", unit)
+    for number, name in enumerate(_ONES.split(), 1):
+        words[name] = number_kinds(number) | {"ONES": number}
+    for number, name in enumerate(_TEENS.split(), 10):
+        words[name] = number_kinds(number) | {"TEEN": number}
+    for number, name in enumerate(_TENS.split(), 2):
+        words[name] = number_kinds(number * 10) | {"TENS": number * 10}
+    for number, name in enumerate(_ORDINALS.split(), 1):
+        add(name, "ORD", number)
+        add(name, "DAY", number)
+    words["thirtieth"] = {"ORD": 30, "DAY": 30}
+    for number, name in enumerate(_DECADES.split(), 2):
+        add(name, "DECADE", number * 10)
+    for name, hours in _PARTS.items():
+        add(name, "PART", hours)
+        add(name + "s", "PARTS", hours)
+    for name, number in _SEASONS.items():
+        add(name, "SEASON", number)
+    for name, which in _EDGES.items():
+        add(name, "EDGE", which)
+    add("am", "AMPM", 0)
+    add("pm", "AMPM", 12)
+    return words
+
+
+def number_kinds(number: int) -> Kinds:
+    """What a number may be: a count, a day, an hour, a year."""
+    kinds: Kinds = {"NUM": number}
+    if 1 <= number <= 31:
+        kinds["DAY"] = number
+    if number <= 24:
+        kinds["HOUR"] = number
+    if 1000 <= number <= 2999:
+        kinds["YEAR"] = number
+    return kinds
+
+
+def is_number(text: str) -> bool:
+    """Whether a word is written in digits."""
+    return text[:1].isdigit()
+
+
+WORDS: dict[str, Kinds] = _vocabulary()
+"""Every word with a fixed meaning, and what patterns may call it."""
+
+QUIET_KINDS: frozenset[str] = frozenset(
+    {"NUM", "DAY", "HOUR", "YEAR", "ORD", "ONES", "TEEN", "TENS", "EDGE", "AMPM"}
+)
+"""Kinds that name no time by themselves; a text with no other kind is left alone at once."""
+
+# Words with another meaning, or names of people: they name a time only beside certain words.
+AMBIGUOUS: frozenset[str] = frozenset(
+    "march may april june august jan mar sep jun dec sat sun wed mon spring summer autumn fall "
+    "winter".split()
+)
+SEASONS: frozenset[str] = frozenset(_SEASONS)
+VERBAL: frozenset[str] = frozenset({"may", "march", "fall", "spring"})
+"""Of these also verbs or things: "this may", "the fall of", "the spring"."""
+
+TIME_PREPOSITIONS: frozenset[str] = frozenset(
+    "in during since until till by before after from between throughout early mid late last this "
+    "next past previous every each coming following".split()
+)
+"""Words after which "March" is the month."""
+
+WEEKDAY_PREPOSITIONS: frozenset[str] = frozenset("on last this next every each until".split())
+
+YEAR_PREPOSITIONS: frozenset[str] = frozenset(
+    "in of during since until till by before after from between throughout year early mid late "
+    "for than through = circa".split()
+)
+"""Words after which 2023 is a year."""
+
+DATE_PREPOSITIONS: frozenset[str] = frozenset(
+    "on for from since between by before after until till this of around".split()
+)
+"""Words after which 5/7 or "the 3rd" is a date."""
+
+CHAIN: frozenset[str] = frozenset("to and or - – through thru until till , &".split())  # noqa: RUF001
+"""Words that carry a reading over: in "from 2010 to 2018" both are years."""
+
+FOLLOWERS: frozenset[str] = frozenset(
+    "i you he she it we they me him her us them my your his our their its who whom what when "
+    "where which why how is are was were am be been do does did done have has had can could will "
+    "would shall should might must may and or but so because that than then as if while at in on "
+    "of to from for with without about by near into over under after before since until till "
+    "through during around between not n't please again also too already still just maybe "
+    "actually the a an this these those there here tell remind show did".split()
+)
+"""After these a date is over; after any other word "the third ..." goes on: "the third floor"."""
+
+MEASURES: frozenset[str] = frozenset(
+    "people persons words steps calories dollars euros pounds yuan bucks points meters metres feet "
+    "miles kilometers kilometres km kg grams pages items users pieces copies times percent square "
+    "followers subscribers volts watts rpm mah mg ml kcal seats students employees".split()
+)
+"""Before these a number counts: "in 2000 steps" has no year."""
+
+FEASTS: frozenset[str] = frozenset(
+    "christmas xmas thanksgiving easter halloween juneteenth hanukkah diwali".split()
+)
+"""Feasts that also name things: "a Christmas movie" is not a day, "at Christmas dinner" is."""
+
+FEAST_PREPOSITIONS: frozenset[str] = frozenset(
+    "on at last this next during over since before after until every each".split()
+)
+
+NAMED: frozenset[str] = FEASTS | frozenset(
+    "yesterday today tomorrow tonight recently lately ago valentine valentines independence labor "
+    "labour memorial friday new columbus veterans boxing mother mothers father fathers patrick "
+    "patricks earth april cinco q fy cy h1 h2 while other these cyber good mlk presidents "
+    "nowadays".split()
+)
+"""Words that stand for themselves in a pattern and make a sentence worth reading."""

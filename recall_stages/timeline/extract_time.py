@@ -1,0 +1,152 @@
+"""From a question to the time ranges it names, in the asker's time zone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Literal
+
+from recall_stages.timeline import chinese, english
+from recall_stages.timeline.grammar import Found
+from recall_stages.timeline.parse_time import parse_time, resolve_timezone
+from recall_stages.timeline.reading import Now, Reading
+from recall_stages.timeline.time_range import TimeRange
+
+Language = Literal["auto", "en", "zh"]
+WeekStart = Literal["monday", "sunday"]
+Hemisphere = Literal["north", "south"]
+
+LANGUAGES: Mapping[str, Callable[[str, Now], list[Found]]] = {
+    "en": english.read,
+    "zh": chinese.read,
+}
+"""A language is a function from a text to its readings; a new one is one line here."""
+
+_MOST_RANGES = 64  # a pasted calendar names hundreds of days; a question names a few
+_CJK = re.compile(r"[\u3400-\u9fff]")
+_LATIN_WORD = re.compile(r"[A-Za-z]{3}")
+
+
+def extract_time(
+    text: str,
+    reference_time: int | float | str | datetime,
+    *,
+    language: Language = "auto",
+    timezone: tzinfo | str | None = None,
+    week_start: WeekStart = "monday",
+    day_first: bool | None = None,
+    hemisphere: Hemisphere = "north",
+) -> list[TimeRange]:
+    """Find the times that a question names: "what did we plan last Tuesday?".
+
+    A question about memories looks back: "in March" is the latest March that has begun, and only
+    words such as "tomorrow" or "next week" look ahead. "between May and July" is one range, "in
+    June and in August" are two.
+
+    Args:
+        text: The question, in any length; it is never an error.
+        reference_time: The moment the question is asked; whatever `parse_time` reads.
+        language: "en", "zh", or "auto" to choose by the script; a mixed text is read as both.
+        timezone: The asker's time zone or its IANA name; None takes that of `reference_time`.
+        week_start: The first day of a week, "monday" or "sunday".
+        day_first: Whether 5/7/2023 is the fifth of July; None takes the habit of the language.
+        hemisphere: "south" puts summer in December to February.
+
+    Returns:
+        One range for each time expression, best first; other readings of the same words are in
+        its `alternatives`. Empty when the question names no time.
+
+    Raises:
+        TypeError: If `text` is not a string, or `reference_time` no moment.
+        ValueError: If `reference_time` or a setting is not understood.
+
+    Examples:
+        >>> (found,) = extract_time("What did we plan last Tuesday?", "2024-06-12T15:30:00Z")
+        >>> found.describe(), found.text
+        ('2024-06-11 (Tuesday)', 'last Tuesday')
+        >>> extract_time("May I have a second opinion?", "2024-06-12T15:30:00Z")
+        []
+        >>> [found.describe() for found in extract_time("我去年三月做了什么？", "2024-06-12T15:30:00Z")]
+        ['2023-03-01 to 2023-03-31']
+    """
+    if not isinstance(text, str):
+        msg = f"text must be a string; got {text!r}"
+        raise TypeError(msg)
+    _check("language", language, ("auto", *LANGUAGES))
+    _check("week_start", week_start, ("monday", "sunday"))
+    _check("hemisphere", hemisphere, ("north", "south"))
+    moment = parse_time(reference_time, timezone, name="reference_time")
+    if timezone is not None:
+        moment = moment.astimezone(resolve_timezone(timezone))
+    zone = moment.tzinfo or UTC
+    now = Now(
+        moment.replace(tzinfo=None),
+        week_start=0 if week_start == "monday" else 6,
+        day_first=bool(day_first),
+        southern=hemisphere == "south",
+        elapsed=lambda by: _elapsed(moment, by),
+    )
+    ranges = [
+        one
+        for reading, start, end in _read(text, now, language)[:_MOST_RANGES]
+        if (one := _range(reading, zone, text, start, end)) is not None
+    ]
+    # A vague word only prefers, so whatever was said exactly comes first.
+    return sorted(ranges, key=lambda one: one.soft)
+
+
+def _read(text: str, now: Now, language: str) -> list[Found]:
+    if language != "auto":
+        return LANGUAGES[language](text, now)
+    if not _CJK.search(text):
+        return english.read(text, now)
+    found = chinese.read(text, now)
+    if _LATIN_WORD.search(text):
+        taken = [(start, end) for _, start, end in found]
+        found += [
+            (reading, start, end)
+            for reading, start, end in english.read(text, now)
+            if all(end <= first or last <= start for first, last in taken)
+        ]
+        found.sort(key=lambda one: one[1])
+    return found
+
+
+def _range(reading: Reading, zone: tzinfo, text: str, start: int, end: int) -> TimeRange | None:
+    words, span = text[start:end], (start, end)
+
+    def attached(one: Reading, others: tuple[TimeRange, ...]) -> TimeRange | None:
+        try:
+            ends = _attach(one.start, one.end, zone)
+            return TimeRange(
+                *ends, one.grain, words, span, others, one.recurrence, one.soft
+            )
+        except (ValueError, OverflowError):  # at the very edge of the calendar
+            return None
+
+    others = [other for one in reading.also if (other := attached(one, ())) is not None]
+    return attached(reading, tuple(dict.fromkeys(others)))
+
+
+def _attach(
+    start: datetime | None, end: datetime | None, zone: tzinfo
+) -> tuple[datetime | None, datetime | None]:
+    """Put the wall clock into its zone; an hour that a clock change skips keeps its length."""
+    begin = start and start.replace(tzinfo=zone)
+    close = end and end.replace(tzinfo=zone)
+    if begin and close and start and end and not begin.astimezone(UTC) < close.astimezone(UTC):
+        close = (begin.astimezone(UTC) + (end - start)).astimezone(zone)
+    return begin, close
+
+
+def _elapsed(moment: datetime, by: timedelta) -> datetime:
+    """The wall clock after so much time has really passed, clock changes or not."""
+    there = (moment.astimezone(UTC) + by).astimezone(moment.tzinfo)
+    return there.replace(tzinfo=None)
+
+
+def _check(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        msg = f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}"
+        raise ValueError(msg)

@@ -1,0 +1,150 @@
+"""The engine both languages share: tokens, tables of patterns, and how they are applied.
+
+A language is a way to make tokens and a few tables, each from a pattern to a function:
+
+    "the? DAY of? MONTH": day_of_month
+
+A pattern is a row of words. CAPITALS name a kind of token and hand its value to the function; other
+words stand for themselves; `a|b` is either; `?` makes a word optional. Where several patterns
+match, the longest whose function has an answer wins, and its tokens become one token.
+Every table is kept as a tree of words, so its size does not slow a question down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from recall_stages.timeline.reading import Cycle, Duration, Now, Reading
+
+Meaning = Reading | Cycle | Duration | Mapping[str, object]
+"""What a rule may answer: a value, or a mapping from kinds to values for other tokens."""
+
+Rule = Callable[..., "Meaning | None"]
+Table = Mapping[str, Rule]
+Found = tuple[Reading, int, int]
+"""A reading, and where its words begin and end in the text."""
+
+_LONGEST_PATTERN = 8  # how far back a new token can complete a pattern that begins earlier
+
+
+@dataclass(slots=True)
+class Token:
+    """A word of the question.
+
+    Attributes:
+        text: The word in lower case.
+        start: Where it begins in the question.
+        end: Where it ends.
+        kinds: What a pattern may call it, and the value that each name hands over.
+    """
+
+    text: str
+    start: int
+    end: int
+    kinds: Mapping[str, object]
+
+
+@dataclass(slots=True)
+class _Node:
+    following: dict[str, _Node] = field(default_factory=dict)
+    rule: Rule | None = None
+
+
+class Grammar:
+    """A table of patterns, ready to be applied.
+
+    Args:
+        tables: Patterns and their functions; a pattern may stand in one table only.
+        backwards: Whether to begin at the end of the sentence, so that what a phrase leans on
+            ("... of last month") is read before the phrase.
+
+    Raises:
+        ValueError: If two rules have the same pattern.
+    """
+
+    def __init__(self, *tables: Table, backwards: bool = True) -> None:
+        self.words: set[str] = set()
+        self._root = _Node()
+        self._backwards = backwards
+        for table in tables:
+            for pattern, rule in table.items():
+                self._add(self._root, pattern.split(), pattern, rule)
+
+    def _add(self, node: _Node, elements: list[str], pattern: str, rule: Rule) -> None:
+        if not elements:
+            if node.rule not in (None, rule):
+                msg = f"two rules share the pattern {pattern!r}; make one of them longer"
+                raise ValueError(msg)
+            node.rule = rule
+            return
+        element, rest = elements[0], elements[1:]
+        if element.endswith("?"):
+            self._add(node, rest, pattern, rule)
+        for word in element.rstrip("?").split("|"):
+            self.words.add(word)
+            self._add(node.following.setdefault(word, _Node()), rest, pattern, rule)
+
+    def rewrite(self, tokens: list[Token], now: Now) -> None:
+        """Replace every run of tokens that a rule understands, until none does.
+
+        Each replacement makes the list shorter or its token more telling, so this ends.
+        """
+        at = len(tokens) - 1 if self._backwards else 0
+        while 0 <= at < len(tokens):
+            if self._rewrite_at(tokens, at, now):
+                # The new token may complete a pattern that begins earlier or goes on later.
+                at = at if self._backwards else max(0, at - _LONGEST_PATTERN)
+            else:
+                at += -1 if self._backwards else 1
+
+    def _rewrite_at(self, tokens: list[Token], at: int, now: Now) -> bool:
+        if not any(kind in self._root.following for kind in tokens[at].kinds):
+            return False
+        matches = sorted(_matches(self._root, tokens, at, ()), key=lambda m: -m[0])
+        for end, rule, values in matches:
+            try:
+                meaning = rule(now, *values)
+            except (ValueError, OverflowError):  # 30 February, 100,000 years ago
+                continue
+            if meaning is not None:
+                tokens[at:end] = [_merged(tokens[at:end], meaning)]
+                return True
+        return False
+
+
+def _matches(
+    node: _Node, tokens: list[Token], at: int, values: tuple[object, ...]
+) -> Iterator[tuple[int, Rule, tuple[object, ...]]]:
+    if node.rule is not None:
+        yield at, node.rule, values
+    if at < len(tokens):
+        for kind, value in tokens[at].kinds.items():
+            following = node.following.get(kind)
+            if following is not None:
+                handed = (*values, value) if kind.isupper() else values
+                yield from _matches(following, tokens, at + 1, handed)
+
+
+def _merged(tokens: list[Token], meaning: Meaning) -> Token:
+    kinds = meaning if isinstance(meaning, Mapping) else {meaning.KIND: meaning}
+    return Token("", tokens[0].start, tokens[-1].end, kinds)
+
+
+def settle(tokens: list[Token], now: Now) -> None:
+    """Let what may stand alone stand for its latest occurrence: "in March", "on Tuesday"."""
+    for at, token in enumerate(tokens):
+        cycle = token.kinds.get("CYCLE")
+        if isinstance(cycle, Cycle) and cycle.alone:
+            reading = cycle.latest(now)
+            if reading is not None:
+                tokens[at] = replace(token, kinds={Reading.KIND: reading})
+
+
+def readings(tokens: list[Token]) -> list[Found]:
+    """The readings that are left when every table has been applied."""
+    return [
+        (token.kinds[Reading.KIND], token.start, token.end)
+        for token in tokens
+        if isinstance(token.kinds.get(Reading.KIND), Reading)
+    ]  # type: ignore[misc]

@@ -1,0 +1,35 @@
+"""A time range as flat text, ISO 8601's interval: for rows, traces and whatever else holds no objects."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from recall_stages.timeline.time_range import TimeRange
+
+
+def format_interval(time_range: TimeRange) -> str:
+    """Write the bounds as ``start/end``; an open bound is ``..``.
+
+    Examples:
+        >>> from datetime import UTC
+        >>> format_interval(TimeRange(datetime(2024, 3, 5, tzinfo=UTC), None, "day"))
+        '2024-03-05T00:00:00+00:00/..'
+    """
+    return "/".join(".." if bound is None else bound.isoformat() for bound in (time_range.start, time_range.end))
+
+
+def parse_interval(text: str) -> TimeRange:
+    """Read what `format_interval` wrote.
+
+    Raises:
+        ValueError: When the text is not two ISO 8601 times, or ``..``, with a slash between.
+
+    Examples:
+        >>> parse_interval("2024-03-05T00:00:00+00:00/..").end is None
+        True
+    """
+    start, slash, end = text.partition("/")
+    if not slash:
+        raise ValueError(f"an interval is written start/end; got {text!r}")
+    bounds = [None if bound == ".." else datetime.fromisoformat(bound) for bound in (start, end)]
+    return TimeRange(bounds[0], bounds[1], "day")

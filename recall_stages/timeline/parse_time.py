@@ -1,0 +1,109 @@
+"""Moments from outside: epoch numbers, ISO 8601 strings and datetimes become aware datetimes."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime, tzinfo
+from zoneinfo import ZoneInfo
+
+from tzlocal import get_localzone
+
+EPOCH_MILLISECONDS_FROM = 1e11
+"""Numbers at least this large are milliseconds: as seconds they would lie beyond the year 5000."""
+
+
+def parse_time(
+    value: int | float | str | datetime,
+    timezone: tzinfo | str | None = None,
+    *,
+    name: str = "timestamp",
+) -> datetime:
+    """Read a moment in any of the usual forms as a datetime with a time zone.
+
+    Args:
+        value: Seconds since 1970 (or milliseconds, when the number is 1e11 or larger either
+            way), an ISO 8601 string, or a datetime. Without an offset of its own it is read in
+            `timezone`. A string of digits is refused: it does not say what it counts.
+        timezone: A time zone or its IANA name; None means the zone of this machine.
+        name: What to call the value in an error.
+
+    Returns:
+        The moment; a value that brings its own offset keeps it.
+
+    Raises:
+        TypeError: If `value` is none of these types; a bool is not a number here.
+        ValueError: If it does not name a moment, or one outside the years 1 to 9999.
+
+    Examples:
+        >>> parse_time("2024-03-05", "UTC").isoformat()
+        '2024-03-05T00:00:00+00:00'
+        >>> parse_time(1709640000, "Europe/Berlin").isoformat()
+        '2024-03-05T13:00:00+01:00'
+        >>> parse_time("2024-03-05T12:00:00Z").isoformat()
+        '2024-03-05T12:00:00+00:00'
+        >>> parse_time(True)
+        Traceback (most recent call last):
+        TypeError: timestamp must be an int, float, ISO 8601 string or datetime; got True
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str | datetime):
+        raise TypeError(_complaint(name, value))
+    if isinstance(value, int | float):
+        return _from_epoch(value, resolve_timezone(timezone), name)
+    moment = _from_iso(value, name) if isinstance(value, str) else value
+    if moment.utcoffset() is None:
+        moment = moment.replace(tzinfo=resolve_timezone(timezone))
+    return moment
+
+
+def resolve_timezone(timezone: tzinfo | str | None) -> tzinfo:
+    """Find a time zone: itself, by its IANA name, or the zone of this machine for None.
+
+    Raises:
+        TypeError: If it is neither a time zone, a name, nor None.
+        ValueError: If no time zone has that name.
+
+    Examples:
+        >>> resolve_timezone("Europe/Berlin")
+        zoneinfo.ZoneInfo(key='Europe/Berlin')
+    """
+    if timezone is None:
+        return get_localzone()
+    if isinstance(timezone, tzinfo):
+        return timezone
+    if not isinstance(timezone, str):
+        msg = (
+            "timezone must be a tzinfo, an IANA name such as 'Europe/Berlin' or None; "
+            f"got {timezone!r}"
+        )
+        raise TypeError(msg)
+    try:
+        return ZoneInfo(timezone)
+    except (ValueError, OSError, LookupError) as error:
+        msg = f"timezone must be an IANA name such as 'Europe/Berlin'; got {timezone!r}"
+        raise ValueError(msg) from error
+
+
+def _from_epoch(value: float, zone: tzinfo, name: str) -> datetime:
+    if not math.isfinite(value):
+        raise ValueError(_complaint(name, value))
+    try:
+        seconds = value / 1000 if abs(value) >= EPOCH_MILLISECONDS_FROM else value
+        return datetime.fromtimestamp(seconds, zone)
+    except (OverflowError, OSError, ValueError) as error:
+        msg = f"{name} must lie between the years 1 and 9999; got {value!r}"
+        raise ValueError(msg) from error
+
+
+def _from_iso(value: str, name: str) -> datetime:
+    text = value.strip()
+    # Python reads "20240305" as a date; an epoch passed as a string would be misread silently.
+    if text.isdigit():
+        raise ValueError(_complaint(name, value))
+    try:
+        return datetime.fromisoformat(text[:-1] + "+00:00" if text[-1:] in "Zz" else text)
+    except ValueError as error:
+        raise ValueError(_complaint(name, value)) from error
+
+
+def _complaint(name: str, value: object) -> str:
+    return f"{name} must be an int, float, ISO 8601 string or datetime; got {value!r}"

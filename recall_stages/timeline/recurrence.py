@@ -1,0 +1,97 @@
+"""What comes back: "on Mondays", "every March", "in the mornings"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+_LIMITS = {"weekdays": (0, 6), "months": (1, 12), "days": (1, 31), "hours": (0, 23)}
+
+
+@dataclass(frozen=True, slots=True)
+class Recurrence:
+    """The calendar fields that a moment must have; an empty set leaves its field free.
+
+    Attributes:
+        weekdays: 0 is Monday, 6 is Sunday.
+        months: 1 is January, 12 is December.
+        days: Days of the month, 1 to 31.
+        hours: Hours of the day, 0 to 23.
+
+    Raises:
+        ValueError: If a field holds a number that the calendar does not have.
+
+    Examples:
+        >>> mondays = Recurrence(weekdays=frozenset({0}))
+        >>> mondays.matches(datetime.fromisoformat("2024-06-10T08:00:00+00:00"))
+        True
+        >>> mondays.matches(datetime.fromisoformat("2024-06-11T08:00:00+00:00"))
+        False
+    """
+
+    weekdays: frozenset[int] = frozenset()
+    months: frozenset[int] = frozenset()
+    days: frozenset[int] = frozenset()
+    hours: frozenset[int] = frozenset()
+
+    def __post_init__(self) -> None:
+        """Check every number against its calendar field."""
+        for name, (low, high) in _LIMITS.items():
+            wrong = sorted(n for n in getattr(self, name) if not low <= n <= high)
+            if wrong:
+                msg = f"{name} must lie between {low} and {high}; got {wrong}"
+                raise ValueError(msg)
+
+    def matches(self, moment: datetime) -> bool:
+        """Whether a moment, in the time zone it carries, falls on this recurrence."""
+        return (
+            _free_or_in(self.weekdays, moment.weekday())
+            and _free_or_in(self.months, moment.month)
+            and _free_or_in(self.days, moment.day)
+            and _free_or_in(self.hours, moment.hour)
+        )
+
+    def narrow(self, other: Recurrence) -> Recurrence:
+        """Both at once, for "on Monday mornings"; a field that both set keeps what they share."""
+        return Recurrence(
+            *(
+                _share(getattr(self, name), getattr(other, name))
+                for name in ("weekdays", "months", "days", "hours")
+            )
+        )
+
+    def describe(self) -> str:
+        """The recurrence in words, such as "every Monday in March".
+
+        Examples:
+            >>> Recurrence(weekdays=frozenset({0, 2}), months=frozenset({3})).describe()
+            'every Monday, Wednesday in March'
+        """
+        words = "every " + (_listed(self.weekdays, _WEEKDAYS, 0) or "day")
+        if self.days:
+            words += " on day " + _listed(self.days)
+        if self.months:
+            words += " in " + _listed(self.months, _MONTHS, 1)
+        if self.hours:
+            words += " at hours " + _listed(self.hours)
+        return words
+
+
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+
+def _free_or_in(allowed: frozenset[int], value: int) -> bool:
+    return not allowed or value in allowed
+
+
+def _share(one: frozenset[int], other: frozenset[int]) -> frozenset[int]:
+    return (one & other) or one or other
+
+
+def _listed(numbers: Iterable[int], names: tuple[str, ...] = (), first: int = 0) -> str:
+    return ", ".join(names[n - first] if names else str(n) for n in sorted(numbers))
