@@ -1,6 +1,7 @@
 """What our retriever is compared with: keywords, vectors, and the two fused, without any time.
 
-Each ranks exactly the memories that a question may find, by their bare text.
+Each ranks exactly the memories that a question may find, by the text that the retriever's
+embedding sees too, which has the speaker's name in front.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
-from benchmarks.datasets import Question, Remembered, RetrievalSet
+from benchmarks.datasets import Question, RetrievalSet
 from benchmarks.embedding import OncePerText
+from recall_stages.memory import Memory
+from recall_stages.store.rows import index_text
 
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_CJK}]+|[^\W{_CJK}]+")
@@ -57,7 +60,7 @@ class Baselines:
         words, meaning = self._bm25(question.corpus, memories, text), self._dense(memories, text)
         return {"bm25": words, "dense": meaning, "rrf": reciprocal_rank_fusion([words, meaning])}
 
-    def _bm25(self, corpus: str, memories: Sequence[Remembered], text: str) -> list[str]:
+    def _bm25(self, corpus: str, memories: Sequence[Memory], text: str) -> list[str]:
         asked = tokens(text)
         if not asked or not memories:
             return []
@@ -65,14 +68,16 @@ class Baselines:
         key = (corpus, len(memories))
         if key not in self._indexes:
             self._indexes[key] = bm25s.BM25(k1=0.9, b=0.4)
-            self._indexes[key].index([tokens(each.text) for each in memories], show_progress=False)
+            self._indexes[key].index(
+                [tokens(index_text(each)) for each in memories], show_progress=False
+            )
         scores = self._indexes[key].get_scores(asked)
         return [memory_id for memory_id, score in _best_first(memories, scores) if score > 0]
 
-    def _dense(self, memories: Sequence[Remembered], text: str) -> list[str]:
+    def _dense(self, memories: Sequence[Memory], text: str) -> list[str]:
         if not memories:
             return []
-        stored = self._vectors.embed_documents([each.text for each in memories])
+        stored = self._vectors.embed_documents([index_text(each) for each in memories])
         # The vectors have length 1, so this is the cosine.
         ranked = _best_first(memories, stored @ self._vectors.embed_query(text))
         return [memory_id for memory_id, _ in ranked]
@@ -92,8 +97,6 @@ def reciprocal_rank_fusion(rankings: Sequence[Sequence[str]], k: int = 60) -> li
     return sorted(sums, key=lambda memory_id: -sums[memory_id])
 
 
-def _best_first(
-    memories: Sequence[Remembered], scores: NDArray[np.float32]
-) -> list[tuple[str, float]]:
+def _best_first(memories: Sequence[Memory], scores: NDArray[np.float32]) -> list[tuple[str, float]]:
     order = np.argsort(-scores, kind="stable")
     return [(memories[place].id, float(scores[place])) for place in order]

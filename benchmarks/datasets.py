@@ -9,23 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
+from recall_stages.memory import Memory
+
+T = TypeVar("T")
 Row = Mapping[str, object]
 
 
 class DataError(Exception):
     """The data is not there, or not as it should be; the message is for the user."""
-
-
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """One memory of a retrieval set; corpus and id together are its key."""
-
-    corpus: str
-    id: str
-    text: str
-    speaker: str
-    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +54,13 @@ class RetrievalSet:
     """
 
     name: str
-    corpora: Mapping[str, Sequence[Remembered]]
+    corpora: Mapping[str, Sequence[Memory]]
     questions: Sequence[Question]
 
-    def visible(self, question: Question) -> Sequence[Remembered]:
+    def visible(self, question: Question) -> Sequence[Memory]:
         """The memories a question may find: its corpus up to, and with, its ``now``."""
         memories = self.corpora[question.corpus]
-        return memories[: bisect_right(memories, question.now, key=lambda each: each.created_at)]
+        return memories[: bisect_right(memories, question.now, key=recorded)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +89,11 @@ def read_retrieval_set(folder: Path) -> RetrievalSet:
     """
     if not folder.is_dir():
         raise DataError(f"{folder} is not a folder; --data takes one with memories.jsonl in it")
-    corpora: dict[str, list[Remembered]] = defaultdict(list)
-    for memory in _read(folder / "memories.jsonl", _remembered):
-        corpora[memory.corpus].append(memory)
+    corpora: dict[str, list[Memory]] = defaultdict(list)
+    for corpus, memory in _read(folder / "memories.jsonl", _remembered):
+        corpora[corpus].append(memory)
     for memories in corpora.values():
-        memories.sort(key=lambda each: each.created_at)
+        memories.sort(key=recorded)
     questions = _read(folder / "queries.jsonl", _question)
     for question in questions:
         if question.corpus not in corpora:
@@ -117,7 +110,12 @@ def read_expressions(file: Path) -> list[Expression]:
     return _read(file, _expression)
 
 
-def _read[T](file: Path, parse: Callable[[Row], T]) -> list[T]:
+def recorded(memory: Memory) -> datetime:
+    """When a memory of a set was recorded; all of them say."""
+    return memory.created_at or datetime.min.replace(tzinfo=UTC)
+
+
+def _read(file: Path, parse: Callable[[Row], T]) -> list[T]:
     if not file.is_file():
         raise DataError(f"{file} is not there")
     parsed = []
@@ -129,9 +127,15 @@ def _read[T](file: Path, parse: Callable[[Row], T]) -> list[T]:
     return parsed
 
 
-def _remembered(row: Row) -> Remembered:
-    text = (str(row[key]) for key in ("corpus", "id", "text", "speaker"))
-    return Remembered(*text, created_at=_moment(row["created_at"]))
+def _remembered(row: Row) -> tuple[str, Memory]:
+    memory = Memory(
+        id=str(row["id"]),
+        content=str(row["text"]),
+        memory_type="conversation",
+        author=str(row["speaker"]),
+        created_at=_moment(row["created_at"]),
+    )
+    return str(row["corpus"]), memory
 
 
 def _question(row: Row) -> Question:

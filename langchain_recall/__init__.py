@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from langchain_recall.retriever import RecallRetriever as RecallRetriever
     from langchain_recall.retriever import explain as explain
     from langchain_recall.retriever import personal_memory_retriever as personal_memory_retriever
+    from recall_stages.errors import RecallError as RecallError
+    from recall_stages.errors import ScopeError as ScopeError
     from recall_stages.memory import Memory as Memory
     from recall_stages.memory import Scope as Scope
     from recall_stages.store import Fields as Fields
@@ -32,9 +34,11 @@ _EXPORTS = {
     "Memory": "recall_stages.memory",
     "MemoryCompressor": "langchain_recall.compressors",
     "PrintMemory": "langchain_recall.compressors",
+    "RecallError": "recall_stages.errors",
     "RecallRetriever": "langchain_recall.retriever",
     "RecallStore": "recall_stages.store",
     "Scope": "recall_stages.memory",
+    "ScopeError": "recall_stages.errors",
     "SemanticRank": "langchain_recall.compressors",
     "TimeRange": "recall_stages.timeline",
     "explain": "langchain_recall.retriever",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from langchain_core.callbacks import BaseCallbackManager
-from langchain_core.language_models import BaseLanguageModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig
 
 from recall_stages.stage import Ask, AsyncAsk, Prompt
+
+Model = Runnable[Any, Any]
+"""A chat model or an LLM, also one wrapped by ``with_retry`` or ``with_fallbacks``."""
 
 
 def asking(callbacks: BaseCallbackManager | None) -> Ask:
@@ -34,9 +37,9 @@ def asking_async(callbacks: BaseCallbackManager | None) -> AsyncAsk:
     return ask
 
 
-def _model(prompts: Sequence[Prompt]) -> BaseLanguageModel[BaseMessage | str]:
+def _model(prompts: Sequence[Prompt]) -> Model:
     llm = prompts[0].llm
-    if not isinstance(llm, BaseLanguageModel):
+    if not isinstance(llm, Runnable):
         raise TypeError(f"llm must be a LangChain language model; got {type(llm).__name__}")
     return llm
 

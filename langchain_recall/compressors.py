@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForChainRun,
@@ -17,12 +17,11 @@ from langchain_core.callbacks import (
     Callbacks,
 )
 from langchain_core.documents import BaseDocumentCompressor, Document
-from langchain_core.language_models import BaseLanguageModel
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import ConfigDict, Field
 
 from langchain_recall._convert import to_document, to_memory
-from langchain_recall._model import asking, asking_async
+from langchain_recall._model import Model, asking, asking_async
 from recall_stages import extract_time, fuse_rerank, print_memory, semantic_rank
 from recall_stages.memory import Query
 from recall_stages.stage import Recall, Stage, arun, pipeline, run
@@ -50,13 +49,13 @@ class MemoryCompressor(
         return True
 
     def invoke(
-        self, input: CompressorInput, config: RunnableConfig | None = None, **kwargs: object
+        self, input: CompressorInput, config: RunnableConfig | None = None, **kwargs: Any
     ) -> list[Document]:
         """Work on ``{"query": ..., "documents": [...]}``, as a run of its own in the trace."""
         return self._call_with_config(self._compress, input, config, **kwargs)
 
     async def ainvoke(
-        self, input: CompressorInput, config: RunnableConfig | None = None, **kwargs: object
+        self, input: CompressorInput, config: RunnableConfig | None = None, **kwargs: Any
     ) -> list[Document]:
         """Work without blocking the event loop."""
         return await self._acall_with_config(self._acompress, input, config, **kwargs)
@@ -100,12 +99,6 @@ class MemoryCompressor(
         return [to_document(memory) for memory in recall.memories]
 
 
-class ModelCompressor(MemoryCompressor):
-    """A stage that may ask a language model."""
-
-    llm: BaseLanguageModel | None = Field(None, exclude=True, repr=False)
-
-
 class TextCompressor(MemoryCompressor):
     """A stage whose outcome is one text: as a compressor, a single document that names the ids."""
 
@@ -120,16 +113,16 @@ class TextCompressor(MemoryCompressor):
 
 
 class ExtractTime(extract_time.ExtractTime, MemoryCompressor):
-    __doc__ = extract_time.ExtractTime.__doc__
+    pass
 
 
-class SemanticRank(semantic_rank.SemanticRank, ModelCompressor):
-    __doc__ = semantic_rank.SemanticRank.__doc__
+class SemanticRank(semantic_rank.SemanticRank, MemoryCompressor):
+    llm: Model | None = Field(None, exclude=True, repr=False)
 
 
 class FuseRerank(fuse_rerank.FuseRerank, MemoryCompressor):
-    __doc__ = fuse_rerank.FuseRerank.__doc__
+    pass
 
 
 class PrintMemory(print_memory.PrintMemory, TextCompressor):
-    __doc__ = print_memory.PrintMemory.__doc__
+    pass

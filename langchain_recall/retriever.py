@@ -11,13 +11,12 @@ from langchain_core.callbacks import (
     CallbackManagerForRetrieverRun,
 )
 from langchain_core.documents import Document
-from langchain_core.language_models import BaseLanguageModel
 from langchain_core.retrievers import BaseRetriever, LangSmithRetrieverParams
 from langchain_core.runnables import RunnableConfig, ensure_config
 from pydantic import ConfigDict, Field
 
 from langchain_recall._convert import to_document, to_memory
-from langchain_recall._model import asking, asking_async
+from langchain_recall._model import Model, asking, asking_async
 from langchain_recall.compressors import ExtractTime, FuseRerank, SemanticRank
 from recall_stages.explain import Explanation
 from recall_stages.explain import explain as explain_memories
@@ -29,6 +28,10 @@ from recall_stages.stage import Recall, Stage, arun, run
 # a conversation, and memories of other conversations would silently vanish.
 _CONFIGURABLE = ("timestamp", "timezone")
 _CONFIGURABLE_SCOPE = ("user_id", "agent_id", "workspace")
+
+
+def _default_stages() -> list[Stage]:
+    return [ExtractTime(), FuseRerank()]
 
 
 class RecallRetriever(MemoryRetriever, BaseRetriever):
@@ -44,10 +47,11 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         >>> store = RecallStore()
         >>> ids = store.add([
         ...     {"content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00:00Z"},
-        ...     {"content": "The dentist moved to Elm Street.", "created_at": "2024-02-01T10:00:00Z"},
+        ...     {"content": "The dentist moved to Elm St.", "created_at": "2024-02-01T10:00:00Z"},
         ... ])
         >>> retriever = RecallRetriever(store=store, k=1)
-        >>> found = retriever.invoke("What about the dentist last Tuesday?", timestamp="2024-03-08T12:00:00Z")
+        >>> asked = "What about the dentist last Tuesday?"
+        >>> found = retriever.invoke(asked, timestamp="2024-03-08T12:00:00Z")
         >>> found[0].page_content, found[0].metadata["recall_time_words"]
         ('The dentist filled a tooth.', 'last Tuesday')
         >>> store.close()
@@ -56,7 +60,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
-    stages: list[Stage] = Field(default_factory=lambda: [ExtractTime(), FuseRerank()])
+    stages: list[Stage] = Field(default_factory=_default_stages)
 
     def invoke(
         self, input: object, config: RunnableConfig | None = None, **kwargs: Any
@@ -103,7 +107,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
 
 
 def personal_memory_retriever(
-    store: MemoryStore, llm: BaseLanguageModel | None = None, **settings: Any
+    store: MemoryStore, llm: Model | None = None, **settings: Any
 ) -> RecallRetriever:
     """The personal flow: time extracted, memories retrieved, ranked and fused (seed 000).
 

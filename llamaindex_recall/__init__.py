@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from llamaindex_recall.postprocessors import MemoryPostprocessor as MemoryPostprocessor
     from llamaindex_recall.postprocessors import PrintMemory as PrintMemory
     from llamaindex_recall.postprocessors import SemanticRank as SemanticRank
+    from llamaindex_recall.retriever import RecallQueryBundle as RecallQueryBundle
     from llamaindex_recall.retriever import RecallRetriever as RecallRetriever
     from llamaindex_recall.retriever import explain as explain
     from llamaindex_recall.retriever import personal_memory_retriever as personal_memory_retriever
+    from recall_stages.errors import RecallError as RecallError
+    from recall_stages.errors import ScopeError as ScopeError
     from recall_stages.memory import Memory as Memory
     from recall_stages.memory import Scope as Scope
     from recall_stages.store import Fields as Fields
@@ -32,9 +35,12 @@ _EXPORTS = {
     "Memory": "recall_stages.memory",
     "MemoryPostprocessor": "llamaindex_recall.postprocessors",
     "PrintMemory": "llamaindex_recall.postprocessors",
+    "RecallError": "recall_stages.errors",
+    "RecallQueryBundle": "llamaindex_recall.retriever",
     "RecallRetriever": "llamaindex_recall.retriever",
     "RecallStore": "recall_stages.store",
     "Scope": "recall_stages.memory",
+    "ScopeError": "recall_stages.errors",
     "SemanticRank": "llamaindex_recall.postprocessors",
     "TimeRange": "recall_stages.timeline",
     "explain": "llamaindex_recall.retriever",

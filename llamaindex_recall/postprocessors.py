@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.llms import LLM
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index_instrumentation import get_dispatcher
 from pydantic import ConfigDict, Field
 
 from llamaindex_recall._convert import to_memory, to_node
@@ -61,12 +61,6 @@ class MemoryPostprocessor(Timed, Stage, BaseNodePostprocessor):
         return [to_node(memory) for memory in recall.memories]
 
 
-class ModelPostprocessor(MemoryPostprocessor):
-    """A stage that may ask a language model."""
-
-    llm: LLM | None = Field(None, exclude=True, repr=False)
-
-
 class TextPostprocessor(MemoryPostprocessor):
     """A stage whose outcome is one text: as a postprocessor, a single node that names the ids."""
 
@@ -80,16 +74,16 @@ class TextPostprocessor(MemoryPostprocessor):
 
 
 class ExtractTime(extract_time.ExtractTime, MemoryPostprocessor):
-    __doc__ = extract_time.ExtractTime.__doc__
+    pass
 
 
-class SemanticRank(semantic_rank.SemanticRank, ModelPostprocessor):
-    __doc__ = semantic_rank.SemanticRank.__doc__
+class SemanticRank(semantic_rank.SemanticRank, MemoryPostprocessor):
+    llm: LLM | None = Field(None, exclude=True, repr=False)
 
 
 class FuseRerank(fuse_rerank.FuseRerank, MemoryPostprocessor):
-    __doc__ = fuse_rerank.FuseRerank.__doc__
+    pass
 
 
 class PrintMemory(print_memory.PrintMemory, TextPostprocessor):
-    __doc__ = print_memory.PrintMemory.__doc__
+    pass

@@ -9,9 +9,9 @@ from typing import Any, Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
-from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.llms import LLM
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, QueryType
+from llama_index_instrumentation import get_dispatcher
 from pydantic import Field, PrivateAttr
 
 from llamaindex_recall._convert import to_memory, to_node
@@ -37,6 +37,10 @@ class RecallQueryBundle(QueryBundle):
     options: CallOptions = field(default_factory=CallOptions)
 
 
+def _default_stages() -> list[Stage]:
+    return [ExtractTime(), FuseRerank()]
+
+
 class RecallRetriever(MemoryRetriever, BaseRetriever):
     __doc__ = (
         (MemoryRetriever.__doc__ or "")
@@ -49,17 +53,18 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         >>> store = RecallStore()
         >>> ids = store.add([
         ...     {"content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00:00Z"},
-        ...     {"content": "The dentist moved to Elm Street.", "created_at": "2024-02-01T10:00:00Z"},
+        ...     {"content": "The dentist moved to Elm St.", "created_at": "2024-02-01T10:00:00Z"},
         ... ])
         >>> retriever = RecallRetriever(store=store, k=1)
-        >>> found = retriever.retrieve("What about the dentist last Tuesday?", timestamp="2024-03-08T12:00:00Z")
+        >>> asked = "What about the dentist last Tuesday?"
+        >>> found = retriever.retrieve(asked, timestamp="2024-03-08T12:00:00Z")
         >>> found[0].text, found[0].metadata["recall_time_words"]
         ('The dentist filled a tooth.', 'last Tuesday')
         >>> store.close()
     """
     )
 
-    stages: list[Stage] = Field(default_factory=lambda: [ExtractTime(), FuseRerank()])
+    stages: list[Stage] = Field(default_factory=_default_stages)
 
     # What LlamaIndex's base, which is no pydantic model, sets on its instances.
     callback_manager: CallbackManager = Field(

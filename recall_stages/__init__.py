@@ -1,1 +1,1 @@
-"""The stages, without any framework. Users import `langchain_recall` or `llamaindex_recall` instead."""
+"""The stages, without any framework; users import `langchain_recall` or `llamaindex_recall`."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+import threading
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,8 +19,10 @@ from recall_stages.errors import RecallError
 from recall_stages.explain import explain
 from recall_stages.jsonl import open_beside
 from recall_stages.memory import Scope
+from recall_stages.print_memory import NOTHING_FOUND
 from recall_stages.retriever import MemoryRetriever
 from recall_stages.stage import Prompt, Recall, run
+from recall_stages.store.minilm import MiniLM
 
 
 def main(program: str, arguments: Sequence[str] | None = None) -> int:
@@ -33,6 +36,8 @@ def main(program: str, arguments: Sequence[str] | None = None) -> int:
         The exit code: 0 when all went well, 2 when the input cannot be used.
     """
     given = _parser(program).parse_args(arguments)
+    # A second of what the user waits for is chromadb's import; the model loads beside it.
+    threading.Thread(target=MiniLM().warm, daemon=True).start()
     logging.basicConfig(level=logging.DEBUG if given.verbose else logging.WARNING)
     try:
         _ask(given)
@@ -48,8 +53,8 @@ def _parser(program: str) -> argparse.ArgumentParser:
     ask = commands.add_parser(
         "ask",
         help="ask the memories of a file",
-        description="Ask the memories of a JSONL file in plain words. The collection is kept beside "
-        "the file, in FILE.recall, so that the next question starts at once.",
+        description="Ask the memories of a JSONL file in plain words. The collection is kept "
+        "beside the file, in FILE.recall, so that the next question starts at once.",
         epilog=f'example: {program} ask --memories notes.jsonl "what did I say about the dentist '
         'last Tuesday?"',
     )
@@ -59,7 +64,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
         metavar="FILE",
         type=Path,
         required=True,
-        help="JSON objects, one a line: content, and created_at, memory_type, user_id, ... as known",
+        help="JSON objects, one a line: content; and created_at, memory_type, user_id, ...",
     )
     ask.add_argument("-k", type=int, default=5, help="how many memories to return (5)")
     ask.add_argument("--timestamp", help="the moment of asking, ISO 8601 (the clock)")
@@ -83,7 +88,9 @@ def _ask(given: argparse.Namespace) -> None:
         for number, why in loaded.bad_lines.items():
             print(f"{given.memories.name} line {number} is left out: {why}", file=sys.stderr)
         done = "loaded" if loaded.fresh else "kept"
-        console.print(f"{loaded.count} memories {done} in {given.memories.name}.recall", style="dim")
+        console.print(
+            f"{loaded.count} memories {done} in {given.memories.name}.recall", style="dim"
+        )
         retriever = MemoryRetriever(
             store=store,
             k=given.k,
@@ -99,15 +106,9 @@ def _ask(given: argparse.Namespace) -> None:
 
 def _show(console: Console, question: str, recall: Recall) -> None:
     console.print(f"\n{question}", style="bold", markup=False)
-    ranges = recall.query.time_ranges
-    for each in ranges:
+    for each in recall.query.time_ranges:
         console.print(f'"{each.text}" is understood as {each.describe()}', markup=False)
-    if not ranges:
-        console.print("names no time", style="dim")
-    if recall.memories:
-        console.print(explain(recall.memories).table())
-    else:
-        console.print("No memories found.")
+    console.print(explain(recall.memories).table() if recall.memories else NOTHING_FOUND)
 
 
 def _no_model(_: Sequence[Prompt]) -> Sequence[str]:

@@ -13,7 +13,7 @@ from rich.text import Text
 from recall_stages.memory import Memory
 from recall_stages.time_stamp import stamped_ranges
 
-_LONGEST = 160  # characters of a memory that the table shows
+_LONGEST = 200  # characters of a memory that the table shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,29 +28,18 @@ class Explanation:
 
     def table(self) -> Table:
         """The table, for a `rich` console."""
-        table = Table(title=self._understood(), title_justify="left", title_style="bold")
-        for heading in ("#", "score", "how"):
-            table.add_column(heading, justify="right" if heading != "how" else "left")
-        table.add_column("recorded", no_wrap=True)
-        table.add_column("memory", overflow="fold")
+        table = Table("#", "score", "why", "memory")
         for number, memory in enumerate(self.memories, 1):
             score = "" if memory.score is None else f"{memory.score:.3f}"
-            # Text, not markup: a memory that says "[bold]" is shown as it is.
-            recorded = memory.recorded(
-                None if memory.created_at is None else memory.created_at.tzinfo
-            )
-            table.add_row(
-                str(number),
-                score,
-                "\n".join(_reasons(memory)),
-                recorded[:10] + recorded[19:],
-                Text(_shortened(memory.content)),
-            )
+            table.add_row(str(number), score, "\n".join(_reasons(memory)), _told(memory))
         return table
 
-    def _understood(self) -> str | None:
-        described = [f'"{each.text}" = {each.describe()}' for each in stamped_ranges(self.memories)]
-        return "time understood: " + "; ".join(described) if described else None
+    def understood(self) -> str:
+        """What was understood of the time that the question names; empty if it names none."""
+        return "\n".join(
+            f'"{each.text}" is understood as {each.describe()}'
+            for each in stamped_ranges(self.memories)
+        )
 
     def __str__(self) -> str:
         return self.to_text()
@@ -62,6 +51,8 @@ class Explanation:
         if not self.memories:
             return "No memories to explain."
         console = Console(file=StringIO(), width=width, color_system=None)
+        if self.understood():
+            console.print(self.understood(), markup=False, highlight=False)
         console.print(self.table())
         written: str = console.file.getvalue()  # type: ignore[attr-defined]  # the StringIO above
         return written.rstrip("\n")
@@ -96,5 +87,11 @@ def _reasons(memory: Memory) -> Iterator[str]:
         yield f"degraded: {trace['degraded']}"
 
 
-def _shortened(content: str) -> str:
-    return content if len(content) <= _LONGEST else content[: _LONGEST - 1] + "…"
+def _told(memory: Memory) -> Text:
+    """When, who and what; as `Text`, so that a memory which says "[bold]" is shown as it is."""
+    moment = memory.created_at
+    told = Text()
+    if moment is not None:
+        told.append(f"{moment:%Y-%m-%d %A}\n", style="dim")
+    shown = memory.content if len(memory.content) <= _LONGEST else f"{memory.content[:_LONGEST]}…"
+    return told.append(shown)

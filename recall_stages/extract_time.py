@@ -1,4 +1,4 @@
-"""ExtractTime: Q -> Q with time ranges. No model call; a question that names no time passes as is."""
+"""ExtractTime: Q -> Q with time ranges. No model call; what names no time passes as it is."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class ExtractTime(Stage):
     Examples:
         >>> from datetime import datetime, UTC
         >>> from recall_stages.memory import Query
-        >>> asked = Query(text="What did I eat yesterday?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> now = datetime(2024, 3, 6, tzinfo=UTC)
+        >>> asked = Query(text="What did I eat yesterday?", reference_time=now)
         >>> understood = ExtractTime().apply(Recall(asked)).query
         >>> understood.search_text, understood.time_ranges[0].describe()
         ('What did I eat?', '2024-03-05 (Tuesday)')
@@ -58,7 +59,7 @@ class ExtractTime(Stage):
         )
         if not ranges:
             return recall
-        understood = {"time_ranges": tuple(ranges)}
+        understood: dict[str, object] = {"time_ranges": tuple(ranges)}
         if self.strip:
             understood["search_text"] = without_time_words(query.text, ranges)
         stamp = time_stamp(ranges)

@@ -1,12 +1,13 @@
-"""A memory as flat metadata, and back: what a LangChain document and a LlamaIndex node both carry."""
+"""A memory as flat metadata, and back: what documents and nodes both carry."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from numbers import Real
+from typing import cast
 
-from recall_stages.memory import Memory, Scope
+from recall_stages.memory import Memory, MetadataValue, Scope
 from recall_stages.timeline import TimeRange, parse_time
 from recall_stages.timeline.interval import format_interval, parse_interval
 
@@ -47,7 +48,7 @@ def flat_trace(memory: Memory) -> dict[str, object]:
     return {TRACE_PREFIX + name: value for name, value in memory.trace.items()}
 
 
-def from_flat(
+def from_flat(  # noqa: PLR0913 - one argument for each thing a framework's object has
     content: str,
     metadata: Mapping[str, object],
     *,
@@ -67,6 +68,7 @@ def from_flat(
         source: The framework's own object.
     """
     flat = dict(metadata)
+    rest = {k: v for k, v in flat.items() if k not in _KNOWN and not k.startswith(TRACE_PREFIX)}
     quality = flat.get("quality")
     scope = {name: str(flat[name]) for name in Scope.model_fields if flat.get(name)}
     trace = {
@@ -83,9 +85,9 @@ def from_flat(
         when_to_use=str(flat.get("when_to_use", "")),
         author=str(flat.get("author", "")),
         scope=Scope(**scope),
-        metadata={
-            k: v for k, v in flat.items() if k not in _KNOWN and not k.startswith(TRACE_PREFIX)
-        },
+        metadata=cast(
+            "dict[str, MetadataValue]", rest
+        ),  # what it really is, `RecallStore.add` checks
         quality=float(quality) if isinstance(quality, int | float) else None,
         score=float(score) if isinstance(score, Real) and not isinstance(score, bool) else None,
         trace=trace,

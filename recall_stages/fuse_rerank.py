@@ -1,4 +1,4 @@
-"""FuseRerank: Q x R -> R. Relevance, kind of memory and time in one score. No model call, never fails."""
+"""FuseRerank: Q x R -> R. Relevance, kind and time in one score. No model call, never fails."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class FuseRerank(Stage):
         >>> now = datetime(2024, 3, 6, tzinfo=UTC)
         >>> told = Memory(content="I like tea", memory_type="conversation", score=0.8)
         >>> known = Memory(content="Likes tea", memory_type="insight", score=0.5)
-        >>> fused = FuseRerank().apply(Recall(Query(text="tea?", reference_time=now), (told, known)))
-        >>> [(memory.content, memory.score) for memory in fused.memories]
+        >>> asked = Recall(Query(text="tea?", reference_time=now), (told, known))
+        >>> [(memory.content, memory.score) for memory in FuseRerank().apply(asked).memories]
         [('Likes tea', 1.0), ('I like tea', 0.4)]
     """
 

@@ -1,4 +1,4 @@
-"""Memories in a JSONL file, and the collection kept beside it so that the next question starts at once."""
+"""Memories in a JSONL file, and the collection kept beside it for the next question."""
 
 from __future__ import annotations
 
@@ -92,7 +92,11 @@ def _memory(line: str, timezone: str | None) -> Memory:
     fields["scope"] = {name: row[name] for name in _SCOPE if row.get(name)}
     fields["metadata"] = {
         **(row.get("metadata") or {}),
-        **{k: v for k, v in row.items() if k not in {*Memory.model_fields, *_SCOPE} and v is not None},
+        **{
+            k: v
+            for k, v in row.items()
+            if k not in {*Memory.model_fields, *_SCOPE} and v is not None
+        },
     }
     if row.get("created_at") is not None:
         fields["created_at"] = parse_time(row["created_at"], timezone, name="created_at")
@@ -105,4 +109,8 @@ def _in_short(error: Exception) -> str:
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
-    return f"{type(error).__name__}: {error}" if isinstance(error, json.JSONDecodeError) else str(error)
+    return (
+        f"{type(error).__name__}: {error}"
+        if isinstance(error, json.JSONDecodeError)
+        else str(error)
+    )

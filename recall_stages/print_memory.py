@@ -18,7 +18,8 @@ class PrintMemory(Stage):
     Seed operation PrintMemoryOp. An empty list gives an explicit text, not an empty one.
 
     Examples:
-        >>> print(print_memories([Memory(content="The dentist is on Elm Street.", author="Ann")], None))
+        >>> told = Memory(content="The dentist is on Elm Street.", author="Ann")
+        >>> print(print_memories([told], None))
         Memory 1:
           Content: The dentist is on Elm Street.
           Author: Ann

@@ -15,13 +15,13 @@ _TRAILING_COMMA = re.compile(r",(\s*[\]}])")
 
 
 def read_json(reply: str) -> dict[str, object] | list[object]:
-    """The first JSON object or list in a reply.
+    r"""The first JSON object or list in a reply.
 
     Raises:
         ReplyError: When there is none, or the reply is longer than any honest one.
 
     Examples:
-        >>> read_json('Sure!\\n```json\\n{"scores": [1, 2,]}\\n```')
+        >>> read_json('Sure!\n```json\n{"scores": [1, 2,]}\n```')
         {'scores': [1, 2]}
     """
     if len(reply) > _LONGEST:

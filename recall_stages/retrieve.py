@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import cast
 
 from pydantic import Field
 
@@ -39,7 +40,7 @@ class Retrieve(Stage):
         limit = max(self.fetch_k, 4 * wanted)
         while True:
             searches = self._searches(query, limit)
-            arms = yield searches
+            arms = cast("Sequence[list[Memory]]", (yield searches))
             candidates = _distinct((each for arm in arms for each in arm), _bounded(query))
             exhausted = all(len(arm) < limit for arm in arms)
             if len(candidates) >= wanted or exhausted or limit >= _LARGEST_POOL:
@@ -65,7 +66,7 @@ def _bounded(query: Query) -> tuple[TimeRange, ...]:
 
 
 def _distinct(found: Iterable[Memory], window: tuple[TimeRange, ...]) -> list[Memory]:
-    """The most similar first; of copies of a text, the one from the time asked about, or the newest."""
+    """The most similar first; of copies of a text the one asked about, else the newest."""
     copies: dict[str, dict[str, Memory]] = {}
     for memory in found:
         copies.setdefault(memory.content.strip(), {})[memory.id] = memory

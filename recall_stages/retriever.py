@@ -15,7 +15,7 @@ from recall_stages.fuse_rerank import FuseRerank
 from recall_stages.memory import Filter, Memory, Query, Scope, query_text
 from recall_stages.retrieve import Retrieve
 from recall_stages.stage import Recall, Search, Stage, Steps, pipeline
-from recall_stages.timed import TimeInput, Timed
+from recall_stages.timed import Timed, TimeInput
 from recall_stages.timeline import TimeRange, parse_time
 
 RangeInput = TimeRange | tuple[TimeInput | None, TimeInput | None]

@@ -31,6 +31,9 @@ The memories:
 $memories""")
 
 
+_BELOW = 0.999  # so that what was left out stays strictly below what was judged
+
+
 class SemanticRank(Stage):
     """Let a language model judge how well each candidate answers the question.
 
@@ -83,9 +86,10 @@ class SemanticRank(Stage):
 
 def _quoted(number: int, memory: Memory) -> str:
     recorded = memory.created_at.strftime(' recorded="%Y-%m-%d %A"') if memory.created_at else ""
+    author = f' author="{escape(memory.author)}"' if memory.author else ""
     when = f"When to use: {memory.when_to_use}\n" if memory.when_to_use else ""
     text = escape(when + memory.content, quote=False)  # a memory cannot close its own fence
-    return f'<memory number="{number}"{recorded}>\n{text}\n</memory>'
+    return f'<memory number="{number}"{author}{recorded}>\n{text}\n</memory>'
 
 
 def _scores(reply: str, count: int) -> dict[int, float]:
@@ -97,7 +101,9 @@ def _scores(reply: str, count: int) -> dict[int, float]:
         if not isinstance(entry, Mapping):
             continue
         number, score = _number(entry.get("memory")), _number(entry.get("score"))
-        if number in range(1, count + 1) and score is not None and 0 <= score <= 1:
+        if number is None or score is None:
+            continue
+        if number in range(1, count + 1) and 0 <= score <= 1:
             scores.setdefault(int(number), score)
     if not scores:
         raise ReplyError(
@@ -122,6 +128,6 @@ def _judged(window: Sequence[Memory], scores: Mapping[int, float]) -> list[Memor
     return [
         memory.scored(scores[number], semantic=scores[number])
         if number in scores
-        else memory.scored(lowest * (memory.score or 0.0) / best, semantic="not judged")
+        else memory.scored(_BELOW * lowest * (memory.score or 0.0) / best, semantic="not judged")
         for number, memory in enumerate(window, 1)
     ]

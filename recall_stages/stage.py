@@ -8,7 +8,7 @@ yields what it wants, several requests at once, and is handed the answers; an er
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from typing_extensions import TypeIs
@@ -48,7 +48,7 @@ class Search:
 
     text: str
     limit: int
-    scope: Scope = Scope()
+    scope: Scope = field(default_factory=Scope)
     filter: Filter | None = None
     within: tuple[TimeRange, ...] = ()
 
@@ -145,7 +145,8 @@ def run(steps: Steps, ask: Ask, find: Find = nowhere) -> Recall:
             else:
                 requests = steps.send(answers)
     except StopIteration as done:
-        return done.value
+        outcome: Recall = done.value
+        return outcome
 
 
 async def arun(steps: Steps, ask: AsyncAsk, find: AsyncFind = anowhere) -> Recall:
@@ -160,4 +161,5 @@ async def arun(steps: Steps, ask: AsyncAsk, find: AsyncFind = anowhere) -> Recal
             else:
                 requests = steps.send(answers)
     except StopIteration as done:
-        return done.value
+        outcome: Recall = done.value
+        return outcome

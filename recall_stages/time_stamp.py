@@ -23,7 +23,8 @@ def time_stamp(ranges: Sequence[TimeRange]) -> dict[str, float | str]:
 
     Examples:
         >>> from datetime import UTC, datetime
-        >>> march = TimeRange(datetime(2024, 3, 1, tzinfo=UTC), datetime(2024, 4, 1, tzinfo=UTC), "month", text="in March")
+        >>> first, last = datetime(2024, 3, 1, tzinfo=UTC), datetime(2024, 4, 1, tzinfo=UTC)
+        >>> march = TimeRange(first, last, "month", text="in March")
         >>> time_stamp([march])["time_words"]
         'in March'
     """

@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 import os
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from recall_stages.errors import StoreLockedError
+from recall_stages.errors import StoreError, StoreLockedError
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -24,6 +25,8 @@ FORMAT = 1
 
 _CLOUD_RESULTS = 300  # what Chroma Cloud returns at the most
 _LOCAL_RESULTS = 30_000  # SQLite takes 32,766 variables in one statement
+
+_engine_process: dict[str, int] = {}  # the first process to run Chroma's engine: forks inherit it
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +50,16 @@ class Opened:
     process: int = 0
 
     def close(self) -> None:
-        """Give back what was taken; the caller's own client stays open."""
+        """Give back what was taken; the caller's own client stays open.
+
+        A fork of the process has taken nothing: all of it belongs to the process that opened it.
+        """
+        if os.getpid() != self.process:
+            return
         if self.client is not None:
             if self.private:
                 self.client.delete_collection(self.collection.name)
-            self.client.close()
+            self.client.close()  # type: ignore[attr-defined]  # its interface lags behind
         if self.lock is not None:
             self.lock.release()
 
@@ -61,6 +69,7 @@ def open_collection(source: object, name: str, metadata: dict[str, str | int]) -
 
     Raises:
         StoreLockedError: When another process holds the path.
+        StoreError: When Chroma cannot open it in this process.
         TypeError: When the source is nothing that can be opened.
     """
     import chromadb  # noqa: PLC0415 - a second to import, so only once a store is opened
@@ -71,7 +80,7 @@ def open_collection(source: object, name: str, metadata: dict[str, str | int]) -
         return Opened(source, process=process)
     if source is None:
         # One in-memory system serves the whole process, so a name of its own keeps it private.
-        client = chromadb.EphemeralClient()
+        client = _embedded(chromadb.EphemeralClient, "memory")
         private = _collection(client, f"{name}-{uuid.uuid4().hex[:12]}", metadata)
         return Opened(private, client, private=True, process=process)
     if isinstance(source, str | Path):
@@ -110,11 +119,30 @@ def _open_path(path: Path, name: str, metadata: dict[str, str | int]) -> Opened:
             f"{path} --port 8000`, and open RecallStore(chromadb.HttpClient(port=8000))"
         ) from error
     try:
-        client = chromadb.PersistentClient(str(folder))
+        client = _embedded(lambda: chromadb.PersistentClient(str(folder)), str(path))
         return Opened(_collection(client, name, metadata), client, lock, process=os.getpid())
     except BaseException:
         lock.release()
         raise
+
+
+def _embedded(make: Callable[[], ClientAPI], where: str) -> ClientAPI:
+    """A client of the engine inside this process, or why there can be none."""
+    process = _engine_process.setdefault("id", os.getpid())
+    if process != os.getpid():
+        raise StoreError(
+            f"Chroma was opened in process {process}, and hangs in a fork of it; start this "
+            f"process ({os.getpid()}) with spawn, or open the stores of both over `chroma run`"
+        )
+    try:
+        return make()
+    except ValueError as error:
+        if "different settings" not in str(error):
+            raise
+        raise StoreError(
+            f"this program has a Chroma client for {where} already, with settings of its own, and "
+            "there can be one only; hand that client in: RecallStore(client)"
+        ) from error
 
 
 def _collection(client: ClientAPI, name: str, metadata: dict[str, str | int]) -> Collection:

@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,15 @@ from recall_stages.memory import Memory, MetadataValue
 from recall_stages.stage import Search
 from recall_stages.store.embedding import as_embedder
 from recall_stages.store.opening import FORMAT, MARK, open_collection
-from recall_stages.store.rows import OWN_FIELDS, Fields, TimeUnit, new_id, to_memory, to_metadata
+from recall_stages.store.rows import (
+    OWN_FIELDS,
+    Fields,
+    TimeUnit,
+    index_text,
+    new_id,
+    to_memory,
+    to_metadata,
+)
 from recall_stages.store.where import Where, all_of, filter_where, scope_where
 from recall_stages.store.window import foreign_window_where, window_where
 
@@ -34,6 +42,7 @@ if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
 MemoryInput = Memory | Mapping[str, object] | str
+_Row = tuple[str, float, Memory | None]  # its id, its similarity; None where it holds no text
 
 # Rows a call: below every limit (Cloud takes 300, SQLite 5,461), and short enough that the
 # interpreter, which Chroma holds while it writes, pauses for no more than 0.15 s.
@@ -107,7 +116,9 @@ class RecallStore:
         self._fields = Fields.model_validate(fields or {})
         self._unit: TimeUnit = "milliseconds"
         self._dimension: int | None = known.get("embedding_dimension")
-        self._cosine = self._collection.configuration_json["hnsw"]["space"] == "cosine"
+        index = self._collection.configuration_json
+        # Chroma Cloud has another index, "spann"; its "hnsw" is None.
+        self._cosine = (index.get("hnsw") or index.get("spann") or {}).get("space") == "cosine"
         if self._foreign:
             self._sample_rows()
         elif self._fields != OWN_FIELDS:
@@ -154,6 +165,10 @@ class RecallStore:
             MemoryFormatError: When a memory cannot be stored; then none is.
         """
         self._check_writable()
+        if isinstance(memories, str | Mapping | Memory):
+            raise MemoryFormatError(
+                f"add takes a list of memories; got one {type(memories).__name__}: put it in a list"
+            )
         given = [_as_memory(memory) for memory in memories]
         # A new id cannot be there yet, so only the others can leave stale metadata behind.
         may_exist = {memory.id for memory in given if memory.id}
@@ -174,17 +189,19 @@ class RecallStore:
     def delete(self, ids: Sequence[str]) -> None:
         """Delete memories by id; ids that are not there are passed over."""
         self._check_writable()
-        for start in range(0, len(ids), _BATCH):
-            self._open_collection().delete(ids=list(ids[start : start + _BATCH]))
+        unwanted = _distinct_ids(ids)
+        for start in range(0, len(unwanted), _BATCH):
+            self._collection.delete(ids=unwanted[start : start + _BATCH])
 
     # -- reading ------------------------------------------------------------------------------
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         """The memories with these ids, in the order asked for; missing ones are left out."""
+        self._open_collection()
         found: dict[str, Memory] = {}
-        wanted = list(dict.fromkeys(ids))
+        wanted = _distinct_ids(ids)
         for start in range(0, len(wanted), _BATCH):
-            page = self._open_collection().get(
+            page = self._collection.get(
                 ids=wanted[start : start + _BATCH], include=["documents", "metadatas"]
             )
             rows = zip(page["ids"], page["documents"] or [], page["metadatas"] or [], strict=True)
@@ -247,7 +264,8 @@ class RecallStore:
         if os.getpid() != self._opened.process:
             raise StoreClosedError(
                 f"store {self.name!r} was opened in process {self._opened.process}, and Chroma "
-                f"hangs in a fork of it; open it in this process ({os.getpid()}), or use spawn"
+                f"hangs in a fork of it; start this process ({os.getpid()}) with spawn, and open "
+                "it there"
             )
         return self._collection
 
@@ -293,14 +311,15 @@ class RecallStore:
     def _write(
         self, batch: Sequence[tuple[Memory, dict[str, MetadataValue]]], may_exist: set[str]
     ) -> None:
-        vectors = self._embedding.embed_documents([_embedded_text(memory) for memory, _ in batch])
+        vectors = self._embedding.embed_documents([index_text(memory) for memory, _ in batch])
         self._check_dimension(vectors)
         stale = self._stale_keys(batch, may_exist)
+        metadatas: Any = [{**stale.get(memory.id, {}), **row} for memory, row in batch]
         self._collection.upsert(
             ids=[memory.id for memory, _ in batch],
             embeddings=vectors,
             documents=[memory.content for memory, _ in batch],
-            metadatas=[{**stale.get(memory.id, {}), **row} for memory, row in batch],
+            metadatas=metadatas,
         )
         if self._dimension is None:
             self._dimension = int(vectors.shape[1])
@@ -311,7 +330,7 @@ class RecallStore:
     def _stale_keys(
         self, batch: Sequence[tuple[Memory, dict[str, MetadataValue]]], may_exist: set[str]
     ) -> dict[str, dict[str, None]]:
-        """For rows that are there: their old keys as None, for Chroma merges and does not replace."""
+        """For rows that are there, their old keys as None: Chroma merges and does not replace."""
         ids = [memory.id for memory, _ in batch if memory.id in may_exist]
         if not ids:
             return {}
@@ -320,7 +339,7 @@ class RecallStore:
         return {row_id: dict.fromkeys(row or {}) for row_id, row in rows}
 
     def _nearest(self, vector: NDArray[np.float32], search: Search) -> list[Memory]:
-        """The exact answer to one search: asked for coarsely, looked at closely, asked again if short."""
+        """The exact answer to one search: asked coarsely, looked at closely, asked again if few."""
         self._check_dimension(vector)
         where = all_of(
             [
@@ -330,16 +349,21 @@ class RecallStore:
             ]
         )
         most = self._opened.most_results
-        wanted = min(2 * search.limit if search.within else search.limit, most)
+        # Another space than cosine ranks in another order: look further than asked, then sort.
+        coarse = bool(search.within) or not self._cosine
+        wanted = min(2 * search.limit if coarse else search.limit, most)
         while True:
             rows = self._query(vector, wanted, where)
+            exhausted = len(rows) < wanted
+            if exhausted:
+                rows = sorted(rows + self._unreached(vector, where, rows), key=_by_similarity)
             memories = [
                 memory
-                for memory in rows
+                for _, _, memory in rows
                 if memory is not None
                 and (not search.within or any(memory.matches(each) for each in search.within))
             ]
-            if len(memories) >= search.limit or len(rows) < wanted or wanted == most:
+            if len(memories) >= search.limit or exhausted or wanted == most:
                 return memories[: search.limit]
             wanted = min(4 * wanted, most)
 
@@ -349,44 +373,85 @@ class RecallStore:
         return window_where(search.within)
 
     @_search_again
-    def _query(
-        self, vector: NDArray[np.float32], limit: int, where: Where | None
-    ) -> list[Memory | None]:
-        """The nearest rows as memories; None for a row that holds no text."""
+    def _query(self, vector: NDArray[np.float32], limit: int, where: Where | None) -> list[_Row]:
+        """The rows nearest to a vector, as Chroma's index finds them."""
         # Distances of another space than cosine say little about similarity: take the vectors.
         measure = "distances" if self._cosine else "embeddings"
-        page = self._collection.query(
+        collection: Any = self._collection  # its types know no filter that is made at run time
+        page = collection.query(
             query_embeddings=vector[None, :],
             n_results=limit,
             where=where,
             include=["documents", "metadatas", measure],
         )
-        measured = (page[measure] or [[]])[0]
-        similarities = (
-            1 - np.asarray(measured, dtype=np.float32)
-            if self._cosine
-            else _cosines(vector, np.asarray(measured, dtype=np.float32))
-        )
-        rows = zip(
-            page["ids"][0],
-            (page["documents"] or [[]])[0],
-            (page["metadatas"] or [[]])[0],
-            np.clip(similarities, 0, 1).tolist(),
-            strict=True,
-        )
-        return [
-            memory.scored(similarity, similarity=similarity) if memory else None
-            for row_id, document, metadata, similarity in rows
-            for memory in [to_memory(row_id, document, metadata, self._fields, self._unit)]
-        ]
+        measured = np.asarray(page[measure][0], dtype=np.float32)
+        similarities = 1 - measured if self._cosine else _cosines(vector, measured)
+        return self._rows(page["ids"][0], page["documents"][0], page["metadatas"][0], similarities)
+
+    @_search_again
+    def _unreached(
+        self, vector: NDArray[np.float32], where: Where | None, rows: Sequence[_Row]
+    ) -> list[_Row]:
+        """The rows that match and that Chroma's index did not reach, measured one by one.
+
+        The index is a graph; a row unlike a crowd of others can have no way to it, and is then in
+        no answer, though the filter holds for it alone.
+        """
+        if where is None and self._collection.count() == len(rows):
+            return []
+        reached = {row_id for row_id, _, _ in rows}
+        collection: Any = self._collection
+        matching = collection.get(where=where, include=[])["ids"]
+        missing = [row_id for row_id in matching if row_id not in reached]
+        found: list[_Row] = []
+        for start in range(0, len(missing), _BATCH):
+            page = collection.get(
+                ids=missing[start : start + _BATCH],
+                include=["documents", "metadatas", "embeddings"],
+            )
+            cosines = _cosines(vector, np.asarray(page["embeddings"], dtype=np.float32))
+            found += self._rows(page["ids"], page["documents"], page["metadatas"], cosines)
+        return found
+
+    def _rows(
+        self,
+        row_ids: Sequence[str],
+        documents: Sequence[str | None],
+        metadatas: Sequence[Mapping[str, MetadataValue] | None],
+        similarities: NDArray[np.float32],
+    ) -> list[_Row]:
+        """Rows with their similarity and the memory they hold, most similar first."""
+        clipped = np.clip(similarities, 0, 1).tolist()
+        rows: list[_Row] = []
+        for row_id, document, metadata, similarity in zip(
+            row_ids, documents, metadatas, clipped, strict=True
+        ):
+            memory = to_memory(row_id, document, metadata, self._fields, self._unit)
+            scored = memory and memory.scored(similarity, similarity=similarity)
+            rows.append((row_id, similarity, scored))
+        return sorted(rows, key=_by_similarity)
+
+
+def _by_similarity(row: _Row) -> float:
+    return -row[1]
+
+
+def _distinct_ids(ids: Sequence[str]) -> list[str]:
+    if isinstance(ids, str):
+        raise TypeError(f"expected a list of ids; got the text {ids!r}: put it in a list")
+    return list(dict.fromkeys(ids))
 
 
 def _as_memory(given: MemoryInput) -> Memory:
+    if not isinstance(given, str | Mapping | Memory):
+        raise MemoryFormatError(
+            f"a memory is a Memory, a mapping of its fields or a text; got {type(given).__name__}"
+        )
     fields = {"content": given} if isinstance(given, str) else dict(given)
     fields |= {"score": None, "trace": {}, "source": None}  # what a search said is not stored
     try:
         return Memory.model_validate(fields)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:  # pydantic lets a validator's TypeError through
         raise MemoryFormatError(f"not a memory that can be stored: {error}") from error
 
 
@@ -398,10 +463,6 @@ def _check_distinct(memories: Sequence[Memory]) -> None:
                 f"two memories of one call have the id {memory.id!r}; give each its own"
             )
         seen.add(memory.id)
-
-
-def _embedded_text(memory: Memory) -> str:
-    return f"{memory.when_to_use}\n{memory.content}" if memory.when_to_use else memory.content
 
 
 def _cosines(vector: NDArray[np.float32], rows: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -8,6 +8,7 @@ as small numbers, because equality is fast in Chroma and ranges are slow.
 from __future__ import annotations
 
 import logging
+import re
 import uuid
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -25,11 +26,13 @@ _log = logging.getLogger(__name__)
 
 TimeUnit = Literal["milliseconds", "seconds", "iso", "mixed"]
 
+# Who speaks in a chat protocol: no name that a question would use.
+_ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai"})
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _DAY = 86_400_000  # in milliseconds
-_ID_OFFSET = 2**47  # keeps times before 1970 positive, so that ids of 12 hex digits sort by time
 _OPEN = (-62_135_596_800_000, 253_402_300_799_999)  # years 1 and 9999: where an open event ends
+_REFUSED_KEY = re.compile(r"([#$].*|chroma:document)?", re.DOTALL)  # names Chroma does not take
 
 # LlamaIndex's own keys: it drops or misreads a row whose metadata has them, and writes them into
 # rows of its own, where they are of no use to a reader.
@@ -81,8 +84,13 @@ OWN_FIELDS = Fields()
 
 
 def to_milliseconds(moment: datetime) -> int:
-    """Whole epoch milliseconds, rounded down."""
-    return (moment - _EPOCH) // _MILLISECOND
+    """Whole epoch milliseconds, rounded down; never outside the years 1 to 9999."""
+    return _in_calendar((moment - _EPOCH) // _MILLISECOND)
+
+
+def up_to_milliseconds(moment: datetime) -> int:
+    """Whole epoch milliseconds, rounded up: for the end of a range, which does not belong to it."""
+    return _in_calendar(-((_EPOCH - moment) // _MILLISECOND))
 
 
 def from_milliseconds(milliseconds: int) -> datetime:
@@ -113,14 +121,32 @@ def new_id(created_at: datetime) -> str:
         >>> new_id(from_milliseconds(0)) < new_id(from_milliseconds(1))
         True
     """
-    return f"{to_milliseconds(created_at) + _ID_OFFSET:012x}-{uuid.uuid4().hex[:12]}"
+    # Counted from the year 1, so that 13 hexadecimal digits sort by time, before 1970 as after.
+    return f"{to_milliseconds(created_at) - _OPEN[0]:013x}-{uuid.uuid4().hex[:12]}"
+
+
+def index_text(memory: Memory) -> str:
+    """What the embedding sees: the text, with who said it and when it helps in front.
+
+    A name is half of what questions about people ask for: with it, plain similarity finds 0.37 of
+    LoCoMo's evidence in the first five, without it 0.15. A chat role is not a name.
+
+    Examples:
+        >>> index_text(Memory(content="The dentist called.", author="Ann"))
+        'Ann: The dentist called.'
+    """
+    name = "" if memory.author.lower() in _ROLES else memory.author
+    said_already = not name or memory.content.startswith(name)
+    spoken = memory.content if said_already else f"{name}: {memory.content}"
+    return f"{memory.when_to_use}\n{spoken}" if memory.when_to_use else spoken
 
 
 def to_metadata(memory: Memory) -> dict[str, MetadataValue]:
     """The metadata of a memory's row; the text is the row's document.
 
     Raises:
-        MemoryFormatError: When the memory has no time, or metadata under a name that is taken.
+        MemoryFormatError: When the memory has no time, metadata under a name that is taken or that
+            Chroma refuses, or text that cannot be written as UTF-8.
     """
     if memory.created_at is None:
         raise MemoryFormatError(f"memory {memory.id!r} needs a created_at before it is stored")
@@ -146,7 +172,9 @@ def to_metadata(memory: Memory) -> dict[str, MetadataValue]:
     }
     if memory.quality is not None:
         row["quality"] = memory.quality
-    return row | _event_columns(memory.events)
+    row |= _event_columns(memory.events)
+    _check_storable(memory.id, row)
+    return row
 
 
 def to_memory(
@@ -162,19 +190,18 @@ def to_memory(
     if not isinstance(content, str) or not content.strip():
         _log.debug("row %s holds no text and is passed over", row_id)
         return None
-    quality = row.pop("quality", None)
     memory = Memory.model_construct(
         id=row_id,
         content=content,
         memory_type=_text(row, fields.memory_type),
         created_at=_moment(row_id, row.pop(fields.created_at, None), unit),
-        events=_events(row),
+        events=_events(row_id, row),
         when_to_use=_text(row, "when_to_use"),
         author=_text(row, fields.author),
         scope=Scope.model_construct(
-            **{name: _text(row, getattr(fields, name)) or None for name in Scope.model_fields}
+            None, **{name: _text(row, getattr(fields, name)) or None for name in Scope.model_fields}
         ),
-        quality=float(quality) if isinstance(quality, int | float) else None,
+        quality=_quality(row.pop("quality", None)),
         metadata={},
         score=None,
         trace={},
@@ -194,22 +221,23 @@ def _text(row: dict[str, MetadataValue], key: str) -> str:
 def _moment(row_id: str, value: MetadataValue | None, unit: TimeUnit) -> datetime | None:
     """A row's time; rows of others may have none, or one that cannot be read: those are undated."""
     try:
-        if unit == "milliseconds" and isinstance(value, int):
-            return from_milliseconds(value)
-        if unit == "seconds" and isinstance(value, int | float):
-            return from_milliseconds(round(value * 1000))
-        return None if value is None else parse_time(value)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            if unit == "milliseconds":
+                return from_milliseconds(int(value))
+            if unit == "seconds":
+                return from_milliseconds(round(value * 1000))
+        return None if value is None or isinstance(value, list) else parse_time(value)
     except (ValueError, TypeError, OverflowError) as error:
         _log.debug("row %s has a time that cannot be read: %s", row_id, error)
         return None
 
 
 def _event_columns(events: tuple[TimeRange, ...]) -> dict[str, MetadataValue]:
-    """The hull of the events, which Chroma can compare, and each of them, where there are several."""
+    """The hull of the events, which Chroma can compare, and each of them as text."""
     if not events:
         return {}
     starts = [_OPEN[0] if each.start is None else to_milliseconds(each.start) for each in events]
-    ends = [_OPEN[1] if each.end is None else to_milliseconds(each.end) for each in events]
+    ends = [_OPEN[1] if each.end is None else up_to_milliseconds(each.end) for each in events]
     return {
         "event_start": min(starts),
         "event_end": max(ends),
@@ -217,6 +245,39 @@ def _event_columns(events: tuple[TimeRange, ...]) -> dict[str, MetadataValue]:
     }
 
 
-def _events(row: Mapping[str, MetadataValue]) -> tuple[TimeRange, ...]:
+def _events(row_id: str, row: Mapping[str, MetadataValue]) -> tuple[TimeRange, ...]:
+    """A row's events; rows of others may have something else under that name: those have none."""
     text = row.get("event_ranges")
-    return tuple(parse_interval(each) for each in text.split()) if isinstance(text, str) else ()
+    try:
+        return tuple(parse_interval(each) for each in text.split()) if isinstance(text, str) else ()
+    except ValueError as error:
+        _log.debug("row %s has events that cannot be read: %s", row_id, error)
+        return ()
+
+
+def _quality(value: MetadataValue | None) -> float | None:
+    """A row's quality; rows of others may measure something else under that name."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+        return float(value)
+    return None
+
+
+def _check_storable(memory_id: str, row: Mapping[str, MetadataValue]) -> None:
+    """Refuse here what Chroma would refuse later, when a part of the memories is stored already."""
+    for key, value in row.items():
+        if _REFUSED_KEY.fullmatch(key):
+            raise MemoryFormatError(
+                f"metadata cannot have the name {key!r}: Chroma takes no empty name, none that "
+                "begins with # or $, and not chroma:document; rename it"
+            )
+        parts = value if isinstance(value, list) else [value]
+        for text in (memory_id, key, *(part for part in parts if isinstance(part, str))):
+            if not text.isascii() and text != text.encode("utf-8", "replace").decode("utf-8"):
+                raise MemoryFormatError(
+                    f"{text!r} cannot be stored: it holds half a character (a lone surrogate); "
+                    "decode the text anew, or cut it elsewhere"
+                )
+
+
+def _in_calendar(milliseconds: int) -> int:
+    return min(max(milliseconds, _OPEN[0]), _OPEN[1])

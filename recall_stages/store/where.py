@@ -1,4 +1,4 @@
-"""Where clauses: a user's filter checked and made exact, a scope, and a time range, as Chroma reads them.
+"""Where clauses: a user's filter checked and made exact, and a scope, as Chroma reads them.
 
 Only operators that work embedded, on a server and in Chroma Cloud are let through.
 """
@@ -19,7 +19,10 @@ Where = dict[str, object]
 
 _ORDERING = ("$gt", "$gte", "$lt", "$lte")
 _MEMBERSHIP = ("$in", "$nin")
-_OPERATORS = ("$eq", "$ne", *_ORDERING, *_MEMBERSHIP, "$contains", "$not_contains")
+_CONTENT = ("$contains", "$not_contains")
+_OPERATORS = ("$eq", "$ne", *_ORDERING, *_MEMBERSHIP, *_CONTENT)
+_DOCUMENT = "#document"  # Chroma's key for the text of a row
+_LARGEST_INTEGER = 2**63 - 1
 
 
 def all_of(conditions: Sequence[Where | None]) -> Where | None:
@@ -50,7 +53,8 @@ def filter_where(
     """A user's filter in the form that Chroma accepts, meaning what it says.
 
     Several keys, and several operators on one key, hold at once; the recorded time may be compared
-    with a datetime or ISO 8601; fractions compare rightly with whole numbers, which Chroma truncates.
+    with a datetime or ISO 8601; fractions, which Chroma truncates, compare rightly with whole
+    numbers.
 
     Raises:
         FilterError: When a key, an operator or a value cannot match anything.
@@ -96,6 +100,8 @@ class _Reader:
         return all_of([self._compare(key, str(each), value) for each, value in wanted.items()])
 
     def _compare(self, key: str, operator: str, value: object) -> Where | None:
+        if key == _DOCUMENT and operator not in _CONTENT:
+            raise FilterError(f"{_DOCUMENT} is the text; it takes {' and '.join(_CONTENT)}")
         if operator in _MEMBERSHIP:
             return self._one_of(key, operator, value)
         operand = self._operand(key, value)
@@ -104,6 +110,8 @@ class _Reader:
                 f"{operator} on {key!r} compares numbers; got {value!r}. Store an order as a "
                 "number (times: epoch milliseconds)"
             )
+        if operator in _CONTENT:
+            return _contains(key, operator, operand)
         if isinstance(operand, float) and not operand.is_integer():
             return _fraction(key, operator, operand)
         return {key: {operator: operand}}
@@ -129,6 +137,8 @@ class _Reader:
             raise FilterError(
                 f"filter on {key!r} must compare with text, a number or a boolean; got {value!r}"
             )
+        if isinstance(value, int) and abs(value) > _LARGEST_INTEGER:
+            raise FilterError(f"filter on {key!r} must compare with 64 bits at most; got {value}")
         return value
 
     def _time(self, key: str, value: datetime | str) -> str | int | float:
@@ -166,7 +176,17 @@ def _fraction(key: str, operator: str, value: float) -> Where | None:
     return plain
 
 
+def _contains(key: str, operator: str, value: str | float) -> Where | None:
+    """Chroma tells lists of whole numbers from lists of fractions; 1 and 1.0 are the same to us."""
+    if isinstance(value, str | bool) or value != round(value) or abs(value) > _LARGEST_INTEGER:
+        return {key: {operator: value}}
+    join = any_of if operator == "$contains" else all_of
+    return join([{key: {operator: int(value)}}, {key: {operator: float(value)}}])
+
+
 def _joined(operator: str, conditions: Sequence[Where | None]) -> Where | None:
+    if operator == "$or" and None in conditions:
+        return None  # no condition lets everything through, whatever stands beside it
     present: list[Where] = []
     for condition in conditions:
         if condition is None:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recall_stages.store.rows import Fields, TimeUnit, day_of, month_of, to_milliseconds
+from recall_stages.store.rows import (
+    Fields,
+    TimeUnit,
+    day_of,
+    month_of,
+    to_milliseconds,
+    up_to_milliseconds,
+)
 from recall_stages.store.where import Where, all_of, any_of
 from recall_stages.timeline import TimeRange
 
@@ -18,7 +25,8 @@ def window_where(ranges: Sequence[TimeRange]) -> Where | None:
 
     Examples:
         >>> from datetime import UTC, datetime
-        >>> window_where([TimeRange(datetime(1970, 1, 2, tzinfo=UTC), datetime(1970, 1, 3, tzinfo=UTC), "day")])["$or"][0]
+        >>> start, end = (datetime(1970, 1, day, tzinfo=UTC) for day in (2, 3))
+        >>> window_where([TimeRange(start, end, "day")])["$or"][0]
         {'created_day': {'$in': [1]}}
     """
     return any_of([arm for each in ranges for arm in (_recorded(each), _told_of(each))])
@@ -37,14 +45,14 @@ def foreign_window_where(
         if each.start is not None:
             bounds.append({key: {"$gte": to_milliseconds(each.start) // per_unit}})
         if each.end is not None:
-            bounds.append({key: {"$lte": -(-to_milliseconds(each.end) // per_unit)}})
+            bounds.append({key: {"$lte": -(-up_to_milliseconds(each.end) // per_unit)}})
         arms.append(all_of(bounds))
     return any_of(arms)
 
 
 def _recorded(time_range: TimeRange) -> Where | None:
     first = None if time_range.start is None else to_milliseconds(time_range.start)
-    last = None if time_range.end is None else to_milliseconds(time_range.end) - 1
+    last = None if time_range.end is None else up_to_milliseconds(time_range.end) - 1
     if first is None or last is None:
         return all_of([*_bound("$gte", first), *_bound("$lte", last)])
     days = range(day_of(first), day_of(last) + 1)
@@ -63,7 +71,7 @@ def _bound(operator: str, milliseconds: int | None) -> list[Where]:
 def _told_of(time_range: TimeRange) -> Where | None:
     bounds: list[Where] = []
     if time_range.end is not None:
-        bounds.append({"event_start": {"$lt": to_milliseconds(time_range.end)}})
+        bounds.append({"event_start": {"$lt": up_to_milliseconds(time_range.end)}})
     if time_range.start is not None:
         bounds.append({"event_end": {"$gt": to_milliseconds(time_range.start)}})
     return all_of(bounds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recall_stages.timeline import calendar_math as cal
 from recall_stages.timeline.reading import Cycle, Now, Reading
@@ -51,7 +51,9 @@ def at(_: Now, said: Clock | None) -> Cycle | None:
     minutes = said.minutes
     if not said.sure and minutes < _FIRST_MORNING_HOUR * 60:
         minutes += _HALF_DAY
-    return _stretch(minutes, minutes + (1 if said.exact else 60), "minute" if said.exact else "hour")
+    return _stretch(
+        minutes, minutes + (1 if said.exact else 60), "minute" if said.exact else "hour"
+    )
 
 
 def between(_: Now, first: Clock | int | tuple[int, int], last: Clock | int) -> Cycle | None:
@@ -84,9 +86,15 @@ def outside(_: Now, said: Clock | int, side: int) -> Cycle | None:
             return None
         midnight = cal.start_of("day", day.start)
         ends = (midnight, day.start) if side < 0 else (day.start, midnight + cal.DAY)
-        return Reading(*ends, "hour") if ends[0] < ends[1] else None
+        if not ends[0] < ends[1]:
+            return None
+        on_any_day = (
+            Reading(None, day.start, "hour") if side < 0 else Reading(day.start, None, "hour")
+        )
+        return Reading(*ends, "hour").or_else(on_any_day)
 
-    return hour.then(cut, "hour")
+    outside_it = hour.then(cut, "hour")
+    return outside_it and replace(outside_it, alone=found.sure)
 
 
 def _clock_of(said: Clock | int | tuple[int, int]) -> Clock | None:

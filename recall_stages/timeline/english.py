@@ -1,21 +1,22 @@
 """English: the patterns of time expressions, each with the function that says what it means.
 
 To teach it an expression, add a line to a table; `grammar.py` says how a pattern is written and
-`phrases.py`, `parts.py` and `ranges.py` hold the meanings. The grammar is our own: the best kept
-library, date-wrangler, reads 49 of 60 memory questions (measured on its version 2.3), knows no
-hours, seasons, holidays or second readings, and would need a layer as long as these tables.
+`counted.py`, `cycles.py`, `together.py`, `parts.py` and `ranges.py` hold the meanings.
+
+The grammar is our own: the best kept library, date-wrangler, reads 49 of 60 memory questions
+(measured on its version 2.3), knows no hours, seasons, holidays or second readings, and would need
+a layer as long as these tables.
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-from recall_stages.timeline import parts, phrases, ranges
+from recall_stages.timeline import clock, counted, cycles, parts, ranges, together
 from recall_stages.timeline.english_holidays import HOLIDAYS
 from recall_stages.timeline.english_lexer import tokenize
 from recall_stages.timeline.english_numbers import AMOUNTS, CLOCKS, NUMBERS
-from recall_stages.timeline.grammar import Found, Grammar, Meaning, Table, readings, settle
-from recall_stages.timeline.phrases import When
+from recall_stages.timeline.grammar import Found, Grammar, Table, readings, settle
 from recall_stages.timeline.reading import Cycle, Duration, Now, Reading
 from recall_stages.timeline.time_range import Grain
 
@@ -24,7 +25,7 @@ def read(text: str, now: Now) -> list[Found]:
     """Every time expression of an English text, with where it stands."""
     found: list[Found] = []
     for tokens in tokenize(text, _KNOWN):
-        for grammar in (_NUMBERS, _AMOUNTS, _PHRASES, _RANGES):
+        for grammar in (_NUMBERS, _AMOUNTS, _DATES, _PHRASES, _RANGES):
             grammar.rewrite(tokens, now)
         settle(tokens, now)
         _LEADS.rewrite(tokens, now)
@@ -35,47 +36,40 @@ def read(text: str, now: Now) -> list[Found]:
 # --- Days and units, counted from now ------------------------------------------------------------
 
 DAYS: Table = {
-    "today": lambda now: phrases.day(now, 0),
-    "yesterday": lambda now: phrases.day(now, -1),
-    "tomorrow": lambda now: phrases.day(now, 1),
-    "the? day before yesterday": lambda now: phrases.day(now, -2),
-    "the? day after tomorrow": lambda now: phrases.day(now, 2),
-    "last|yesterday night": lambda now: phrases.night(now, -1),
-    "the? night before last": lambda now: phrases.night(now, -2),
-    "tonight": lambda now: phrases.night(now, 0),
-    "recently|lately|nowadays": phrases.soft(30),
-    "these days": phrases.soft(30),
-    "the other day|night|morning|evening": phrases.soft(14),
-    "the other week": phrases.soft(30),
-    "a while ago|back": phrases.soft(365),
-    "some time ago|back": phrases.soft(365),
-    "a? long time ago": phrases.long_ago,
-    "a? long while ago": phrases.long_ago,
-    "long|ages ago": phrases.long_ago,
-    "UNITS ago": lambda now, unit: phrases.vaguely_ago(now, unit),
+    "today": lambda now: counted.day(now, 0),
+    "yesterday": lambda now: counted.day(now, -1),
+    "tomorrow": lambda now: counted.day(now, 1),
+    "the? day before yesterday": lambda now: counted.day(now, -2),
+    "the? day after tomorrow": lambda now: counted.day(now, 2),
+    "last|yesterday night": lambda now: counted.night(now, -1),
+    "the? night before last": lambda now: counted.night(now, -2),
+    "tonight": lambda now: counted.night(now, 0),
+    "recently|lately|nowadays": counted.soft(30),
+    "these days": counted.soft(30),
+    "the other day|night|morning|evening": counted.soft(14),
+    "the other week": counted.soft(30),
+    "a while ago|back": counted.soft(365),
+    "some time ago|back": counted.soft(365),
+    "a? long time ago": counted.long_ago,
+    "a? long while ago": counted.long_ago,
+    "long|ages ago": counted.long_ago,
+    "UNITS ago": counted.vaguely_ago,
 }
 
 UNITS: Table = {
-    "the week|month|quarter|year|weekend|decade": lambda now: None,
-    "this|current UNIT": lambda now, unit: phrases.unit(now, 0, unit),
-    "last|previous UNIT": lambda now, unit: phrases.unit(now, -1, unit),
-    "past UNIT": lambda now, unit: phrases.rolling(now, Duration(((1, unit),))),
-    "next|coming|following|upcoming UNIT": lambda now, unit: phrases.unit(now, 1, unit),
-    "UNIT before last": lambda now, unit: phrases.unit(now, -2, unit),
-    "UNIT after next": lambda now, unit: phrases.unit(now, 2, unit),
-    "over|during|at|on the weekend": lambda now: phrases.unit(now, 0, "weekend"),
-    "DURATION ago|back|earlier": phrases.ago,
-    "DURATION from now": partial(phrases.ago, sign=1),
-    "last|past|previous DURATION": phrases.rolling,
-    "next|coming|following DURATION": phrases.ahead,
-    "NUM last|past|previous UNIT": lambda now, count, unit: phrases.rolling(
-        now, Duration(((count, unit),))
-    ),
-    "NUM WEEKDAY|WEEKDAYS ago|back": lambda now, count, weekday: phrases.last_but(
-        now, count, phrases.weekday(now, weekday)
-    ),
-    "NUM WEEKDAY|WEEKDAYS before last": lambda now, count, weekday: phrases.last_but(
-        now, count + 1, phrases.weekday(now, weekday)
+    "this|current UNIT": lambda now, unit: counted.unit(now, 0, unit),
+    "last|previous UNIT": lambda now, unit: counted.unit(now, -1, unit),
+    "past UNIT": lambda now, unit: counted.rolling(now, Duration(((1, unit),))),
+    "next|coming|following|upcoming UNIT": lambda now, unit: counted.unit(now, 1, unit),
+    "UNIT before last": lambda now, unit: counted.unit(now, -2, unit),
+    "UNIT after next": lambda now, unit: counted.unit(now, 2, unit),
+    "over|during|at|on the weekend": lambda now: counted.unit(now, 0, "weekend"),
+    "DURATION ago|back|earlier": counted.ago,
+    "DURATION from now": partial(counted.ago, sign=1),
+    "last|past|previous DURATION": counted.rolling,
+    "next|coming|following DURATION": counted.ahead,
+    "NUM WEEKDAYS ago|back": lambda now, count, weekday: together.last_but(
+        now, count, cycles.weekday(now, weekday)
     ),
     "UNIT to date": lambda now, unit: parts.so_far(now, now.unit(unit)),
 }
@@ -83,62 +77,79 @@ UNITS: Table = {
 # --- Dates, which come round ---------------------------------------------------------------------
 
 DATES: Table = {
-    "MONTH": phrases.month,
-    "MONTH .|,|/|-? the? DAY": phrases.month_day,
-    "the? DAY day? of|/|-? the? MONTH": lambda now, day, month: phrases.month_day(now, month, day),
-    "MONTH .? the? DAY -|to|through|thru|until|till the? DAY": lambda now, month, *days: (
-        phrases.days_of_month(now, month, *days)
-    ),
-    "WEEKDAY": phrases.weekday,
-    "WEEKDAY ,? the? MONTHDAY": lambda now, weekday, day: phrases.day_of_month(now, day, weekday),
-    "WEEKDAY ,? the? CYCLE|TIME": phrases.dated,
-    "the? MONTHDAY": phrases.day_of_month,
-    "DATE": phrases.numeric_date,
-    "SLASHED": phrases.slashed,
-    "SEASON": phrases.season,
-    "q NUM": phrases.quarter,
-    "h NUM": phrases.half_year,
-    "the ORD quarter": phrases.quarter,
-    "ORD quarter of": phrases.quarter,
-    "week NUM": phrases.week_of_year,
-    "PART": phrases.part_of_day,
+    "MONTH": cycles.month,
+    "MONTH .|,|/|-? the? DAY": cycles.month_day,
+    "the? DAY day? of|/|-? the? MONTH": lambda now, day, month: cycles.month_day(now, month, day),
+    "MONTH .? the? DAY -|to|through|thru|until|till the? DAY": cycles.days_of_month,
+    "WEEKDAY ,? the? MONTHDAY": lambda now, weekday, day: cycles.day_of_month(now, day, weekday),
+    "the? MONTHDAY": cycles.day_of_month,
+    "SLASHED": cycles.slashed,
+    "SEASON": cycles.season,
+    "q NUM": cycles.quarter,
+    "h NUM": cycles.half_year,
+    "the ORD quarter": cycles.quarter,
+    "ORD quarter of": cycles.quarter,
+    "DATE": cycles.numeric_date,
 }
 
 YEARS: Table = {
-    "SAID_YEAR": phrases.year,
-    "fy|cy NUM": phrases.short_year,
-    "YEAR -|/? MONTH": lambda now, year, month: phrases.in_year(now, phrases.month(now, month), year),
-    "YEAR -|/? MONTH -|/? DAY": lambda now, *numbers: phrases.numeric_date(now, numbers),
-    "on YEAR NUM DAY": lambda now, *numbers: phrases.numeric_date(now, numbers),
-    "NUM / YEAR": lambda now, month, year: phrases.in_year(now, phrases.month(now, month), year),
-    "YEAR - NUM": lambda now, year, month: phrases.in_year(now, phrases.month(now, month), year),
-    "YEAR -|,? CYCLE": lambda now, year, cycle: phrases.in_year(now, cycle, year),
-    "CYCLE -|,|/? of|in? the? year? YEAR": phrases.in_year,
-    "YEAR s|'s": phrases.decade,
-    "the NUM s|'s": phrases.decade,
-    "the DECADE": phrases.decade,
-    "NUM -? DECADE": lambda now, century, years: phrases.decade(now, century * 100 + years),
+    "SAID_YEAR": cycles.year,
+    "fy|cy NUM": cycles.short_year,
+    "YEAR -|/? MONTH": lambda now, year, month: together.in_year(
+        now, cycles.month(now, month), year
+    ),
+    "DAY -|/? MONTH -|/? YEAR": lambda now, day, month, year: cycles.numeric_date(
+        now, (year, month, day)
+    ),
+    "YEAR -|/? MONTH -|/? DAY": lambda now, *numbers: cycles.numeric_date(now, numbers),
+    "on YEAR NUM DAY": lambda now, *numbers: cycles.numeric_date(now, numbers),
+    "MONTH_YEAR": together.month_of_year,
+    "YEAR -|,? CYCLE": lambda now, year, cycle: together.in_year(now, cycle, year),
+    "CYCLE -|,|/? of|in? the? year? YEAR": together.in_year,
+    "YEAR s|'s": cycles.decade,
+    "the NUM s|'s": cycles.decade,
+    "the DECADE": cycles.decade,
+    "NUM -? DECADE": lambda now, century, years: cycles.decade(now, century * 100 + years),
 }
 
 # --- Words around a date -------------------------------------------------------------------------
 
+
+def _present(now: Now, unit: Grain) -> dict[str, object] | None:
+    """The month: said alone it may be any; "the end of the month" is of this one."""
+    if unit in ("second", "minute", "hour", "day", "weekend"):
+        return None
+    return {"UNIT_NOW": now.unit(unit)}
+
+
+def _last_weekend_of(now: Now, feast: Cycle) -> Reading | None:
+    found = parts.unit_of(now, "weekend", feast)
+    return together.last(now, found) if isinstance(found, Cycle) else None
+
+
+def _every_part(now: Now, weekday: int, ends: tuple[int, int]) -> Reading | None:
+    """On Monday mornings."""
+    found = together.combine(now, cycles.weekday(now, weekday), cycles.part_of_day(now, ends))
+    return together.every(now, found) if isinstance(found, Cycle) else None
+
+
 _WHEN = "the? CYCLE|TIME|UNIT_NOW"
 
 PARTS: Table = {
-    "the UNIT": lambda now, unit: _present(now, unit),
+    "the UNIT": _present,
     f"EDGE -? of|in? {_WHEN}": parts.third,
     f"ORD half of|in? {_WHEN}": parts.half,
     f"ORD UNIT of|in {_WHEN}": parts.nth_unit,
     f"last|final UNIT of|in {_WHEN}": lambda now, unit, when: parts.nth_unit(now, -1, unit, when),
-    f"ORD WEEKDAY of|in {_WHEN}": parts.nth_weekday,
-    f"last|final WEEKDAY of|in {_WHEN}": lambda now, weekday, when: parts.nth_weekday(
-        now, -1, weekday, when
+    f"ORD CYCLE of|in {_WHEN}": parts.nth_occurrence,
+    f"last|final CYCLE of|in {_WHEN}": lambda now, cycle, when: parts.nth_occurrence(
+        now, -1, cycle, when
     ),
     f"first DURATION of|in {_WHEN}": parts.first_of,
     f"last|final DURATION of|in {_WHEN}": partial(parts.first_of, sign=-1),
     f"UNIT of|containing {_WHEN}": parts.unit_of,
     "CYCLE|TIME weekend": lambda now, when: parts.unit_of(now, "weekend", when),
-    "earlier|sooner in? TIME|UNIT_NOW": parts.so_far,
+    "earlier|sooner in? TIME|UNIT_NOW": parts.earlier,
     "TIME|UNIT_NOW so far": parts.so_far,
     "so far TIME": parts.so_far,
     "later in? TIME|UNIT_NOW": parts.still_to_come,
@@ -147,7 +158,7 @@ PARTS: Table = {
     "this day TIME": parts.same_day,
 }
 
-_EVENT = "the|my|our|his|her|their|your WORD WORD? on|in|of|from"
+_EVENT = "the|my|our|his|her|their|your ?word ?word? on|in|of|from"
 """What a date is the date of: "the launch on", "my birthday on"."""
 
 BESIDE: Table = {
@@ -155,11 +166,9 @@ BESIDE: Table = {
     for word, sign in (("before|preceding", -1), ("after|following", 1))
     for event in ("", _EVENT)
     for place, meaning in (
-        ("UNIT", lambda now, unit, when, sign=sign: parts.unit_beside(now, unit, sign, when)),
-        ("WEEKDAY", lambda now, day, when, sign=sign: parts.weekday_beside(now, day, sign, when)),
-        ("last WEEKDAY", lambda now, day, when, sign=sign: parts.weekday_beside(now, day, sign, when)),
-        ("last UNIT", lambda now, unit, when, sign=sign: parts.unit_beside(now, unit, sign, when)),
-        ("DURATION", lambda now, amount, when, sign=sign: parts.amount_beside(now, amount, sign, when)),
+        ("last? UNIT", partial(parts.unit_beside, sign=sign)),
+        ("last? CYCLE", partial(parts.cycle_beside, sign=sign)),
+        ("DURATION", partial(parts.amount_beside, sign=sign)),
     )
 } | {
     "DURATION prior to CYCLE|TIME": partial(parts.amount_beside, sign=-1),
@@ -167,27 +176,30 @@ BESIDE: Table = {
 }
 
 CYCLES: Table = {
-    "last|previous CYCLE": phrases.last,
-    "this? past CYCLE": phrases.last,
-    "last|previous CYCLE weekend": lambda now, cycle: phrases.last(
-        now, parts.unit_of(now, "weekend", cycle)
+    "WEEKDAY": cycles.weekday,
+    "WEEKDAY ,? the? CYCLE|TIME": together.dated,
+    "PART": cycles.part_of_day,
+    "week NUM": cycles.week_of_year,
+    "from|between HOUR -|to|and|until|till|through HOUR": clock.between,
+    "at? around|about? CLOCK": clock.at,
+    "at HOUR": lambda now, hour: clock.at(now, clock.clock(hour)),
+    "last|previous CYCLE": together.last,
+    "this? past CYCLE": together.last,
+    "last|previous CYCLE weekend": _last_weekend_of,
+    "this|current CYCLE": together.this,
+    "next|coming|following|upcoming CYCLE": together.coming,
+    "CYCLE before last": lambda now, cycle: together.last_but(now, 2, cycle),
+    "every|each CYCLE": together.every,
+    "every|each CYCLE and CYCLE": together.every,
+    "CYCLE every|each UNIT": lambda now, cycle, _unit: together.every(now, cycle),
+    "on|every WEEKDAYS": lambda now, weekday: together.every(now, cycles.weekday(now, weekday)),
+    "on WEEKDAYS and WEEKDAYS": lambda now, *weekdays: together.every(
+        now, *(cycles.weekday(now, one) for one in weekdays)
     ),
-    "this|current CYCLE": phrases.this,
-    "next|coming|following|upcoming CYCLE": phrases.coming,
-    "CYCLE before last": lambda now, cycle: phrases.last_but(now, 2, cycle),
-    "every|each CYCLE": phrases.every,
-    "every|each CYCLE and CYCLE": phrases.every,
-    "CYCLE every|each UNIT": lambda now, cycle, unit: phrases.every(now, cycle),
-    "on|every? WEEKDAYS": lambda now, weekday: phrases.every(now, phrases.weekday(now, weekday)),
-    "on WEEKDAYS and WEEKDAYS": lambda now, *weekdays: phrases.every(
-        now, *(phrases.weekday(now, one) for one in weekdays)
-    ),
-    "WEEKDAY PARTS": lambda now, weekday, ends: phrases.every(
-        now, phrases.together(now, phrases.weekday(now, weekday), phrases.part_of_day(now, ends))
-    ),
-    "on|every weekends|weekend": lambda now: phrases.every(now, phrases.weekends(now)),
-    "CYCLE|TIME ,|-|'s? at|in|of|from|t? the? CYCLE|TIME": phrases.together,
-    "CYCLE|TIME ,|-? on the? CYCLE|TIME": phrases.together_on,
+    "WEEKDAY PARTS": _every_part,
+    "on|every weekends|weekend": lambda now: together.every(now, cycles.weekends(now)),
+    "CYCLE|TIME ,|-|'s? at|in|of|from|t? the? CYCLE|TIME": together.combine,
+    "CYCLE|TIME ,|-? on the? CYCLE|TIME": together.combine_on,
 }
 
 # --- Two ends, or one ----------------------------------------------------------------------------
@@ -214,20 +226,16 @@ RANGES: Table = {
 }
 
 LEADS: Table = {
-    "in|on|at|of|during|over|for|within|throughout|around|about|the|from|back|, TIME": lambda _, when: when,
+    "in|on|at|of|during|over|for|within|throughout TIME": lambda _, when: when,
+    "around|about|the|from|back TIME": lambda _, when: when,
 }
-
-
-def _present(now: Now, unit: Grain) -> dict[str, object] | None:
-    """The month: said alone it may be any; "the end of the month" is of this one."""
-    if unit in ("second", "minute", "hour", "day", "weekend"):
-        return None
-    return {"UNIT_NOW": now.unit(unit)}
 
 
 _NUMBERS = Grammar(NUMBERS, backwards=False)
 _AMOUNTS = Grammar(AMOUNTS)
-_PHRASES = Grammar(CLOCKS, DAYS, UNITS, DATES, YEARS, HOLIDAYS, PARTS, BESIDE, CYCLES)
+_DATES = Grammar(CLOCKS, DAYS, DATES, YEARS, HOLIDAYS, backwards=False)
+_PHRASES = Grammar(UNITS, PARTS, BESIDE, CYCLES)
 _RANGES = Grammar(RANGES, backwards=False)
 _LEADS = Grammar(LEADS)
-_KNOWN = frozenset().union(*(g.words for g in (_NUMBERS, _AMOUNTS, _PHRASES, _RANGES, _LEADS)))
+_GRAMMARS = (_NUMBERS, _AMOUNTS, _DATES, _PHRASES, _RANGES, _LEADS)
+_KNOWN = frozenset().union(*(g.words for g in _GRAMMARS))

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 from recall_stages.timeline import calendar_math as cal
+from recall_stages.timeline.cycles import holiday
 from recall_stages.timeline.grammar import Table
-from recall_stages.timeline.phrases import holiday
 
 Finder = Callable[[int], datetime]
 

@@ -8,16 +8,14 @@ from collections.abc import Iterator
 from recall_stages.timeline import english_words as words
 from recall_stages.timeline.english_words import WORDS, Kinds
 from recall_stages.timeline.grammar import Token
+from recall_stages.timeline.numeric_words import NUMERIC, numeric_kinds
 
 _TOKEN = re.compile(
     r"""
     (?P<quoted> (?<!\w) (?: "[^"\n]{1,80}" | “[^”\n]{1,80}” ) (?!\w) )
-  | (?P<date> (?<![\w/.$€£-]) \d{1,4} (?P<mark_between>[-/.]) \d{1,2} (?P=mark_between) \d{1,4}
-        (?! \d | [-/.]\d ) )
-  | (?P<slashed> (?<![\w/.$€£-]) \d{1,2} / \d{1,2} (?! [\d%] | /\d ) )
-  | (?P<hm> (?<!\d) (?: [01]?\d | 2[0-4] ) : [0-5]\d (?: :[0-5]\d )? (?! \d ) )
-  | (?P<big> \d{1,3} (?: ,\d{3} )+ )
-  | (?P<dotted> \d{1,9} \. \d{1,9} )
+  | """
+    + NUMERIC
+    + r"""
   | (?P<ordinal> \d{1,2} (?: st | nd | rd | th ) (?! \w ) )
   | (?P<number> \d+ )
   | (?P<possessive> ['’]s (?! \w ) )
@@ -26,7 +24,9 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_DASHES = str.maketrans("–—‐‑", "----")  # noqa: RUF001
+STRANGE = "?word"  # not in capitals, so a pattern hands no value of it over
+_BEFORE_THE_SEASON = frozenset({"in", "during", "over", "since", "throughout", "until"})
+_DASHES = str.maketrans("–—‐‑", "----")
 _REACH = 2  # strange words a phrase may hold: "the week before our big move on 5 June"
 
 
@@ -38,14 +38,14 @@ def tokenize(text: str, known: frozenset[str]) -> Iterator[list[Token]]:
         known: The words that stand for themselves in a pattern.
     """
     tokens = [_token(match, known) for match in _TOKEN.finditer(text)]
-    if not any(_tells(token) for token in tokens):
+    if not any(_tells(token) or _has(token, "YEAR", "DAY") for token in tokens):
         return
     for at, token in enumerate(tokens):
         _decide(tokens, at, token)
     group: list[Token] = []
     strangers = 0
     for token in [*tokens, Token("", 0, 0, {})]:
-        strangers = strangers + 1 if "WORD" in token.kinds else 0
+        strangers = strangers + 1 if STRANGE in token.kinds else 0
         if token.kinds and strangers <= _REACH:
             group.append(token)
             continue
@@ -63,7 +63,7 @@ def _token(match: re.Match[str], known: frozenset[str]) -> Token:
         if text in known:
             kinds[text] = None
         elif not kinds:
-            kinds["WORD"] = None
+            kinds[STRANGE] = None
     elif kind == "mark":
         text = text.translate(_DASHES)
         kinds = {text: None} if text in known else {}
@@ -77,14 +77,12 @@ def _token(match: re.Match[str], known: frozenset[str]) -> Token:
 def _number(kind: str, text: str) -> Kinds:
     if kind == "quoted" or len(text) > 10:
         return {}
-    if kind == "big":
-        return {"NUM": int(text.replace(",", ""))}
     if kind == "number":
         return words.number_kinds(int(text))
-    numbers = tuple(int(digits) for digits in re.findall(r"\d+", text))
     if kind == "ordinal":
-        return {"ORD": numbers[0], **({"DAY": numbers[0]} if 1 <= numbers[0] <= 31 else {})}
-    return {kind.upper(): numbers}
+        number = int(text[:-2])
+        return {"ORD": number, **({"DAY": number} if 1 <= number <= 31 else {})}
+    return numeric_kinds(kind, text)
 
 
 def _tells(token: Token) -> bool:
@@ -99,10 +97,10 @@ def _tells(token: Token) -> bool:
 
 def _decide(tokens: list[Token], at: int, token: Token) -> None:
     """Take away meanings that the neighbours rule out, and add those that they bring."""
-    if token.text in words.AMBIGUOUS and not _names_time(tokens, at, token):
-        token.kinds = {"WORD": None}
-    elif token.text in words.FEASTS and not _is_feast_day(tokens, at):
-        token.kinds = {"WORD": None}
+    if (token.text in words.AMBIGUOUS and not _names_time(tokens, at, token)) or (
+        token.text in words.FEASTS and not _is_feast_day(tokens, at)
+    ):
+        token.kinds = {STRANGE: None}
     elif "YEAR" in token.kinds and _is_said_year(tokens, at):
         token.kinds = {"SAID_YEAR": token.kinds["YEAR"], **token.kinds}
     elif "DAY" in token.kinds and "MONTH" not in token.kinds and _is_day_of_month(tokens, at):
@@ -114,28 +112,35 @@ def _decide(tokens: list[Token], at: int, token: Token) -> None:
 def _names_time(tokens: list[Token], at: int, token: Token) -> bool:
     before, ahead = _words_before(tokens, at), _next(tokens, at)
     if "WEEKDAY" in token.kinds:
-        return before[:1] in ([w] for w in words.WEEKDAY_PREPOSITIONS) or _has(
+        return _follows(before, words.WEEKDAY_PREPOSITIONS) or _has(
             ahead, "DAY", "PART", "HM", "MONTH"
         )
     if _is_chained(tokens, at, "MONTH", "SEASON", "DATE", "MONTHDAY"):
         return True
+    if _is_of_a_year(tokens, at):
+        return True
     if "SEASON" in token.kinds:
         return _names_season(tokens, at, token)
-    if _has(ahead, "YEAR", "MONTH") or (_has(ahead, "DAY") and not _has(ahead, "ONES", "TEEN")):
+    if _has(ahead, "YEAR", "MONTH"):
+        return True
+    # "may two people", but "August two thousand"
+    if _has(ahead, "DAY") and not (token.text in words.VERBAL and _has(ahead, "ONES", "TEEN")):
         return True
     behind = _previous(tokens, at)
-    if _has(behind, "DAY") and not _has(behind, "ONES"):
+    if _has(behind, "YEAR") or (_has(behind, "DAY") and not _has(behind, "ONES")):
         return True
     if before[:1] == ["of"]:
-        return bool(before[1:]) and _has(_find(tokens, at, before[1]), "DAY", "UNIT", "EDGE", "half")
+        return bool(before[1:]) and _has(
+            _find(tokens, at, before[1]), "DAY", "UNIT", "EDGE", "WEEKDAY", "half"
+        )
     if token.text in words.VERBAL and before[:1] == ["this"]:
-        return _goes_no_further(tokens, at)
-    return bool(before) and before[0] in words.TIME_PREPOSITIONS
+        return _goes_no_further(tokens, at) and not (ahead and ahead.text in words.AFTER_MODAL)
+    return _follows(before, words.TIME_PREPOSITIONS)
 
 
 def _names_season(tokens: list[Token], at: int, token: Token) -> bool:
     before, ahead = _words_before(tokens, at), _next(tokens, at)
-    if _has(ahead, "YEAR") or (ahead and ahead.text in ("last", "this", "next")):
+    if _has(ahead, "YEAR"):
         return True
     if ahead and ahead.text == "of" and _has(_next(tokens, at + 1), "YEAR"):
         return True
@@ -143,17 +148,23 @@ def _names_season(tokens: list[Token], at: int, token: Token) -> bool:
         return bool(before[1:]) and _has(_find(tokens, at, before[1]), "UNIT", "EDGE", "half")
     behind = _previous(tokens, at)
     if behind and behind.text == "the":
-        return before[:1] in ([w] for w in ("in", "during", "over", "since", "throughout", "until"))
+        return _follows(before, _BEFORE_THE_SEASON)
     if token.text in words.VERBAL and before[:1] == ["this"]:
-        return _goes_no_further(tokens, at)
-    return bool(before) and before[0] in words.TIME_PREPOSITIONS
+        return _goes_no_further(tokens, at) and not (ahead and ahead.text in words.AFTER_MODAL)
+    return _follows(before, words.TIME_PREPOSITIONS)
+
+
+def _is_of_a_year(tokens: list[Token], at: int) -> bool:
+    """Whether "last year" or "of last year" follows."""
+    following = [token.text for token in tokens[at + 1 : at + 4] if token.text != "of"]
+    return following[:1] in (["last"], ["this"], ["next"]) and following[1:2] == ["year"]
 
 
 def _is_feast_day(tokens: list[Token], at: int) -> bool:
     before, ahead = _words_before(tokens, at), _next(tokens, at)
-    said_as_a_day = bool(before) and before[0] in words.FEAST_PREPOSITIONS
-    noun_follows = _has(ahead, "WORD") and not (ahead and ahead.text in words.FOLLOWERS)
-    return said_as_a_day and before[:1] != ["the"] or not noun_follows
+    said_as_a_day = _follows(before, words.FEAST_PREPOSITIONS)
+    noun_follows = _has(ahead, STRANGE) and not (ahead and ahead.text in words.FOLLOWERS)
+    return (said_as_a_day and before[:1] != ["the"]) or not noun_follows
 
 
 def _is_said_year(tokens: list[Token], at: int) -> bool:
@@ -164,13 +175,13 @@ def _is_said_year(tokens: list[Token], at: int) -> bool:
     if ahead and (ahead.text in words.MEASURES or ahead.text == "%"):
         return False
     before = _words_before(tokens, at)
-    return before[:1] in ([w] for w in words.YEAR_PREPOSITIONS) or _is_chained(
-        tokens, at, "SAID_YEAR"
-    )
+    if before[:1] == ["of"] and before[1:] and before[1] in words.THOUGHT_OF:
+        return False
+    return _follows(before, words.YEAR_PREPOSITIONS) or _is_chained(tokens, at, "SAID_YEAR")
 
 
 def _is_day_of_month(tokens: list[Token], at: int) -> bool:
-    if not _goes_no_further(tokens, at):
+    if not _goes_no_further(tokens, at) or _leads_to_month(tokens, at):
         return False
     before = _words_before(tokens, at)
     behind = _previous(tokens, at)
@@ -178,17 +189,29 @@ def _is_day_of_month(tokens: list[Token], at: int) -> bool:
         before and _has(_find(tokens, at, before[0]), "WEEKDAY") and behind and behind.text == "the"
     ):
         return True
-    if _is_chained(tokens, at, "MONTHDAY"):
+    if _is_chained(tokens, at, "MONTHDAY") or _is_of_a_month(tokens, at):
         return True
-    return bool(behind and behind.text == "the" and before and before[0] in words.DATE_PREPOSITIONS)
+    return bool(behind and behind.text == "the") and _follows(before, words.DATE_PREPOSITIONS)
+
+
+def _is_of_a_month(tokens: list[Token], at: int) -> bool:
+    following = [token.text for token in tokens[at + 1 : at + 4]]
+    return following in (["of", "last", "month"], ["of", "this", "month"], ["of", "the", "month"])
+
+
+def _leads_to_month(tokens: list[Token], at: int) -> bool:
+    ahead = _next(tokens, at)
+    return _has(ahead, "MONTH") or bool(
+        ahead and ahead.text == "of" and _has(_next(tokens, at + 1), "MONTH")
+    )
 
 
 def _is_slashed_date(tokens: list[Token], at: int) -> bool:
     before, behind, ahead = _words_before(tokens, at), _previous(tokens, at), _next(tokens, at)
-    if _has(ahead, "WORD", "UNIT"):
+    if _has(ahead, STRANGE, "UNIT"):
         return bool(ahead and ahead.text in words.FOLLOWERS)
     return (
-        bool(before and before[0] in words.DATE_PREPOSITIONS)
+        _follows(before, words.DATE_PREPOSITIONS)
         or _has(behind, "WEEKDAY")
         or _is_chained(tokens, at, "SLASHED")
     )
@@ -198,6 +221,8 @@ def _goes_no_further(tokens: list[Token], at: int) -> bool:
     """Whether the expression is over after this word: a full stop, a pronoun, a preposition."""
     ahead = tokens[at + 1] if at + 1 < len(tokens) else None
     if ahead is None or ahead.text in words.FOLLOWERS or ahead.text in ("last", "next"):
+        return True
+    if _has(ahead, "HM") or (at + 2 < len(tokens) and _has(tokens[at + 2], "AMPM")):
         return True
     return not ahead.text[:1].isalnum() and ahead.text not in ("%", "/", "'s", "°")
 
@@ -218,6 +243,10 @@ def _words_before(tokens: list[Token], at: int) -> list[str]:
     """The two words before, nearest first, without articles and hyphens."""
     before = (token.text for token in reversed(tokens[max(0, at - 4) : at]))
     return [text for text in before if text not in ("the", "-", "a")][:2]
+
+
+def _follows(before: list[str], allowed: frozenset[str]) -> bool:
+    return bool(before) and before[0] in allowed
 
 
 def _find(tokens: list[Token], at: int, text: str) -> Token | None:

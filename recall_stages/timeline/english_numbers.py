@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from recall_stages.timeline import clock, phrases
+from recall_stages.timeline import clock, counted, cycles, together
+from recall_stages.timeline.counted import HALVES
 from recall_stages.timeline.english_words import number_kinds
 from recall_stages.timeline.grammar import Table
-from recall_stages.timeline.phrases import HALVES
-from recall_stages.timeline.reading import Duration, Now
+from recall_stages.timeline.reading import Cycle, Duration, Now, When
 from recall_stages.timeline.time_range import Grain
 
 Numbers = dict[str, object]
@@ -44,7 +44,9 @@ NUMBERS: Table = {
 }
 
 
-def _amount(_: Now, count: int, unit: Grain) -> Duration:
+def _amount(_: Now, count: int, unit: Grain) -> Duration | None:
+    if 1900 <= count < 2100:  # "Easter 2021 weekend"
+        return None
     return Duration(((count, unit),))
 
 
@@ -57,9 +59,11 @@ def _half_more(_: Now, count: int, unit: Grain) -> Duration | None:
     return part and Duration(((count, unit), (part[1], part[0])))
 
 
-def _half(_: Now, unit: Grain) -> Duration | None:
+def _half(_: Now, whole: Duration) -> Duration | None:
+    """Half a year, half an hour."""
+    ((count, unit),) = whole.parts[:1]
     part = HALVES.get(unit)
-    return part and Duration(((part[1], part[0]),))
+    return Duration(((part[1], part[0]),)) if part and count == 1 and not whole.parts[1:] else None
 
 
 def _sum(_: Now, one: Duration, other: Duration) -> Duration:
@@ -74,19 +78,22 @@ AMOUNTS: Table = {
     "a? few UNITS": lambda _, unit: Duration(((3, unit),), (1, 2)),
     "some UNITS": lambda _, unit: Duration(((3, unit),), (1, 2)),
     "several UNITS": lambda _, unit: Duration(((5, unit),), (2, 3)),
-    "half a|an UNIT": _half,
+    "half DURATION": _half,
     "a|an? UNIT and a half": lambda now, unit: _half_more(now, 1, unit),
     "NUM UNIT and a half": _half_more,
     "NUM and a half UNIT": _half_more,
     "a? fortnight": lambda now: _amount(now, 2, "week"),
     "NUM fortnights": lambda now, count: _amount(now, 2 * count, "week"),
     "DURATION and|,? DURATION": _sum,
+    "NUM last|past|previous UNITS": lambda now, count, unit: counted.rolling(
+        now, Duration(((count, unit),))
+    ),
 }
 
 
 def _said(hour: int, minute: int = 0, noon: int | None = None) -> Numbers | None:
     found = clock.clock(hour, minute, noon)
-    return found and {"CLOCK": found}
+    return {"CLOCK": found} if found else None
 
 
 def _hm(_: Now, hour: tuple[int, ...], noon: int | None = None) -> Numbers | None:
@@ -97,11 +104,15 @@ def _to(_: Now, minutes: int, hour: int) -> Numbers | None:
     return _said((hour - 1) % 24, 60 - minutes) if 0 < minutes < 60 else None
 
 
+def _hours_of(now: Now, day: Cycle, hours: Cycle | None) -> When | None:
+    return hours and together.combine(now, day, hours)
+
+
 CLOCKS: Table = {
     "HOUR AMPM": lambda _, hour, noon: _said(hour, 0, noon),
     "HOUR a .? m .?": lambda _, hour: _said(hour, 0, 0),
     "HOUR p .? m .?": lambda _, hour: _said(hour, 0, 12),
-    "HOUR o '|’ clock": lambda _, hour: _said(hour),  # noqa: RUF001
+    "HOUR o '|’ clock": lambda _, hour: _said(hour),
     "HM": _hm,
     "HM|DOTTED AMPM": _hm,
     "HM|DOTTED a .? m .?": lambda now, hour: _hm(now, hour, 0),
@@ -110,15 +121,12 @@ CLOCKS: Table = {
     "quarter past HOUR": lambda _, hour: _said(hour, 15),
     "quarter to HOUR": lambda now, hour: _to(now, 15, hour),
     "NUM to HOUR AMPM": lambda _, minutes, hour, noon: _said((hour - 1) % 24, 60 - minutes, noon),
-    "at? around|about? CLOCK": clock.at,
-    "at HOUR": lambda now, hour: clock.at(now, clock.clock(hour)),
     "before|until|by|till around|about? CLOCK": partial(clock.outside, side=-1),
     "no later than CLOCK|HOUR": partial(clock.outside, side=-1),
     "after|since|from CLOCK": partial(clock.outside, side=1),
     "from|between|at? CLOCK|HOUR|DOTTED -|to|and|until|till|through CLOCK": clock.between,
     "from|between|at? CLOCK -|to|and|until|till|through HOUR": clock.between,
-    "from|between HOUR -|to|and|until|till|through HOUR": clock.between,
-    "WEEKDAY HOUR -|to HOUR": lambda now, weekday, *hours: phrases.together(
-        now, phrases.weekday(now, weekday), clock.between(now, *hours)
+    "WEEKDAY HOUR -|to HOUR": lambda now, weekday, *hours: _hours_of(
+        now, cycles.weekday(now, weekday), clock.between(now, *hours)
     ),
 }

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from recall_stages.timeline.time_range import Grain
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
 
 _MONTHS = (
     "january jan", "february feb febr", "march mar", "april apr", "may", "june jun",
@@ -60,42 +67,46 @@ _EDGES = {
 Kinds = dict[str, object]
 
 
+def _calendar_words() -> Iterator[tuple[str, str, object]]:
+    """Names, the kind they are, and their value."""
+    for number, names in enumerate(_MONTHS, 1):
+        yield names, "MONTH", number
+    for number, names in enumerate(_WEEKDAYS):
+        yield names, "WEEKDAY", number
+        yield names.split()[0] + "s", "WEEKDAYS", number
+    for unit, names in _UNITS.items():
+        yield names, "UNIT", unit
+        yield names.split()[1], "UNITS", unit
+    for name, hours in _PARTS.items():
+        yield name, "PART", hours
+        yield name + "s", "PARTS", hours
+    for kind, numbered in (("SEASON", _SEASONS), ("EDGE", _EDGES), ("AMPM", {"am": 0, "pm": 12})):
+        for name, number in numbered.items():
+            yield name, kind, number
+
+
+def _number_words() -> Iterator[tuple[str, str, object]]:
+    for kind, names, first, step in (
+        ("ONES", _ONES, 1, 1),
+        ("TEEN", _TEENS, 10, 1),
+        ("TENS", _TENS, 20, 10),
+    ):
+        for number, name in enumerate(names.split()):
+            value = first + number * step
+            yield name, kind, value
+            yield from ((name, *more) for more in number_kinds(value).items())
+    for number, name in enumerate([*_ORDINALS.split(), *[""] * 9, "thirtieth"], 1):
+        yield name, "ORD", number
+        yield name, "DAY", number
+    for number, name in enumerate(_DECADES.split(), 2):
+        yield name, "DECADE", number * 10
+
+
 def _vocabulary() -> dict[str, Kinds]:
     words: dict[str, Kinds] = {}
-
-    def add(names: str, kind: str, value: object) -> None:
+    for names, kind, value in (*_calendar_words(), *_number_words()):
         for name in names.split():
             words.setdefault(name, {})[kind] = value
-
-    for number, names in enumerate(_MONTHS, 1):
-        add(names, "MONTH", number)
-    for number, names in enumerate(_WEEKDAYS):
-        add(names, "WEEKDAY", number)
-        add(names.split()[0] + "s", "WEEKDAYS", number)
-    for unit, names in _UNITS.items():
-        add(names, "UNIT", unit)
-        add(names.split()[1], "UNITS", unit)
-    for number, name in enumerate(_ONES.split(), 1):
-        words[name] = number_kinds(number) | {"ONES": number}
-    for number, name in enumerate(_TEENS.split(), 10):
-        words[name] = number_kinds(number) | {"TEEN": number}
-    for number, name in enumerate(_TENS.split(), 2):
-        words[name] = number_kinds(number * 10) | {"TENS": number * 10}
-    for number, name in enumerate(_ORDINALS.split(), 1):
-        add(name, "ORD", number)
-        add(name, "DAY", number)
-    words["thirtieth"] = {"ORD": 30, "DAY": 30}
-    for number, name in enumerate(_DECADES.split(), 2):
-        add(name, "DECADE", number * 10)
-    for name, hours in _PARTS.items():
-        add(name, "PART", hours)
-        add(name + "s", "PARTS", hours)
-    for name, number in _SEASONS.items():
-        add(name, "SEASON", number)
-    for name, which in _EDGES.items():
-        add(name, "EDGE", which)
-    add("am", "AMPM", 0)
-    add("pm", "AMPM", 12)
     return words
 
 
@@ -111,11 +122,6 @@ def number_kinds(number: int) -> Kinds:
     return kinds
 
 
-def is_number(text: str) -> bool:
-    """Whether a word is written in digits."""
-    return text[:1].isdigit()
-
-
 WORDS: dict[str, Kinds] = _vocabulary()
 """Every word with a fixed meaning, and what patterns may call it."""
 
@@ -125,66 +131,77 @@ QUIET_KINDS: frozenset[str] = frozenset(
 """Kinds that name no time by themselves; a text with no other kind is left alone at once."""
 
 # Words with another meaning, or names of people: they name a time only beside certain words.
-AMBIGUOUS: frozenset[str] = frozenset(
-    "march may april june august jan mar sep jun dec sat sun wed mon spring summer autumn fall "
-    "winter".split()
+AMBIGUOUS: frozenset[str] = _set(
+    "march may april june august jan mar sep jun dec sat sun wed mon spring summer autumn "
+    "fall winter"
 )
-SEASONS: frozenset[str] = frozenset(_SEASONS)
 VERBAL: frozenset[str] = frozenset({"may", "march", "fall", "spring"})
 """Of these also verbs or things: "this may", "the fall of", "the spring"."""
 
-TIME_PREPOSITIONS: frozenset[str] = frozenset(
-    "in during since until till by before after from between throughout early mid late last this "
-    "next past previous every each coming following".split()
+TIME_PREPOSITIONS: frozenset[str] = _set(
+    "in during since until till by before after from between throughout early mid late last "
+    "this next past previous every each coming following"
 )
 """Words after which "March" is the month."""
 
-WEEKDAY_PREPOSITIONS: frozenset[str] = frozenset("on last this next every each until".split())
+WEEKDAY_PREPOSITIONS: frozenset[str] = _set("on last this next every each until")
 
-YEAR_PREPOSITIONS: frozenset[str] = frozenset(
-    "in of during since until till by before after from between throughout year early mid late "
-    "for than through = circa".split()
+YEAR_PREPOSITIONS: frozenset[str] = _set(
+    "in of during since until till by before after from between throughout year early mid "
+    "late for than through = circa"
 )
 """Words after which 2023 is a year."""
 
-DATE_PREPOSITIONS: frozenset[str] = frozenset(
-    "on for from since between by before after until till this of around".split()
+THOUGHT_OF: frozenset[str] = _set(
+    "think thought thinking heard hear know dream copy fan review reviews speak spoke opinion "
+    "title author plot"
+)
+"""Before "of" these speak of a thing: what I think of 1984."""
+
+AFTER_MODAL: frozenset[str] = _set(
+    "be have do not n't just also still already show tell remind again too as"
+)
+"""After these "this may" is a verb."""
+
+DATE_PREPOSITIONS: frozenset[str] = _set(
+    "on for from since between by before after until till this of around"
 )
 """Words after which 5/7 or "the 3rd" is a date."""
 
-CHAIN: frozenset[str] = frozenset("to and or - – through thru until till , &".split())  # noqa: RUF001
+CHAIN: frozenset[str] = _set("to and or - – through thru until till , &")
 """Words that carry a reading over: in "from 2010 to 2018" both are years."""
 
-FOLLOWERS: frozenset[str] = frozenset(
+FOLLOWERS: frozenset[str] = _set(
     "i you he she it we they me him her us them my your his our their its who whom what when "
-    "where which why how is are was were am be been do does did done have has had can could will "
-    "would shall should might must may and or but so because that than then as if while at in on "
-    "of to from for with without about by near into over under after before since until till "
-    "through during around between not n't please again also too already still just maybe "
-    "actually the a an this these those there here tell remind show did".split()
+    "where which why how is are was were am be been do does did done have has had can could "
+    "will would shall should might must may and or but so because that than then as if while "
+    "at in on of to from for with without about by near into over under after before since "
+    "until till through during around between not n't please again also too already still "
+    "just maybe actually the a an this these those there here tell remind show did"
 )
 """After these a date is over; after any other word "the third ..." goes on: "the third floor"."""
 
-MEASURES: frozenset[str] = frozenset(
-    "people persons words steps calories dollars euros pounds yuan bucks points meters metres feet "
-    "miles kilometers kilometres km kg grams pages items users pieces copies times percent square "
-    "followers subscribers volts watts rpm mah mg ml kcal seats students employees".split()
+MEASURES: frozenset[str] = _set(
+    "people persons words steps calories dollars euros pounds yuan bucks points meters metres "
+    "feet miles kilometers kilometres km kg grams pages items users pieces copies times "
+    "percent square followers subscribers volts watts rpm mah mg ml kcal seats students "
+    "employees"
 )
 """Before these a number counts: "in 2000 steps" has no year."""
 
-FEASTS: frozenset[str] = frozenset(
-    "christmas xmas thanksgiving easter halloween juneteenth hanukkah diwali".split()
+FEASTS: frozenset[str] = _set(
+    "christmas xmas thanksgiving easter halloween juneteenth hanukkah diwali"
 )
 """Feasts that also name things: "a Christmas movie" is not a day, "at Christmas dinner" is."""
 
-FEAST_PREPOSITIONS: frozenset[str] = frozenset(
-    "on at last this next during over since before after until every each".split()
+FEAST_PREPOSITIONS: frozenset[str] = _set(
+    "on at last this next during over since before after until every each"
 )
 
-NAMED: frozenset[str] = FEASTS | frozenset(
-    "yesterday today tomorrow tonight recently lately ago valentine valentines independence labor "
-    "labour memorial friday new columbus veterans boxing mother mothers father fathers patrick "
-    "patricks earth april cinco q fy cy h1 h2 while other these cyber good mlk presidents "
-    "nowadays".split()
+NAMED: frozenset[str] = FEASTS | _set(
+    "yesterday today tomorrow tonight recently lately ago valentine valentines independence "
+    "labor labour memorial friday new columbus veterans boxing mother mothers father fathers "
+    "patrick patricks earth april cinco q fy cy h1 h2 while other these cyber good mlk "
+    "presidents nowadays s"
 )
 """Words that stand for themselves in a pattern and make a sentence worth reading."""

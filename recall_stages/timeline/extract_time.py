@@ -28,9 +28,9 @@ _CJK = re.compile(r"[\u3400-\u9fff]")
 _LATIN_WORD = re.compile(r"[A-Za-z]{3}")
 
 
-def extract_time(
+def extract_time(  # noqa: PLR0913  the settings of the question, each by name
     text: str,
-    reference_time: int | float | str | datetime,
+    reference_time: float | str | datetime,
     *,
     language: Language = "auto",
     timezone: tzinfo | str | None = None,
@@ -67,8 +67,9 @@ def extract_time(
         ('2024-06-11 (Tuesday)', 'last Tuesday')
         >>> extract_time("May I have a second opinion?", "2024-06-12T15:30:00Z")
         []
-        >>> [found.describe() for found in extract_time("我去年三月做了什么？", "2024-06-12T15:30:00Z")]
-        ['2023-03-01 to 2023-03-31']
+        >>> (found,) = extract_time("我去年三月做了什么？", "2024-06-12T15:30:00Z")
+        >>> found.describe()
+        '2023-03-01 to 2023-03-31'
     """
     if not isinstance(text, str):
         msg = f"text must be a string; got {text!r}"
@@ -119,9 +120,7 @@ def _range(reading: Reading, zone: tzinfo, text: str, start: int, end: int) -> T
     def attached(one: Reading, others: tuple[TimeRange, ...]) -> TimeRange | None:
         try:
             ends = _attach(one.start, one.end, zone)
-            return TimeRange(
-                *ends, one.grain, words, span, others, one.recurrence, one.soft
-            )
+            return TimeRange(*ends, one.grain, words, span, others, one.recurrence, one.soft)
         except (ValueError, OverflowError):  # at the very edge of the calendar
             return None
 

@@ -5,8 +5,8 @@ A language is a way to make tokens and a few tables, each from a pattern to a fu
     "the? DAY of? MONTH": day_of_month
 
 A pattern is a row of words. CAPITALS name a kind of token and hand its value to the function; other
-words stand for themselves; `a|b` is either; `?` makes a word optional. Where several patterns
-match, the longest whose function has an answer wins, and its tokens become one token.
+words stand for themselves; `a|b` is either; a `?` behind a word makes it optional. Where several
+patterns match, the longest whose function has an answer wins, and its tokens become one token.
 Every table is kept as a tree of words, so its size does not slow a question down.
 """
 
@@ -25,6 +25,7 @@ Table = Mapping[str, Rule]
 Found = tuple[Reading, int, int]
 """A reading, and where its words begin and end in the text."""
 
+_LINKS = frozenset({"and", "or", "&", ",", "和", "与", "、"})
 _LONGEST_PATTERN = 8  # how far back a new token can complete a pattern that begins earlier
 
 
@@ -81,7 +82,8 @@ class Grammar:
         element, rest = elements[0], elements[1:]
         if element.endswith("?"):
             self._add(node, rest, pattern, rule)
-        for word in element.rstrip("?").split("|"):
+            element = element[:-1]
+        for word in element.split("|"):
             self.words.add(word)
             self._add(node.following.setdefault(word, _Node()), rest, pattern, rule)
 
@@ -132,19 +134,32 @@ def _merged(tokens: list[Token], meaning: Meaning) -> Token:
 
 
 def settle(tokens: list[Token], now: Now) -> None:
-    """Let what may stand alone stand for its latest occurrence: "in March", "on Tuesday"."""
-    for at, token in enumerate(tokens):
-        cycle = token.kinds.get("CYCLE")
-        if isinstance(cycle, Cycle) and cycle.alone:
-            reading = cycle.latest(now)
-            if reading is not None:
-                tokens[at] = replace(token, kinds={Reading.KIND: reading})
+    """Let what may stand alone stand for its latest occurrence: "in March", "on Tuesday".
+
+    In "May and June 2022" the year holds for both.
+    """
+    # From the left: a neighbour on the right then still shows whether its own year was said.
+    for at in range(len(tokens)):
+        cycle = tokens[at].kinds.get(Cycle.KIND)
+        if not isinstance(cycle, Cycle) or not cycle.alone:
+            continue
+        reading = _with_its_neighbour(tokens, at, cycle, now) or cycle.latest(now)
+        if reading is not None:
+            tokens[at] = replace(tokens[at], kinds={Reading.KIND: reading})
+
+
+def _with_its_neighbour(tokens: list[Token], at: int, cycle: Cycle, now: Now) -> Reading | None:
+    if at + 2 >= len(tokens) or tokens[at + 1].text not in _LINKS:
+        return None
+    neighbour = tokens[at + 2].kinds.get(Reading.KIND)
+    if not isinstance(neighbour, Reading) or neighbour.start is None:
+        return None
+    if cycle.unit != "year" or cycle.grain != neighbour.grain:
+        return None
+    return cycle.starting_before(now, neighbour.start)
 
 
 def readings(tokens: list[Token]) -> list[Found]:
     """The readings that are left when every table has been applied."""
-    return [
-        (token.kinds[Reading.KIND], token.start, token.end)
-        for token in tokens
-        if isinstance(token.kinds.get(Reading.KIND), Reading)
-    ]  # type: ignore[misc]
+    found = ((token.kinds.get(Reading.KIND), token.start, token.end) for token in tokens)
+    return [(one, start, end) for one, start, end in found if isinstance(one, Reading)]

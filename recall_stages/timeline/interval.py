@@ -15,7 +15,9 @@ def format_interval(time_range: TimeRange) -> str:
         >>> format_interval(TimeRange(datetime(2024, 3, 5, tzinfo=UTC), None, "day"))
         '2024-03-05T00:00:00+00:00/..'
     """
-    return "/".join(".." if bound is None else bound.isoformat() for bound in (time_range.start, time_range.end))
+    return "/".join(
+        ".." if bound is None else bound.isoformat() for bound in (time_range.start, time_range.end)
+    )
 
 
 def parse_interval(text: str) -> TimeRange:

@@ -13,7 +13,7 @@ EPOCH_MILLISECONDS_FROM = 1e11
 
 
 def parse_time(
-    value: int | float | str | datetime,
+    value: float | str | datetime,
     timezone: tzinfo | str | None = None,
     *,
     name: str = "timestamp",
@@ -84,14 +84,19 @@ def resolve_timezone(timezone: tzinfo | str | None) -> tzinfo:
 
 
 def _from_epoch(value: float, zone: tzinfo, name: str) -> datetime:
-    if not math.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(_complaint(name, value))
     try:
         seconds = value / 1000 if abs(value) >= EPOCH_MILLISECONDS_FROM else value
         return datetime.fromtimestamp(seconds, zone)
     except (OverflowError, OSError, ValueError) as error:
-        msg = f"{name} must lie between the years 1 and 9999; got {value!r}"
+        msg = f"{name} must lie between the years 1 and 9999; got the number {_short(value)}"
         raise ValueError(msg) from error
+
+
+def _short(value: float) -> str:
+    # Thousands of digits would neither print nor help.
+    return f"{value!r}" if abs(value) < 10**20 else "beyond 1e20"
 
 
 def _from_iso(value: str, name: str) -> datetime:

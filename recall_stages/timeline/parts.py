@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 
 from recall_stages.timeline import calendar_math as cal
-from recall_stages.timeline.phrases import When, at_distance, change
-from recall_stages.timeline.reading import Cycle, Duration, Now, Reading
+from recall_stages.timeline.counted import at_distance
+from recall_stages.timeline.reading import Cycle, Duration, Now, Reading, When, change
 from recall_stages.timeline.time_range import Grain
 
+_MOST = 366  # nothing is counted further than this within a stretch
 _THIRDS_IN: dict[Grain, tuple[Grain, int]] = {
     "century": ("year", 100),
     "decade": ("year", 10),
@@ -23,14 +23,8 @@ _THIRDS_IN: dict[Grain, tuple[Grain, int]] = {
 
 def third(_: Now, which: int, when: When) -> When | None:
     """Early (0), mid (1) or late (2): a third of a month, a year, a part of the day."""
-    grain: Grain = "hour" if when.grain == "part_of_day" else "day"
-    found = change(when, lambda whole: _third(whole, which), grain)
-    # "The early morning" comes round like the morning does, and no more stands alone.
-    return replace(found, alone=when.alone) if _both_cycles(found, when) else found  # type: ignore
-
-
-def _both_cycles(found: When | None, when: When) -> bool:
-    return isinstance(found, Cycle) and isinstance(when, Cycle)
+    grain: Grain = "part_of_day" if when.grain == "part_of_day" else "day"
+    return change(when, lambda whole: _third(whole, which), grain)
 
 
 def _third(whole: Reading, which: int) -> Reading | None:
@@ -42,10 +36,9 @@ def _third(whole: Reading, which: int) -> Reading | None:
         return Reading(cuts[which], cuts[which + 1], "day")
     if whole.grain in _THIRDS_IN:
         name, count = _THIRDS_IN[whole.grain]
-        # Where the unit has no even thirds they overlap: both "early" and "mid" week hold Wednesday.
-        low, high = [(0, -(-count // 3)), (count // 3, count - count // 3), (count * 2 // 3, count)][
-            which
-        ]
+        # Where a unit has no even thirds they overlap: early and mid week share a Wednesday.
+        low = (0, count // 3, count * 2 // 3)[which]
+        high = (-(-count // 3), count - count // 3, count)[which]
         return Reading(cal.shift(start, name, low), cal.shift(start, name, high), name)
     if whole.grain == "part_of_day":
         length = (end - start) / 3
@@ -117,22 +110,21 @@ def _nth_weekend(now: Now, count: int, start: datetime, end: datetime) -> Readin
     return now.unit_at("weekend", saturday)
 
 
-def nth_weekday(_: Now, count: int, weekday: int, when: When) -> When | None:
-    """The first Monday of March, the last Friday of last month."""
+def nth_occurrence(now: Now, count: int, cycle: Cycle, when: When) -> When | None:
+    """The first Monday of March, the last Friday of last month; -1 counts from the end."""
 
     def find(whole: Reading) -> Reading | None:
-        if whole.start is None or whole.end is None:
+        if whole.start is None or whole.end is None or whole.grain == cycle.unit or count > _MOST:
             return None
-        if count > 0:
-            first = whole.start + cal.DAY * ((weekday - whole.start.weekday()) % 7)
-            found = first + cal.WEEK * (count - 1)
-        else:
-            last = whole.end - cal.DAY
-            found = last - cal.DAY * ((last.weekday() - weekday) % 7)
-        inside = whole.start <= found < whole.end
-        return Reading(found, found + cal.DAY, "day") if inside else None
+        if count < 0:
+            found = cycle.before(now, whole.end)
+            return found if found and found.start and found.start >= whole.start else None
+        found = cycle.after(now, whole.start)
+        for _ in range(count - 1):
+            found = cycle.after(now, found.end) if found and found.end else None
+        return found if found and found.end and found.end <= whole.end else None
 
-    return change(when, find, "day")
+    return change(when, find, cycle.grain)
 
 
 def first_of(_: Now, amount: Duration, when: When, sign: int = 1) -> When | None:
@@ -176,7 +168,7 @@ def _weekend_at(day: datetime) -> Reading:
     return Reading(min(saturday, day) if day.weekday() == 4 else saturday, end, "weekend")
 
 
-def unit_beside(now: Now, name: Grain, sign: int, when: When) -> When | None:
+def unit_beside(now: Now, name: Grain, when: When, sign: int) -> When | None:
     """The week before (-1) or after (1) something, in whole weeks; or the seven days beside it."""
 
     def find(inner: Reading) -> Reading | None:
@@ -204,23 +196,18 @@ def _weekend_beside(now: Now, sign: int, start: datetime, end: datetime) -> Read
     return now.unit_at("weekend", saturday)
 
 
-def weekday_beside(_: Now, weekday: int, sign: int, when: When) -> When | None:
-    """The Sunday before 25 October."""
+def cycle_beside(now: Now, cycle: Cycle, when: When, sign: int) -> When | None:
+    """The Tuesday before (-1) 14 March, the night after (1) the 5th."""
 
     def find(inner: Reading) -> Reading | None:
-        if inner.start is None or inner.end is None:
+        if inner.start is None or inner.end is None or inner.grain == "part_of_day":
             return None
-        if sign < 0:
-            last = cal.start_of("day", inner.start) - cal.DAY
-            found = last - cal.DAY * ((last.weekday() - weekday) % 7)
-        else:
-            found = inner.end + cal.DAY * ((weekday - inner.end.weekday()) % 7)
-        return Reading(found, found + cal.DAY, "day")
+        return cycle.before(now, inner.start) if sign < 0 else cycle.after(now, inner.end)
 
-    return change(when, find, "day")
+    return change(when, find, cycle.grain)
 
 
-def amount_beside(now: Now, amount: Duration, sign: int, when: When) -> When | None:
+def amount_beside(now: Now, amount: Duration, when: When, sign: int) -> When | None:
     """Two days before Christmas, three weeks after 5 May."""
 
     def find(inner: Reading) -> Reading | None:
@@ -228,16 +215,16 @@ def amount_beside(now: Now, amount: Duration, sign: int, when: When) -> When | N
             return None
         if amount.unit in ("hour", "minute", "second"):
             anchor = inner.start if sign < 0 else inner.end
-            ends = sorted((anchor, amount.from_(anchor, sign)))
-            return Reading(*ends, "hour")
-        last_day = inner.end - cal.DAY if inner.end - cal.DAY > inner.start else inner.start
+            there = amount.from_(anchor, sign)
+            return Reading(min(anchor, there), max(anchor, there), "hour")
+        last_day = max(inner.start, inner.end - cal.DAY)
         anchor = inner.start if sign < 0 else last_day
         return at_distance(now, cal.start_of("day", anchor), amount, sign)
 
     return change(when, find, amount.unit)
 
 
-def amount_from(now: Now, amount: Duration, when: When) -> When | None:
+def amount_from(_: Now, amount: Duration, when: When) -> When | None:
     """Two weeks starting 20 May."""
 
     def find(inner: Reading) -> Reading | None:
@@ -246,6 +233,12 @@ def amount_from(now: Now, amount: Duration, when: When) -> When | None:
         return Reading(inner.start, amount.from_(inner.start, 1), amount.unit)
 
     return change(when, find, amount.unit)
+
+
+def earlier(now: Now, when: Reading) -> Reading | None:
+    """Earlier this week: what has passed of it; of one that is over, its beginning."""
+    over = when.end is not None and when.end <= now.moment
+    return _third(when, 0) if over else so_far(now, when)
 
 
 def so_far(now: Now, when: Reading) -> Reading | None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from recall_stages.timeline import phrases
-from recall_stages.timeline.phrases import When
-from recall_stages.timeline.reading import Cycle, Now, Reading
+from recall_stages.timeline import cycles
+from recall_stages.timeline.reading import Cycle, Now, Reading, When
 from recall_stages.timeline.time_range import FINER_THAN_DAY, Grain
 
 # The coarser cycle fixes the finer one: of "the 9th to 17 April" the month comes from the second.
@@ -37,16 +36,22 @@ def _resolved_pair(now: Now, first: When, second: When) -> tuple[Reading | None,
             return first, second
         return first, _at_or_after(now, second, first.start)
     if isinstance(second, Reading):
-        return (second.end and first.starting_before(now, second.end)), second
+        return _before_end(now, first, second), second
     if _COARSENESS.index(first.unit) < _COARSENESS.index(second.unit):
         end = second.latest(now)
-        return (end and end.end and first.starting_before(now, end.end)), end
+        return _before_end(now, first, end), end
     start = first.latest(now)
-    return start, start and _at_or_after(now, second, start.start)
+    return start, _at_or_after(now, second, start.start if start else None)
 
 
 def _at_or_after(now: Now, cycle: Cycle, start: datetime | None) -> Reading | None:
-    return start and cycle.after(now, start)
+    return None if start is None else cycle.after(now, start)
+
+
+def _before_end(now: Now, cycle: Cycle, other: Reading | None) -> Reading | None:
+    if other is None or other.end is None:
+        return None
+    return cycle.starting_before(now, other.end)
 
 
 def days_to(now: Now, day: int, when: When) -> Reading | None:
@@ -54,7 +59,7 @@ def days_to(now: Now, day: int, when: When) -> Reading | None:
     end = resolved(now, when)
     if end is None or end.grain != "day" or end.start is None or not day < end.start.day:
         return None
-    return join(now, phrases.day_of_month(now, day), end)
+    return join(now, cycles.day_of_month(now, day), end)
 
 
 def up_to_now(now: Now, when: When) -> Reading | None:
@@ -71,19 +76,19 @@ def up_to_now(now: Now, when: When) -> Reading | None:
 def onwards(now: Now, when: When) -> Reading | None:
     """From March on: no end."""
     found = resolved(now, when)
-    return found and found.start and _open(found.start, None, found)
+    return _open(found, found.start if found else None, None)
 
 
 def after(now: Now, when: When) -> Reading | None:
     """After March: from where it ends."""
     found = resolved(now, when)
-    return found and found.end and _open(found.end, None, found)
+    return _open(found, found.end if found else None, None)
 
 
 def before(now: Now, when: When) -> Reading | None:
     """Before March: up to where it begins."""
     found = resolved(now, when)
-    return found and found.start and _open(None, found.start, found)
+    return _open(found, None, found.start if found else None)
 
 
 def until(now: Now, when: When) -> Reading | None:
@@ -101,8 +106,10 @@ def resolved(now: Now, when: When) -> Reading | None:
     return when.latest(now) if isinstance(when, Cycle) else when
 
 
-def _open(start: datetime | None, end: datetime | None, said: Reading) -> Reading | None:
-    return None if said.soft or said.recurrence else Reading(start, end, said.grain)
+def _open(said: Reading | None, start: datetime | None, end: datetime | None) -> Reading | None:
+    if said is None or said.soft or said.recurrence or (start is None and end is None):
+        return None
+    return Reading(start, end, said.grain)
 
 
 def _fineness(grain: Grain) -> int:

@@ -8,9 +8,9 @@ summer last year" without a rule for each. A `Duration` is an amount ("three wee
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import ClassVar
 
 from recall_stages.timeline.calendar_math import midnight, shift, start_of, unit_ends
@@ -18,6 +18,7 @@ from recall_stages.timeline.recurrence import Recurrence
 from recall_stages.timeline.time_range import Grain
 
 _MOST_NESTED = 6  # "the end of the beginning of ...": deeper than any speaker goes
+_SAMPLE = midnight(date(2024, 1, 1))  # begins a week, a month and a leap year
 _FAR_ENOUGH = 60  # units to search: a Friday the 13th and a 29 February both come sooner
 
 
@@ -113,20 +114,10 @@ class Cycle:
             one = self.at(unit_start)
             return one and one.each(change)
 
-        return Cycle(self.unit, grain, changed, nested=self.nested + 1)
-
-    def occurrences(self, now: Now, around: datetime, counts: Iterable[int]) -> list[Reading]:
-        """Occurrences in the units counted from the one that holds a moment."""
-        found = []
-        unit_start = start_of(self.unit, around, now.week_start)
-        for count in counts:
-            try:
-                one = self.at(shift(unit_start, self.unit, count))
-            except (ValueError, OverflowError):  # no 29 February, or off the calendar
-                continue
-            if one is not None and one.start is not None and one.end is not None:
-                found.append(one)
-        return found
+        # A change that makes no sense, such as "the week of July", is noticed on a sample.
+        if self.at(_SAMPLE) is not None and changed(_SAMPLE) is None:
+            return None
+        return Cycle(self.unit, grain, changed, self.alone, nested=self.nested + 1)
 
     def current(self, now: Now) -> Reading | None:
         """The one in the unit that holds now: "this Friday"."""
@@ -154,12 +145,27 @@ class Cycle:
         found = self._search(now, moment, range(-1, _FAR_ENOUGH))
         return next((r for r in found if _start(r) >= moment), None)
 
-    def _backwards(self, now: Now, moment: datetime) -> Iterable[Reading]:
+    def _backwards(self, now: Now, moment: datetime) -> Iterator[Reading]:
         return self._search(now, moment, range(1, -_FAR_ENOUGH, -1))
 
-    def _search(self, now: Now, around: datetime, counts: Iterable[int]) -> Iterable[Reading]:
+    def _search(self, now: Now, around: datetime, counts: Iterable[int]) -> Iterator[Reading]:
+        """Occurrences in the units counted from the one that holds a moment."""
+        unit_start = start_of(self.unit, around, now.week_start)
         for count in counts:
-            yield from self.occurrences(now, around, (count,))
+            try:
+                one = self.at(shift(unit_start, self.unit, count))
+            except (ValueError, OverflowError):  # no 29 February, or off the calendar
+                continue
+            if one is not None and one.start is not None and one.end is not None:
+                yield one
+
+
+When = Reading | Cycle
+
+
+def change(when: When, how: Callable[[Reading], Reading | None], grain: Grain) -> When | None:
+    """Change a reading, or every occurrence of a cycle."""
+    return when.then(how, grain) if isinstance(when, Cycle) else when.each(how)
 
 
 @dataclass(frozen=True, slots=True)

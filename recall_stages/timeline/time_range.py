@@ -151,7 +151,8 @@ class TimeRange:
 
         Examples:
             >>> from datetime import datetime
-            >>> TimeRange(datetime.fromisoformat("2024-03-01T00:00:00+01:00"), None, "day").describe()
+            >>> start = datetime.fromisoformat("2024-03-01T00:00:00+01:00")
+            >>> TimeRange(start, None, "day").describe()
             'since 2024-03-01'
         """
         if self.recurrence is None:

@@ -1,0 +1,171 @@
+"""How long a search takes, beside raw Chroma and stock langchain-chroma, on one collection.
+
+    python -m benchmarks.latency [--rows 10000,100000] [--queries 100] [--json OUT]
+
+One run, one process, one persistent collection in a temporary folder; the systems take turns query
+by query, after a warm-up. Vectors are given for free to all (see `synthetic`), so what is measured
+is the search and what each system does around it, k=10:
+
+- ``raw``: ``collection.query``; ``langchain_chroma``: ``Chroma.similarity_search``;
+- ``recall``: our LangChain retriever as it comes, without a model;
+- with a time range that holds 1 % or 10 % of the rows: the first two with ``$gte`` and ``$lt`` on
+  ``created_at`` in the where clause; ours with ``time_range``, as ``recall_require`` (only that
+  time, as the others do) and ``recall_prefer`` (the default: the whole and that time).
+
+``ratio_to_raw`` and ``ratio_to_langchain_chroma`` divide medians.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import chromadb
+import numpy as np
+from chromadb.api import ClientAPI
+from langchain_chroma import Chroma
+from tqdm import tqdm
+
+from benchmarks.report import print_latency
+from benchmarks.synthetic import SyntheticRows, synthesise
+from langchain_recall import Memory, RecallRetriever, RecallStore
+
+Window = tuple[datetime, datetime] | None
+System = Callable[[str, Window], object]
+
+_K = 10
+_WARM_UP = 5
+_NAME = "memories"
+_CASES = {"unfiltered": None, "range_1_percent": 0.01, "range_10_percent": 0.1}
+
+
+def measure(rows: int, queries: int) -> dict[str, dict[str, dict[str, float]]]:
+    """Fill a collection and time every case; medians and ratios by case."""
+    data = synthesise(rows, queries + _WARM_UP)
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        _client(folder) as client,
+        RecallStore(client, _NAME, embedding=data.embedding) as store,
+    ):
+        store.add(
+            [
+                Memory(content=text, created_at=moment, memory_type="conversation")
+                for text, moment in zip(data.texts, data.times, strict=True)
+            ],
+            progress=True,
+        )
+        return {
+            case: _ratios(_medians(_systems(client, store, data, share), data, share))
+            for case, share in _CASES.items()
+        }
+
+
+@contextmanager
+def _client(folder: str) -> Iterator[ClientAPI]:
+    client = chromadb.PersistentClient(folder)
+    yield client
+    client.close()  # type: ignore[attr-defined]  # the class behind the interface has it
+
+
+def _systems(
+    client: ClientAPI, store: RecallStore, data: SyntheticRows, share: float | None
+) -> dict[str, System]:
+    raw = client.get_collection(_NAME)
+    stock = Chroma(_NAME, client=client, embedding_function=data.embedding)  # type: ignore[arg-type]  # it has the two methods
+    ours = RecallRetriever(store=store, k=_K, timezone="UTC")
+    vectors = {
+        text: np.asarray([data.embedding.known[text]], np.float32) for text in data.questions
+    }
+    others: dict[str, System] = {
+        "raw": lambda text, window: raw.query(
+            query_embeddings=vectors[text], n_results=_K, where=_where(window)
+        ),
+        "langchain_chroma": lambda text, window: stock.similarity_search(
+            text, k=_K, filter=_where(window)
+        ),
+    }
+    if share is None:
+        return {**others, "recall": lambda text, _: ours.invoke(text)}
+    return {
+        **others,
+        "recall_require": lambda text, window: ours.invoke(
+            text, time_range=window, time_mode="require"
+        ),
+        "recall_prefer": lambda text, window: ours.invoke(text, time_range=window),
+    }
+
+
+def _medians(
+    systems: dict[str, System], data: SyntheticRows, share: float | None
+) -> dict[str, float]:
+    took = defaultdict(list)
+    for number, text in enumerate(tqdm(data.questions, unit=" queries", disable=None)):
+        # Another part of the two years each time, in an order that does not walk through them.
+        place = number * 0.618034 % 1
+        window = None if share is None else data.window(share, place)
+        # Who comes first finds the files cold, so each does in turn.
+        for name in _rotated(list(systems), number):
+            started = time.perf_counter()
+            systems[name](text, window)
+            took[name].append(1000 * (time.perf_counter() - started))
+    return {name: round(statistics.median(each[_WARM_UP:]), 4) for name, each in took.items()}
+
+
+def _rotated(names: list[str], by: int) -> list[str]:
+    return names[by % len(names) :] + names[: by % len(names)]
+
+
+def _ratios(medians: dict[str, float]) -> dict[str, dict[str, float]]:
+    return {
+        "median_ms": medians,
+        **{
+            f"ratio_to_{other}": {
+                name: round(each / medians[other], 4) for name, each in medians.items()
+            }
+            for other in ("raw", "langchain_chroma")
+        },
+    }
+
+
+def _where(window: Window) -> Any:
+    if window is None:
+        return None
+    start, end = (int(moment.timestamp() * 1000) for moment in window)
+    return {"$and": [{"created_at": {"$gte": start}}, {"created_at": {"$lt": end}}]}
+
+
+def _row_counts(given: str) -> list[int]:
+    counts = [int(part) for part in given.split(",")]
+    if min(counts) < _K:
+        raise ValueError(given)
+    return counts
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser("python -m benchmarks.latency")
+    parser.add_argument("--rows", type=_row_counts, default=[10_000], metavar="N,N")
+    parser.add_argument("--queries", type=int, default=100)
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args(argv)
+    result = {
+        "k": _K,
+        "queries": given.queries,
+        "by_rows": {str(rows): measure(rows, given.queries) for rows in given.rows},
+    }
+    print_latency(result)
+    if given.json:
+        given.json.write_text(json.dumps(result, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""The results as tables for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.metrics import MEASURES
+
+_GENERATED = "-timed"  # how the name of a set ends whose queries name a time that a rule added
+_COMPARED = ("raw", "langchain_chroma")
+_WIDTH = 100
+
+
+def print_retrieval(result: Mapping[str, Any]) -> None:
+    """Our figures with the difference to the best baseline beside each, then the baselines'."""
+    baselines = result["baselines"]
+    table = Table(title=f"{result['set']}: {result['face']}, time {result['time']}")
+    table.add_column("", no_wrap=True)
+    for name in MEASURES:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_row("overall", *_compared(result["overall"], list(baselines.values())))
+    if result["time_naming"]:
+        others = [each["time_naming"] for each in baselines.values()]
+        table.add_row("naming a time", *_compared(result["time_naming"], others))
+    for category, figures in result["by_category"].items():
+        others = [each["by_category"][category] for each in baselines.values()]
+        table.add_row(f"  {category}", *_compared(figures, others))
+    table.add_section()
+    for name, figures in baselines.items():
+        table.add_row(f"{name}, overall", *(_figure(figures.get(each)) for each in MEASURES))
+    took = result["ms_per_query"]
+    console = _console()
+    console.print(table)
+    console.print(
+        f"{result['queries']} queries, {took['p50']:.1f} ms each (median), {took['p95']:.1f} ms "
+        "(95th percentile). Beside each figure: the difference to the best baseline."
+    )
+    if result["set"].endswith(_GENERATED):
+        console.print("A rule added the time phrase of these queries: gains are an upper bound.")
+
+
+def print_expressions(result: Mapping[str, Any]) -> None:
+    """The shares of each set."""
+    table = Table("set", "n", "strict", "lenient", "silent", title="time expressions")
+    for name, figures in result["by_set"].items():
+        shares = (_figure(figures[each]) for each in ("strict", "lenient", "silent"))
+        table.add_row(name, str(figures["n"]), *shares)
+    console = _console()
+    console.print(table)
+    console.print(f"{result['ms_median']:.3f} ms a text (median)")
+
+
+def print_latency(result: Mapping[str, Any]) -> None:
+    """Medians, and how often they hold those of the others."""
+    console = _console()
+    for rows, cases in result["by_rows"].items():
+        table = Table(
+            "", "system", "median ms", "x raw", "x langchain_chroma", title=f"{rows} rows, k=10"
+        )
+        for case, figures in cases.items():
+            for system, median in figures["median_ms"].items():
+                ratios = (figures[f"ratio_to_{each}"][system] for each in _COMPARED)
+                table.add_row(case, system, f"{median:.2f}", *(f"{ratio:.2f}" for ratio in ratios))
+            table.add_section()
+        console.print(table)
+
+
+def _console() -> Console:
+    console = Console()
+    console.width = max(console.width, _WIDTH)  # a file or a pipe has no width of its own
+    return console
+
+
+def _compared(ours: Mapping[str, float], others: list[Mapping[str, float]]) -> list[str]:
+    if not ours:
+        return ["-"] * len(MEASURES)
+    best = {name: max(each[name] for each in others) for name in MEASURES}
+    return [f"{ours[name]:.3f} {ours[name] - best[name]:+.3f}" for name in MEASURES]
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"

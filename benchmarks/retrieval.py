@@ -1,0 +1,185 @@
+"""Retrieval quality through the public retriever, beside three baselines, on data in a folder.
+
+    python -m benchmarks.retrieval --data DIR [--data DIR ...] [--face langchain|llamaindex]
+                                   [--time parser|none|oracle|wrong] [--json OUT]
+
+A query may find the memories of its own corpus that were created at or before its ``now``. There
+is one store a corpus, loaded once; where it holds a later memory, the call carries the filter
+``created_at <= now``, which finds what a store cut at ``now`` would.
+
+``--time`` says what becomes of the time a query names: ``parser`` asks the text as it is;
+``none`` the same with time handling off; ``oracle`` hands in the right window, with the words that
+name it out of the text; ``wrong`` asks for a wrong window (``off_text``) in the parser's way.
+The baselines are asked with the same words, those of the time included.
+
+``overall`` leaves the category adversarial out; ``time_naming`` is over all queries whose ``time``
+is not null. ``queries`` counts the lines; one to which nothing is relevant has no figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Literal, TypedDict, get_args
+
+import numpy as np
+from tqdm import tqdm
+
+from benchmarks.baselines import Baselines
+from benchmarks.datasets import DataError, Question, RetrievalSet, read_retrieval_set
+from benchmarks.embedding import OncePerText
+from benchmarks.faces import FACES, Face, open_face
+from benchmarks.metrics import Figures, mean, score
+from benchmarks.report import print_retrieval
+from recall_stages.extract_time import without_time_words
+from recall_stages.retriever import CallOptions
+from recall_stages.store import RecallStore
+from recall_stages.timeline import TimeRange
+
+TimeUse = Literal["parser", "none", "oracle", "wrong"]
+
+_K = 10
+
+
+class Scores(TypedDict):
+    """The figures of one system."""
+
+    overall: Figures
+    by_category: dict[str, Figures]
+    time_naming: Figures
+
+
+def measure(
+    data: RetrievalSet,
+    face: Face,
+    use: TimeUse,
+    vectors: OncePerText,
+    **settings: Any,
+) -> dict[str, object]:
+    """Ask every question of a set, and count.
+
+    Args:
+        data: The set.
+        face: Whose retriever is asked.
+        use: What becomes of the time that a query names; see the module.
+        vectors: The embedding of stores and baselines alike.
+        **settings: Further settings of the retriever, to try variants.
+
+    Returns:
+        What ``--json`` writes.
+    """
+    rankings: dict[str, list[list[str]]] = {"bm25": [], "dense": [], "rrf": [], "recall": []}
+    milliseconds = []
+    baselines = Baselines(data, vectors)
+    with ExitStack() as stack:
+        ask = {
+            corpus: open_face(face, stack.enter_context(_store(data, corpus, vectors)), **settings)
+            for corpus in data.corpora
+        }
+        for each in ask.values():
+            each("warm up", {"k": _K})  # the first call of a process loads the model
+        for question in tqdm(data.questions, desc=data.name, unit=" queries", disable=None):
+            text, options = asked(data, question, use)
+            started = time.perf_counter()
+            found = ask[question.corpus](text, options)
+            milliseconds.append(1000 * (time.perf_counter() - started))
+            rankings["recall"].append(found)
+            for name, ranking in baselines.rank(question, _words(question, use)).items():
+                rankings[name].append(ranking)
+    ours = _scores(data.questions, rankings.pop("recall"))
+    p50, p95 = np.percentile(milliseconds, [50, 95])
+    others = {name: _scores(data.questions, ranked) for name, ranked in rankings.items()}
+    return {
+        "set": data.name,
+        "face": face,
+        "time": use,
+        "queries": len(data.questions),
+        **ours,
+        "ms_per_query": {"p50": round(p50, 4), "p95": round(p95, 4)},
+        "baselines": {
+            name: {
+                **scores["overall"],
+                "by_category": scores["by_category"],
+                "time_naming": scores["time_naming"],
+            }
+            for name, scores in others.items()
+        },
+    }
+
+
+def asked(data: RetrievalSet, question: Question, use: TimeUse) -> tuple[str, CallOptions]:
+    """The words and the call's settings with which a question is asked."""
+    options: CallOptions = {"k": _K, "timestamp": question.now, "timezone": "UTC"}
+    if len(data.visible(question)) < len(data.corpora[question.corpus]):
+        options["filter"] = {"created_at": {"$lte": question.now}}
+    text = _words(question, use)
+    if use == "none":
+        options["time_mode"] = "ignore"
+    if use == "oracle" and question.window is not None:
+        window = question.window
+        options["time_range"] = (window.start, window.end)
+        # The set marks the words in lower case here and there.
+        place = text.lower().find(window.span.lower())
+        if window.span and place >= 0:
+            span = (place, place + len(window.span))
+            text = without_time_words(text, [TimeRange(window.start, window.end, "day", span=span)])
+    return text, options
+
+
+def _words(question: Question, use: TimeUse) -> str:
+    return question.off_text or question.text if use == "wrong" else question.text
+
+
+def _store(data: RetrievalSet, corpus: str, vectors: OncePerText) -> RecallStore:
+    store = RecallStore(embedding=vectors)
+    store.add(data.corpora[corpus])
+    return store
+
+
+def _scores(questions: Sequence[Question], rankings: Sequence[Sequence[str]]) -> Scores:
+    figures = [
+        (question, score(question.relevant, ranking))
+        for question, ranking in zip(questions, rankings, strict=True)
+    ]
+    return {
+        "overall": _mean([each for asked_, each in figures if asked_.category != "adversarial"]),
+        "by_category": {
+            category: _mean([each for asked_, each in figures if asked_.category == category])
+            for category in sorted({question.category for question in questions})
+        },
+        "time_naming": _mean([each for asked_, each in figures if asked_.window is not None]),
+    }
+
+
+def _mean(figures: Sequence[Figures | None]) -> Figures:
+    return {name: round(value, 4) for name, value in mean(figures).items()}
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser("python -m benchmarks.retrieval")
+    parser.add_argument("--data", type=Path, action="append", required=True)
+    parser.add_argument("--face", choices=FACES, default="langchain")
+    parser.add_argument("--time", choices=get_args(TimeUse), default="parser")
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args(argv)
+    try:
+        sets = [read_retrieval_set(folder) for folder in given.data]
+    except DataError as error:
+        parser.error(str(error))
+    vectors = OncePerText()
+    results = []
+    for data in sets:
+        results.append(measure(data, given.face, given.time, vectors))
+        print_retrieval(results[-1])
+    if given.json:
+        written = results[0] if len(results) == 1 else results
+        given.json.write_text(json.dumps(written, indent=2, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""Time understanding alone: texts, and the ranges of time that they name.
+
+    python -m benchmarks.time_expressions --data FILE [--language auto|en|zh] [--json OUT]
+
+Ranges are compared by their first and their last day (the end does not belong to a range, so
+midnight ends the day before); an open end equals only an open end. Shares of a set:
+
+- ``strict``: of the texts that name a time, those where the first range found is the time named,
+  or one of the case's alternatives;
+- ``lenient``: the same where any range found, or any other reading that came with one, is it;
+- ``silent``: of the texts that name no time, those where nothing is found; vague ranges
+  ("recently"), which only prefer, count as nothing.
+
+A share is null where a set has no such text. A text with "two weeks ago" names, besides its gold
+range, the day two weeks back and the calendar week that holds it; months and years likewise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
+from pathlib import Path
+
+from benchmarks.ago import ago_days
+from benchmarks.datasets import Bounds, DataError, Expression, read_expressions
+from benchmarks.report import print_expressions
+from recall_stages.timeline import TimeRange, extract_time
+
+Days = tuple[date | None, date | None]
+
+_INSTANT = timedelta(microseconds=1)
+
+
+def measure(cases: Sequence[Expression], language: str = "auto") -> dict[str, object]:
+    """Read every text, and count; returns what ``--json`` writes."""
+    found = []
+    milliseconds = []
+    for case in [cases[0], *cases]:  # the first call of a process builds the grammar
+        started = time.perf_counter()
+        ranges = extract_time(case.text, case.reference, language=language)  # type: ignore[arg-type]  # argparse has checked it
+        milliseconds.append(1000 * (time.perf_counter() - started))
+        found.append(ranges)
+    by_set = defaultdict(list)
+    for case, ranges in zip(cases, found[1:], strict=True):
+        by_set[case.set].append((case, ranges))
+    return {
+        "by_set": {name: _shares(outcomes) for name, outcomes in by_set.items()},
+        "ms_median": round(statistics.median(milliseconds[1:]), 4),
+    }
+
+
+def strict(case: Expression, ranges: Sequence[TimeRange]) -> bool:
+    """Whether the first range found is the time that the text names."""
+    return bool(ranges) and _days(ranges[0]) in _right(case)
+
+
+def lenient(case: Expression, ranges: Sequence[TimeRange]) -> bool:
+    """Whether any reading of any range found is the time that the text names."""
+    readings = [reading for each in ranges for reading in (each, *each.alternatives)]
+    return not _right(case).isdisjoint(map(_days, readings))
+
+
+def silent(ranges: Sequence[TimeRange]) -> bool:
+    """Whether nothing is found that could exclude a memory."""
+    return all(each.soft for each in ranges)
+
+
+def _shares(outcomes: Sequence[tuple[Expression, list[TimeRange]]]) -> dict[str, float | None]:
+    naming = [outcome for outcome in outcomes if outcome[0].readings]
+    return {
+        "n": len(outcomes),
+        "strict": _share(strict(*outcome) for outcome in naming),
+        "lenient": _share(lenient(*outcome) for outcome in naming),
+        "silent": _share(silent(ranges) for case, ranges in outcomes if not case.readings),
+    }
+
+
+def _share(outcomes: Iterable[bool]) -> float | None:
+    counted = list(outcomes)
+    return round(sum(counted) / len(counted), 4) if counted else None
+
+
+def _right(case: Expression) -> set[Days]:
+    return {*map(_days, case.readings), *ago_days(case.text, case.reference.date())}
+
+
+def _days(bounds: Bounds | TimeRange) -> Days:
+    return (
+        None if bounds.start is None else bounds.start.date(),
+        None if bounds.end is None else (bounds.end - _INSTANT).date(),
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser("python -m benchmarks.time_expressions")
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--language", choices=("auto", "en", "zh"), default="auto")
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args(argv)
+    try:
+        cases = read_expressions(given.data)
+    except DataError as error:
+        parser.error(str(error))
+    result = measure(cases, given.language)
+    print_expressions(result)
+    if given.json:
+        given.json.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,27 @@
+"""Dates and hours written in digits, which look the same in every language."""
+
+from __future__ import annotations
+
+import re
+
+NUMERIC = r"""
+    (?P<date> (?<![A-Za-z\d_/.$€£¥-]) \d{1,4} (?P<link>[-/.]) \d{1,2} (?P=link) \d{1,4}
+        (?! \d | [-/.]\d ) )
+  | (?P<month_year> (?<![A-Za-z\d_/.$€£¥-]) (?: \d{4} - (?: 0?[1-9] | 1[0-2] )
+        | (?: 0?[1-9] | 1[0-2] ) / \d{4} ) (?! [\d/-] ) )
+  | (?P<money> [$€£¥] \s? \d [\d.,]* )
+  | (?P<slashed> (?<![A-Za-z\d_/.$€£¥]) \d{1,2} / \d{1,2} (?! [\d%] | /\d ) )
+  | (?P<hm> (?<!\d) (?: [01]?\d | 2[0-4] ) [:：] [0-5]\d (?: :[0-5]\d )? (?! \d ) )
+  | (?P<big> \d{1,3} (?: ,\d{3} )+ )
+  | (?P<dotted> \d{1,9} \. \d{1,9} )
+"""
+"""Part of a verbose regular expression; the name of a group says what was written."""
+
+
+def numeric_kinds(kind: str, text: str) -> dict[str, object]:
+    """The kinds of a token that `NUMERIC` found; empty for money and overlong numbers."""
+    if kind == "money" or len(text) > 10:
+        return {}
+    if kind == "big":
+        return {"NUM": int(text.replace(",", ""))}
+    return {kind.upper(): tuple(int(digits) for digits in re.findall(r"\d+", text))}

@@ -1,0 +1,278 @@
+"""The benchmarks count rightly, read what they are given, and write what was promised."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import UTC, date, datetime
+
+import pytest
+
+from benchmarks import latency, retrieval, time_expressions
+from benchmarks.ago import ago_days
+from benchmarks.baselines import Baselines, reciprocal_rank_fusion, tokens
+from benchmarks.datasets import DataError, read_expressions, read_retrieval_set
+from benchmarks.embedding import OncePerText
+from benchmarks.metrics import mean, score
+
+FIGURES = {"recall@5", "recall@10", "ndcg@10", "hit@5"}
+
+MEMORIES = [
+    ("house", "m1", "The plumber repaired the kitchen tap.", "Ada", "2024-03-05T10:00:00"),
+    ("house", "m2", "We painted the fence green.", "Ada", "2024-03-11T09:00:00"),
+    ("house", "m3", "The plumber sent his bill for the tap.", "Bo", "2024-03-12T18:30:00"),
+    ("house", "m4", "The plumber will come again in summer.", "Bo", "2024-03-20T08:00:00"),
+    ("trip", "m1", "The ferry to the island was late.", "Cy", "2024-05-01T12:00:00"),
+]
+QUERIES = [
+    {
+        "corpus": "house",
+        "id": "q1",
+        "text": "What did the plumber do last Tuesday?",
+        "now": "2024-03-13T12:00:00",
+        "category": "dated",
+        "relevant": ["m3"],
+        "time": {"start": "2024-03-12", "end": "2024-03-13", "span": "last tuesday"},
+        "off_text": "What did the plumber do yesterday?",
+    },
+    {
+        "corpus": "trip",
+        "id": "q2",
+        "text": "Was the ferry late?",
+        "now": "2024-05-02T12:00:00",
+        "category": "plain",
+        "relevant": ["m1"],
+        "time": None,
+        "off_text": None,
+    },
+    {
+        "corpus": "house",
+        "id": "q3",
+        "text": "Who painted the ferry?",
+        "now": "2024-03-21T12:00:00",
+        "category": "adversarial",
+        "relevant": ["m2"],
+        "time": None,
+        "off_text": None,
+    },
+]
+EXPRESSIONS = [
+    ("en", "What happened on March 5th, 2024?", "2024-03-05", "2024-03-06", []),
+    ("en", "What did I say two weeks ago?", "2024-02-26", "2024-03-05", []),
+    ("en", "What did I see in 2019?", "2018-01-01", "2019-01-01", [["2019-01-01", "2020-01-01"]]),
+    ("en", "What did I eat yesterday?", "2001-01-01", "2001-01-02", []),
+    ("quiet", "Where does the plumber live?", None, None, []),
+]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    home = tmp_path / "house-timed"
+    home.mkdir()
+    names = ("corpus", "id", "text", "speaker", "created_at")
+    _write(home / "memories.jsonl", [dict(zip(names, row, strict=True)) for row in MEMORIES])
+    _write(home / "queries.jsonl", QUERIES)
+    return home
+
+
+@pytest.fixture
+def expressions(tmp_path):
+    file = tmp_path / "expressions.jsonl"
+    names = ("set", "text", "start", "end", "alternatives")
+    rows = [dict(zip(names, row, strict=True)) for row in EXPRESSIONS]
+    _write(file, [{**row, "lang": "en", "reference": "2024-03-13T12:00:00"} for row in rows])
+    return file
+
+
+def _write(file, rows):
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+# -- metrics --------------------------------------------------------------------------------------
+
+
+def test_metrics_equal_a_case_counted_by_hand():
+    ranking = ["x1", "a", "x2", "x3", "x4", "b", "x5"]
+    figures = score({"a", "b", "missing"}, ranking)
+    ideal = 1 + 1 / math.log2(3) + 1 / math.log2(4)
+    assert figures == pytest.approx(
+        {
+            "recall@5": 1 / 3,
+            "recall@10": 2 / 3,
+            "hit@5": 1.0,
+            "ndcg@10": (1 / math.log2(3) + 1 / math.log2(7)) / ideal,
+        },
+        abs=1e-6,
+    )
+
+
+def test_the_order_decides_not_the_names():
+    first, last = score({"z"}, ["z", "a"]), score({"z"}, ["a", "z"])
+    assert first["ndcg@10"] == 1
+    assert last["ndcg@10"] == pytest.approx(1 / math.log2(3))
+
+
+def test_a_query_that_nothing_answers_is_not_counted():
+    assert score(set(), ["a"]) is None
+    assert score({"a"}, [])["recall@10"] == 0
+    assert mean([None, {"hit@5": 1.0}, {"hit@5": 0.0}]) == {"hit@5": 0.5}
+    assert mean([None]) == {}
+
+
+# -- data and baselines ---------------------------------------------------------------------------
+
+
+def test_a_query_sees_its_own_corpus_up_to_its_moment(folder):
+    data = read_retrieval_set(folder)
+    assert data.name == "house-timed"
+    assert [len(data.visible(question)) for question in data.questions] == [3, 1, 4]
+    assert data.questions[0].now == datetime(2024, 3, 13, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("He was running", ["he", "was", "run"]),
+        ("去年的Ferry", ["去", "年", "的", "去年", "年的", "ferri"]),
+        ("?!", []),
+    ],
+)
+def test_tokens(text, expected):
+    assert tokens(text) == expected
+
+
+def test_baselines_rank_only_what_may_be_found(folder):
+    data = read_retrieval_set(folder)
+    ranked = Baselines(data, OncePerText()).rank(data.questions[0], "the plumber's bill")
+    assert ranked["bm25"][0] == ranked["dense"][0] == ranked["rrf"][0] == "m3"
+    assert all("m4" not in ranking for ranking in ranked.values())
+
+
+def test_fusion_prefers_what_both_rank_high():
+    assert reciprocal_rank_fusion([["a", "b", "c"], ["b", "a", "d"], ["b"]])[:2] == ["b", "a"]
+
+
+# -- retrieval ------------------------------------------------------------------------------------
+
+
+def test_both_faces_find_the_same_and_write_what_was_promised(folder, tmp_path, capsys):
+    results = []
+    for face in ("langchain", "llamaindex"):
+        out = tmp_path / f"{face}.json"
+        retrieval.main(["--data", str(folder), "--face", face, "--json", str(out)])
+        results.append(json.loads(out.read_text()))
+    printed = capsys.readouterr().out
+    assert "house-timed: langchain, time parser" in printed
+    assert "upper bound" in printed
+    for result in results:
+        assert result.pop("ms_per_query").keys() == {"p50", "p95"}
+        assert result.pop("face")
+    assert results[0] == results[1]
+    result = results[0]
+    assert result.keys() == {
+        "set", "time", "queries", "overall", "by_category", "time_naming", "baselines",
+    }  # fmt: skip
+    assert result["set"] == "house-timed"
+    assert result["queries"] == 3
+    assert result["overall"].keys() == result["time_naming"].keys() == FIGURES
+    assert result["overall"]["hit@5"] == 1
+    assert result["time_naming"]["ndcg@10"] == 1  # the right Tuesday's memory comes first
+    assert result["by_category"].keys() == {"adversarial", "dated", "plain"}
+    assert result["baselines"].keys() == {"bm25", "dense", "rrf"}
+    for figures in result["baselines"].values():
+        assert figures.keys() == FIGURES | {"by_category", "time_naming"}
+
+
+def test_several_folders_write_a_list(folder, tmp_path):
+    out = tmp_path / "out.json"
+    retrieval.main(["--data", str(folder), "--data", str(folder), "--json", str(out)])
+    assert [result["set"] for result in json.loads(out.read_text())] == ["house-timed"] * 2
+
+
+@pytest.mark.parametrize(
+    ("use", "text", "key"),
+    [
+        ("parser", "What did the plumber do last Tuesday?", None),
+        ("none", "What did the plumber do last Tuesday?", "time_mode"),
+        ("oracle", "What did the plumber do?", "time_range"),
+        ("wrong", "What did the plumber do yesterday?", None),
+    ],
+)
+def test_what_becomes_of_the_time_that_is_named(folder, use, text, key):
+    data = read_retrieval_set(folder)
+    asked, options = retrieval.asked(data, data.questions[0], use)
+    assert asked == text
+    # There is a later memory in this corpus, so the call is cut; in the other there is none.
+    wanted = {"k", "timestamp", "timezone", "filter", key} - {None}
+    assert options.keys() == wanted
+    assert "filter" not in retrieval.asked(data, data.questions[1], use)[1]
+
+
+@pytest.mark.parametrize("main", [retrieval.main, time_expressions.main])
+def test_data_that_is_not_there_is_named(main, tmp_path, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["--data", str(tmp_path / "nowhere")])
+    assert stopped.value.code == 2
+    assert "nowhere" in capsys.readouterr().err
+
+
+def test_a_bad_line_is_named(folder):
+    with (folder / "memories.jsonl").open("a") as file:
+        file.write('{"corpus": "house"}\n')
+    with pytest.raises(DataError, match=r"memories\.jsonl line 6: KeyError: 'id'"):
+        read_retrieval_set(folder)
+
+
+# -- time expressions -----------------------------------------------------------------------------
+
+
+def test_time_expressions_are_counted_by_set(expressions, tmp_path):
+    out = tmp_path / "out.json"
+    time_expressions.main(["--data", str(expressions), "--json", str(out)])
+    result = json.loads(out.read_text())
+    assert result.keys() == {"by_set", "ms_median"}
+    assert result["by_set"] == {
+        # The right date, a week ago by its calendar week, an alternative; the last is wrong.
+        "en": {"n": 4, "strict": 0.75, "lenient": 0.75, "silent": None},
+        "quiet": {"n": 1, "strict": None, "lenient": None, "silent": 1.0},
+    }
+
+
+def test_an_open_end_is_a_time_that_is_named(tmp_path):
+    file = tmp_path / "open.jsonl"
+    row = {"set": "en", "text": "before 2024-03-05", "reference": "2024-03-13T12:00:00"}
+    _write(file, [{**row, "start": None, "end": "2024-03-05", "alternatives": []}])
+    (case,) = read_expressions(file)
+    assert [(each.start, each.end.day) for each in case.readings] == [(None, 5)]
+
+
+@pytest.mark.parametrize(
+    ("text", "readings"),
+    [
+        ("two weeks ago", [("2024-03-01", "2024-03-01"), ("2024-02-26", "2024-03-03")]),
+        ("a month ago", [("2024-02-15", "2024-02-15"), ("2024-02-01", "2024-02-29")]),
+        ("3 years ago", [("2021-03-15", "2021-03-15"), ("2021-01-01", "2021-12-31")]),
+        ("三周前", [("2024-02-23", "2024-02-23"), ("2024-02-19", "2024-02-25")]),
+        ("2015年前", []),
+        ("weeks ago", []),
+    ],
+)
+def test_ago_may_be_the_day_or_its_calendar_unit(text, readings):
+    found = ago_days(text, date(2024, 3, 15))
+    assert [(str(first), str(last)) for first, last in found] == readings
+
+
+# -- latency --------------------------------------------------------------------------------------
+
+
+def test_latency_compares_the_systems(tmp_path):
+    out = tmp_path / "out.json"
+    latency.main(["--rows", "300", "--queries", "3", "--json", str(out)])
+    cases = json.loads(out.read_text())["by_rows"]["300"]
+    assert cases.keys() == {"unfiltered", "range_1_percent", "range_10_percent"}
+    others = {"raw", "langchain_chroma"}
+    for case, figures in cases.items():
+        ours = {"recall"} if case == "unfiltered" else {"recall_require", "recall_prefer"}
+        assert figures.keys() == {"median_ms", "ratio_to_raw", "ratio_to_langchain_chroma"}
+        assert all(each.keys() == others | ours for each in figures.values())
+        assert figures["ratio_to_raw"]["raw"] == 1

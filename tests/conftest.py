@@ -1,0 +1,91 @@
+"""What every test may use: a small embedding, a real Chroma server, a fixed moment."""
+
+import hashlib
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import chromadb
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+class WordsEmbedding:
+    """Texts that share words are similar: exact, fast, and the same on every machine.
+
+    It has the methods of a LangChain `Embeddings`.
+    """
+
+    model_name = "words-256"
+
+    def __init__(self, dimension: int = 256) -> None:
+        self.dimension = dimension
+        self.queries: list[str] = []
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [self._embed(text) for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        self.queries.append(text)
+        return self._embed(text)
+
+    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
+        return self.embed_documents(texts)
+
+    async def aembed_query(self, text: str) -> list[float]:
+        return self.embed_query(text)
+
+    def _embed(self, text: str) -> list[float]:
+        vector = np.full(self.dimension, 0.01)
+        for word in re.findall(r"\w+", text.lower()):
+            digest = hashlib.sha256(word.encode()).digest()
+            vector[int.from_bytes(digest[:4], "big") % self.dimension] += 1
+        return (vector / np.linalg.norm(vector)).tolist()
+
+
+@pytest.fixture
+def words() -> WordsEmbedding:
+    return WordsEmbedding()
+
+
+@pytest.fixture
+def collection_name() -> str:
+    return f"test-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture(scope="session")
+def server_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port of a real Chroma server on this machine."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    chroma = shutil.which("chroma", path=str(Path(sys.executable).parent)) or "chroma"
+    path = tmp_path_factory.mktemp("server")
+    command = [chroma, "run", "--path", str(path), "--host", "127.0.0.1", "--port", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        _wait_for(port, process)
+        yield port
+    finally:
+        process.terminate()
+        process.wait(timeout=10)
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+    for _ in range(300):
+        assert process.poll() is None, "chroma run ended before it answered"
+        try:
+            chromadb.HttpClient(host="127.0.0.1", port=port).heartbeat()
+        except Exception:  # noqa: BLE001 - whatever it is, it is not up yet
+            time.sleep(0.1)
+        else:
+            return
+    raise AssertionError("chroma run did not answer within 30 seconds")

@@ -1,0 +1,70 @@
+"""The collection that the cases are asked of, and the faces that ask."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from faces.adapters import FACES, Face
+from recall_stages.store import RecallStore
+
+NOW = "2024-03-08T12:00:00Z"  # a Friday
+
+MEMORIES = [
+    {
+        "id": "filling",
+        "content": "The dentist put a filling in my tooth.",
+        "created_at": "2024-03-05T10:00:00Z",  # last Tuesday
+        "memory_type": "conversation",
+        "author": "Ann",
+        "scope": {"user_id": "ann"},
+        "metadata": {"topic": "health", "stars": 3},
+    },
+    {
+        "id": "moved",
+        "content": "The dentist moved to Elm Street.",
+        "created_at": "2024-02-01T09:00:00Z",
+        "memory_type": "observation",
+        "scope": {"user_id": "ann"},
+        "metadata": {"topic": "health", "stars": 5},
+    },
+    {
+        "id": "fear",
+        "content": "Ann is afraid of the dentist.",
+        "created_at": "2023-11-20T18:30:00Z",
+        "memory_type": "insight",
+        "scope": {"user_id": "ann", "agent_id": "helper"},
+        "metadata": {"topic": "health"},
+    },
+    {
+        "id": "tea",
+        "content": "Green tea is what Ann drinks in the morning.",
+        "created_at": "2024-03-05T07:00:00Z",
+        "scope": {"user_id": "ann"},
+        "metadata": {"topic": "food", "stars": 4},
+    },
+    {
+        "id": "wedding",
+        "content": "The wedding of Carla is what we talked about.",
+        "created_at": "2024-01-10T12:00:00Z",
+        "events": [{"start": "2024-03-02T00:00:00Z", "end": "2024-03-03T00:00:00Z", "grain": "day"}],
+        "scope": {"user_id": "ann"},
+    },
+    {
+        "id": "bob",
+        "content": "The dentist of Bob is called Dr. Lee.",
+        "created_at": "2024-03-05T11:00:00Z",
+        "scope": {"user_id": "bob"},
+    },
+]
+
+
+@pytest.fixture(params=FACES, ids=str)
+def face(request: pytest.FixtureRequest) -> Face:
+    return request.param
+
+
+@pytest.fixture
+def store(words: object) -> Iterator[RecallStore]:
+    with RecallStore(embedding=words) as opened:
+        opened.add(MEMORIES)
+        yield opened

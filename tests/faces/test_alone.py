@@ -1,0 +1,137 @@
+"""Each face works where the other framework is not installed, with what its extra names and no more.
+
+The environments are real: a fresh venv whose packages are exactly the distributions that
+``recall-retrievers[langchain]``, or ``[llamaindex]``, or neither requires, linked from this one.
+"""
+
+import os
+import subprocess
+import sys
+import venv
+from importlib.metadata import Distribution, distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parent.parent.parent
+OURS = ("recall_stages", "langchain_recall", "llamaindex_recall")
+
+USE = {
+    "langchain": """
+from langchain_recall import RecallRetriever, RecallStore, explain
+store = RecallStore()
+store.add([{"content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00:00Z"}])
+found = RecallRetriever(store=store).invoke("the dentist last Tuesday", timestamp="2024-03-08")
+print(found[0].page_content, "|", found[0].metadata["recall_time_words"])
+""",
+    "llamaindex": """
+from llamaindex_recall import RecallRetriever, RecallStore, explain
+store = RecallStore()
+store.add([{"content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00:00Z"}])
+found = RecallRetriever(store=store).retrieve("the dentist last Tuesday", timestamp="2024-03-08")
+print(found[0].text, "|", found[0].metadata["recall_time_words"])
+""",
+}
+
+
+def _required(extra: str) -> dict[str, Distribution]:
+    """The distributions that our wheel with one extra pulls in, by name."""
+    found: dict[str, Distribution] = {}
+    wanted = [(Requirement(f"recall-retrievers[{extra}]"), extra)]
+    while wanted:
+        requirement, _ = wanted.pop()
+        installed = distribution(requirement.name)
+        key = requirement.name.lower().replace("_", "-")
+        extras = requirement.extras or {""}
+        if key in found and not requirement.extras:
+            continue
+        found[key] = installed
+        for line in installed.requires or []:
+            needed = Requirement(line)
+            if any(not needed.marker or needed.marker.evaluate({"extra": e}) for e in extras):
+                wanted.append((needed, ""))
+    found.pop("recall-retrievers")
+    return found
+
+
+@pytest.fixture(scope="module", params=["langchain", "llamaindex", ""])
+def environment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    folder = tmp_path_factory.mktemp(f"with-{request.param or 'none'}")
+    venv.create(folder, symlinks=True)
+    packages = next(folder.glob("lib/python*/site-packages"))
+    for installed in _required(request.param).values():
+        for path in {file.parts[0] for file in installed.files or [] if ".." not in file.parts}:
+            target = packages / path
+            if path != "__pycache__" and not target.exists():
+                target.symlink_to(Path(str(installed.locate_file(path))))
+    for package in OURS:
+        (packages / package).symlink_to(ROOT / package)
+    return request.param, folder / "bin" / "python"
+
+
+def _run(python: Path, code: str) -> subprocess.CompletedProcess[str]:
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    return subprocess.run(
+        [python, "-c", code], capture_output=True, text=True, timeout=120, env=clean, check=False
+    )
+
+
+def test_the_other_framework_is_really_not_there(environment: tuple[str, Path]) -> None:
+    extra, python = environment
+    for framework, owner in (("langchain_core", "langchain"), ("llama_index.core", "llamaindex")):
+        done = _run(python, f"import {framework}")
+        assert (done.returncode == 0) == (extra == owner), done.stderr
+
+
+def test_the_face_works(environment: tuple[str, Path]) -> None:
+    extra, python = environment
+    if not extra:
+        pytest.skip("no face is installed here")
+
+    done = _run(python, USE[extra])
+
+    assert done.stdout.strip() == "The dentist filled a tooth. | last Tuesday", done.stderr
+
+
+def test_the_other_face_says_what_is_missing(environment: tuple[str, Path]) -> None:
+    extra, python = environment
+    for other in {"langchain", "llamaindex"} - {extra}:
+        done = _run(python, USE[other])
+        assert done.returncode == 1
+        assert f"pip install 'recall-retrievers[{other}]'" in done.stderr
+
+
+def test_the_command_line_needs_no_framework(environment: tuple[str, Path], tmp_path: Path) -> None:
+    _, python = environment
+    memories = tmp_path / "memories.jsonl"
+    memories.write_text('{"content": "The dentist filled a tooth."}\n')
+
+    for face in ("langchain_recall", "llamaindex_recall"):
+        done = subprocess.run(
+            [python, "-m", face, "ask", "--memories", memories, "the dentist"],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert "The dentist filled a tooth." in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("package", "never"),
+    [
+        ("langchain_recall", {"llama_index", "chromadb", "langchain_core"}),
+        ("llamaindex_recall", {"langchain_core", "chromadb", "llama_index"}),
+        ("recall_stages.retriever", {"langchain_core", "chromadb", "llama_index"}),
+        ("langchain_recall.retriever", {"llama_index", "chromadb"}),
+        ("llamaindex_recall.retriever", {"langchain_core", "chromadb"}),
+    ],
+)
+def test_importing_loads_nothing_that_is_not_used(package: str, never: set[str]) -> None:
+    code = f"import sys, {package}; print(*{{name.split('.')[0] for name in sys.modules}})"
+
+    done = _run(Path(sys.executable), code)
+
+    assert done.returncode == 0, done.stderr
+    assert not never & set(done.stdout.split())

@@ -1,0 +1,214 @@
+"""One table of cases through both faces, sync and async: the same question, the same answer."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from faces.adapters import FACES, Face
+from faces.conftest import NOW
+from recall_stages.store import RecallStore
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question, what is set, and which memories come back, best first."""
+
+    name: str
+    question: Any
+    expected: list[str]
+    settings: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+CASES = [
+    Case("type ratios order what is equally near", "dentist", ["fear", "moved", "bob"], {"k": 3}),
+    Case(
+        "a named time is preferred",
+        "the dentist last Tuesday",
+        ["fear", "bob", "moved"],
+        {"k": 3},
+    ),
+    Case(
+        "a named time does not exclude",
+        "the dentist last Tuesday",
+        ["fear", "moved"],
+        {"k": 2, "scope": {"user_id": "ann"}},
+    ),
+    Case(
+        "a required time excludes",
+        "the filling in my tooth last Tuesday",
+        ["filling", "tea"],
+        {"scope": {"user_id": "ann"}, "time_mode": "require", "k": 2},
+    ),
+    Case(
+        "an ignored time is not read",
+        "the dentist last Tuesday?",
+        ["fear", "moved", "bob"],
+        {"k": 3, "time_mode": "ignore"},
+    ),
+    Case(
+        "the event time matches as the recorded time does",
+        "the wedding last Saturday",
+        ["wedding"],
+        {"time_mode": "require"},
+    ),
+    Case(
+        "a range handed in is taken instead of the words",
+        "the dentist last Tuesday",
+        ["moved"],
+        {"time_mode": "require", "time_range": ("2024-02-01", "2024-02-02")},
+    ),
+    Case("the scope of the retriever", "dentist", ["bob"], {"scope": {"user_id": "bob"}}),
+    Case(
+        "the scope of the call", "dentist", ["bob"], options={"scope": {"user_id": "bob"}}
+    ),
+    Case(
+        "a call narrows the scope",
+        "dentist",
+        ["fear"],
+        {"scope": {"user_id": "ann"}},
+        {"scope": {"agent_id": "helper"}},
+    ),
+    Case(
+        "a filter",
+        "dentist",
+        ["moved", "filling"],
+        {"filter": {"topic": "health", "stars": {"$gte": 3}}},
+    ),
+    Case(
+        "a call's filter holds besides the retriever's",
+        "dentist",
+        ["moved"],
+        {"filter": {"topic": "health"}},
+        {"filter": {"stars": {"$gt": 3}}},
+    ),
+    Case(
+        "a filter on the recorded time takes a date",
+        "dentist",
+        ["fear"],
+        {"filter": {"created_at": {"$lt": "2024-01-01T00:00:00Z"}}},
+    ),
+    Case("k of the call", "dentist", ["fear"], {"k": 4}, {"k": 1}),
+    Case(
+        "the moment of the call",
+        "the dentist yesterday",
+        ["moved"],
+        {"time_mode": "require"},
+        {"timestamp": "2024-02-02T08:00:00Z"},
+    ),
+    Case(
+        "the time zone says what a day is",
+        "the dentist yesterday",
+        ["fear"],
+        {"time_mode": "require", "timezone": "Asia/Tokyo"},
+        {"timestamp": "2023-11-22T08:00:00+09:00"},
+    ),
+    Case("a threshold on similarity", "Green tea", ["tea"], {"threshold_score": 0.45}),
+    Case("nothing in scope", "dentist", [], {"scope": {"user_id": "nobody"}}),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_right_memories_come_back_in_order(store: RecallStore, face: Face, case: Case) -> None:
+    retriever = face.RecallRetriever(store=store, **{"timestamp": NOW, **case.settings})
+
+    found = face.ask(retriever, case.question, **case.options)
+
+    assert [each.id for each in found][: len(case.expected)] == case.expected
+    if "k" not in case.settings:
+        assert {each.id for each in found} >= set(case.expected)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_both_faces_say_the_same(store: RecallStore, case: Case) -> None:
+    settings = {"timestamp": NOW, "timezone": "UTC", **case.settings}
+    answers = [
+        each.ask(each.RecallRetriever(store=store, **settings), case.question, **case.options)
+        for each in FACES
+    ]
+
+    assert all(answer == answers[0] for answer in answers)
+
+
+def test_every_result_says_how_its_score_came_about(store: RecallStore, face: Face) -> None:
+    retriever = face.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", k=6)
+
+    found = {each.id: each for each in face.ask(retriever, "the dentist last Tuesday")}
+    filling, moved = found["filling"], found["moved"]
+
+    assert filling.metadata["recall_time_words"] == "last Tuesday"
+    assert filling.metadata["recall_time_range"] == (
+        "2024-03-05T00:00:00+00:00/2024-03-06T00:00:00+00:00"
+    )
+    assert filling.metadata["recall_time_match"] == "recorded"
+    assert (filling.metadata["recall_type_ratio"], filling.metadata["recall_time_ratio"]) == (0.5, 2)
+    assert (moved.metadata["recall_type_ratio"], moved.metadata["recall_time_ratio"]) == (1, 1)
+    for each in found.values():
+        parts = [each.metadata[f"recall_{n}"] for n in ("similarity", "type_ratio", "time_ratio")]
+        assert each.score == pytest.approx(parts[0] * parts[1] * parts[2])
+        flat = [v for k, v in each.metadata.items() if k.startswith("recall_")]
+        assert all(type(value) in (float, str) for value in flat)
+
+
+def test_results_carry_what_the_memory_is(store: RecallStore, face: Face) -> None:
+    retriever = face.RecallRetriever(store=store, timestamp=NOW, timezone="Europe/Berlin", k=6)
+
+    filling = next(each for each in face.ask(retriever, "a filling") if each.id == "filling")
+
+    stored = {k: v for k, v in filling.metadata.items() if not k.startswith("recall_")}
+    assert stored == {
+        "created_at": "2024-03-05T11:00:00+01:00",
+        "memory_type": "conversation",
+        "author": "Ann",
+        "user_id": "ann",
+        "topic": "health",
+        "stars": 3,
+    }
+
+
+def test_the_embedding_sees_the_question_without_its_words_of_time(
+    store: RecallStore, face: Face, words: Any
+) -> None:
+    face.ask(face.RecallRetriever(store=store, timestamp=NOW), "the dentist last Tuesday")
+
+    assert words.queries == ["the dentist"]
+
+
+def test_explain_shows_a_table_that_a_person_can_read(store: RecallStore, face: Face) -> None:
+    retriever = face.RecallRetriever(store=store, timestamp=NOW, timezone="UTC")
+
+    shown = face.explain_text(face.ask(retriever, "the dentist last Tuesday"))
+
+    assert '"last Tuesday" is understood as 2024-03-05 (Tuesday)' in shown
+    assert "x 2 recorded in time" in shown
+    assert "x 0.5 conversation" in shown
+    assert "Ann is afraid of the dentist." in shown
+
+
+def test_copies_of_a_text_come_back_once_and_are_named(face: Face, words: Any) -> None:
+    with RecallStore(embedding=words) as store:
+        january, february = store.add(
+            [
+                {"content": "I paid the rent.", "created_at": "2024-01-02T10:00:00Z"},
+                {"content": "I paid the rent.", "created_at": "2024-02-02T10:00:00Z"},
+            ]
+        )
+        retriever = face.RecallRetriever(store=store, timestamp=NOW)
+
+        newest = face.ask(retriever, "the rent")
+        asked_about = face.ask(retriever, "the rent in January")
+
+    assert [each.id for each in newest] == [february]
+    assert newest[0].metadata["recall_duplicates"] == january
+    assert [each.id for each in asked_about] == [january]
+
+
+def test_k_memories_come_back_where_there_are_k(face: Face, words: Any) -> None:
+    with RecallStore(embedding=words) as store:
+        store.add(["I paid the rent."] * 300 + [f"the rent of month {n}" for n in range(8)])
+
+        found = face.ask(face.RecallRetriever(store=store, k=8, fetch_k=1), "I paid the rent.")
+
+    assert len(found) == 8
+    assert len({each.content for each in found}) == 8

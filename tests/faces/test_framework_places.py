@@ -1,0 +1,208 @@
+"""The places where people put a retriever, in each framework: stock classes, unchanged."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from langchain_core.load import dumps, loads
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnablePassthrough
+from langchain_core.tools import create_retriever_tool
+from llama_index.core.llms import MockLLM
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.response_synthesizers import ResponseMode
+from llama_index.core.schema import MetadataMode, QueryBundle
+
+import langchain_recall
+import llamaindex_recall
+from faces.adapters import ScriptedChat
+from llamaindex_recall import RecallQueryBundle
+from recall_stages.store import RecallStore
+
+NOW = "2024-03-08T12:00:00Z"
+
+
+@pytest.fixture
+def langchain(store: RecallStore) -> Any:
+    return langchain_recall.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", k=2)
+
+
+@pytest.fixture
+def llamaindex(store: RecallStore) -> Any:
+    return llamaindex_recall.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", k=2)
+
+
+def test_a_chain(langchain: Any) -> None:
+    model = ScriptedChat(replies=["On Elm Street."])
+    chain = (
+        {
+            "memories": langchain | langchain_recall.PrintMemory().format,
+            "question": RunnablePassthrough(),
+        }
+        | ChatPromptTemplate.from_template("{memories}\n\n{question}")
+        | model
+        | StrOutputParser()
+    )
+
+    assert chain.invoke("Where is the dentist?") == "On Elm Street."
+    assert "Memory 1:\n  Content: Ann is afraid of the dentist." in model.asked[0]
+
+
+def test_a_chain_that_hands_over_a_dict(langchain: Any) -> None:
+    assert [d.id for d in langchain.invoke({"query": "the dentist"})] == ["fear", "moved"]
+    with pytest.raises(ValueError, match="expected the question under 'query'.*'input'"):
+        langchain.invoke({"input": "the dentist"})
+
+
+def test_the_config_of_a_chain_sets_time_and_scope(langchain: Any) -> None:
+    config = {"configurable": {"user_id": "bob", "timestamp": "2024-03-06", "session_id": "s1"}}
+    chain = RunnablePassthrough() | langchain
+
+    at_the_root = langchain.invoke("the dentist yesterday", config)
+    inside = chain.invoke("the dentist yesterday", config)
+    asynchronous = asyncio.run(langchain.ainvoke("the dentist yesterday", config))
+
+    assert [d.id for d in at_the_root] == [d.id for d in inside] == ["bob"]
+    assert asynchronous == at_the_root
+    assert at_the_root[0].metadata["recall_time_match"] == "recorded"
+
+
+def test_the_config_cannot_widen_the_scope(store: RecallStore) -> None:
+    retriever = langchain_recall.RecallRetriever(store=store, scope={"user_id": "ann"})
+
+    with pytest.raises(langchain_recall.ScopeError, match="cannot be changed to 'bob'"):
+        retriever.invoke("the dentist", {"configurable": {"user_id": "bob"}})
+
+
+def test_an_agents_tool(langchain: Any) -> None:
+    tool = create_retriever_tool(
+        langchain, "memories", "What was said.", response_format="content_and_artifact"
+    )
+
+    message = tool.invoke({"name": "memories", "args": {"query": "dentist"}, "id": "1", "type": "tool_call"})
+
+    assert "Ann is afraid of the dentist." in message.content
+    assert [d.id for d in message.artifact] == ["fear", "moved"]
+
+
+def test_batch_and_stream(langchain: Any) -> None:
+    batched = langchain.batch(["the dentist", "green tea"])
+
+    assert [documents[0].id for documents in batched] == ["fear", "tea"]
+    assert next(iter(langchain.stream("green tea")))[0].id == "tea"
+
+
+def test_the_run_and_its_model_call_are_traced(store: RecallStore) -> None:
+    model = ScriptedChat(replies=['{"scores": [{"memory": 1, "score": 1}]}'])
+    retriever = langchain_recall.personal_memory_retriever(store, model, timestamp=NOW)
+
+    async def events() -> list[str]:
+        return [each["event"] async for each in retriever.astream_events("dentist", version="v2")]
+
+    seen = asyncio.run(events())
+
+    assert seen[0] == "on_retriever_start"
+    assert "on_chat_model_end" in seen
+    assert seen[-1] == "on_retriever_end"
+
+
+def test_a_compressor_is_a_runnable_and_can_be_written_down() -> None:
+    stage = langchain_recall.FuseRerank(top_n=3, fuse_time_ratio=1.5)
+
+    back = loads(
+        dumps(stage),
+        valid_namespaces=["langchain_recall"],
+        allowed_objects=[langchain_recall.FuseRerank],
+    )
+
+    assert isinstance(back, langchain_recall.FuseRerank)
+    assert (back.top_n, back.fuse_time_ratio) == (3, 1.5)
+    assert stage.with_retry().invoke({"query": "x", "documents": []}) == []
+
+
+def test_a_dump_of_the_retriever_holds_no_memories(langchain: Any) -> None:
+    assert "dentist" not in dumps(langchain)
+    assert "dentist" not in repr(langchain)
+
+
+def test_a_query_engine(llamaindex: Any) -> None:
+    engine = RetrieverQueryEngine.from_args(
+        llamaindex,
+        llm=MockLLM(),
+        response_mode=ResponseMode.COMPACT,
+        node_postprocessors=[llamaindex_recall.FuseRerank(top_n=1)],
+    )
+
+    answer = engine.query("Where is the dentist?")
+    asynchronous = asyncio.run(engine.aquery("Where is the dentist?"))
+
+    assert "Ann is afraid of the dentist." in str(answer)
+    assert str(asynchronous) == str(answer)
+    assert [node.node_id for node in answer.source_nodes] == ["fear"]
+
+
+def test_a_bundle_carries_the_settings_of_a_call(llamaindex: Any) -> None:
+    bundle = RecallQueryBundle("the dentist", options={"scope": {"user_id": "bob"}})
+
+    assert [n.node_id for n in llamaindex.retrieve(bundle)] == ["bob"]
+    assert [n.node_id for n in llamaindex.retrieve(bundle, k=1)] == ["bob"]
+    assert [n.node_id for n in llamaindex.retrieve(QueryBundle("green tea"), k=1)] == ["tea"]
+
+
+def test_a_prompt_sees_the_memory_and_not_the_trace(llamaindex: Any) -> None:
+    [node, *_] = llamaindex.retrieve("the dentist last Tuesday")
+
+    for mode in (MetadataMode.LLM, MetadataMode.EMBED):
+        assert "recall_" not in node.node.get_content(mode)
+    assert "created_at: 2023-11-20T18:30:00+00:00" in node.node.get_content(MetadataMode.LLM)
+
+
+def test_postprocessors_take_nodes_without_a_question(llamaindex: Any) -> None:
+    nodes = llamaindex.retrieve("the dentist")
+
+    for stage in (llamaindex_recall.ExtractTime(), llamaindex_recall.FuseRerank()):
+        assert [n.node_id for n in stage.postprocess_nodes(nodes)] == [n.node_id for n in nodes]
+
+
+@pytest.mark.parametrize("face", [langchain_recall, llamaindex_recall])
+def test_what_one_face_stores_the_other_finds(words: Any, face: Any) -> None:
+    from langchain_core.documents import Document
+    from llama_index.core.schema import TextNode
+
+    metadata = {"created_at": "2024-03-05T10:00:00Z", "memory_type": "insight", "user_id": "ann", "tags": ["a", "b"]}
+    with RecallStore(embedding=words) as store:
+        langchain = langchain_recall.RecallRetriever(store=store)
+        llamaindex = llamaindex_recall.RecallRetriever(store=store)
+        if face is langchain_recall:
+            [memory_id] = langchain.add_documents([Document("A filling.", metadata=metadata)])
+        else:
+            [memory_id] = llamaindex.add_nodes([TextNode(text="A filling.", metadata=metadata)])
+
+        [document] = langchain.invoke("a filling", timestamp=NOW, timezone="UTC")
+        [node] = llamaindex.retrieve("a filling", timestamp=NOW, timezone="UTC")
+
+    assert document.id == node.node_id == memory_id
+    assert document.page_content == node.text == "A filling."
+    assert {k: v for k, v in document.metadata.items() if k != "relevance_score"} == node.metadata
+    assert node.metadata["created_at"] == "2024-03-05T10:00:00+00:00"
+    assert node.metadata["tags"] == ["a", "b"]
+
+
+def test_async_does_not_block_the_event_loop(langchain: Any, llamaindex: Any) -> None:
+    async def ticks_during(answer: Any) -> int:
+        count = 0
+
+        async def tick() -> None:
+            nonlocal count
+            while True:
+                count += 1
+                await asyncio.sleep(0)
+
+        ticking = asyncio.create_task(tick())
+        await answer
+        ticking.cancel()
+        return count
+
+    assert asyncio.run(ticks_during(langchain.ainvoke("the dentist"))) > 5
+    assert asyncio.run(ticks_during(llamaindex.aretrieve("the dentist"))) > 5

@@ -1,0 +1,126 @@
+"""Wrong input gives an error that says what to do; nothing is lost and nothing is guessed."""
+
+from collections.abc import Callable
+from typing import Any
+
+import chromadb
+import pytest
+
+from faces.adapters import Face
+from recall_stages.store import RecallStore
+
+CONSTRUCTION = {
+    "an unknown argument": ({"kk": 3}, "has no argument 'kk'; did you mean 'k'?"),
+    "k of zero": ({"k": 0}, "greater than or equal to 1"),
+    "a threshold above one": ({"threshold_score": 1.5}, "less than or equal to 1"),
+    "a boolean for a time": ({"timestamp": True}, "ISO 8601 string or datetime; got True"),
+    "nonsense for a time": ({"timestamp": "soon"}, "ISO 8601"),
+    "an unknown time zone": ({"timezone": "Mars/Olympus"}, "such as 'Europe/Berlin'"),
+    "an unknown scope": ({"scope": {"user": "ann"}}, "has no argument 'user'; did you mean 'user_id'"),
+    "an empty scope": ({"scope": {"user_id": ""}}, "at least 1 character"),
+    "an unknown time mode": ({"time_mode": "hard"}, "'prefer', 'require' or 'ignore'"),
+}
+
+
+@pytest.mark.parametrize("wrong", CONSTRUCTION, ids=str)
+def test_construction(store: RecallStore, face: Face, wrong: str) -> None:
+    settings, message = CONSTRUCTION[wrong]
+
+    with pytest.raises(ValueError, match=r"(?s).*") as raised:
+        face.RecallRetriever(store=store, **settings)
+
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("wrong", CONSTRUCTION, ids=str)
+def test_a_call(store: RecallStore, face: Face, wrong: str) -> None:
+    options, message = CONSTRUCTION[wrong]
+
+    with pytest.raises(ValueError, match=r"(?s).*") as raised:
+        face.ask(face.RecallRetriever(store=store), "the dentist", **options)
+
+    assert message in str(raised.value)
+
+
+QUESTIONS = {
+    "an empty question": ("", {}, "query must say what to look for; got ''"),
+    "a blank question": (" \n", {}, "query must say what to look for"),
+    "a filter on a nested key": ("x", {"filter": {"a": {"b": 1}}}, "metadata is flat"),
+    "a filter with an empty list": ("x", {"filter": {"a": {"$in": []}}}, "takes a list of values"),
+    "a wider scope": ("x", {"scope": {"user_id": "bob"}}, "cannot be changed to 'bob' by a call"),
+    "a range that ends before it starts": (
+        "x",
+        {"time_range": ("2024-03-02", "2024-03-01")},
+        "start must be before end",
+    ),
+}
+
+
+@pytest.mark.parametrize("wrong", QUESTIONS, ids=str)
+def test_a_question(store: RecallStore, face: Face, wrong: str) -> None:
+    question, options, message = QUESTIONS[wrong]
+    retriever = face.RecallRetriever(store=store, scope={"user_id": "ann"})
+
+    with pytest.raises(ValueError, match=r"(?s).*") as raised:
+        face.ask(retriever, question, **options)
+
+    assert message in str(raised.value)
+
+
+def test_a_filter_cannot_widen_the_scope(store: RecallStore, face: Face) -> None:
+    retriever = face.RecallRetriever(store=store, scope={"user_id": "ann"}, k=10)
+
+    for wider in ({"user_id": "bob"}, {"$or": [{"user_id": "bob"}, {"user_id": "ann"}]}):
+        found = face.ask(retriever, "the dentist", filter=wider)
+        assert "bob" not in {each.id for each in found}
+
+
+def test_a_closed_store(words: object, face: Face) -> None:
+    store = RecallStore(embedding=words)
+    retriever = face.RecallRetriever(store=store)
+    store.close()
+
+    with pytest.raises(RuntimeError, match="is closed; open it again with RecallStore"):
+        face.ask(retriever, "the dentist")
+
+
+def test_a_collection_with_another_embedding_model(
+    words: Any, collection_name: str, face: Face
+) -> None:
+    client = chromadb.EphemeralClient()
+    RecallStore(client, collection_name, embedding=words).close()
+    words.model_name = "another"
+
+    with pytest.raises(ValueError, match="holds vectors of 'words-256'"):
+        face.RecallStore(client, collection_name, embedding=words)
+
+    client.delete_collection(collection_name)
+
+
+def test_no_store_at_all(face: Face) -> None:
+    with pytest.raises(ValueError, match="store"):
+        face.RecallRetriever()
+    with pytest.raises(ValueError, match="store"):
+        face.RecallRetriever(store="./memories")
+
+
+STAGES: dict[str, tuple[Callable[[Face], Any], str]] = {
+    "a typo": (lambda face: face.FuseRerank(topn=3), "did you mean 'top_n'?"),
+    "top_n of zero": (lambda face: face.FuseRerank(top_n=0), "greater than or equal to 1"),
+    "a threshold above one": (
+        lambda face: face.FuseRerank(fuse_score_threshold=2),
+        "less than or equal to 1",
+    ),
+    "a model that is none": (lambda face: face.SemanticRank(llm="gpt"), "instance of"),
+    "a language it cannot read": (lambda face: face.ExtractTime(language="fr"), "'auto', 'en' or 'zh'"),
+}
+
+
+@pytest.mark.parametrize("wrong", STAGES, ids=str)
+def test_a_stage(face: Face, wrong: str) -> None:
+    build, message = STAGES[wrong]
+
+    with pytest.raises(ValueError, match=r"(?s).*") as raised:
+        build(face)
+
+    assert message in str(raised.value)

@@ -1,0 +1,131 @@
+"""FuseRerank: its formula, and what must hold whatever it is given."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall_stages.fuse_rerank import FuseRerank
+from recall_stages.memory import Memory, Query
+from recall_stages.stage import Recall
+from recall_stages.timeline import TimeRange
+
+NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
+TUESDAY = TimeRange(datetime(2024, 3, 5, tzinfo=UTC), datetime(2024, 3, 6, tzinfo=UTC), "day", text="Tuesday")
+
+memories = st.lists(
+    st.builds(
+        Memory,
+        content=st.text(min_size=1).filter(str.strip),
+        id=st.uuids().map(str),
+        memory_type=st.sampled_from(["conversation", "observation", "insight", "diary"]),
+        created_at=st.none() | st.datetimes(datetime(2024, 2, 1), datetime(2024, 4, 1), timezones=st.just(UTC)),
+        score=st.none() | st.floats(-1, 1),
+    ),
+    max_size=12,
+)
+
+
+def fuse(given_memories, stage=FuseRerank(top_n=100), ranges=(TUESDAY,), k=None):
+    query = Query(text="x", reference_time=NOW, time_ranges=ranges, k=k)
+    return stage.apply(Recall(query, tuple(given_memories))).memories
+
+
+@given(memories)
+def test_it_invents_and_repeats_nothing(given_memories) -> None:
+    before = [memory.id for memory in given_memories]
+
+    after = [memory.id for memory in fuse(given_memories)]
+
+    assert len(after) == len(set(after))
+    assert set(after) <= set(before)
+
+
+@given(memories)
+def test_scores_fall(given_memories) -> None:
+    scores = [memory.score for memory in fuse(given_memories)]
+
+    assert scores == sorted(scores, reverse=True)
+
+
+@given(memories)
+def test_twice_is_once(given_memories) -> None:
+    once = fuse(given_memories)
+
+    assert fuse(once) == once
+
+
+@given(memories.filter(lambda many: all(memory.score is not None for memory in many)), st.randoms())
+def test_the_order_of_the_candidates_does_not_matter(given_memories, random) -> None:
+    shuffled = list(given_memories)
+    random.shuffle(shuffled)
+
+    def scores(many):
+        return {memory.id: memory.score for memory in fuse(many)}
+
+    assert scores(shuffled) == scores(given_memories)
+
+
+@given(memories)
+def test_without_a_time_named_time_does_not_count(given_memories) -> None:
+    assert all(memory.trace["time_ratio"] == 1 for memory in fuse(given_memories, ranges=()))
+
+
+def test_the_formula() -> None:
+    told = Memory(content="a", memory_type="insight", created_at=TUESDAY.start, score=0.3)
+
+    [fused] = fuse([told])
+
+    assert fused.score == pytest.approx(0.3 * 2.0 * 2.0)
+
+
+def test_a_type_that_is_not_named_counts_one() -> None:
+    [fused] = fuse([Memory(content="a", memory_type="diary", score=0.3)])
+
+    assert fused.score == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(
+    ("created_at", "match"),
+    [
+        (TUESDAY.start, "recorded"),
+        (TUESDAY.end - timedelta(microseconds=1), "recorded"),
+        (TUESDAY.end, "none"),
+        (None, "none"),
+    ],
+)
+def test_the_end_of_a_range_is_not_in_it(created_at, match) -> None:
+    [fused] = fuse([Memory(content="a", created_at=created_at, score=0.5)])
+
+    assert fused.trace["time_match"] == match
+
+
+def test_scores_on_another_scale_are_brought_to_one() -> None:
+    fused = fuse([Memory(content="a", score=12.0), Memory(content="b", score=6.0)])
+
+    assert [memory.trace["relevance"] for memory in fused] == [1.0, 0.5]
+
+
+def test_the_threshold_drops_what_neither_relevance_nor_weights_lift() -> None:
+    below = Memory(content="a", score=0.04, created_at=TUESDAY.start)
+    lifted = Memory(content="b", score=0.06, created_at=TUESDAY.start)
+    condemned = Memory(content="c", score=0.12, memory_type="conversation")
+
+    assert [memory.content for memory in fuse([below, lifted, condemned])] == ["b", "c"]
+
+
+def test_alone_in_a_retriever_it_keeps_what_the_retriever_wants() -> None:
+    many = [Memory(content=str(n), score=0.5) for n in range(9)]
+
+    assert len(fuse(many, FuseRerank(), k=7)) == 7
+    assert len(fuse(many, FuseRerank(), k=2)) == 5
+    assert len(fuse(many, FuseRerank(top_n=3), k=7)) == 3
+
+
+def test_recently_prefers_the_recent_and_excludes_nothing() -> None:
+    recently = TimeRange(NOW - timedelta(days=30), NOW, "day", text="recently", soft=True)
+    old = Memory(content="old", score=0.5, created_at=NOW - timedelta(days=400))
+    new = Memory(content="new", score=0.4, created_at=NOW - timedelta(days=1))
+
+    assert [memory.content for memory in fuse([old, new], ranges=(recently,))] == ["new", "old"]

@@ -1,0 +1,52 @@
+"""The prompt of SemanticRank, to the letter: a change of it shows here."""
+
+from datetime import UTC, datetime
+
+from recall_stages.memory import Memory, Query
+from recall_stages.semantic_rank import SYSTEM, SemanticRank
+from recall_stages.stage import Recall
+
+ASKED = Recall(
+    Query(text="Who filled my tooth?", reference_time=datetime(2024, 3, 8, 12, tzinfo=UTC)),
+    (
+        Memory(content="The dentist did.", author="Ann", created_at="2024-03-05T10:00:00Z"),
+        Memory(content="Ask <b>first</b>.", when_to_use="At the dentist's", memory_type="task"),
+    ),
+)
+
+
+def test_the_prompt() -> None:
+    [prompt] = next(SemanticRank(llm=object()).apply(ASKED))
+
+    assert prompt.system == SYSTEM
+    assert prompt.user == """\
+The question, asked at 2024-03-08 12:00 (Friday):
+Who filled my tooth?
+
+The memories:
+<memory number="1" author="Ann" recorded="2024-03-05 Tuesday">
+The dentist did.
+</memory>
+<memory number="2">
+When to use: At the dentist's
+Ask &lt;b&gt;first&lt;/b&gt;.
+</memory>"""
+
+
+def test_switched_off_it_only_sorts() -> None:
+    stage = SemanticRank(llm=object(), enable_ranker=False)
+    candidates = tuple(Memory(content=str(s), score=s) for s in (0.2, 0.7, 0.5))
+
+    try:
+        next(stage.apply(Recall(ASKED.query, candidates)))
+    except StopIteration as done:
+        assert [memory.score for memory in done.value.memories] == [0.7, 0.5, 0.2]
+
+
+def test_copies_of_a_text_are_judged_once() -> None:
+    copies = tuple(Memory(content="The same.", id=str(n), score=0.5) for n in range(3))
+    other = Memory(content="Another.", id="x", score=0.4)
+
+    [prompt] = next(SemanticRank(llm=object()).apply(Recall(ASKED.query, (*copies, other))))
+
+    assert prompt.user.count("The same.") == 1

@@ -1,0 +1,47 @@
+"""Stores to test: in memory, on a path, and on a real server."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import chromadb
+import pytest
+from store.kit import SmallEmbedding
+
+from recall_stages.store import RecallStore
+
+
+@pytest.fixture
+def small() -> SmallEmbedding:
+    return SmallEmbedding()
+
+
+@pytest.fixture
+def in_memory(small: SmallEmbedding) -> Iterator[RecallStore]:
+    with RecallStore(embedding=small) as store:
+        yield store
+
+
+@pytest.fixture(params=["memory", "path", "server"])
+def store(
+    request: pytest.FixtureRequest, tmp_path: Path, collection_name: str, small: SmallEmbedding
+) -> Iterator[RecallStore]:
+    """The same store three ways."""
+    with ExitStack() as stack:
+        if request.param == "memory":
+            source: object = None
+        elif request.param == "path":
+            source = tmp_path / "memories"
+        else:
+            port = request.getfixturevalue("server_port")
+            source = chromadb.HttpClient(host="127.0.0.1", port=port)
+            stack.callback(source.delete_collection, collection_name)
+        yield stack.enter_context(RecallStore(source, collection_name, embedding=small))
+
+
+@pytest.fixture
+def chroma() -> Iterator[chromadb.ClientAPI]:
+    """Somebody's own client, in memory."""
+    client = chromadb.EphemeralClient()
+    yield client
+    client.close()

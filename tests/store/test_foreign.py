@@ -1,0 +1,430 @@
+"""Collections that somebody else made, and ours in the hands of others."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import chromadb
+import numpy as np
+import pytest
+from langchain_chroma import Chroma
+from llama_index.core.schema import TextNode
+from llama_index.core.vector_stores.types import (
+    MetadataFilter,
+    MetadataFilters,
+    VectorStoreQuery,
+)
+from llama_index.vector_stores.chroma import ChromaVectorStore
+from store.kit import SmallEmbedding, contents, ids, similarities
+
+from recall_stages.errors import EmbeddingMismatchError, FilterError, ForeignCollectionError
+from recall_stages.memory import Memory, Scope
+from recall_stages.stage import Search
+from recall_stages.store import Fields, RecallStore
+from recall_stages.timeline import TimeRange
+
+TEXTS = [
+    "green tea in the garden",
+    "the dentist put in a filling",
+    "a train to the river",
+    "tea with the dentist",
+    "winter bread",
+    "letters from the river in winter",
+]
+FIRST = datetime(2024, 3, 1, 9, 30, tzinfo=UTC)
+MOMENTS = [FIRST + timedelta(days=number) for number in range(len(TEXTS))]
+FIELDS = {"created_at": "when", "memory_type": "kind", "author": "by", "user_id": "owner"}
+
+TIMES: dict[str, Callable[[datetime], object]] = {
+    "seconds": lambda moment: int(moment.timestamp()),
+    "fractional seconds": lambda moment: moment.timestamp() + 0.25,
+    "milliseconds": lambda moment: int(moment.timestamp() * 1000),
+    "fractional milliseconds": lambda moment: moment.timestamp() * 1000 + 0.5,
+    "iso": lambda moment: moment.isoformat(),
+    "iso, another zone": lambda moment: moment.astimezone(
+        datetime.fromisoformat("2024-01-01T00:00:00+05:30").tzinfo
+    ).isoformat(),
+}
+
+
+def metadata_of(number: int, moment: object) -> dict[str, Any]:
+    return {
+        "when": moment,
+        "kind": "insight" if number % 2 else "event",
+        "by": f"Author {number}",
+        "owner": "ann" if number < 4 else "bob",
+        "stars": number,
+    }
+
+
+Filler = Callable[[chromadb.ClientAPI, str, SmallEmbedding, Callable[[datetime], object]], Any]
+
+
+def _by_langchain(space: str | None) -> Filler:
+    def fill(
+        client: chromadb.ClientAPI,
+        name: str,
+        embedding: SmallEmbedding,
+        write: Callable[[datetime], object],
+    ) -> Any:
+        chosen = {} if space is None else {"collection_metadata": {"hnsw:space": space}}
+        theirs = Chroma(name, embedding, client=client, **chosen)
+        theirs.add_texts(
+            TEXTS,
+            [metadata_of(n, write(each)) for n, each in enumerate(MOMENTS)],
+            ids=[f"row{n}" for n in range(len(TEXTS))],
+        )
+        return client.get_collection(name, embedding_function=None)
+
+    return fill
+
+
+def _by_llamaindex(
+    client: chromadb.ClientAPI,
+    name: str,
+    embedding: SmallEmbedding,
+    write: Callable[[datetime], object],
+) -> Any:
+    collection = client.create_collection(name, embedding_function=None)
+    ChromaVectorStore(chroma_collection=collection).add(
+        [
+            TextNode(
+                id_=f"row{n}",
+                text=text,
+                metadata=metadata_of(n, write(MOMENTS[n])),
+                embedding=embedding.embed_query(text),
+            )
+            for n, text in enumerate(TEXTS)
+        ]
+    )
+    return collection
+
+
+FILLERS: dict[str, Filler] = {
+    "langchain, l2": _by_langchain(None),
+    "langchain, cosine": _by_langchain("cosine"),
+    "langchain, ip": _by_langchain("ip"),
+    "llamaindex": _by_llamaindex,
+}
+
+
+def everything_in(collection: Any) -> object:
+    rows = collection.get(include=["documents", "metadatas", "embeddings"])
+    rows["embeddings"] = rows["embeddings"].tolist()
+    return rows, collection.metadata, collection.configuration_json, collection.name
+
+
+@pytest.fixture(params=[True, False], ids=["unit vectors", "vectors of any length"])
+def embedding(request: pytest.FixtureRequest) -> SmallEmbedding:
+    return SmallEmbedding(unit=request.param)
+
+
+@pytest.fixture(params=sorted(FILLERS))
+def theirs(
+    request: pytest.FixtureRequest,
+    chroma: chromadb.ClientAPI,
+    collection_name: str,
+    embedding: SmallEmbedding,
+) -> Iterator[Any]:
+    collection = FILLERS[request.param](chroma, collection_name, embedding, TIMES["seconds"])
+    yield collection
+    chroma.delete_collection(collection_name)
+
+
+def day(number: int) -> TimeRange:
+    return TimeRange(MOMENTS[number], MOMENTS[number] + timedelta(days=1), "day")
+
+
+class TestTheirs:
+    """Made by stock langchain-chroma or llama-index, searched by us."""
+
+    def test_it_is_searched_by_content_time_type_author_and_scope(
+        self, theirs: Any, embedding: SmallEmbedding
+    ) -> None:
+        with RecallStore(theirs, embedding=embedding, fields=FIELDS) as store:
+            everything = store.find([Search("dentist", limit=9)])[0]
+            assert sorted(ids(everything)) == [f"row{n}" for n in range(len(TEXTS))]
+            for memory in everything:
+                n = int(memory.id[3:])
+                assert memory.content == TEXTS[n]
+                assert memory.created_at == MOMENTS[n]
+                assert memory.memory_type == ("insight" if n % 2 else "event")
+                assert memory.author == f"Author {n}"
+                assert memory.scope == Scope(user_id="ann" if n < 4 else "bob")
+                assert memory.metadata == {"stars": n}
+            searches = [
+                Search("tea", 9, scope=Scope(user_id="bob")),
+                Search("tea", 9, within=(day(2), day(4))),
+                Search("tea", 9, filter={"kind": "insight", "stars": {"$gt": 1.5}}),
+                Search("tea", 9, Scope(user_id="ann"), {"kind": "event"}, (day(2), day(4))),
+            ]
+            assert [sorted(ids(found)) for found in store.find(searches)] == [
+                ["row4", "row5"],
+                ["row2", "row4"],
+                ["row3", "row5"],
+                ["row2"],
+            ]
+            assert contents(store.get(["row3", "row0"])) == [TEXTS[3], TEXTS[0]]
+
+    def test_the_similarity_is_the_cosine_best_first(
+        self, theirs: Any, embedding: SmallEmbedding
+    ) -> None:
+        with RecallStore(theirs, embedding=embedding) as store:
+            for question in ("tea", "dentist in winter", "a train to the river", "green"):
+                found = store.find([Search(question, limit=9)])[0]
+                expected = similarities(question, contents(found), embedding)
+                assert len(found) == len(TEXTS)
+                assert [each.score for each in found] == pytest.approx(list(expected), abs=1e-4)
+                assert (np.diff([each.score for each in found]) <= 0).all()
+
+    def test_it_is_never_written(self, theirs: Any, embedding: SmallEmbedding) -> None:
+        before = everything_in(theirs)
+        with RecallStore(theirs, embedding=embedding, fields=FIELDS) as store:
+            store.find([Search("tea", 3, Scope(user_id="ann"), None, (day(1),))])
+            store.get(["row1"])
+            for write in (lambda: store.add(["tea"]), lambda: store.delete(["row1"])):
+                with pytest.raises(ForeignCollectionError, match="searched, never written"):
+                    write()
+        assert everything_in(theirs) == before
+
+    def test_a_client_that_opens_it_by_name_leaves_it_as_it_was(
+        self, theirs: Any, chroma: chromadb.ClientAPI, embedding: SmallEmbedding
+    ) -> None:
+        before = everything_in(theirs)
+        with RecallStore(chroma, theirs.name, embedding=embedding, fields=FIELDS) as store:
+            assert len(store.find([Search("tea", limit=9)])[0]) == len(TEXTS)
+        after = chroma.get_collection(theirs.name, embedding_function=None)
+        assert everything_in(after) == before
+
+    def test_a_model_of_other_dimensions_is_an_error(self, theirs: Any) -> None:
+        with (
+            RecallStore(theirs, embedding=SmallEmbedding(32)) as store,
+            pytest.raises(EmbeddingMismatchError, match=r"vectors of 64 numbers.*makes 32"),
+        ):
+            store.find([Search("tea", 1)])
+
+
+@pytest.mark.parametrize("space", ["l2", "ip"])
+def test_the_best_by_cosine_are_found_in_another_space(
+    chroma: chromadb.ClientAPI, collection_name: str, space: str
+) -> None:
+    """The nearest by distance are not the most similar where vectors differ in length."""
+    collection = chroma.create_collection(
+        collection_name, embedding_function=None, configuration={"hnsw": {"space": space}}
+    )
+    embedding = SmallEmbedding(unit=False)
+    texts = ["tea", "bread", "tea bread", "green tea and some more of the bread of winter"]
+    collection.add(
+        ids=[str(n) for n in range(len(texts))],
+        documents=texts,
+        embeddings=embedding.embed_documents(texts),
+    )
+    with RecallStore(collection, embedding=embedding) as store:
+        cosines = similarities("tea bread", texts, embedding)
+        for limit in (2, 3, 4):
+            found = store.find([Search("tea bread", limit)])[0]
+            expected = sorted(cosines, reverse=True)[:limit]
+            assert [each.score for each in found] == pytest.approx(expected, abs=1e-4)
+    chroma.delete_collection(collection_name)
+
+
+class TestTheirTimes:
+    @pytest.fixture(params=sorted(TIMES))
+    def timed(
+        self, request: pytest.FixtureRequest, chroma: chromadb.ClientAPI, collection_name: str
+    ) -> Iterator[tuple[RecallStore, Callable[[datetime], object]]]:
+        write = TIMES[request.param]
+        collection = _by_langchain("cosine")(chroma, collection_name, SmallEmbedding(), write)
+        with RecallStore(collection, embedding=SmallEmbedding(), fields=FIELDS) as store:
+            yield store, write
+        chroma.delete_collection(collection_name)
+
+    def test_whatever_their_form_they_are_read_and_searched(
+        self, timed: tuple[RecallStore, Callable[[datetime], object]]
+    ) -> None:
+        store, _ = timed
+        for memory in store.find([Search("tea", limit=9)])[0]:
+            assert memory.created_at is not None
+            late = memory.created_at - MOMENTS[int(memory.id[3:])]
+            assert timedelta(0) <= late < timedelta(seconds=1)
+
+        def found(*within: TimeRange) -> list[str]:
+            return sorted(ids(store.find([Search("tea", limit=1 + len(TEXTS), within=within)])[0]))
+
+        assert found(day(3)) == ["row3"]
+        assert found(day(0), day(5)) == ["row0", "row5"]
+        assert found(TimeRange(None, MOMENTS[2], "day")) == ["row0", "row1"]
+        assert found(TimeRange(MOMENTS[4], None, "day")) == ["row4", "row5"]
+        assert len(found(TimeRange(None, None, "day"), day(1))) == len(TEXTS)
+        minute = timedelta(minutes=1)
+        assert found(TimeRange(MOMENTS[1] - minute, MOMENTS[1] + minute, "minute")) == ["row1"]
+
+    def test_only_numbers_compare_with_a_datetime_in_a_filter(
+        self, timed: tuple[RecallStore, Callable[[datetime], object]]
+    ) -> None:
+        store, write = timed
+        given_filter = {"when": {"$gte": MOMENTS[2], "$lt": "2024-03-05T00:00:00+00:00"}}
+        search = Search("tea", 9, filter=given_filter)
+        if isinstance(write(FIRST), str):
+            with pytest.raises(FilterError, match="compares numbers"):  # Chroma orders no text
+                store.find([search])
+        else:
+            assert sorted(ids(store.find([search])[0])) == ["row2", "row3"]
+
+    def test_times_of_mixed_form_are_all_found(
+        self, chroma: chromadb.ClientAPI, collection_name: str
+    ) -> None:
+        collection = chroma.create_collection(collection_name, embedding_function=None)
+        writers = list(TIMES.values())
+        collection.add(
+            ids=[f"row{n}" for n in range(len(TEXTS))],
+            documents=TEXTS,
+            embeddings=SmallEmbedding().embed_documents(TEXTS),
+            metadatas=[{"when": writers[n](MOMENTS[n])} for n in range(len(TEXTS))],  # type: ignore[dict-item]
+        )
+        with RecallStore(collection, embedding=SmallEmbedding(), fields=FIELDS) as store:
+            for n in range(len(TEXTS)):
+                found = store.find([Search("tea", limit=9, within=(day(n),))])[0]
+                assert ids(found) == [f"row{n}"]
+        chroma.delete_collection(collection_name)
+
+
+class TestOddRows:
+    @pytest.fixture
+    def collection(self, chroma: chromadb.ClientAPI, collection_name: str) -> Iterator[Any]:
+        yield chroma.create_collection(collection_name, embedding_function=None)
+        chroma.delete_collection(collection_name)
+
+    def test_rows_without_text_are_passed_over_and_the_limit_is_still_met(
+        self, collection: Any
+    ) -> None:
+        vectors = SmallEmbedding().embed_documents([f"tea word{n}" for n in range(60)])
+        collection.add(ids=[f"bare{n}" for n in range(60)], embeddings=vectors)
+        texts = [f"bread word{n}" for n in range(6)]
+        collection.add(
+            ids=texts, documents=texts, embeddings=SmallEmbedding().embed_documents(texts)
+        )
+        with RecallStore(collection, embedding=SmallEmbedding()) as store:
+            found = store.find([Search("tea", limit=5)])[0]
+            assert len(found) == 5
+            assert set(contents(found)) <= set(texts)
+            assert store.get(["bare1", texts[0]])[0].id == texts[0]
+
+    def test_the_text_may_stand_in_the_metadata(self, collection: Any) -> None:
+        collection.add(
+            ids=["a"],
+            documents=["a heading"],
+            metadatas=[{"body": "green tea"}],
+            embeddings=SmallEmbedding().embed_documents(["green tea"]),
+        )
+        fields = Fields(content="body")
+        with RecallStore(collection, embedding=SmallEmbedding(), fields=fields) as store:
+            memory = store.find([Search("green tea", limit=1)])[0][0]
+        assert memory.content == "green tea"
+        assert "body" not in memory.metadata
+
+    def test_an_unknown_field_is_named(self, collection: Any) -> None:
+        with pytest.raises(ValueError, match="did you mean 'content'"):
+            RecallStore(collection, embedding=SmallEmbedding(), fields={"contents": "body"})
+
+    def test_an_empty_collection_of_theirs_finds_nothing(self, collection: Any) -> None:
+        with RecallStore(collection, embedding=SmallEmbedding()) as store:
+            assert store.find([Search("tea", 3, within=(day(1),))]) == [[]]
+
+
+class TestOurs:
+    """Written by us, read by stock langchain-chroma and llama-index."""
+
+    @pytest.fixture
+    def ours(
+        self, chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding
+    ) -> Iterator[RecallStore]:
+        with RecallStore(chroma, collection_name, embedding=small) as store:
+            store.add(
+                Memory(
+                    id=f"row{n}",
+                    content=text,
+                    created_at=MOMENTS[n],
+                    events=[day(n)],
+                    scope=Scope(user_id="ann"),
+                    metadata={"stars": n},
+                )
+                for n, text in enumerate(TEXTS)
+            )
+            yield store
+        chroma.delete_collection(collection_name)
+
+    def test_langchain_finds_them(
+        self, ours: RecallStore, chroma: chromadb.ClientAPI, small: SmallEmbedding
+    ) -> None:
+        stock = Chroma(ours.name, small, client=chroma)  # type: ignore[arg-type]
+        found, distance = stock.similarity_search_with_score("winter bread", k=1)[0]
+        assert (found.id, found.page_content) == ("row4", "winter bread")
+        assert distance == pytest.approx(0, abs=1e-5)
+        assert found.metadata["stars"] == 4
+        assert found.metadata["user_id"] == "ann"
+        assert found.metadata["created_at"] == int(MOMENTS[4].timestamp() * 1000)
+        assert all(isinstance(value, str | int | float) for value in found.metadata.values())
+        filtered = stock.similarity_search("tea", k=9, filter={"stars": {"$lt": 2}})
+        assert sorted(each.id for each in filtered) == ["row0", "row1"]
+
+    def test_llamaindex_finds_them(
+        self, ours: RecallStore, chroma: chromadb.ClientAPI, small: SmallEmbedding
+    ) -> None:
+        collection = chroma.get_collection(ours.name, embedding_function=None)
+        stock = ChromaVectorStore(chroma_collection=collection)
+        answer = stock.query(
+            VectorStoreQuery(
+                query_embedding=small.embed_query("winter bread"),
+                similarity_top_k=9,
+                filters=MetadataFilters(filters=[MetadataFilter(key="user_id", value="ann")]),
+            )
+        )
+        assert answer.ids is not None
+        assert answer.nodes is not None
+        assert len(answer.ids) == len(TEXTS)
+        node = answer.nodes[0]
+        assert (node.node_id, node.get_content()) == ("row4", "winter bread")
+        assert node.metadata["stars"] == 4
+        assert all(isinstance(value, str | int | float) for value in node.metadata.values())
+
+    def test_what_stock_writers_add_does_not_break_our_reading(
+        self, ours: RecallStore, chroma: chromadb.ClientAPI, small: SmallEmbedding
+    ) -> None:
+        Chroma(ours.name, small, client=chroma).add_texts(  # type: ignore[arg-type]
+            ["green tea from langchain", "undated tea"],
+            [{"created_at": "soon", "event_ranges": "whenever", "quality": "high"}, {"x": 1}],
+            ids=["langchain", "bare"],
+        )
+        collection = chroma.get_collection(ours.name, embedding_function=None)
+        ChromaVectorStore(chroma_collection=collection).add(
+            [
+                TextNode(
+                    id_="llamaindex",
+                    text="green tea from llamaindex",
+                    metadata={"topic": "tea"},
+                    embedding=small.embed_query("green tea from llamaindex"),
+                )
+            ]
+        )
+        found = {each.id: each for each in ours.find([Search("green tea", limit=20)])[0]}
+        assert len(found) == len(TEXTS) + 3
+        for name in ("langchain", "bare", "llamaindex"):
+            assert (found[name].created_at, found[name].memory_type) == (None, "")
+            assert (found[name].events, found[name].quality) == ((), None)
+        assert found["llamaindex"].metadata == {"topic": "tea"}
+        always = (TimeRange(None, None, "day"),)
+        for search in [
+            Search("tea", 20, scope=Scope(user_id="ann")),
+            Search("tea", 20, within=always),
+        ]:
+            assert len(ours.find([search])[0]) == len(TEXTS)
+        assert ours.get(["bare"])[0].content == "undated tea"
+
+    def test_a_stock_row_may_be_replaced_by_ours(
+        self, ours: RecallStore, chroma: chromadb.ClientAPI, small: SmallEmbedding
+    ) -> None:
+        Chroma(ours.name, small, client=chroma).add_texts(["x"], [{"x": 1}], ids=["x"])  # type: ignore[arg-type]
+        memory = Memory(id="x", content="tea", created_at=FIRST)
+        ours.add([memory])
+        assert ours.get(["x"]) == [memory]

@@ -1,0 +1,263 @@
+"""A memory as a row of a collection, and back."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from store.kit import ZONES
+
+from recall_stages.errors import MemoryFormatError
+from recall_stages.memory import Memory, Scope
+from recall_stages.stage import Search
+from recall_stages.store import RecallStore
+from recall_stages.store.rows import (
+    FRAMEWORK_KEYS,
+    day_of,
+    from_milliseconds,
+    month_of,
+    new_id,
+    to_memory,
+    to_metadata,
+)
+from recall_stages.timeline import TimeRange
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MILLISECOND = timedelta(milliseconds=1)
+
+moments = st.datetimes(
+    min_value=datetime(2, 1, 1),
+    max_value=datetime(9998, 12, 31),
+    timezones=st.sampled_from([*map(ZoneInfo, ZONES), timezone(-timedelta(hours=12)), UTC]),
+)
+whole = st.integers(-(2**63) + 1, 2**63 - 1)
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+values = (
+    st.text()
+    | st.booleans()
+    | whole
+    | numbers
+    | st.lists(st.text(), min_size=1, max_size=3)
+    | st.lists(st.booleans(), min_size=1, max_size=3)
+    | st.lists(whole, min_size=1, max_size=3)
+    | st.lists(numbers, min_size=1, max_size=3)
+)
+DATED = Memory(content="x", created_at=0, events=[TimeRange(None, None, "day")])
+TAKEN = {*FRAMEWORK_KEYS, *to_metadata(DATED), *Memory.model_fields, *Scope.model_fields}
+keys = st.text(min_size=1, max_size=20).filter(
+    lambda key: key[0] not in "#$" and key not in {*TAKEN, "chroma:document"}
+)
+
+
+@st.composite
+def events(draw: st.DrawFn) -> TimeRange:
+    start, end = sorted([draw(moments), draw(moments)], key=lambda each: each.astimezone(UTC))
+    if start.astimezone(UTC) == end.astimezone(UTC):
+        end += timedelta(hours=1)
+    bounds = draw(st.sampled_from([(start, end), (None, end), (start, None), (None, None)]))
+    return TimeRange(*bounds, "day")
+
+
+name = st.none() | st.text(min_size=1, max_size=9)
+memories = st.builds(
+    Memory,
+    content=st.text(min_size=1).filter(str.strip),
+    memory_type=st.text(max_size=9),
+    created_at=moments,
+    events=st.lists(events(), max_size=3),
+    when_to_use=st.text(max_size=9),
+    author=st.text(max_size=9),
+    quality=st.none() | st.floats(0, 1),
+    scope=st.builds(Scope, user_id=name, agent_id=name, session_id=name, workspace=name),
+    metadata=st.dictionaries(keys, values, max_size=4),
+)
+
+
+def assert_same(read: Memory, given: Memory) -> None:
+    """Equal in everything that a row keeps; times to the millisecond."""
+    kept = {"content", "memory_type", "when_to_use", "author", "scope"}
+    assert read.model_dump(include=kept) == given.model_dump(include=kept)
+    assert rounded(read.quality) == rounded(given.quality)
+    assert read.created_at == EPOCH + (given.created_at - EPOCH) // MILLISECOND * MILLISECOND
+    assert [(each.start, each.end) for each in map(in_utc, read.events)] == [
+        (each.start, each.end) for each in map(in_utc, given.events)
+    ]
+    assert rounded(read.metadata) == rounded(given.metadata)
+    types = {key: type(value) for key, value in given.metadata.items()}
+    assert {key: type(value) for key, value in read.metadata.items()} == types
+
+
+def rounded(value: object) -> object:
+    """Chroma loses the last bit of some fractions."""
+    if isinstance(value, float):
+        return float(f"{value:.12g}")
+    if isinstance(value, dict):
+        return {key: rounded(each) for key, each in value.items()}
+    return [rounded(each) for each in value] if isinstance(value, list) else value
+
+
+def in_utc(time_range: TimeRange) -> TimeRange:
+    ends = [end and end.astimezone(UTC) for end in (time_range.start, time_range.end)]
+    return TimeRange(*ends, "day")
+
+
+class TestRoundTrip:
+    @given(memory=memories)
+    @settings(deadline=None, max_examples=200)
+    def test_a_row_reads_back_as_the_memory_it_was_made_of(self, memory: Memory) -> None:
+        read = to_memory("an id", memory.content, to_metadata(memory))
+        assert read is not None
+        assert read.id == "an id"
+        assert_same(read, memory)
+
+    def test_chroma_keeps_every_part_of_a_memory(self, in_memory: RecallStore) -> None:
+        @given(given_memories=st.lists(memories, min_size=1, max_size=4))
+        @settings(deadline=None, max_examples=40)
+        def holds(given_memories: list[Memory]) -> None:
+            kept = in_memory.get(in_memory.add(given_memories))
+            for read, memory in zip(kept, given_memories, strict=True):
+                assert_same(read, memory)
+
+        holds()
+
+    @given(milliseconds=st.integers(-62_135_596_800_000, 253_402_300_799_999))
+    @settings(deadline=None)
+    def test_milliseconds_are_decoded_exactly(self, milliseconds: int) -> None:
+        memory = Memory(content="tea", created_at=from_milliseconds(milliseconds))
+        row = to_metadata(memory)
+        assert row["created_at"] == milliseconds
+        read = to_memory("id", "tea", row)
+        assert read is not None
+        assert read.created_at == EPOCH + timedelta(milliseconds=milliseconds)
+
+    def test_the_last_moment_of_the_calendar_can_be_stored_in_any_zone(self) -> None:
+        for moment in (datetime.max, datetime.min):
+            for hours in (-12, 14):
+                zone = timezone(timedelta(hours=hours))
+                memory = Memory(content="tea", created_at=moment.replace(tzinfo=zone))
+                assert to_memory("id", "tea", to_metadata(memory)) is not None
+
+
+class TestMetadata:
+    @given(memory=memories)
+    @settings(deadline=None)
+    def test_a_row_is_flat_and_holds_no_frameworks_keys(self, memory: Memory) -> None:
+        row = to_metadata(memory)
+        assert not FRAMEWORK_KEYS & set(row)
+        for value in row.values():
+            parts = value if isinstance(value, list) else [value]
+            assert all(type(part) in (str, int, float, bool) for part in parts)
+
+    @given(memory=memories)
+    @settings(deadline=None)
+    def test_times_are_whole_numbers_with_their_day_and_month(self, memory: Memory) -> None:
+        row = to_metadata(memory)
+        for key in ("created_at", "created_day", "created_month", "event_start", "event_end"):
+            assert type(row.get(key, 0)) is int
+        moment = memory.created_at.astimezone(UTC)
+        assert row["created_day"] == (moment - EPOCH).days
+        assert row["created_month"] == moment.year * 12 + moment.month - 1
+
+    def test_days_and_months_before_1970_count_backwards(self) -> None:
+        assert (day_of(-1), day_of(0)) == (-1, 0)
+        assert month_of(0) - month_of(-1) == 1
+
+    @pytest.mark.parametrize("key", ["created_at", "event_end", "user_id", "doc_id", "text"])
+    def test_a_name_that_rows_use_themselves_is_refused(self, key: str) -> None:
+        with pytest.raises(MemoryFormatError, match=f"may not use the name {key}.*rename"):
+            to_metadata(Memory(content="tea", created_at=0, metadata={key: "x"}))
+
+    @pytest.mark.parametrize("key", ["", "#document", "#x", "$and", "chroma:document"])
+    def test_a_name_that_chroma_refuses_is_refused_at_once(self, key: str) -> None:
+        with pytest.raises(MemoryFormatError, match="rename it"):
+            to_metadata(Memory(content="tea", created_at=0, metadata={key: "x"}))
+
+    @pytest.mark.parametrize(
+        "broken",
+        [
+            {"id": "tea \ud83d"},
+            {"author": "tea \ud83d"},
+            {"metadata": {"k": "tea \ud83d"}},
+            {"metadata": {"k": ["tea", "tea \ud83d"]}},
+        ],
+        ids=str,
+    )
+    def test_half_an_emoji_is_refused_at_once(self, broken: dict[str, object]) -> None:
+        with pytest.raises(MemoryFormatError, match="half a character"):
+            to_metadata(Memory(content="tea", created_at=0, **broken))
+
+    def test_a_memory_without_a_time_is_not_a_row(self) -> None:
+        with pytest.raises(MemoryFormatError, match="needs a created_at"):
+            to_metadata(Memory(content="tea"))
+
+
+class TestIds:
+    @given(earlier=moments, later=moments)
+    @settings(deadline=None)
+    def test_ids_sort_by_recorded_time(self, earlier: datetime, later: datetime) -> None:
+        earlier, later = sorted([earlier, later], key=lambda each: each.astimezone(UTC))
+        if (later - EPOCH) // MILLISECOND > (earlier - EPOCH) // MILLISECOND:
+            assert new_id(earlier) < new_id(later)
+
+    def test_ids_are_ascii_short_and_unlike_each_other(self) -> None:
+        made = {new_id(EPOCH) for _ in range(1000)}
+        assert len(made) == 1000
+        assert all(each.isascii() and len(each) < 64 for each in made)
+
+
+class TestRowsOfOthers:
+    """What somebody else writes into a collection never breaks its reading."""
+
+    @pytest.mark.parametrize("document", [None, "", "  \n"])
+    def test_a_row_without_text_is_no_memory(self, document: str | None) -> None:
+        assert to_memory("id", document, {"created_at": 0}) is None
+
+    @pytest.mark.parametrize("metadata", [None, {}])
+    def test_a_row_of_text_alone_is_undated_and_has_no_type(self, metadata: None) -> None:
+        memory = to_memory("id", "tea", metadata)
+        assert memory is not None
+        assert (memory.created_at, memory.memory_type, memory.events) == (None, "", ())
+
+    @pytest.mark.parametrize("moment", ["soon", 10**30, True, [1, 2], "", float(10**20)])
+    def test_a_time_that_cannot_be_read_is_none(self, moment: object) -> None:
+        memory = to_memory("id", "tea", {"created_at": moment})
+        assert memory is not None
+        assert memory.created_at is None
+
+    @pytest.mark.parametrize("text", ["soon", "a/b", "2024-01-01/2023-01-01", "2024-01-01/..", 7])
+    def test_events_that_cannot_be_read_are_none(self, text: object) -> None:
+        memory = to_memory("id", "tea", {"event_ranges": text})
+        assert memory is not None
+        assert memory.events == ()
+
+    @pytest.mark.parametrize("quality", ["high", 7, -1, True])
+    def test_a_quality_that_is_none_of_ours_is_none(self, quality: object) -> None:
+        memory = to_memory("id", "tea", {"quality": quality})
+        assert memory is not None
+        assert memory.quality is None
+
+    def test_fractional_milliseconds_of_an_early_time_are_milliseconds(self) -> None:
+        memory = to_memory("id", "tea", {"created_at": 1500.0})
+        assert memory is not None
+        assert memory.created_at == EPOCH + timedelta(seconds=1.5)
+
+
+class TestWhatTheEmbeddingSees:
+    """Beside the text: when it helps, and who said it."""
+
+    @pytest.mark.parametrize(
+        ("beside", "question"),
+        [({"when_to_use": "printer jams"}, "printer jams"), ({"author": "Ann"}, "ann: yes")],
+    )
+    def test_it_is_found_by_what_stands_beside_it(
+        self, in_memory: RecallStore, beside: dict[str, str], question: str
+    ) -> None:
+        in_memory.add(["restart it", {"id": "right", "content": "restart it", **beside}])
+        found = in_memory.find([Search(question, limit=1)])[0]
+        assert [(each.id, each.content) for each in found] == [("right", "restart it")]
+
+    def test_a_chat_role_is_no_name(self, in_memory: RecallStore) -> None:
+        in_memory.add([{"content": "restart it", "author": role} for role in ("user", "assistant")])
+        scores = [each.score for each in in_memory.find([Search("restart it", limit=2)])[0]]
+        assert scores == pytest.approx([1, 1], abs=1e-5)
