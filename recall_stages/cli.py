@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def main(program: str, arguments: Sequence[str] | None = None) -> int:
     """
     given = _parser(program).parse_args(arguments)
     # A second of what the user waits for is chromadb's import; the model loads beside it.
-    threading.Thread(target=MiniLM().warm, daemon=True).start()
+    ThreadPoolExecutor(1).submit(MiniLM().warm)
     logging.basicConfig(level=logging.DEBUG if given.verbose else logging.WARNING)
     try:
         _ask(given)
