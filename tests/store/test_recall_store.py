@@ -721,13 +721,13 @@ class TestForks:
             os.close(write)
             status = os.wait()[1]
             print(os.fdopen(read).read(), f"status {status}", sep="\\n")
-            print(*(store.count() for store in stores), flush=True)
+            print(*(store.count() for store in stores), "end", sep="\\n", flush=True)
             sys.stdin.readline()
         """
         process = _python(script, str(tmp_path))
         try:
             assert process.stdout is not None
-            lines = [process.stdout.readline().strip() for _ in range(13)]
+            lines = [line.strip() for line in iter(process.stdout.readline, "end\n")]
             # Closing in the fork must not give the parent's path away.
             assert _opens_elsewhere(tmp_path) == "StoreLockedError"
         finally:
@@ -736,7 +736,7 @@ class TestForks:
         assert all(refused), [*lines, problems]
         assert re.match("StoreError.*spawn", lines[8]), lines
         assert lines[9].startswith("StoreLockedError"), lines
-        assert lines[10:] == ["closed", "status 0", "1 1"]
+        assert lines[10:] == ["closed", "status 0", "1", "1"]
 
 
 def test_importing_the_store_does_not_import_chroma() -> None:

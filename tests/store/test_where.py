@@ -119,8 +119,10 @@ def test_a_filter_gives_exactly_the_rows_of_which_it_is_true(rows: RecallStore) 
     check()
 
 
-@pytest.mark.parametrize("operator", ["$eq", "$ne", "$lt", "$lte", "$gt", "$gte"])
-@pytest.mark.parametrize("bound", [1.5, -1.5, 0.5, 1, 1.0])
+@pytest.mark.parametrize(
+    "operator", ["$eq", "$ne", "$lt", "$lte", "$gt", "$gte", "$contains", "$not_contains"]
+)
+@pytest.mark.parametrize("bound", [1.5, -1.5, 0.5, 1, 1.0, 2.0, 2.5])
 def test_fractions_and_whole_numbers_compare_rightly(
     rows: RecallStore, operator: str, bound: float
 ) -> None:
