@@ -18,7 +18,6 @@ is the search and what each system does around it, k=10:
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import tempfile
 import time
@@ -26,7 +25,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import chromadb
@@ -35,6 +33,7 @@ from chromadb.api import ClientAPI
 from langchain_chroma import Chroma
 from tqdm import tqdm
 
+from benchmarks.output import json_file, write_json
 from benchmarks.report import print_latency
 from benchmarks.synthetic import SyntheticRows, synthesise
 from langchain_recall import Memory, RecallRetriever, RecallStore
@@ -155,16 +154,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser("python -m benchmarks.latency")
     parser.add_argument("--rows", type=_row_counts, default=[10_000], metavar="N,N")
     parser.add_argument("--queries", type=int, default=100)
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--json", type=json_file)
     given = parser.parse_args(argv)
+    if given.queries < 1:
+        parser.error("--queries takes a number from 1 on")
     result = {
         "k": _K,
         "queries": given.queries,
         "by_rows": {str(rows): measure(rows, given.queries) for rows in given.rows},
     }
     print_latency(result)
-    if given.json:
-        given.json.write_text(json.dumps(result, indent=2) + "\n")
+    write_json(given.json, result)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ is one store a corpus, loaded once; where it holds a later memory, the call carr
 ``--time`` says what becomes of the time a query names: ``parser`` asks the text as it is;
 ``none`` the same with time handling off; ``oracle`` hands in the right window, with the words that
 name it out of the text; ``wrong`` asks for a wrong window (``off_text``) in the parser's way.
-The baselines are asked with the same words, those of the time included.
+The baselines are asked with the same words, those of the time included, and read the bare text of
+the memories; the retriever's store may embed more of a memory than that, such as its author.
 
 ``overall`` leaves the category adversarial out; ``time_naming`` is over all queries whose ``time``
 is not null. ``queries`` counts the lines; one to which nothing is relevant has no figures.
@@ -19,7 +20,6 @@ is not null. ``queries`` counts the lines; one to which nothing is relevant has 
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -34,6 +34,7 @@ from benchmarks.datasets import DataError, Question, RetrievalSet, read_retrieva
 from benchmarks.embedding import OncePerText
 from benchmarks.faces import FACES, Face, open_face
 from benchmarks.metrics import Figures, mean, score
+from benchmarks.output import json_file, write_json
 from benchmarks.report import print_retrieval
 from recall_stages.extract_time import without_time_words
 from recall_stages.retriever import CallOptions
@@ -165,7 +166,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, action="append", required=True)
     parser.add_argument("--face", choices=FACES, default="langchain")
     parser.add_argument("--time", choices=get_args(TimeUse), default="parser")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--json", type=json_file)
     given = parser.parse_args(argv)
     try:
         sets = [read_retrieval_set(folder) for folder in given.data]
@@ -176,9 +177,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     for data in sets:
         results.append(measure(data, given.face, given.time, vectors))
         print_retrieval(results[-1])
-    if given.json:
-        written = results[0] if len(results) == 1 else results
-        given.json.write_text(json.dumps(written, indent=2, ensure_ascii=False) + "\n")
+    write_json(given.json, results[0] if len(results) == 1 else results)
 
 
 if __name__ == "__main__":

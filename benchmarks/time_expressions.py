@@ -18,7 +18,6 @@ range, the day two weeks back and the calendar week that holds it; months and ye
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import time
 from collections import defaultdict
@@ -28,6 +27,7 @@ from pathlib import Path
 
 from benchmarks.ago import ago_days
 from benchmarks.datasets import Bounds, DataError, Expression, read_expressions
+from benchmarks.output import json_file, write_json
 from benchmarks.report import print_expressions
 from recall_stages.timeline import TimeRange, extract_time
 
@@ -101,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser("python -m benchmarks.time_expressions")
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--language", choices=("auto", "en", "zh"), default="auto")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--json", type=json_file)
     given = parser.parse_args(argv)
     try:
         cases = read_expressions(given.data)
@@ -109,8 +109,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         parser.error(str(error))
     result = measure(cases, given.language)
     print_expressions(result)
-    if given.json:
-        given.json.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
+    write_json(given.json, result)
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ def _read(path: Path, timezone: str | None, loaded: Loaded) -> Iterator[Memory]:
             if line.strip():
                 try:
                     yield _memory(line, timezone)
-                except (MemoryFormatError, ValueError) as error:
+                except (MemoryFormatError, TypeError, ValueError) as error:
                     loaded.bad_lines[number] = _in_short(error)
 
 

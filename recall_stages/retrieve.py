@@ -52,7 +52,8 @@ class Retrieve(Stage):
 
     def _searches(self, query: Query, limit: int) -> list[Search]:
         text = query.search_text or query.text
-        whole = Search(text, limit, query.scope, query.filter)
+        zone = query.reference_time.tzinfo
+        whole = Search(text, limit, query.scope, query.filter, timezone=zone)
         window = _bounded(query)
         if not window:
             return [whole]
@@ -73,8 +74,10 @@ def _distinct(found: Iterable[Memory], window: tuple[TimeRange, ...]) -> list[Me
     kept = []
     for same in copies.values():
         best, *others = sorted(same.values(), key=lambda each: _preference(each, window))
-        duplicates = {"duplicates": ", ".join(each.id for each in others)} if others else {}
-        kept.append(best.scored(best.score or 0.0, **duplicates))
+        if others:
+            names = ", ".join(each.id for each in others)
+            best = best.scored(best.score or 0.0, duplicates=names)
+        kept.append(best)
     return sorted(kept, key=lambda memory: (-(memory.score or 0.0), memory.id))
 
 

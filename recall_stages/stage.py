@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import tzinfo
 from typing import ClassVar
 
 from typing_extensions import TypeIs
@@ -44,6 +45,7 @@ class Search:
         scope: Whose memories.
         filter: Conditions on metadata, as Chroma writes them.
         within: Where not empty, the recorded or the event time must lie in one of these.
+        timezone: The zone in which the times of a filter are read, where they have none.
     """
 
     text: str
@@ -51,6 +53,7 @@ class Search:
     scope: Scope = field(default_factory=Scope)
     filter: Filter | None = None
     within: tuple[TimeRange, ...] = ()
+    timezone: tzinfo | None = None
 
 
 Requests = Sequence[Prompt] | Sequence[Search]

@@ -11,7 +11,11 @@ from recall_stages.cli import main
 from recall_stages.store import RecallStore
 
 LINES = [
-    {"content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00:00", "user_id": "ann"},
+    {
+        "content": "The dentist filled a tooth.",
+        "created_at": "2024-03-05T10:00:00",
+        "user_id": "ann",
+    },
     {"content": "The dentist moved to Elm Street.", "created_at": 1706778000, "topic": "health"},
     {"content": "Bob sees a dentist, too.", "created_at": "2024-03-05T11:00:00", "user_id": "bob"},
 ]
@@ -48,7 +52,9 @@ def test_several_questions_in_one_call(memories: Path, capsys: pytest.CaptureFix
     assert shown.index("Who moved?") < shown.index("Elm Street") < shown.index("Bob sees")
 
 
-def test_only_the_memories_of_one_person(memories: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_the_memories_of_one_person(
+    memories: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert ask(memories, "--user-id", "bob", "the dentist") == 0
 
     shown = capsys.readouterr().out
@@ -101,7 +107,14 @@ def test_bad_lines_are_named_and_do_not_stop_the_rest(
     second = capsys.readouterr()
 
     assert "The dentist filled a tooth." in first.out
-    for number, why in {1: "JSON", 2: "content", 3: "content", 4: "created_at", 5: "a", 6: "object"}.items():
+    for number, why in {
+        1: "JSON",
+        2: "content",
+        3: "content",
+        4: "created_at",
+        5: "a",
+        6: "object",
+    }.items():
         [said] = [s for s in first.err.splitlines() if f"line {number} is left out" in s]
         assert why in said
     assert "line 7" not in first.err
@@ -124,7 +137,15 @@ def test_a_collection_held_by_another_process(
 ) -> None:
     with RecallStore(memories.with_name("memories.jsonl.recall")):
         done = subprocess.run(
-            [sys.executable, "-m", "langchain_recall", "ask", "--memories", memories, "the dentist"],
+            [
+                sys.executable,
+                "-m",
+                "langchain_recall",
+                "ask",
+                "--memories",
+                memories,
+                "the dentist",
+            ],
             capture_output=True,
             text=True,
             check=False,

@@ -74,7 +74,11 @@ def test_no_machine_path_and_no_registry_host() -> None:
 def test_data_that_may_not_be_here_is_not() -> None:
     data = [path for path in _tracked() if path.suffix in {".json", ".jsonl", ".csv"}]
 
-    assert not [path for path in data if re.search("locomo|beam", str(path.relative_to(ROOT)), re.I)]
+    assert not [
+        path
+        for path in data
+        if re.search("locomo|beam", str(path.relative_to(ROOT)), re.IGNORECASE)
+    ]
 
 
 def test_what_is_pinned_is_what_is_required() -> None:
@@ -85,4 +89,4 @@ def test_what_is_pinned_is_what_is_required() -> None:
     assert "://" not in pinned
     for line in project["dependencies"]:
         name = re.split(r"[<>=\[]", line)[0].strip()
-        assert re.search(rf"^{re.escape(name)}==", pinned, re.M | re.I), name
+        assert re.search(rf"^{re.escape(name)}==", pinned, re.MULTILINE | re.IGNORECASE), name

@@ -50,13 +50,17 @@ def test_a_collection_that_you_have(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_the_commands_it_names_are_in_the_makefile() -> None:
     makefile = (ROOT / "Makefile").read_text()
-    for target in set(re.findall(r"make ([a-z]+)", README + (ROOT / "CONTRIBUTING.md").read_text())):
+    for target in set(
+        re.findall(r"make ([a-z]+)", README + (ROOT / "CONTRIBUTING.md").read_text())
+    ):
         assert f"\n{target}:" in makefile, target
 
 
 def test_the_settings_it_lists_are_those_of_the_retriever() -> None:
     table = README.split("| setting |")[1].split("\n\n")[0]
-    named = set(re.findall(r"`([a-z_]+)`", "\n".join(r.split("|")[1] for r in table.splitlines()[2:])))
+    named = set(
+        re.findall(r"`([a-z_]+)`", "\n".join(r.split("|")[1] for r in table.splitlines()[2:]))
+    )
     framework = {"name", "tags", "metadata"}
 
     assert named == set(langchain_recall.RecallRetriever.model_fields) - framework

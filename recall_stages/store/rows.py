@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import logging
 import re
-import uuid
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Literal
 
 from pydantic import ConfigDict, Field
@@ -19,6 +18,15 @@ from pydantic import ConfigDict, Field
 from recall_stages.errors import MemoryFormatError
 from recall_stages.memory import Memory, MetadataValue, Scope
 from recall_stages.settings import Settings
+from recall_stages.store.moments import (
+    EARLIEST,
+    LATEST,
+    day_of,
+    from_milliseconds,
+    month_of,
+    to_milliseconds,
+    up_to_milliseconds,
+)
 from recall_stages.timeline import TimeRange, parse_time
 from recall_stages.timeline.interval import format_interval, parse_interval
 
@@ -28,10 +36,6 @@ TimeUnit = Literal["milliseconds", "seconds", "iso", "mixed"]
 
 # Who speaks in a chat protocol: no name that a question would use.
 _ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai"})
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
-_DAY = 86_400_000  # in milliseconds
-_OPEN = (-62_135_596_800_000, 253_402_300_799_999)  # years 1 and 9999: where an open event ends
 _REFUSED_KEY = re.compile(r"([#$].*|chroma:document)?", re.DOTALL)  # names Chroma does not take
 
 # LlamaIndex's own keys: it drops or misreads a row whose metadata has them, and writes them into
@@ -52,6 +56,7 @@ _OWN_KEYS = frozenset(
     {"created_at", "created_day", "created_month", "event_start", "event_end", "event_ranges"}
     | {"memory_type", "when_to_use", "author", "quality", *Scope.model_fields}
 )
+_NOT_METADATA = _OWN_KEYS | FRAMEWORK_KEYS
 
 
 class Fields(Settings):
@@ -81,48 +86,6 @@ class Fields(Settings):
 
 
 OWN_FIELDS = Fields()
-
-
-def to_milliseconds(moment: datetime) -> int:
-    """Whole epoch milliseconds, rounded down; never outside the years 1 to 9999."""
-    return _in_calendar((moment - _EPOCH) // _MILLISECOND)
-
-
-def up_to_milliseconds(moment: datetime) -> int:
-    """Whole epoch milliseconds, rounded up: for the end of a range, which does not belong to it."""
-    return _in_calendar(-((_EPOCH - moment) // _MILLISECOND))
-
-
-def from_milliseconds(milliseconds: int) -> datetime:
-    """The moment, in UTC.
-
-    Examples:
-        >>> from_milliseconds(-1).isoformat()
-        '1969-12-31T23:59:59.999000+00:00'
-    """
-    return _EPOCH + milliseconds * _MILLISECOND
-
-
-def day_of(milliseconds: int) -> int:
-    """The day since 1970-01-01, in UTC: the small number that a day's rows share."""
-    return milliseconds // _DAY
-
-
-def month_of(milliseconds: int) -> int:
-    """The month as year x 12 + month - 1, in UTC, so that months count on without gaps."""
-    moment = from_milliseconds(milliseconds)
-    return moment.year * 12 + moment.month - 1
-
-
-def new_id(created_at: datetime) -> str:
-    """A new id that sorts by recorded time and is like no other.
-
-    Examples:
-        >>> new_id(from_milliseconds(0)) < new_id(from_milliseconds(1))
-        True
-    """
-    # Counted from the year 1, so that 13 hexadecimal digits sort by time, before 1970 as after.
-    return f"{to_milliseconds(created_at) - _OPEN[0]:013x}-{uuid.uuid4().hex[:12]}"
 
 
 def index_text(memory: Memory) -> str:
@@ -183,14 +146,19 @@ def to_memory(
     metadata: Mapping[str, MetadataValue] | None,
     fields: Fields = OWN_FIELDS,
     unit: TimeUnit = "milliseconds",
+    similarity: float | None = None,
 ) -> Memory | None:
-    """Read a row; None where it holds no text, which a collection of others may."""
+    """Read a row; None where it holds no text, which a collection of others may.
+
+    Rows are read by the hundred for one question, so they are not validated again.
+    """
     row = dict(metadata or {})
     content = document if fields.content is None else row.pop(fields.content, document)
     if not isinstance(content, str) or not content.strip():
         _log.debug("row %s holds no text and is passed over", row_id)
         return None
-    memory = Memory.model_construct(
+    found: dict[str, float | str] = {} if similarity is None else {"similarity": similarity}
+    return Memory.model_construct(
         id=row_id,
         content=content,
         memory_type=_text(row, fields.memory_type),
@@ -202,14 +170,11 @@ def to_memory(
             None, **{name: _text(row, getattr(fields, name)) or None for name in Scope.model_fields}
         ),
         quality=_quality(row.pop("quality", None)),
-        metadata={},
-        score=None,
-        trace={},
+        # Last, when all that has a place of its own has been taken out of the row.
+        metadata={key: value for key, value in row.items() if key not in _NOT_METADATA},
+        score=similarity,
+        trace=found,
         source=None,
-    )
-    own = _OWN_KEYS | FRAMEWORK_KEYS
-    return memory.model_copy(
-        update={"metadata": {key: value for key, value in row.items() if key not in own}}
     )
 
 
@@ -236,8 +201,8 @@ def _event_columns(events: tuple[TimeRange, ...]) -> dict[str, MetadataValue]:
     """The hull of the events, which Chroma can compare, and each of them as text."""
     if not events:
         return {}
-    starts = [_OPEN[0] if each.start is None else to_milliseconds(each.start) for each in events]
-    ends = [_OPEN[1] if each.end is None else up_to_milliseconds(each.end) for each in events]
+    starts = [EARLIEST if each.start is None else to_milliseconds(each.start) for each in events]
+    ends = [LATEST if each.end is None else up_to_milliseconds(each.end) for each in events]
     return {
         "event_start": min(starts),
         "event_end": max(ends),
@@ -277,7 +242,3 @@ def _check_storable(memory_id: str, row: Mapping[str, MetadataValue]) -> None:
                     f"{text!r} cannot be stored: it holds half a character (a lone surrogate); "
                     "decode the text anew, or cut it elsewhere"
                 )
-
-
-def _in_calendar(milliseconds: int) -> int:
-    return min(max(milliseconds, _OPEN[0]), _OPEN[1])

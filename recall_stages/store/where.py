@@ -8,11 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
+
+from typing_extensions import TypeIs
 
 from recall_stages.errors import FilterError
 from recall_stages.memory import Filter, Scope
-from recall_stages.store.rows import OWN_FIELDS, Fields, TimeUnit, to_milliseconds
+from recall_stages.store.moments import to_milliseconds
+from recall_stages.store.rows import OWN_FIELDS, Fields, TimeUnit
 from recall_stages.timeline import parse_time
 
 Where = dict[str, object]
@@ -48,7 +51,10 @@ def scope_where(scope: Scope, fields: Fields = OWN_FIELDS) -> Where | None:
 
 
 def filter_where(
-    given: Filter | None, fields: Fields = OWN_FIELDS, unit: TimeUnit = "milliseconds"
+    given: Filter | None,
+    fields: Fields = OWN_FIELDS,
+    unit: TimeUnit = "milliseconds",
+    timezone: tzinfo | None = None,
 ) -> Where | None:
     """A user's filter in the form that Chroma accepts, meaning what it says.
 
@@ -65,7 +71,7 @@ def filter_where(
     """
     if given is None:
         return None
-    return _Reader(fields.created_at, unit).read(given)
+    return _Reader(fields.created_at, unit, timezone).read(given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +80,7 @@ class _Reader:
 
     created_at: str
     unit: TimeUnit
+    timezone: tzinfo | None
 
     def read(self, given: object) -> Where | None:
         if not isinstance(given, Mapping):
@@ -129,7 +136,7 @@ class _Reader:
         return join([self._compare(key, single, each) for each in operands])
 
     def _operand(self, key: str, value: object) -> str | bool | int | float:
-        if isinstance(value, datetime) or (key == self.created_at and isinstance(value, str)):
+        if isinstance(value, datetime) or (key == self.created_at and self._is_time(value)):
             return self._time(key, value)
         if isinstance(value, float) and not math.isfinite(value):
             raise FilterError(f"filter on {key!r} must compare with a finite number; got {value}")
@@ -141,16 +148,21 @@ class _Reader:
             raise FilterError(f"filter on {key!r} must compare with 64 bits at most; got {value}")
         return value
 
-    def _time(self, key: str, value: datetime | str) -> str | int | float:
+    def _is_time(self, value: object) -> TypeIs[str | int | float]:
+        # Numbers in our own rows mean what they mean in a Memory: seconds, or milliseconds.
+        numeric = isinstance(value, int | float) and not isinstance(value, bool)
+        return isinstance(value, str) or (numeric and self.unit == "milliseconds")
+
+    def _time(self, key: str, value: datetime | str | float) -> str | int | float:
         try:
-            milliseconds = to_milliseconds(parse_time(value))
+            milliseconds = to_milliseconds(parse_time(value, self.timezone))
         except ValueError as error:
             raise FilterError(f"filter on {key!r}: {error}") from error
         if self.unit == "milliseconds":
             return milliseconds
         if self.unit == "seconds":
             return milliseconds / 1000
-        return value if isinstance(value, str) else value.isoformat()
+        return value.isoformat() if isinstance(value, datetime) else value
 
 
 def _fraction(key: str, operator: str, value: float) -> Where | None:

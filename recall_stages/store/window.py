@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recall_stages.store.rows import (
-    Fields,
-    TimeUnit,
-    day_of,
-    month_of,
-    to_milliseconds,
-    up_to_milliseconds,
-)
+from recall_stages.store.moments import day_of, month_of, to_milliseconds, up_to_milliseconds
+from recall_stages.store.rows import Fields, TimeUnit
 from recall_stages.store.where import Where, all_of, any_of
 from recall_stages.timeline import TimeRange
 

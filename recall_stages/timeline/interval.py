@@ -1,4 +1,4 @@
-"""A time range as flat text, ISO 8601's interval: for rows, traces and whatever else holds no objects."""
+"""A time range as flat text, ISO 8601's interval: for rows, traces, whatever holds no objects."""
 
 from __future__ import annotations
 

@@ -216,6 +216,17 @@ def test_data_that_is_not_there_is_named(main, tmp_path, capsys):
     assert "nowhere" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "argv",
+    [["--rows", "5"], ["--rows", "many"], ["--queries", "0"], ["--json", "nowhere/out.json"]],
+)
+def test_latency_refuses_what_it_cannot_do(argv, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        latency.main(argv)
+    assert stopped.value.code == 2
+    assert argv[0] in capsys.readouterr().err
+
+
 def test_a_bad_line_is_named(folder):
     with (folder / "memories.jsonl").open("a") as file:
         file.write('{"corpus": "house"}\n')

@@ -1,4 +1,4 @@
-"""Both faces, sync and async, behind one way of asking: so that one table of cases runs through all."""
+"""Both faces, sync and async, behind one way of asking, for one table of cases."""
 
 import asyncio
 import importlib
@@ -26,7 +26,7 @@ class Found:
 
 
 class ScriptedChat(BaseChatModel):
-    """A LangChain model that says what it was told to, or raises it, and keeps what it was asked."""
+    """A LangChain model that says, or raises, what it was told to, and keeps what it was asked."""
 
     replies: list[Any]
     asked: list[str] = []  # noqa: RUF012 - pydantic copies it
@@ -146,4 +146,6 @@ def _from_documents(documents: Sequence[Document]) -> list[Found]:
 
 
 def _from_nodes(nodes: Sequence[NodeWithScore]) -> list[Found]:
-    return [Found(n.node.node_id, n.node.get_content(), n.score, dict(n.node.metadata)) for n in nodes]
+    return [
+        Found(n.node.node_id, n.node.get_content(), n.score, dict(n.node.metadata)) for n in nodes
+    ]

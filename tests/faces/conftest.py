@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-
 from faces.adapters import FACES, Face
+
 from recall_stages.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"  # a Friday
@@ -46,7 +46,9 @@ MEMORIES = [
         "id": "wedding",
         "content": "The wedding of Carla is what we talked about.",
         "created_at": "2024-01-10T12:00:00Z",
-        "events": [{"start": "2024-03-02T00:00:00Z", "end": "2024-03-03T00:00:00Z", "grain": "day"}],
+        "events": [
+            {"start": "2024-03-02T00:00:00Z", "end": "2024-03-03T00:00:00Z", "grain": "day"}
+        ],
         "scope": {"user_id": "ann"},
     },
     {

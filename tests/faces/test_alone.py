@@ -1,4 +1,4 @@
-"""Each face works where the other framework is not installed, with what its extra names and no more.
+"""Each face works without the other framework, with what its extra names and no more.
 
 The environments are real: a fresh venv whose packages are exactly the distributions that
 ``recall-retrievers[langchain]``, or ``[llamaindex]``, or neither requires, linked from this one.
@@ -56,7 +56,9 @@ def _required(extra: str) -> dict[str, Distribution]:
 
 
 @pytest.fixture(scope="module", params=["langchain", "llamaindex", ""])
-def environment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+def environment(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Path]:
     folder = tmp_path_factory.mktemp(f"with-{request.param or 'none'}")
     venv.create(folder, symlinks=True)
     packages = next(folder.glob("lib/python*/site-packages"))

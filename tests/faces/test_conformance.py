@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-
 from faces.adapters import FACES, Face
 from faces.conftest import NOW
+
 from recall_stages.store import RecallStore
 
 
@@ -60,9 +60,7 @@ CASES = [
         {"time_mode": "require", "time_range": ("2024-02-01", "2024-02-02")},
     ),
     Case("the scope of the retriever", "dentist", ["bob"], {"scope": {"user_id": "bob"}}),
-    Case(
-        "the scope of the call", "dentist", ["bob"], options={"scope": {"user_id": "bob"}}
-    ),
+    Case("the scope of the call", "dentist", ["bob"], options={"scope": {"user_id": "bob"}}),
     Case(
         "a call narrows the scope",
         "dentist",
@@ -88,6 +86,21 @@ CASES = [
         "dentist",
         ["fear"],
         {"filter": {"created_at": {"$lt": "2024-01-01T00:00:00Z"}}},
+    ),
+    Case(
+        "a filter's time is read in the asker's zone",
+        "dentist",
+        ["fear"],
+        {
+            "filter": {"created_at": {"$gt": "2023-11-21T03:00", "$lt": "2023-11-21T04:00"}},
+            "timezone": "Asia/Tokyo",
+        },
+    ),
+    Case(
+        "a filter's number is a time as everywhere: epoch seconds",
+        "dentist",
+        ["fear"],
+        {"filter": {"created_at": {"$lt": 1704067200}}},
     ),
     Case("k of the call", "dentist", ["fear"], {"k": 4}, {"k": 1}),
     Case(
@@ -142,7 +155,10 @@ def test_every_result_says_how_its_score_came_about(store: RecallStore, face: Fa
         "2024-03-05T00:00:00+00:00/2024-03-06T00:00:00+00:00"
     )
     assert filling.metadata["recall_time_match"] == "recorded"
-    assert (filling.metadata["recall_type_ratio"], filling.metadata["recall_time_ratio"]) == (0.5, 2)
+    assert (filling.metadata["recall_type_ratio"], filling.metadata["recall_time_ratio"]) == (
+        0.5,
+        2,
+    )
     assert (moved.metadata["recall_type_ratio"], moved.metadata["recall_time_ratio"]) == (1, 1)
     for each in found.values():
         parts = [each.metadata[f"recall_{n}"] for n in ("similarity", "type_ratio", "time_ratio")]

@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from faces.adapters import ScriptedChat
 from langchain_core.load import dumps, loads
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
@@ -16,7 +17,6 @@ from llama_index.core.schema import MetadataMode, QueryBundle
 
 import langchain_recall
 import llamaindex_recall
-from faces.adapters import ScriptedChat
 from llamaindex_recall import RecallQueryBundle
 from recall_stages.store import RecallStore
 
@@ -51,7 +51,7 @@ def test_a_chain(langchain: Any) -> None:
 
 def test_a_chain_that_hands_over_a_dict(langchain: Any) -> None:
     assert [d.id for d in langchain.invoke({"query": "the dentist"})] == ["fear", "moved"]
-    with pytest.raises(ValueError, match="expected the question under 'query'.*'input'"):
+    with pytest.raises(ValueError, match=r"expected the question under 'query'.*'input'"):
         langchain.invoke({"input": "the dentist"})
 
 
@@ -80,7 +80,9 @@ def test_an_agents_tool(langchain: Any) -> None:
         langchain, "memories", "What was said.", response_format="content_and_artifact"
     )
 
-    message = tool.invoke({"name": "memories", "args": {"query": "dentist"}, "id": "1", "type": "tool_call"})
+    message = tool.invoke(
+        {"name": "memories", "args": {"query": "dentist"}, "id": "1", "type": "tool_call"}
+    )
 
     assert "Ann is afraid of the dentist." in message.content
     assert [d.id for d in message.artifact] == ["fear", "moved"]
@@ -170,7 +172,12 @@ def test_what_one_face_stores_the_other_finds(words: Any, face: Any) -> None:
     from langchain_core.documents import Document
     from llama_index.core.schema import TextNode
 
-    metadata = {"created_at": "2024-03-05T10:00:00Z", "memory_type": "insight", "user_id": "ann", "tags": ["a", "b"]}
+    metadata = {
+        "created_at": "2024-03-05T10:00:00Z",
+        "memory_type": "insight",
+        "user_id": "ann",
+        "tags": ["a", "b"],
+    }
     with RecallStore(embedding=words) as store:
         langchain = langchain_recall.RecallRetriever(store=store)
         llamaindex = llamaindex_recall.RecallRetriever(store=store)

@@ -1,4 +1,4 @@
-"""LangChain's own suite for retrievers, against every way of keeping a collection on this machine."""
+"""LangChain's own suite for retrievers, against each way of keeping a collection."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,22 +1,29 @@
 """The stages as each framework uses them by itself: a compressor, a node postprocessor."""
 
 import copy
+import json
 from typing import Any
 
 import pytest
-
 from faces.adapters import Face, Found, _document, _node
+
 from recall_stages.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"
 
 CANDIDATES = [
     Found("a", "The dentist moved to Elm Street.", 0.9, {"created_at": "2024-02-01T09:00:00Z"}),
-    Found("b", "A filling by the dentist.", 0.6, {"created_at": 1709632800, "memory_type": "insight"}),
-    Found("c", "Green tea.", 0.05, {"created_at": "2024-03-05T07:00:00+00:00", "memory_type": "task"}),
+    Found(
+        "b", "A filling by the dentist.", 0.6, {"created_at": 1709632800, "memory_type": "insight"}
+    ),
+    Found(
+        "c", "Green tea.", 0.05, {"created_at": "2024-03-05T07:00:00+00:00", "memory_type": "task"}
+    ),
     Found("d", "Something undated.", 0.5, {}),
 ]
-RANKING = '{"scores": [{"memory": 1, "score": 0.2}, {"memory": 2, "score": 0.9}, {"memory": 3, "score": 0.1}, {"memory": 4, "score": 0.0}]}'
+RANKING = json.dumps(
+    {"scores": [{"memory": n, "score": s} for n, s in enumerate([0.2, 0.9, 0.1, 0.0], 1)]}
+)
 
 
 def test_extract_time_then_fuse_rerank_understand_a_bare_string(face: Face) -> None:
@@ -29,7 +36,12 @@ def test_extract_time_then_fuse_rerank_understand_a_bare_string(face: Face) -> N
     assert [each.id for each in stamped] == ["a", "b", "c", "d"]
     assert [each.id for each in fused] == ["b", "a", "d", "c"]
     assert [each.score for each in fused] == pytest.approx([0.6 * 2 * 2, 0.9, 0.5, 0.05 * 2])
-    assert [each.metadata["recall_time_match"] for each in fused] == ["recorded", "none", "none", "recorded"]
+    assert [each.metadata["recall_time_match"] for each in fused] == [
+        "recorded",
+        "none",
+        "none",
+        "recorded",
+    ]
 
 
 def test_fuse_rerank_twice_gives_the_same(face: Face) -> None:
@@ -61,7 +73,12 @@ def test_semantic_rank_sorts_by_what_the_model_says(face: Face) -> None:
 
     ranked = face.refine(face.SemanticRank(llm=model), CANDIDATES, "Who filled my tooth?")
 
-    assert [(each.id, each.score) for each in ranked] == [("b", 0.9), ("a", 0.2), ("c", 0.1), ("d", 0.0)]
+    assert [(each.id, each.score) for each in ranked] == [
+        ("b", 0.9),
+        ("a", 0.2),
+        ("c", 0.1),
+        ("d", 0.0),
+    ]
     assert ranked[0].metadata["recall_semantic"] == 0.9
     assert len(model.asked) == 1
     assert "Who filled my tooth?" in model.asked[0]
@@ -84,12 +101,19 @@ def test_a_failing_model_loses_nothing_and_is_named(face: Face, babble: str) -> 
 
     ranked = face.refine(stage, CANDIDATES, "the dentist")
 
-    assert [(each.id, each.score) for each in ranked] == [("a", 0.9), ("b", 0.6), ("d", 0.5), ("c", 0.05)]
+    assert [(each.id, each.score) for each in ranked] == [
+        ("a", 0.9),
+        ("b", 0.6),
+        ("d", 0.5),
+        ("c", 0.05),
+    ]
     assert all(each.metadata["recall_degraded"].startswith("SemanticRank: ") for each in ranked)
 
 
 def test_memories_that_the_model_leaves_out_stay_below(face: Face) -> None:
-    stage = face.SemanticRank(llm=face.model('```json\n{"scores": [{"memory": 3, "score": "0.4"},]}\n```'))
+    stage = face.SemanticRank(
+        llm=face.model('```json\n{"scores": [{"memory": 3, "score": "0.4"},]}\n```')
+    )
 
     ranked = face.refine(stage, CANDIDATES, "tea")
 
@@ -99,13 +123,15 @@ def test_memories_that_the_model_leaves_out_stay_below(face: Face) -> None:
 
 
 def test_windows_are_asked_one_by_one_and_ranked_together(face: Face) -> None:
-    one, two = (f'{{"scores": [{{"memory": 1, "score": {s}}}, {{"memory": 2, "score": {t}}}]}}' for s, t in ((0.1, 0.7), (0.9, 0.3)))
-    replies = {"Elm Street": one, "Green tea": two}
+    one, two = (
+        json.dumps({"scores": [{"memory": 1, "score": first}, {"memory": 2, "score": second}]})
+        for first, second in ((0.1, 0.7), (0.9, 0.3))
+    )
     model = face.model(one, two)
 
     ranked = face.refine(face.SemanticRank(llm=model, window=2), CANDIDATES, "tea")
 
-    assert len(model.asked) == len(replies)
+    assert len(model.asked) == 2
     assert sorted(each.score or 0 for each in ranked) == [0.1, 0.3, 0.7, 0.9]
     assert [each.score for each in ranked] == [0.9, 0.7, 0.3, 0.1]
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import chromadb
 import pytest
-
 from faces.adapters import Face
+
 from recall_stages.store import RecallStore
 
 CONSTRUCTION = {
@@ -16,7 +16,10 @@ CONSTRUCTION = {
     "a boolean for a time": ({"timestamp": True}, "ISO 8601 string or datetime; got True"),
     "nonsense for a time": ({"timestamp": "soon"}, "ISO 8601"),
     "an unknown time zone": ({"timezone": "Mars/Olympus"}, "such as 'Europe/Berlin'"),
-    "an unknown scope": ({"scope": {"user": "ann"}}, "has no argument 'user'; did you mean 'user_id'"),
+    "an unknown scope": (
+        {"scope": {"user": "ann"}},
+        "has no argument 'user'; did you mean 'user_id'",
+    ),
     "an empty scope": ({"scope": {"user_id": ""}}, "at least 1 character"),
     "an unknown time mode": ({"time_mode": "hard"}, "'prefer', 'require' or 'ignore'"),
 }
@@ -112,7 +115,10 @@ STAGES: dict[str, tuple[Callable[[Face], Any], str]] = {
         "less than or equal to 1",
     ),
     "a model that is none": (lambda face: face.SemanticRank(llm="gpt"), "instance of"),
-    "a language it cannot read": (lambda face: face.ExtractTime(language="fr"), "'auto', 'en' or 'zh'"),
+    "a language it cannot read": (
+        lambda face: face.ExtractTime(language="fr"),
+        "'auto', 'en' or 'zh'",
+    ),
 }
 
 

@@ -49,7 +49,9 @@ def test_settings_reach_the_calendar() -> None:
 
 
 def test_a_question_that_names_no_time_passes_as_it_is() -> None:
-    asked = Recall(Query(text="May I ask about the dentist?", reference_time=NOW), (Memory(content="a"),))
+    asked = Recall(
+        Query(text="May I ask about the dentist?", reference_time=NOW), (Memory(content="a"),)
+    )
 
     assert ExtractTime().apply(asked) is asked
 

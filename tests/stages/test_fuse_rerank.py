@@ -12,7 +12,9 @@ from recall_stages.stage import Recall
 from recall_stages.timeline import TimeRange
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
-TUESDAY = TimeRange(datetime(2024, 3, 5, tzinfo=UTC), datetime(2024, 3, 6, tzinfo=UTC), "day", text="Tuesday")
+TUESDAY = TimeRange(
+    datetime(2024, 3, 5, tzinfo=UTC), datetime(2024, 3, 6, tzinfo=UTC), "day", text="Tuesday"
+)
 
 memories = st.lists(
     st.builds(
@@ -20,14 +22,18 @@ memories = st.lists(
         content=st.text(min_size=1).filter(str.strip),
         id=st.uuids().map(str),
         memory_type=st.sampled_from(["conversation", "observation", "insight", "diary"]),
-        created_at=st.none() | st.datetimes(datetime(2024, 2, 1), datetime(2024, 4, 1), timezones=st.just(UTC)),
+        created_at=st.none()
+        | st.datetimes(datetime(2024, 2, 1), datetime(2024, 4, 1), timezones=st.just(UTC)),
         score=st.none() | st.floats(-1, 1),
     ),
     max_size=12,
 )
 
 
-def fuse(given_memories, stage=FuseRerank(top_n=100), ranges=(TUESDAY,), k=None):
+EVERY = FuseRerank(top_n=100)
+
+
+def fuse(given_memories, stage=EVERY, ranges=(TUESDAY,), k=None):
     query = Query(text="x", reference_time=NOW, time_ranges=ranges, k=k)
     return stage.apply(Recall(query, tuple(given_memories))).memories
 

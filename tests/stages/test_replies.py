@@ -21,7 +21,9 @@ def test_json_is_found(reply: str) -> None:
     assert read_json(reply) == {"scores": [1]}
 
 
-@pytest.mark.parametrize("reply", ["", "I cannot help with that.", "{", "[" * 100_000, "x" * 300_000])
+@pytest.mark.parametrize(
+    "reply", ["", "I cannot help with that.", "{", "[" * 100_000, "x" * 300_000]
+)
 def test_what_is_none_is_an_error(reply: str) -> None:
     with pytest.raises(ReplyError, match="expected"):
         read_json(reply)

@@ -1,5 +1,6 @@
 """Retrieve: which searches it asks for, and what it makes of the answers."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from recall_stages.memory import Memory, Query, Scope
@@ -35,8 +36,10 @@ def test_the_whole_and_the_time_named_are_searched_at_once() -> None:
 
     _, asked = ask(Retrieve(), query, [], [])
 
-    whole = Search("the dentist", 50, Scope(user_id="ann"), {"topic": "health"})
-    assert asked == [whole, Search("the dentist", 50, whole.scope, whole.filter, (TUESDAY,))]
+    whole = Search(
+        "the dentist", 50, Scope(user_id="ann"), {"topic": "health"}, timezone=NOW.tzinfo
+    )
+    assert asked == [whole, replace(whole, within=(TUESDAY,))]
 
 
 def test_a_vague_time_is_not_searched() -> None:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from recall_stages.memory import Memory, Query
 from recall_stages.semantic_rank import SYSTEM, SemanticRank
-from recall_stages.stage import Recall
+from recall_stages.stage import Recall, run
 
 ASKED = Recall(
     Query(text="Who filled my tooth?", reference_time=datetime(2024, 3, 8, 12, tzinfo=UTC)),
@@ -19,7 +19,9 @@ def test_the_prompt() -> None:
     [prompt] = next(SemanticRank(llm=object()).apply(ASKED))
 
     assert prompt.system == SYSTEM
-    assert prompt.user == """\
+    assert (
+        prompt.user
+        == """\
 The question, asked at 2024-03-08 12:00 (Friday):
 Who filled my tooth?
 
@@ -31,16 +33,16 @@ The dentist did.
 When to use: At the dentist's
 Ask &lt;b&gt;first&lt;/b&gt;.
 </memory>"""
+    )
 
 
 def test_switched_off_it_only_sorts() -> None:
     stage = SemanticRank(llm=object(), enable_ranker=False)
     candidates = tuple(Memory(content=str(s), score=s) for s in (0.2, 0.7, 0.5))
 
-    try:
-        next(stage.apply(Recall(ASKED.query, candidates)))
-    except StopIteration as done:
-        assert [memory.score for memory in done.value.memories] == [0.7, 0.5, 0.2]
+    recall = run(stage.apply(Recall(ASKED.query, candidates)), ask=list)
+
+    assert [memory.score for memory in recall.memories] == [0.7, 0.5, 0.2]
 
 
 def test_copies_of_a_text_are_judged_once() -> None:

@@ -87,7 +87,9 @@ def test_a_search_outside_a_retriever_says_so() -> None:
 def test_every_memory_names_the_step_that_fell_back() -> None:
     class Finds(Stage):
         def apply(self, recall: Recall) -> Recall:
-            return Recall(recall.query, (Memory(content="a"), Memory(content="b")), "", recall.fallbacks)
+            return Recall(
+                recall.query, (Memory(content="a"), Memory(content="b")), "", recall.fallbacks
+            )
 
     def ask(prompts):
         raise ConnectionError("down")

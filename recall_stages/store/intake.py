@@ -1,0 +1,72 @@
+"""What a caller hands over to be stored, made ready as a whole before any of it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from recall_stages.errors import MemoryFormatError
+from recall_stages.memory import Memory, MetadataValue
+from recall_stages.store.moments import new_id
+from recall_stages.store.rows import to_metadata
+
+MemoryInput = Memory | Mapping[str, object] | str
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A memory that can be written.
+
+    Attributes:
+        memory: The memory, with an id and a time.
+        metadata: The metadata of its row.
+        is_new: Whether its id was made just now, so that no row can have it yet.
+    """
+
+    memory: Memory
+    metadata: dict[str, MetadataValue]
+    is_new: bool
+
+
+def make_ready(given: Iterable[MemoryInput], clock: Callable[[], datetime]) -> list[Ready]:
+    """Check everything that is to be stored, and give ids and times to what has none.
+
+    Raises:
+        MemoryFormatError: When anything of it cannot be stored, or two memories have one id.
+    """
+    if isinstance(given, str | Mapping | Memory):
+        raise MemoryFormatError(
+            f"add takes a list of memories; got one {type(given).__name__}: put it in a list"
+        )
+    ready: dict[str, Ready] = {}
+    for memory in map(_as_memory, given):
+        created_at = memory.created_at or clock()
+        memory_id = memory.id or new_id(created_at)
+        if memory_id in ready:
+            raise MemoryFormatError(
+                f"two memories of one call have the id {memory_id!r}; give each its own"
+            )
+        whole = memory.model_copy(update={"created_at": created_at, "id": memory_id})
+        ready[memory_id] = Ready(whole, to_metadata(whole), is_new=not memory.id)
+    return list(ready.values())
+
+
+def distinct_ids(ids: Sequence[str]) -> list[str]:
+    """Each id once, in order."""
+    if isinstance(ids, str):
+        raise TypeError(f"expected a list of ids; got the text {ids!r}: put it in a list")
+    return list(dict.fromkeys(ids))
+
+
+def _as_memory(given: MemoryInput) -> Memory:
+    if not isinstance(given, str | Mapping | Memory):
+        raise MemoryFormatError(
+            f"a memory is a Memory, a mapping of its fields or a text; got {type(given).__name__}"
+        )
+    fields = {"content": given} if isinstance(given, str) else dict(given)
+    fields |= {"score": None, "trace": {}, "source": None}  # what a search said is not stored
+    try:
+        return Memory.model_validate(fields)
+    except (ValueError, TypeError) as error:  # pydantic lets a validator's TypeError through
+        raise MemoryFormatError(f"not a memory that can be stored: {error}") from error

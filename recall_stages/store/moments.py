@@ -1,0 +1,59 @@
+"""Moments and ids as rows write them: whole milliseconds, the buckets they fall into."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, timedelta
+
+EARLIEST, LATEST = -62_135_596_800_000, 253_402_300_799_999
+"""The years 1 to 9999 in epoch milliseconds: all that a datetime can say."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+_DAY = 86_400_000  # in milliseconds
+
+
+def to_milliseconds(moment: datetime) -> int:
+    """Whole epoch milliseconds, rounded down; never outside the years 1 to 9999."""
+    return _in_calendar((moment - _EPOCH) // _MILLISECOND)
+
+
+def up_to_milliseconds(moment: datetime) -> int:
+    """Whole epoch milliseconds, rounded up: for the end of a range, which does not belong to it."""
+    return _in_calendar(-((_EPOCH - moment) // _MILLISECOND))
+
+
+def from_milliseconds(milliseconds: int) -> datetime:
+    """The moment, in UTC.
+
+    Examples:
+        >>> from_milliseconds(-1).isoformat()
+        '1969-12-31T23:59:59.999000+00:00'
+    """
+    return _EPOCH + milliseconds * _MILLISECOND
+
+
+def day_of(milliseconds: int) -> int:
+    """The day since 1970-01-01, in UTC: the small number that a day's rows share."""
+    return milliseconds // _DAY
+
+
+def month_of(milliseconds: int) -> int:
+    """The month as year x 12 + month - 1, in UTC, so that months count on without gaps."""
+    moment = from_milliseconds(milliseconds)
+    return moment.year * 12 + moment.month - 1
+
+
+def new_id(created_at: datetime) -> str:
+    """A new id that sorts by recorded time and is like no other.
+
+    Examples:
+        >>> new_id(from_milliseconds(0)) < new_id(from_milliseconds(1))
+        True
+    """
+    # Counted from the year 1, so that 13 hexadecimal digits sort by time, before 1970 as after.
+    return f"{to_milliseconds(created_at) - EARLIEST:013x}-{uuid.uuid4().hex[:12]}"
+
+
+def _in_calendar(milliseconds: int) -> int:
+    return min(max(milliseconds, EARLIEST), LATEST)
