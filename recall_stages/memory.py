@@ -37,7 +37,7 @@ TimeMatch = Literal["recorded", "event"]
 
 AwareTime = Annotated[datetime, BeforeValidator(parse_time)]
 
-_SCALARS = (str, bool, int, float)
+_SCALARS = {str, bool, int, float}
 _LARGEST_INTEGER = 2**63 - 1  # Chroma silently turns larger ones into floats
 
 
@@ -138,9 +138,8 @@ class Memory(Settings):
     def _flat(cls, metadata: object) -> object:
         # In one sentence, where pydantic would name each of the eight types that it is not.
         for key, value in metadata.items() if isinstance(metadata, Mapping) else ():
-            if not all(
-                type(part) in _SCALARS for part in (value if isinstance(value, list) else [value])
-            ):
+            kinds = {type(part) for part in (value if isinstance(value, list) else [value])}
+            if len(kinds) > 1 or not kinds <= _SCALARS:
                 raise ValueError(
                     f"metadata {key!r} must be text, a number, a boolean or a list of one of "
                     f"these; got {value!r}"

@@ -140,7 +140,7 @@ def to_metadata(memory: Memory) -> dict[str, MetadataValue]:
     return row
 
 
-def to_memory(
+def to_memory(  # noqa: PLR0913, PLR0917 - a row, how to read it, how near it is
     row_id: str,
     document: str | None,
     metadata: Mapping[str, MetadataValue] | None,

@@ -25,6 +25,14 @@ class Found:
     metadata: dict[str, Any]
 
 
+def _said(replies: Sequence[Any], prompt: str, count: int) -> str:
+    """The next reply, the last one over and over; a function of the prompt, or an error to raise."""
+    reply = replies[min(count, len(replies)) - 1]
+    if isinstance(reply, Exception):
+        raise reply
+    return reply(prompt) if callable(reply) else reply
+
+
 class ScriptedChat(BaseChatModel):
     """A LangChain model that says, or raises, what it was told to, and keeps what it was asked."""
 
@@ -42,10 +50,9 @@ class ScriptedChat(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        self.asked.append("\n\n".join(str(message.content) for message in messages))
-        reply = self.replies[min(len(self.asked), len(self.replies)) - 1]
-        if isinstance(reply, Exception):
-            raise reply
+        prompt = "\n\n".join(str(message.content) for message in messages)
+        self.asked.append(prompt)
+        reply = _said(self.replies, prompt, len(self.asked))
         return ChatResult(generations=[ChatGeneration(message=AIMessage(reply))])
 
 
@@ -61,10 +68,7 @@ class ScriptedLLM(CustomLLM):
 
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
         self.asked.append(prompt)
-        reply = self.replies[min(len(self.asked), len(self.replies)) - 1]
-        if isinstance(reply, Exception):
-            raise reply
-        return CompletionResponse(text=reply)
+        return CompletionResponse(text=_said(self.replies, prompt, len(self.asked)))
 
     def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
         raise NotImplementedError

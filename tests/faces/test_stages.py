@@ -89,8 +89,8 @@ BABBLE = {
     "a refusal": "I cannot help with that.",
     "an empty reply": "",
     "an error": ConnectionError("the model is down"),
-    "numbers that were not sent": '{"scores": [{"memory": 9, "score": 1}, {"memory": -1, "score": 1}]}',
-    "scores out of range": '{"scores": [{"memory": 1, "score": 95}, {"memory": 2, "score": "high"}]}',
+    "numbers that were not sent": '[{"memory": 9, "score": 1}, {"memory": -1, "score": 1}]',
+    "scores out of range": '[{"memory": 1, "score": 95}, {"memory": 2, "score": "high"}]',
     "another shape": '["b", "a"]',
 }
 
@@ -122,18 +122,24 @@ def test_memories_that_the_model_leaves_out_stay_below(face: Face) -> None:
     assert all((each.score or 0) <= 0.4 for each in ranked)
 
 
-def test_windows_are_asked_one_by_one_and_ranked_together(face: Face) -> None:
-    one, two = (
-        json.dumps({"scores": [{"memory": 1, "score": first}, {"memory": 2, "score": second}]})
-        for first, second in ((0.1, 0.7), (0.9, 0.3))
-    )
-    model = face.model(one, two)
+def test_windows_are_ranked_together(face: Face) -> None:
+    """Each window is a prompt of its own; where they are asked at once, in whatever order."""
+
+    def judge(prompt: str) -> str:
+        scores = (0.1, 0.7) if "Elm Street" in prompt else (0.9, 0.3)
+        return json.dumps([{"memory": n, "score": score} for n, score in enumerate(scores, 1)])
+
+    model = face.model(judge)
 
     ranked = face.refine(face.SemanticRank(llm=model, window=2), CANDIDATES, "tea")
 
     assert len(model.asked) == 2
-    assert sorted(each.score or 0 for each in ranked) == [0.1, 0.3, 0.7, 0.9]
-    assert [each.score for each in ranked] == [0.9, 0.7, 0.3, 0.1]
+    assert [(each.id, each.score) for each in ranked] == [
+        ("c", 0.9),
+        ("b", 0.7),
+        ("d", 0.3),
+        ("a", 0.1),
+    ]
 
 
 def test_memory_text_cannot_leave_its_fence(face: Face) -> None:
