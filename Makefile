@@ -38,10 +38,9 @@ fix: $(READY)  ## format, and what the linter can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-DATA ?= examples/memorybank/benchmark
-bench: $(READY)  ## the benchmarks, on DATA=folder (a part of MemoryBank, if none is given)
-	$(BIN)/python -m benchmarks.retrieval --data $(DATA)
+bench: $(READY)  ## latency; with DATA=folder, retrieval quality on that folder too
 	$(BIN)/python -m benchmarks.latency --rows 10000
+	$(if $(DATA),$(BIN)/python -m benchmarks.retrieval --data $(DATA))
 
 notebooks: $(READY)  ## run the notebooks from top to bottom
 	$(BIN)/python -m pytest tests/test_notebooks.py

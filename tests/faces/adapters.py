@@ -26,7 +26,7 @@ class Found:
 
 
 def _said(replies: Sequence[Any], prompt: str, count: int) -> str:
-    """The next reply, the last one over and over; a function of the prompt, or an error to raise."""
+    """The next reply, the last one for ever; a function of the prompt, or an error to raise."""
     reply = replies[min(count, len(replies)) - 1]
     if isinstance(reply, Exception):
         raise reply
