@@ -13,7 +13,7 @@ from langchain_core.callbacks import (
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever, LangSmithRetrieverParams
 from langchain_core.runnables import RunnableConfig, ensure_config
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 
 from langchain_recall._convert import to_document, to_memory
 from langchain_recall._model import Model, asking, asking_async
@@ -22,16 +22,12 @@ from recall_stages.explain import Explanation
 from recall_stages.explain import explain as explain_memories
 from recall_stages.memory import Scope
 from recall_stages.retriever import CallOptions, MemoryRetriever, MemoryStore
-from recall_stages.stage import Recall, Stage, arun, run
+from recall_stages.stage import Recall, arun, run
 
 # What a chain's config may set. Not session_id: LangChain's message histories use that name for
 # a conversation, and memories of other conversations would silently vanish.
 _CONFIGURABLE = ("timestamp", "timezone")
 _CONFIGURABLE_SCOPE = ("user_id", "agent_id", "workspace")
-
-
-def _default_stages() -> list[Stage]:
-    return [ExtractTime(), FuseRerank()]
 
 
 class RecallRetriever(MemoryRetriever, BaseRetriever):
@@ -60,8 +56,6 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
-    stages: list[Stage] = Field(default_factory=_default_stages)
-
     def invoke(
         self, input: object, config: RunnableConfig | None = None, **kwargs: Any
     ) -> list[Document]:
@@ -85,7 +79,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         run_manager: CallbackManagerForRetrieverRun,
         **options: Unpack[CallOptions],
     ) -> list[Document]:
-        steps = self.recall(query, datetime.now(UTC), options)
+        steps = self.steps_for(query, datetime.now(UTC), options)
         return _documents(run(steps, asking(run_manager.get_child()), self.store.find))
 
     async def _aget_relevant_documents(
@@ -95,7 +89,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         run_manager: AsyncCallbackManagerForRetrieverRun,
         **options: Unpack[CallOptions],
     ) -> list[Document]:
-        steps = self.recall(query, datetime.now(UTC), options)
+        steps = self.steps_for(query, datetime.now(UTC), options)
         ask = asking_async(run_manager.get_child())
         return _documents(await arun(steps, ask, self.store.afind))
 

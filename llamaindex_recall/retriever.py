@@ -20,7 +20,7 @@ from llamaindex_recall.postprocessors import ExtractTime, FuseRerank, SemanticRa
 from recall_stages.explain import Explanation
 from recall_stages.explain import explain as explain_memories
 from recall_stages.retriever import CallOptions, MemoryRetriever, MemoryStore
-from recall_stages.stage import Recall, Stage, Steps, arun, run
+from recall_stages.stage import Recall, Steps, arun, run
 
 dispatcher = get_dispatcher(__name__)
 
@@ -35,10 +35,6 @@ class RecallQueryBundle(QueryBundle):
     """
 
     options: CallOptions = field(default_factory=CallOptions)
-
-
-def _default_stages() -> list[Stage]:
-    return [ExtractTime(), FuseRerank()]
 
 
 class RecallRetriever(MemoryRetriever, BaseRetriever):
@@ -63,8 +59,6 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         >>> store.close()
     """
     )
-
-    stages: list[Stage] = Field(default_factory=_default_stages)
 
     # What LlamaIndex's base, which is no pydantic model, sets on its instances.
     callback_manager: CallbackManager = Field(
@@ -98,7 +92,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
 
     def _steps(self, query_bundle: QueryBundle) -> Steps:
         options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}
-        return self.recall(query_bundle.query_str, datetime.now(UTC), options)
+        return self.steps_for(query_bundle.query_str, datetime.now(UTC), options)
 
 
 def personal_memory_retriever(

@@ -100,7 +100,9 @@ def _ask(given: argparse.Namespace) -> None:
             scope={name: value for name in Scope.model_fields if (value := getattr(given, name))},
         )
         for question in given.question:
-            recall = run(retriever.recall(question, datetime.now(UTC), {}), _no_model, store.find)
+            recall = run(
+                retriever.steps_for(question, datetime.now(UTC), {}), _no_model, store.find
+            )
             _show(console, question, recall)
 
 

@@ -188,16 +188,13 @@ class Query(Settings):
     """A question, with the moment against which its words of time are read.
 
     Args:
-        text: The user's words.
+        text: The user's words; empty where a framework hands over none.
         reference_time: The moment of asking, with its time zone.
         scope: Whose memories may answer.
         filter: Conditions on metadata, as Chroma writes them.
         time_ranges: The times that the question names, best first; set by `ExtractTime`.
         search_text: What the embedding sees; the text itself where empty.
         k: How many memories the asker wants; None outside a retriever.
-
-    Raises:
-        QueryError: When the text is empty.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Literal, Protocol, TypedDict, runtime_checkable
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from recall_stages.errors import QueryError
 from recall_stages.extract_time import ExtractTime
@@ -15,6 +15,7 @@ from recall_stages.fuse_rerank import FuseRerank
 from recall_stages.memory import Filter, Memory, Query, Scope, query_text
 from recall_stages.retrieve import Retrieve
 from recall_stages.stage import Recall, Search, Stage, Steps, pipeline
+from recall_stages.store.where import filter_where
 from recall_stages.timed import Timed, TimeInput
 from recall_stages.timeline import TimeRange, parse_time
 
@@ -58,6 +59,12 @@ class RecallOptions(Timed):
     filter: Filter | None = None
     time_range: RangeInput | None = None
     time_mode: TimeMode = "prefer"
+
+    @field_validator("filter")
+    @classmethod
+    def _can_be_matched(cls, filter: Filter | None) -> Filter | None:
+        filter_where(filter)  # raises what would otherwise be raised by every question
+        return filter
 
     def for_call(self, given: CallOptions) -> RecallOptions:
         """These settings with those of one call over them.
@@ -112,7 +119,7 @@ class MemoryRetriever(RecallOptions):
     recall_key: str = "query"
     stages: list[Stage] = Field(default_factory=lambda: [ExtractTime(), FuseRerank()])
 
-    def recall(self, asked: object, now: datetime, given: CallOptions) -> Steps:
+    def steps_for(self, asked: object, now: datetime, given: CallOptions) -> Steps:
         """The steps that answer a question; `run` or `arun` drives them.
 
         Args:
