@@ -35,24 +35,22 @@ print(found[0].text, "|", found[0].metadata["recall_time_words"])
 }
 
 
-def _required(extra: str) -> dict[str, Distribution]:
-    """The distributions that our wheel with one extra pulls in, by name."""
+def _required(extra: str) -> list[Distribution]:
+    """The distributions that our wheel with one extra pulls in, ours left out."""
     found: dict[str, Distribution] = {}
-    wanted = [(Requirement(f"recall-retrievers[{extra}]"), extra)]
+    wanted = [Requirement(f"recall-retrievers[{extra}]" if extra else "recall-retrievers")]
     while wanted:
-        requirement, _ = wanted.pop()
+        requirement = wanted.pop()
         installed = distribution(requirement.name)
-        key = requirement.name.lower().replace("_", "-")
-        extras = requirement.extras or {""}
-        if key in found and not requirement.extras:
+        if installed.name in found and not requirement.extras:
             continue
-        found[key] = installed
-        for line in installed.requires or []:
-            needed = Requirement(line)
-            if any(not needed.marker or needed.marker.evaluate({"extra": e}) for e in extras):
-                wanted.append((needed, ""))
-    found.pop("recall-retrievers")
-    return found
+        found[installed.name] = installed
+        for needed in map(Requirement, installed.requires or []):
+            asked_for = ({"extra": each} for each in requirement.extras or {""})
+            if not needed.marker or any(needed.marker.evaluate(each) for each in asked_for):
+                wanted.append(needed)
+    del found["recall-retrievers"]
+    return list(found.values())
 
 
 @pytest.fixture(scope="module", params=["langchain", "llamaindex", ""])
@@ -62,7 +60,7 @@ def environment(
     folder = tmp_path_factory.mktemp(f"with-{request.param or 'none'}")
     venv.create(folder, symlinks=True)
     packages = next(folder.glob("lib/python*/site-packages"))
-    for installed in _required(request.param).values():
+    for installed in _required(request.param):
         for path in {file.parts[0] for file in installed.files or [] if ".." not in file.parts}:
             target = packages / path
             if path != "__pycache__" and not target.exists():
