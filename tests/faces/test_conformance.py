@@ -191,6 +191,20 @@ def test_the_embedding_sees_the_question_without_its_words_of_time(
     assert words.queries == ["the dentist"]
 
 
+def test_a_question_about_a_person_finds_what_they_said(face: Face, words: Any) -> None:
+    with RecallStore(embedding=words) as store:
+        store.add(
+            [
+                {"id": "ann", "content": "I adopted a cat.", "author": "Ann"},
+                {"id": "bob", "content": "I adopted a dog.", "author": "Bob"},
+                {"id": "role", "content": "I adopted a fish.", "author": "user"},
+            ]
+        )
+        found = face.ask(face.RecallRetriever(store=store, k=1), "What has Bob adopted, user?")
+
+    assert [(each.id, each.content) for each in found] == [("bob", "I adopted a dog.")]
+
+
 def test_explain_shows_a_table_that_a_person_can_read(store: RecallStore, face: Face) -> None:
     retriever = face.RecallRetriever(store=store, timestamp=NOW, timezone="UTC")
 

@@ -165,6 +165,24 @@ def test_print_memory_writes_what_a_reader_sees(face: Face) -> None:
     assert face.text(face.PrintMemory(), []) == "No memories found."
 
 
+def test_print_memory_leaves_out_what_rows_keep_for_searching(face: Face) -> None:
+    """A stock reader hands on every column of a row of ours."""
+    row = {
+        "created_at": 1709632800000,
+        "created_day": 19787,
+        "created_month": 24290,
+        "topic": "tea",
+    }
+
+    text = face.text(face.PrintMemory(timezone="UTC"), [Found("a", "Green tea.", 0.5, row)])
+
+    assert text.splitlines()[1:] == [
+        "  Content: Green tea.",
+        "  Recorded: 2024-03-05 10:00:00 Tuesday",
+        "  Metadata: topic: tea",
+    ]
+
+
 def test_print_memory_in_a_list_of_the_framework_is_one_text(face: Face) -> None:
     printed = face.refine(face.PrintMemory(), CANDIDATES[:2], "the dentist")
 
