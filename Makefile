@@ -22,7 +22,7 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)  ## load real conversations and ask them three questions
 	$(BIN)/python -m langchain_recall $(ASK) --user-id Emily \
 	  "What did I tell you about the museum last Tuesday?" \
-	  "Which film did I see a week ago?"
+	  "What did I find in the library six days ago?"
 	$(BIN)/python -m llamaindex_recall $(ASK) --user-id Emily "What makes me nervous?"
 
 test: $(READY)  ## the tests; no network
