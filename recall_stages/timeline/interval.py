@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, time
 
 from recall_stages.timeline.time_range import TimeRange
 
@@ -27,11 +27,14 @@ def parse_interval(text: str) -> TimeRange:
         ValueError: When the text is not two ISO 8601 times, or ``..``, with a slash between.
 
     Examples:
-        >>> parse_interval("2024-03-05T00:00:00+00:00/..").end is None
-        True
+        >>> parse_interval("2024-03-05T00:00:00+00:00/..").describe()
+        'since 2024-03-05'
+        >>> parse_interval("2024-03-05T05:00:00+00:00/2024-03-05T12:00:00+00:00").describe()
+        '2024-03-05 05:00 to 2024-03-05 12:00'
     """
     start, slash, end = text.partition("/")
     if not slash:
         raise ValueError(f"an interval is written start/end; got {text!r}")
     bounds = [None if bound == ".." else datetime.fromisoformat(bound) for bound in (start, end)]
-    return TimeRange(bounds[0], bounds[1], "day")
+    whole_days = all(bound is None or bound.time() == time.min for bound in bounds)
+    return TimeRange(bounds[0], bounds[1], "day" if whole_days else "minute")
