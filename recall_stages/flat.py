@@ -17,7 +17,7 @@ _KNOWN = frozenset(
     {"memory_type", "created_at", "when_to_use", "author", "quality", "event_ranges"}
     | {"relevance_score", *Scope.model_fields}
     # What a row of ours has besides, which a stock reader hands on.
-    | {"created_day", "created_month", "event_start", "event_end"}
+    | {"created_day", "created_month", "event_start", "event_end", "list_values"}
 )
 
 

@@ -7,6 +7,7 @@ as small numbers, because equality is fast in Chroma and ranges are slow.
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections.abc import Mapping
@@ -53,7 +54,15 @@ FRAMEWORK_KEYS = frozenset(
     }
 )
 _OWN_KEYS = frozenset(
-    {"created_at", "created_day", "created_month", "event_start", "event_end", "event_ranges"}
+    {
+        "created_at",
+        "created_day",
+        "created_month",
+        "event_start",
+        "event_end",
+        "event_ranges",
+        "list_values",
+    }
     | {"memory_type", "when_to_use", "author", "quality", *Scope.model_fields}
 )
 _NOT_METADATA = _OWN_KEYS | FRAMEWORK_KEYS
@@ -133,6 +142,9 @@ def to_metadata(memory: Memory) -> dict[str, MetadataValue]:
         "created_day": day_of(created),
         "created_month": month_of(created),
     }
+    lists = {key: value for key, value in memory.metadata.items() if isinstance(value, list)}
+    if lists:
+        row["list_values"] = json.dumps(lists)
     if memory.quality is not None:
         row["quality"] = memory.quality
     row |= _event_columns(memory.events)
@@ -152,7 +164,7 @@ def to_memory(  # noqa: PLR0913, PLR0917 - a row, how to read it, how near it is
 
     Rows are read by the hundred for one question, so they are not validated again.
     """
-    row = dict(metadata or {})
+    row = _without_strays(dict(metadata or {}))
     content = document if fields.content is None else row.pop(fields.content, document)
     if not isinstance(content, str) or not content.strip():
         _log.debug("row %s holds no text and is passed over", row_id)
@@ -176,6 +188,22 @@ def to_memory(  # noqa: PLR0913, PLR0917 - a row, how to read it, how near it is
         trace=found,
         source=None,
     )
+
+
+def _without_strays(row: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
+    """A row of ours with the lists that it was written with, and no others.
+
+    Chroma 1.5 keeps the lists of a deleted collection, and a new row in their place inherits
+    them: somebody else's tags. So our rows keep their lists a second time, as text.
+    """
+    if "created_day" not in row:
+        return row
+    try:
+        own: dict[str, MetadataValue] = dict(json.loads(str(row.get("list_values", "{}"))))
+    except (ValueError, TypeError) as error:  # written by somebody else
+        _log.debug("a row has lists that cannot be read: %s", error)
+        own = {}
+    return {key: value for key, value in row.items() if not isinstance(value, list)} | own
 
 
 def _text(row: dict[str, MetadataValue], key: str) -> str:

@@ -1,12 +1,14 @@
 """A memory as a row of a collection, and back."""
 
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import chromadb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store.kit import ZONES
+from store.kit import ZONES, SmallEmbedding
 
 from recall_stages.errors import MemoryFormatError
 from recall_stages.memory import Memory, Scope
@@ -113,6 +115,24 @@ class TestRoundTrip:
                 assert_same(read, memory)
 
         holds()
+
+    def test_a_row_does_not_inherit_the_lists_of_a_deleted_collection(
+        self, tmp_path: Path, small: SmallEmbedding
+    ) -> None:
+        """Chroma leaves them behind, and gives them to the next row that takes the place."""
+        client = chromadb.PersistentClient(str(tmp_path))
+        with RecallStore(client, "before", embedding=small) as before:
+            before.add([{"content": "tea", "metadata": {"tags": ["a", "b"], "old": [1]}}] * 3)
+        client.delete_collection("before")
+
+        with RecallStore(client, "after", embedding=small) as after:
+            ids = after.add(["tea", {"content": "tea", "metadata": {"tags": ["c"]}}])
+            kept = [memory.metadata for memory in after.get(ids)]
+            found = [memory.metadata for memory in after.find([Search("tea", 2)])[0]]
+
+        assert kept == [{}, {"tags": ["c"]}]
+        assert sorted(map(str, found)) == sorted(map(str, kept))
+        client.close()
 
     @given(milliseconds=st.integers(-62_135_596_800_000, 253_402_300_799_999))
     @settings(deadline=None)
