@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta, tzinfo
 
 from pydantic import Field
 
 from recall_stages.memory import Memory, Query
-from recall_stages.stage import Recall, Stage
+from recall_stages.stage import RankStage, Recall
 from recall_stages.time_stamp import stamped_ranges, time_stamp
 from recall_stages.timeline import TimeRange, half_life_weight
 
 _SOFT_HALF_LIFE = timedelta(days=14)  # what "recently" prefers: a fortnight old counts half
 
 
-class FuseRerank(Stage):
+class FuseRerank(RankStage):
     """Rank memories by relevance x type ratio x time ratio (seed operation FuseRerankOp).
 
     Relevance is the score a memory comes with, between 0 and 1; scores on another scale are
@@ -52,25 +52,30 @@ class FuseRerank(Stage):
         }
     )
     fuse_time_ratio: float = Field(2.0, gt=0)
-    top_n: int = Field(5, ge=1)
     show_time: bool = False
 
     def apply(self, recall: Recall) -> Recall:
         """Score, sort and cut the candidates; memories with equal scores keep their order."""
         ranges = recall.query.time_ranges or stamped_ranges(recall.memories)
+        stamp = time_stamp(ranges)
         fused = [
-            self._fuse(memory, relevance, recall.query, ranges)
+            self._fuse(memory, relevance, recall.query, ranges, stamp)
             for memory, relevance in zip(recall.memories, _relevance(recall.memories), strict=True)
         ]
         kept = [memory for memory in fused if self._worth_keeping(memory)]
         kept.sort(key=lambda memory: -(memory.score or 0.0))
-        kept = kept[: self._limit(recall.query)]
+        kept = kept[: self.limit(recall.query)]
         if self.show_time:
             kept = [_dated(memory, recall.query.reference_time.tzinfo) for memory in kept]
         return replace(recall, memories=tuple(kept))
 
     def _fuse(
-        self, memory: Memory, relevance: float, query: Query, ranges: Sequence[TimeRange]
+        self,
+        memory: Memory,
+        relevance: float,
+        query: Query,
+        ranges: Sequence[TimeRange],
+        stamp: Mapping[str, float | str],
     ) -> Memory:
         type_ratio = self.fuse_ratio_dict.get(memory.memory_type, 1.0)
         time_ratio, match = self._time_ratio(memory, query, ranges)
@@ -82,7 +87,7 @@ class FuseRerank(Stage):
             "fused": fused,
         }
         if ranges:
-            trace |= {**time_stamp(ranges), "time_match": match}
+            trace |= {**stamp, "time_match": match}
         return memory.scored(fused, **trace)
 
     def _time_ratio(
@@ -105,9 +110,6 @@ class FuseRerank(Stage):
         return (
             max(float(memory.trace["relevance"]), memory.score or 0.0) >= self.fuse_score_threshold
         )
-
-    def _limit(self, query: Query) -> int:
-        return self.top_n if "top_n" in self.model_fields_set else max(self.top_n, query.k or 0)
 
 
 def _relevance(memories: Sequence[Memory]) -> list[float]:

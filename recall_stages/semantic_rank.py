@@ -15,7 +15,7 @@ from pydantic import Field
 from recall_stages.errors import ReplyError
 from recall_stages.memory import Memory, Query
 from recall_stages.replies import read_json
-from recall_stages.stage import Prompt, Recall, Stage, Steps
+from recall_stages.stage import Prompt, RankStage, Recall, Steps
 
 SYSTEM = """\
 You judge how well memories answer a question. For every memory give a score between 0.0 (has \
@@ -34,7 +34,7 @@ $memories""")
 _BELOW = 0.999  # so that what was left out stays strictly below what was judged
 
 
-class SemanticRank(Stage):
+class SemanticRank(RankStage):
     """Let a language model judge how well each candidate answers the question.
 
     Seed operation SemanticRankOp. Memories with the same text are judged once and kept once.
@@ -70,10 +70,7 @@ class SemanticRank(Stage):
             except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
                 recall = recall.fell_back(type(self).__name__, f"{type(error).__name__}: {error}")
         memories.sort(key=lambda memory: -(memory.score or 0.0))
-        limit = (
-            self.top_n if "top_n" in self.model_fields_set else max(self.top_n, recall.query.k or 0)
-        )
-        return replace(recall, memories=tuple(memories[:limit]))
+        return replace(recall, memories=tuple(memories[: self.limit(recall.query)]))
 
     def _prompt(self, query: Query, window: Sequence[Memory]) -> Prompt:
         user = USER.substitute(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from typing import ClassVar
 
+from pydantic import Field
 from typing_extensions import TypeIs
 
 from recall_stages.errors import StoreError
@@ -100,6 +101,20 @@ class Stage(Settings):
     def apply(self, recall: Recall) -> Recall | Steps:
         """Do the work: a new `Recall`, or a generator of requests that returns one."""
         raise NotImplementedError
+
+
+class RankStage(Stage):
+    """A stage that puts the candidates in order and keeps the best of them.
+
+    Args:
+        top_n: How many to keep. Left alone inside a retriever, it never keeps fewer than its k.
+    """
+
+    top_n: int = Field(5, ge=1)
+
+    def limit(self, query: Query) -> int:
+        """How many to keep for this question."""
+        return self.top_n if "top_n" in self.model_fields_set else max(self.top_n, query.k or 0)
 
 
 def pipeline(stages: Sequence[Stage], recall: Recall) -> Steps:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
 
-Source = "str | Path | ClientAPI | Collection | None"
-
 MARK = "recall_format"  # in the metadata of a collection that is ours
 FORMAT = 1
 

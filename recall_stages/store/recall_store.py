@@ -46,7 +46,8 @@ class RecallStore:
     """Memories in a Chroma collection: embedded, on a server or in Chroma Cloud.
 
     One collection serves LangChain and LlamaIndex alike. A collection that somebody else made is
-    searched as it is, through ``fields``, and never written.
+    searched as it is, through ``fields``, and never written; an empty one becomes ours with the
+    first memory that is added to it.
 
     Args:
         source: A path, a chromadb client (in memory, persistent, HTTP or Cloud), or a chromadb
@@ -137,8 +138,11 @@ class RecallStore:
             ForeignCollectionError: When the collection was made by somebody else.
             MemoryFormatError: When a memory cannot be stored; then none is.
         """
-        self._check_writable()
+        self._open_collection()
         ready = make_ready(memories, self._clock)
+        if ready:
+            self._adopt_if_empty()
+        self._check_writable()
         with tqdm(total=len(ready), unit=" memories", disable=None if progress else True) as bar:
             for start in range(0, len(ready), _BATCH):
                 batch = ready[start : start + _BATCH]
@@ -186,20 +190,17 @@ class RecallStore:
             FilterError: When a filter cannot match anything.
         """
         self._open_collection()
-        texts = list(dict.fromkeys(search.text for search in searches))
-        vectors = {text: self._embedding.embed_query(text) for text in texts}
-        for vector in vectors.values():
-            self._check_dimension(vector)
+        vectors = {text: self._embedding.embed_query(text) for text in _texts(searches)}
+        self._check_dimension(*vectors.values())
         return [self._index.nearest(vectors[search.text], search) for search in searches]
 
     async def afind(self, searches: Sequence[Search]) -> list[list[Memory]]:
         """Search as `find` does, without blocking the event loop."""
         self._open_collection()
-        texts = list(dict.fromkeys(search.text for search in searches))
+        texts = _texts(searches)
         embedded = await asyncio.gather(*(self._embedding.aembed_query(text) for text in texts))
         vectors = dict(zip(texts, embedded, strict=True))
-        for vector in embedded:
-            self._check_dimension(vector)
+        self._check_dimension(*embedded)
         nearest = self._index.nearest
         return list(
             await asyncio.gather(
@@ -240,14 +241,17 @@ class RecallStore:
 
     def _check_writable(self) -> None:
         self._open_collection()
-        if self._index.foreign and self.count() == 0 and self._index.fields == OWN_FIELDS:
-            self._note({MARK: FORMAT, "embedding_model": self.embedding_model})
-            self._read_collection(None)  # an empty collection is anybody's: now it is ours
         if self._index.foreign:
             raise ForeignCollectionError(
                 f"collection {self.name!r} was not made by RecallStore: it is searched, never "
                 "written. Add memories to one of its own: RecallStore(client, 'memories')"
             )
+
+    def _adopt_if_empty(self) -> None:
+        """Take an empty collection of the caller's for ours, now that it gets its first memory."""
+        if self._index.foreign and self.count() == 0 and self._index.fields == OWN_FIELDS:
+            self._note({MARK: FORMAT, "embedding_model": self.embedding_model})
+            self._read_collection(None)
 
     def _check_own(self, known: Mapping[str, object], fields: Fields) -> None:
         if known[MARK] != FORMAT:
@@ -271,14 +275,14 @@ class RecallStore:
         head = self._collection.get(limit=1, include=["embeddings"])["embeddings"]
         return len(head[0]) if head is not None and len(head) else None
 
-    def _check_dimension(self, vectors: NDArray[np.float32]) -> None:
-        dimension = vectors.shape[-1]
-        if self._dimension is not None and dimension != self._dimension:
-            raise EmbeddingMismatchError(
-                f"collection {self.name!r} holds vectors of {self._dimension} numbers; "
-                f"{self.embedding_model!r} makes {dimension}. Open it with the model it was "
-                "filled with"
-            )
+    def _check_dimension(self, *vectors: NDArray[np.float32]) -> None:
+        for dimension in (each.shape[-1] for each in vectors):
+            if self._dimension is not None and dimension != self._dimension:
+                raise EmbeddingMismatchError(
+                    f"collection {self.name!r} holds vectors of {self._dimension} numbers; "
+                    f"{self.embedding_model!r} makes {dimension}. Open it with the model it was "
+                    "filled with"
+                )
 
     def _write(self, batch: Sequence[Ready]) -> None:
         vectors = self._embedding.embed_documents([index_text(each.memory) for each in batch])
@@ -308,3 +312,8 @@ class RecallStore:
         """Keep facts about the collection with it; its space was said once and for all."""
         old = {k: v for k, v in (self._collection.metadata or {}).items() if k[:5] != "hnsw:"}
         self._collection.modify(metadata={**old, **facts})
+
+
+def _texts(searches: Sequence[Search]) -> list[str]:
+    """What has to be embedded: each text once, though several searches ask for it."""
+    return list(dict.fromkeys(search.text for search in searches))

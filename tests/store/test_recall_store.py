@@ -607,6 +607,23 @@ class TestOpening:
         assert mine.count() == 1
         chroma.delete_collection(collection_name)
 
+    def test_an_empty_collection_handed_in_becomes_ours_with_its_first_memory(
+        self, chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding
+    ) -> None:
+        theirs = chroma.create_collection(collection_name, embedding_function=None)
+        with RecallStore(theirs, embedding=small) as store:
+            with pytest.raises(ForeignCollectionError):
+                store.delete(["a"])
+            with pytest.raises(MemoryFormatError):
+                store.add(["tea", " "])
+            assert chroma.get_collection(collection_name).metadata is None
+            store.add(["tea"])
+            assert best(store, "tea")[0].content == "tea"
+        with RecallStore(chroma, collection_name, embedding=small) as again:
+            again.add(["coffee"])
+            assert again.count() == 2
+        chroma.delete_collection(collection_name)
+
     def test_a_client_with_other_settings_is_asked_for(
         self, tmp_path: Path, small: SmallEmbedding
     ) -> None:
