@@ -22,7 +22,10 @@ class FuseRerank(RankStage):
     Relevance is the score a memory comes with, between 0 and 1; scores on another scale are
     divided by the best one, and memories without any get one from their place. A memory of which
     the recorded time or the event time lies in a range that the question names is multiplied by
-    ``fuse_time_ratio``: time prefers, it does not exclude. Running the stage twice changes nothing.
+    ``fuse_time_ratio``: time prefers, it does not exclude. How much of the ratio counts depends on
+    whether anything in that time answers: it is trusted by the square of (the best relevance in it
+    / the best of all), so that a range which was misremembered or misread pulls up nothing that is
+    beside the point. Running the stage twice changes nothing.
 
     Args:
         fuse_score_threshold: Memories that reach it neither before nor after fusing are dropped.
@@ -56,53 +59,50 @@ class FuseRerank(RankStage):
 
     def apply(self, recall: Recall) -> Recall:
         """Score, sort and cut the candidates; memories with equal scores keep their order."""
-        ranges = recall.query.time_ranges or stamped_ranges(recall.memories)
+        memories = recall.memories
+        ranges = recall.query.time_ranges or stamped_ranges(memories)
         stamp = time_stamp(ranges)
+        relevances = _relevance(memories)
+        trust = _trust(memories, relevances, ranges)
         fused = [
-            self._fuse(memory, relevance, recall.query, ranges, stamp)
-            for memory, relevance in zip(recall.memories, _relevance(recall.memories), strict=True)
+            self._fuse(memory, relevance, self._time_trace(memory, recall.query, ranges, trust))
+            for memory, relevance in zip(memories, relevances, strict=True)
         ]
         kept = [memory for memory in fused if self._worth_keeping(memory)]
         kept.sort(key=lambda memory: -(memory.score or 0.0))
-        kept = kept[: self.limit(recall.query)]
+        kept = [
+            memory.model_copy(update={"trace": {**memory.trace, **stamp}})
+            for memory in kept[: self.limit(recall.query)]
+        ]
         if self.show_time:
             kept = [_dated(memory, recall.query.reference_time.tzinfo) for memory in kept]
         return replace(recall, memories=tuple(kept))
 
-    def _fuse(
-        self,
-        memory: Memory,
-        relevance: float,
-        query: Query,
-        ranges: Sequence[TimeRange],
-        stamp: Mapping[str, float | str],
-    ) -> Memory:
+    def _fuse(self, memory: Memory, relevance: float, time: Mapping[str, float | str]) -> Memory:
         type_ratio = self.fuse_ratio_dict.get(memory.memory_type, 1.0)
-        time_ratio, match = self._time_ratio(memory, query, ranges)
-        fused = relevance * type_ratio * time_ratio
-        trace: dict[str, float | str] = {
-            "relevance": relevance,
-            "type_ratio": type_ratio,
-            "time_ratio": time_ratio,
-            "fused": fused,
-        }
-        if ranges:
-            trace |= {**stamp, "time_match": match}
+        fused = relevance * type_ratio * float(time["time_ratio"])
+        trace = {"relevance": relevance, "type_ratio": type_ratio, **time, "fused": fused}
         return memory.scored(fused, **trace)
 
-    def _time_ratio(
-        self, memory: Memory, query: Query, ranges: Sequence[TimeRange]
-    ) -> tuple[float, str]:
-        for time_range in ranges:
+    def _time_trace(
+        self,
+        memory: Memory,
+        query: Query,
+        ranges: Sequence[TimeRange],
+        trust: Sequence[float],
+    ) -> dict[str, float | str]:
+        """The time ratio of a memory, and what of it lies in which range."""
+        for time_range, trusted in zip(ranges, trust, strict=True):
             if not time_range.soft:
                 match = memory.matches(time_range)
                 if match:
-                    return self.fuse_time_ratio, match
+                    ratio = 1 + (self.fuse_time_ratio - 1) * trusted
+                    return {"time_ratio": ratio, "time_match": match, "time_trust": trusted}
             elif memory.created_at is not None:
                 age = query.reference_time - memory.created_at
-                weight = half_life_weight(age, _SOFT_HALF_LIFE)
-                return 1 + (self.fuse_time_ratio - 1) * weight, "recency"
-        return 1.0, "none"
+                ratio = 1 + (self.fuse_time_ratio - 1) * half_life_weight(age, _SOFT_HALF_LIFE)
+                return {"time_ratio": ratio, "time_match": "recency"}
+        return {"time_ratio": 1.0, "time_match": "none"} if ranges else {"time_ratio": 1.0}
 
     def _worth_keeping(self, memory: Memory) -> bool:
         # Weights may rescue a memory, never condemn it: the seed's threshold is on the relevance,
@@ -110,6 +110,25 @@ class FuseRerank(RankStage):
         return (
             max(float(memory.trace["relevance"]), memory.score or 0.0) >= self.fuse_score_threshold
         )
+
+
+def _trust(
+    memories: Sequence[Memory], relevances: Sequence[float], ranges: Sequence[TimeRange]
+) -> list[float]:
+    """How far to trust each range, 0 to 1: does anything in it answer as well as the rest?"""
+    best = max(relevances, default=0.0)
+    trusted = []
+    for time_range in ranges:
+        inside = [
+            (relevance, memory)
+            for memory, relevance in zip(memories, relevances, strict=True)
+            if memory.matches(time_range)
+        ]
+        # Fused before, the best of the others may have been cut: take what was found then.
+        before = next((m.trace["time_trust"] for _, m in inside if _was_fused(m)), None)
+        found = max((relevance for relevance, _ in inside), default=0.0)
+        trusted.append(float(before) if before is not None else (found / (best or 1.0)) ** 2)
+    return trusted
 
 
 def _relevance(memories: Sequence[Memory]) -> list[float]:
@@ -125,9 +144,11 @@ def _relevance(memories: Sequence[Memory]) -> list[float]:
 
 def _unfused(memory: Memory) -> float | None:
     # Fused before, and not scored anew since: take what it was fused from.
-    if memory.trace.get("fused") == memory.score and memory.score is not None:
-        return float(memory.trace["relevance"])
-    return memory.score
+    return float(memory.trace["relevance"]) if _was_fused(memory) else memory.score
+
+
+def _was_fused(memory: Memory) -> bool:
+    return memory.score is not None and memory.trace.get("fused") == memory.score
 
 
 def _dated(memory: Memory, timezone: tzinfo | None) -> Memory:

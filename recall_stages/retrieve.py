@@ -1,16 +1,19 @@
-"""Retrieve: Q -> R. The whole collection and the time asked about, searched at once and fused."""
+"""Retrieve: Q -> R. By meaning and by words, in the whole and in the time asked about, fused."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Literal, Self, cast
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from recall_stages.fusion import fuse_arms
 from recall_stages.memory import Memory, Query
 from recall_stages.stage import Recall, Search, Stage, Steps
 from recall_stages.timeline import TimeRange
+
+Method = Literal["semantic", "keyword", "hybrid"]
 
 _LARGEST_POOL = 100_000  # a pool that grows past this has met a collection of copies
 
@@ -24,41 +27,82 @@ class Retrieve(Stage):
     stays, else the newest), and the pool grows until the asker can have the k memories there are.
 
     Args:
+        method: "semantic" finds by meaning and scores by similarity; "keyword" finds by words
+            (BM25); "hybrid" does both and scores by the two, each normalised over the pool.
         fetch_k: The size of the candidate pool; never less than four times k.
         threshold_score: Similarity below which a memory is no candidate, 0 to 1. None = all are.
+            What only its words found has no similarity, and is none either.
         require_time: Search only the time that the question names, where it names one.
+
+    Raises:
+        ValueError: When a threshold is set and the method knows no similarity.
     """
 
+    method: Method = "hybrid"
     fetch_k: int = Field(50, ge=1)
     threshold_score: float | None = Field(None, ge=0, le=1)
     require_time: bool = False
 
+    @model_validator(mode="after")
+    def _can_compare(self) -> Self:
+        check_threshold(self.method, self.threshold_score)
+        return self
+
     def apply(self, recall: Recall) -> Steps:
-        """Ask for the arms of the search; return distinct candidates, the most similar first."""
+        """Ask for the arms of the search; return distinct candidates, the best first."""
         query = recall.query
         wanted = query.k or 1
         limit = max(self.fetch_k, 4 * wanted)
         while True:
             searches = self._searches(query, limit)
             arms = cast("Sequence[list[Memory]]", (yield searches))
-            candidates = _distinct((each for arm in arms for each in arm), _bounded(query))
+            candidates = _distinct(self._fused(searches, arms, limit), _bounded(query))
+            if self.threshold_score is not None:
+                candidates = [each for each in candidates if self._reaches(each)]
             exhausted = all(len(arm) < limit for arm in arms)
             if len(candidates) >= wanted or exhausted or limit >= _LARGEST_POOL:
-                break
+                return replace(recall, memories=tuple(candidates))
             limit *= 4
-        if self.threshold_score is not None:
-            candidates = [each for each in candidates if (each.score or 0) >= self.threshold_score]
-        return replace(recall, memories=tuple(candidates))
 
     def _searches(self, query: Query, limit: int) -> list[Search]:
         text = query.search_text or query.text
         zone = query.reference_time.tzinfo
         whole = Search(text, limit, query.scope, query.filter, timezone=zone)
         window = _bounded(query)
-        if not window:
-            return [whole]
-        within = replace(whole, within=window)
-        return [within] if self.require_time else [whole, within]
+        within = [replace(whole, within=window)] if window else []
+        arms = within if within and self.require_time else [whole, *within]
+        by_words = [replace(arm, method="keyword") for arm in arms]
+        return {"semantic": arms, "keyword": by_words, "hybrid": arms + by_words}[self.method]
+
+    def _fused(
+        self, searches: Sequence[Search], arms: Sequence[list[Memory]], limit: int
+    ) -> Iterable[Memory]:
+        if self.method == "semantic":  # one scale, and an absolute one
+            return (each for arm in arms for each in arm)
+        found = list(zip(searches, arms, strict=True))
+        return fuse_arms(
+            [arm for search, arm in found if search.method == "semantic"],
+            [arm for search, arm in found if search.method == "keyword"],
+            limit=limit,
+        )
+
+    def _reaches(self, memory: Memory) -> bool:
+        found_by_words = "keyword" in memory.trace
+        similarity = memory.trace.get("similarity", None if found_by_words else memory.score)
+        return isinstance(similarity, float) and similarity >= (self.threshold_score or 0.0)
+
+
+def check_threshold(method: Method, threshold_score: float | None) -> None:
+    """Refuse a threshold on similarities that are not there.
+
+    Raises:
+        ValueError: When the method finds by words alone.
+    """
+    if method == "keyword" and threshold_score is not None:
+        raise ValueError(
+            "threshold_score compares similarities, which keyword search does not have; leave it "
+            'out, or use method "hybrid" or "semantic"'
+        )
 
 
 def _bounded(query: Query) -> tuple[TimeRange, ...]:

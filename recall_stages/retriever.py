@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Literal, Protocol, TypedDict, runtime_checkable
+from typing import Literal, Protocol, Self, TypedDict, runtime_checkable
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from recall_stages.errors import QueryError
 from recall_stages.extract_time import ExtractTime
 from recall_stages.fuse_rerank import FuseRerank
 from recall_stages.memory import Filter, Memory, Query, Scope, query_text
-from recall_stages.retrieve import Retrieve
+from recall_stages.retrieve import Method, Retrieve, check_threshold
 from recall_stages.stage import Recall, Search, Stage, Steps, pipeline
 from recall_stages.store.where import filter_where
 from recall_stages.timed import Timed, TimeInput
@@ -28,7 +28,7 @@ class MemoryStore(Protocol):
     """Where memories are found: the whole of what a retriever asks of a collection."""
 
     def find(self, searches: Sequence[Search]) -> Sequence[list[Memory]]:
-        """The memories for each search, most similar first, with similarities from 0 to 1."""
+        """The memories for each search, the best first, scored as its method says."""
 
     async def afind(self, searches: Sequence[Search]) -> Sequence[list[Memory]]:
         """The same, without blocking the event loop."""
@@ -41,6 +41,7 @@ class CallOptions(TypedDict, total=False):
     """What a single call may set: the names and meanings of the retriever's own settings."""
 
     k: int
+    method: Method
     threshold_score: float | None
     timestamp: TimeInput | None
     timezone: str | None
@@ -54,6 +55,7 @@ class RecallOptions(Timed):
     """The settings that a retriever has and that a call may set anew; see `MemoryRetriever`."""
 
     k: int = Field(5, ge=1)
+    method: Method = "hybrid"
     threshold_score: float | None = Field(None, ge=0, le=1)
     scope: Scope = Scope()
     filter: Filter | None = None
@@ -65,6 +67,11 @@ class RecallOptions(Timed):
     def _can_be_matched(cls, filter: Filter | None) -> Filter | None:
         filter_where(filter)  # raises what would otherwise be raised by every question
         return filter
+
+    @model_validator(mode="after")
+    def _can_compare(self) -> Self:
+        check_threshold(self.method, self.threshold_score)
+        return self
 
     def for_call(self, given: CallOptions) -> RecallOptions:
         """These settings with those of one call over them.
@@ -97,6 +104,7 @@ class MemoryRetriever(RecallOptions):
     Args:
         store: The collection; see `RecallStore`.
         k: How many memories to return.
+        method: How to search: by meaning ("semantic"), by words ("keyword") or both ("hybrid").
         threshold_score: Similarity below which a memory is no candidate, 0 to 1. None = all are.
         timestamp: The moment of asking, against which "last Tuesday" is read: epoch seconds,
             ISO 8601 or datetime. None = the clock.
@@ -142,6 +150,7 @@ class MemoryRetriever(RecallOptions):
             k=call.k,
         )
         retrieve = Retrieve(
+            method=call.method,
             fetch_k=self.fetch_k,
             threshold_score=call.threshold_score,
             require_time=call.time_mode == "require",

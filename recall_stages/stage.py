@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pydantic import Field
 from typing_extensions import TypeIs
@@ -38,7 +38,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What a stage asks of the collection: the memories nearest in meaning to a text.
+    """What a stage asks of the collection: the memories that answer a text best.
 
     Attributes:
         text: What to look for.
@@ -47,6 +47,8 @@ class Search:
         filter: Conditions on metadata, as Chroma writes them.
         within: Where not empty, the recorded or the event time must lie in one of these.
         timezone: The zone in which the times of a filter are read, where they have none.
+        method: "semantic" = nearest in meaning, scored by similarity, 0 to 1; "keyword" = sharing
+            most of its words, scored by BM25, 0 and up.
     """
 
     text: str
@@ -55,6 +57,7 @@ class Search:
     filter: Filter | None = None
     within: tuple[TimeRange, ...] = ()
     timezone: tzinfo | None = None
+    method: Literal["semantic", "keyword"] = "semantic"
 
 
 Requests = Sequence[Prompt] | Sequence[Search]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -10,15 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random
 
-from recall_stages.memory import Memory, MetadataValue
+from recall_stages.memory import Memory, MetadataValue, Scope
 from recall_stages.stage import Search
 from recall_stages.store.rows import Fields, TimeUnit, to_memory
 from recall_stages.store.where import Where, all_of, filter_where, scope_where
 from recall_stages.store.window import foreign_window_where, window_where
+from recall_stages.timeline import TimeRange
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
+FindWords = Callable[[str, int, Scope, Sequence[TimeRange]], list[tuple[str, float]]]
 _Row = tuple[str, float, Memory | None]  # its id, its similarity; None where it holds no text
 
 _PAGE = 250  # rows a call, below every limit
@@ -95,6 +97,51 @@ class Index:
             if len(memories) >= search.limit or exhausted or wanted == most:
                 return memories[: search.limit]
             wanted = min(4 * wanted, most)
+
+    def worded(self, find: FindWords, search: Search, read: Mapping[str, Memory]) -> list[Memory]:
+        """The exact answer to a keyword search: the words say which rows, the rows say the rest.
+
+        Args:
+            find: How to find rows by their words; see `KeywordIndex.search`.
+            search: What is asked.
+            read: Memories that have been read for the same question and need not be read again.
+        """
+        where = filter_where(search.filter, self.fields, self.unit, search.timezone)
+        narrowed = bool(search.within) or where is not None
+        wanted = 2 * search.limit if narrowed else search.limit
+        while True:
+            hits = find(search.text, wanted, search.scope, search.within)
+            rows = self._read([row_id for row_id, _ in hits], where, read)
+            memories = [
+                rows[row_id].scored(score, keyword=score)
+                for row_id, score in hits
+                if row_id in rows
+                and (not search.within or any(map(rows[row_id].matches, search.within)))
+            ]
+            if len(memories) >= search.limit or len(hits) < wanted:
+                return memories[: search.limit]
+            wanted *= 4
+
+    def _read(
+        self, ids: Sequence[str], where: Where | None, read: Mapping[str, Memory]
+    ) -> dict[str, Memory]:
+        """Rows by id, those that do not fit the filter left out."""
+        rows = {} if where else {row_id: read[row_id] for row_id in ids if row_id in read}
+        missing = [row_id for row_id in ids if row_id not in rows]
+        collection: Any = self.collection
+        for start in range(0, len(missing), _PAGE):
+            page = collection.get(
+                ids=missing[start : start + _PAGE],
+                where=where,
+                include=["documents", "metadatas"],
+            )
+            for row_id, document, metadata in zip(
+                page["ids"], page["documents"], page["metadatas"], strict=True
+            ):
+                memory = to_memory(row_id, document, metadata, self.fields, self.unit)
+                if memory is not None:
+                    rows[row_id] = memory
+        return rows
 
     def _window(self, search: Search) -> Where | None:
         if self.foreign:

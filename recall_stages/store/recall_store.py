@@ -23,8 +23,11 @@ from recall_stages.stage import Search
 from recall_stages.store.embedding import as_embedder
 from recall_stages.store.index import Index
 from recall_stages.store.intake import MemoryInput, Ready, distinct_ids, make_ready
+from recall_stages.store.keywords import KeywordIndex
+from recall_stages.store.moments import to_milliseconds
 from recall_stages.store.opening import FORMAT, MARK, open_collection
-from recall_stages.store.rows import OWN_FIELDS, Fields, index_text, to_memory
+from recall_stages.store.rows import OWN_FIELDS, WRITTEN_AT, Fields, index_text, to_memory
+from recall_stages.timeline.parse_time import resolve_timezone
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +42,8 @@ _BATCH = 250
 
 
 def _now() -> datetime:
-    return datetime.now(UTC)
+    # In the machine's zone, as a time without one is read: its days are the writer's.
+    return datetime.now(resolve_timezone(None))
 
 
 class RecallStore:
@@ -57,6 +61,9 @@ class RecallStore:
             all-MiniLM-L6-v2 on this machine, without a network. The collection remembers it.
         fields: Where a collection made by somebody else keeps text, time, type and scope.
         clock: What tells the time of a memory that comes without one.
+        event_times: Read from a memory's text, when it is stored, the times that it tells of: "two
+            weeks ago", recorded on 20 March, is then found by "in early March". They are read in
+            the time zone of its ``created_at``. A memory that brings ``events`` keeps those.
 
     Raises:
         StoreLockedError: When another process holds the path.
@@ -69,7 +76,7 @@ class RecallStore:
         'Anna likes green tea.'
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the settings of a store, each by name
         self,
         source: str | Path | ClientAPI | Collection | None = None,
         name: str = "memories",
@@ -77,9 +84,11 @@ class RecallStore:
         embedding: object = None,
         fields: Fields | Mapping[str, str] | None = None,
         clock: Callable[[], datetime] = _now,
+        event_times: bool = True,
     ) -> None:
         self._embedding = as_embedder(embedding)
         self._clock = clock
+        self._event_times = event_times
         self._closed = False
         model = self._embedding.model_name
         self._opened = open_collection(source, name, {MARK: FORMAT, "embedding_model": model})
@@ -101,6 +110,9 @@ class RecallStore:
             chosen,
             foreign=MARK not in known,
             most_results=self._opened.most_results,
+        )
+        self._keywords = KeywordIndex(
+            self._collection, self._index.fields, self._index.unit, alone=self._opened.private
         )
 
     # -- what it is ---------------------------------------------------------------------------
@@ -139,7 +151,7 @@ class RecallStore:
             MemoryFormatError: When a memory cannot be stored; then none is.
         """
         self._open_collection()
-        ready = make_ready(memories, self._clock)
+        ready = make_ready(memories, self._clock, read_events=self._event_times)
         if ready:
             self._adopt_if_empty()
         self._check_writable()
@@ -160,6 +172,7 @@ class RecallStore:
         unwanted = distinct_ids(ids)
         for start in range(0, len(unwanted), _BATCH):
             self._collection.delete(ids=unwanted[start : start + _BATCH])
+        self._keywords.drop(unwanted)
 
     # -- reading ------------------------------------------------------------------------------
 
@@ -180,10 +193,11 @@ class RecallStore:
         return [found[each] for each in wanted if each in found]
 
     def find(self, searches: Sequence[Search]) -> list[list[Memory]]:
-        """For each search the memories nearest in meaning, most similar first.
+        """For each search the memories that answer it, the best first.
 
-        The similarity is the cosine between question and memory, 0 to 1; negative ones count 0.
-        It is each memory's score, and ``similarity`` in its trace.
+        A semantic search scores by the cosine between question and memory, 0 to 1, negative ones
+        counting 0; it is in the trace as ``similarity``. A keyword search scores by BM25, 0 and
+        up, ``keyword`` in the trace.
 
         Raises:
             StoreClosedError: When the store is closed.
@@ -192,7 +206,7 @@ class RecallStore:
         self._open_collection()
         vectors = {text: self._embedding.embed_query(text) for text in _texts(searches)}
         self._check_dimension(*vectors.values())
-        return [self._index.nearest(vectors[search.text], search) for search in searches]
+        return self._answers(searches, vectors)
 
     async def afind(self, searches: Sequence[Search]) -> list[list[Memory]]:
         """Search as `find` does, without blocking the event loop."""
@@ -201,12 +215,25 @@ class RecallStore:
         embedded = await asyncio.gather(*(self._embedding.aembed_query(text) for text in texts))
         vectors = dict(zip(texts, embedded, strict=True))
         self._check_dimension(*embedded)
-        nearest = self._index.nearest
-        return list(
-            await asyncio.gather(
-                *(asyncio.to_thread(nearest, vectors[each.text], each) for each in searches)
-            )
-        )
+        return await asyncio.to_thread(self._answers, searches, vectors)
+
+    def _answers(
+        self, searches: Sequence[Search], vectors: Mapping[str, NDArray[np.float32]]
+    ) -> list[list[Memory]]:
+        """The answer to each search; what one of them has read, the others do not read again."""
+        read: dict[str, Memory] = {}
+        answers: dict[int, list[Memory]] = {}
+        # Those by meaning first: their memories come with a similarity.
+        for place, search in sorted(
+            enumerate(searches), key=lambda each: each[1].method, reverse=True
+        ):
+            if search.method == "semantic":
+                found = self._index.nearest(vectors[search.text], search)
+            else:
+                found = self._index.worded(self._keywords.search, search, read)
+            read |= {memory.id: memory for memory in found if memory.id not in read}
+            answers[place] = found
+        return [answers[place] for place in range(len(searches))]
 
     # -- the end ------------------------------------------------------------------------------
 
@@ -288,13 +315,18 @@ class RecallStore:
         vectors = self._embedding.embed_documents([index_text(each.memory) for each in batch])
         self._check_dimension(vectors)
         stale = self._stale_keys(batch)
-        metadatas: Any = [{**stale.get(each.memory.id, {}), **each.metadata} for each in batch]
+        written = to_milliseconds(datetime.now(UTC))
+        metadatas: Any = [
+            {**stale.get(each.memory.id, {}), **each.metadata, WRITTEN_AT: written}
+            for each in batch
+        ]
         self._collection.upsert(
             ids=[each.memory.id for each in batch],
             embeddings=vectors,
             documents=[each.memory.content for each in batch],
             metadatas=metadatas,
         )
+        self._keywords.put((each.memory, written) for each in batch)
         if self._dimension is None:
             self._dimension = int(vectors.shape[1])
             self._note({"embedding_dimension": self._dimension})
@@ -316,4 +348,4 @@ class RecallStore:
 
 def _texts(searches: Sequence[Search]) -> list[str]:
     """What has to be embedded: each text once, though several searches ask for it."""
-    return list(dict.fromkeys(search.text for search in searches))
+    return list(dict.fromkeys(each.text for each in searches if each.method == "semantic"))

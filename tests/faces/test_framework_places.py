@@ -1,6 +1,7 @@
 """The places where people put a retriever, in each framework: stock classes, unchanged."""
 
 import asyncio
+import sys
 from typing import Any
 
 import pytest
@@ -211,5 +212,10 @@ def test_async_does_not_block_the_event_loop(langchain: Any, llamaindex: Any) ->
         ticking.cancel()
         return count
 
-    assert asyncio.run(ticks_during(langchain.ainvoke("the dentist"))) > 5
-    assert asyncio.run(ticks_during(llamaindex.aretrieve("the dentist"))) > 5
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)  # seconds: the answer takes some milliseconds of other threads
+    try:
+        assert asyncio.run(ticks_during(langchain.ainvoke("the dentist"))) > 20
+        assert asyncio.run(ticks_during(llamaindex.aretrieve("the dentist"))) > 20
+    finally:
+        sys.setswitchinterval(interval)

@@ -114,8 +114,8 @@ def test_scores_on_another_scale_are_brought_to_one() -> None:
 
 
 def test_the_threshold_drops_what_neither_relevance_nor_weights_lift() -> None:
-    below = Memory(content="a", score=0.04, created_at=TUESDAY.start)
-    lifted = Memory(content="b", score=0.06, created_at=TUESDAY.start)
+    below = Memory(content="a", score=0.02, created_at=TUESDAY.start)
+    lifted = Memory(content="b", score=0.09, created_at=TUESDAY.start)
     condemned = Memory(content="c", score=0.12, memory_type="conversation")
 
     assert [memory.content for memory in fuse([below, lifted, condemned])] == ["b", "c"]

@@ -1,0 +1,162 @@
+"""Keyword search: what the words find, and that it stays in step with the collection."""
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import chromadb
+import pytest
+
+from recall_stages.memory import Memory, Scope
+from recall_stages.stage import Search
+from recall_stages.store import RecallStore
+from recall_stages.store import keywords as keywords_room
+from recall_stages.timeline import TimeRange
+
+MARCH = TimeRange(datetime(2024, 3, 1, tzinfo=UTC), datetime(2024, 4, 1, tzinfo=UTC), "month")
+
+
+def found(store: RecallStore, text: str, **search: Any) -> list[str]:
+    """The ids that a keyword search brings, the best first."""
+    [memories] = store.find([Search(text, search.pop("limit", 5), method="keyword", **search)])
+    return [memory.id for memory in memories]
+
+
+@pytest.fixture
+def store(words: Any) -> Iterator[RecallStore]:
+    """A few memories of two people."""
+    with RecallStore(embedding=words) as filled:
+        filled.add(
+            [
+                Memory(
+                    id="moved",
+                    content="The dentists have moved to Elm Street.",
+                    created_at="2024-02-10T09:00:00Z",
+                    scope=Scope(user_id="ann"),
+                    metadata={"topic": "health"},
+                ),
+                Memory(
+                    id="fear",
+                    content="I fear the dentist, and the dentist knows.",
+                    created_at="2024-03-10T09:00:00Z",
+                    scope=Scope(user_id="bob"),
+                ),
+                Memory(
+                    id="tea",
+                    content="Green tea at four.",
+                    author="Ann",
+                    created_at="2024-03-11T09:00:00Z",
+                    scope=Scope(user_id="ann"),
+                ),
+                Memory(id="museum", content="我去了博物馆。", created_at="2024-03-12T09:00:00Z"),
+            ]
+        )
+        yield filled
+
+
+def test_the_memory_with_more_of_the_rarer_words_comes_first(store: RecallStore) -> None:
+    assert found(store, "Which street is the dentist in?") == ["moved", "fear"]
+    assert found(store, "What does Ann drink?") == ["tea"]
+    assert found(store, "她在博物馆看到了什么？") == ["museum"]
+    assert found(store, "the bicycle") == []
+    assert found(store, "?!") == []
+
+
+def test_the_score_is_bm25_and_in_the_trace(store: RecallStore) -> None:
+    [memories] = store.find([Search("dentist", 5, method="keyword")])
+
+    assert [memory.score for memory in memories] == [each.trace["keyword"] for each in memories]
+    assert all((memory.score or 0) > 0 for memory in memories)
+
+
+def test_scope_filter_and_window_hold_for_words_too(store: RecallStore) -> None:
+    assert found(store, "dentist", scope=Scope(user_id="bob")) == ["fear"]
+    assert found(store, "dentist", filter={"topic": "health"}) == ["moved"]
+    assert found(store, "dentist", within=(MARCH,)) == ["fear"]
+    assert found(store, "dentist", within=(MARCH,), scope=Scope(user_id="ann")) == []
+
+
+def test_an_event_is_found_in_its_time(store: RecallStore) -> None:
+    store.add(
+        [
+            Memory(
+                id="visit",
+                content="Seen the dentist.",
+                created_at="2024-05-01T09:00:00Z",
+                events=(MARCH,),
+            )
+        ]
+    )
+
+    assert found(store, "dentist", within=(MARCH,)) == ["fear", "visit"]
+
+
+def test_what_is_added_replaced_and_deleted_is_followed(store: RecallStore) -> None:
+    assert found(store, "bicycle") == []
+
+    store.add([Memory(id="new", content="A red bicycle.")])
+    assert found(store, "bicycle") == ["new"]
+
+    store.add([Memory(id="new", content="A red car.")])
+    assert (found(store, "bicycle"), found(store, "car")) == ([], ["new"])
+
+    store.delete(["new"])
+    assert found(store, "car") == []
+
+
+def test_a_restart_loses_no_word(tmp_path: Path, words: Any) -> None:
+    with RecallStore(tmp_path, embedding=words) as store:
+        store.add([Memory(id="a", content="The dentist called.")])
+    with RecallStore(tmp_path, embedding=words) as store:
+        assert found(store, "dentist") == ["a"]
+
+
+def test_what_another_store_writes_is_seen(words: Any, collection_name: str) -> None:
+    client = chromadb.EphemeralClient()
+    ours, theirs = (RecallStore(client, collection_name, embedding=words) for _ in range(2))
+    theirs.add([Memory(id="a", content="The dentist called."), Memory(id="b", content="Tea.")])
+    assert found(ours, "dentist") == ["a"]
+
+    theirs.add([Memory(id="c", content="A dentist again.")])
+    assert sorted(found(ours, "dentist")) == ["a", "c"]
+
+    theirs.delete(["a"])
+    assert found(ours, "dentist") == ["c"]
+
+    # One gone and one come: the number is the same as before.
+    theirs.delete(["c"])
+    theirs.add([Memory(id="d", content="The bicycle is red.")])
+    time.sleep(keywords_room._POLL)
+    assert (found(ours, "dentist"), found(ours, "bicycle")) == ([], ["d"])
+
+    theirs.add([Memory(id="b", content="The dentist drinks tea.")])
+    time.sleep(keywords_room._POLL)
+    assert found(ours, "dentist") == ["b"]
+
+
+def test_a_collection_of_others_is_searched_by_words(words: Any, collection_name: str) -> None:
+    collection = chromadb.EphemeralClient().get_or_create_collection(collection_name)
+    texts = ["The dentist called.", "Green tea."]
+    collection.add(ids=["a", "b"], documents=texts, embeddings=words.embed_documents(texts))
+
+    with RecallStore(collection, embedding=words) as store:
+        assert found(store, "dentist") == ["a"]
+
+
+def test_more_than_a_page_of_rows_is_indexed(words: Any) -> None:
+    with RecallStore(embedding=words) as store:
+        store.add([Memory(id=f"{n:03}", content=f"memory number{n}") for n in range(600)])
+
+        assert found(store, "number599") == ["599"]
+        assert len(found(store, "memory", limit=400)) == 400
+
+
+def test_the_default_search_joins_words_and_meaning(store: RecallStore) -> None:
+    by_meaning, by_words = store.find(
+        [Search("dentist", 5), Search("dentist", 5, method="keyword")]
+    )
+
+    assert {memory.id for memory in by_words} <= {memory.id for memory in by_meaning}
+    assert all("similarity" in memory.trace for memory in by_words)
