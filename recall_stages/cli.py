@@ -75,6 +75,12 @@ def _parser(program: str) -> argparse.ArgumentParser:
         default="prefer",
         help="whether a named time is preferred, required or ignored (prefer)",
     )
+    ask.add_argument(
+        "--event-times",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="whether the times that a text tells of are read when the file is loaded (yes)",
+    )
     for name in Scope.model_fields:
         ask.add_argument(f"--{name.replace('_', '-')}", help=f"only the memories of this {name}")
     ask.add_argument("-v", "--verbose", action="store_true", help="say what is being done")
@@ -83,7 +89,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
 
 def _ask(given: argparse.Namespace) -> None:
     console = Console()
-    store, loaded = open_beside(given.memories, given.timezone)
+    store, loaded = open_beside(given.memories, given.timezone, event_times=given.event_times)
     with store:
         for number, why in loaded.bad_lines.items():
             print(f"{given.memories.name} line {number} is left out: {why}", file=sys.stderr)

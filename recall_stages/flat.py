@@ -76,12 +76,12 @@ def from_flat(  # noqa: PLR0913 - one argument for each thing a framework's obje
         for name, value in flat.items()
         if name.startswith(TRACE_PREFIX) and isinstance(value, str | Real)
     }
-    return Memory.model_construct(
+    events = _events(flat.get("event_ranges"))
+    memory = Memory.model_construct(
         content=content,
         id=memory_id,
         memory_type=str(flat.get("memory_type", "")),
         created_at=_moment(flat.get("created_at"), timezone),
-        events=_events(flat.get("event_ranges")),
         when_to_use=str(flat.get("when_to_use", "")),
         author=str(flat.get("author", "")),
         scope=Scope(**scope),
@@ -93,6 +93,8 @@ def from_flat(  # noqa: PLR0913 - one argument for each thing a framework's obje
         trace=trace,
         source=source,
     )
+    # What names no events does not say that there are none: they are read when it is stored.
+    return memory.model_copy(update={"events": events}) if events else memory
 
 
 def _moment(value: object, timezone: tzinfo | None) -> datetime | None:

@@ -34,7 +34,9 @@ class Loaded:
     fresh: bool = True
 
 
-def open_beside(path: Path, timezone: str | None = None) -> tuple[RecallStore, Loaded]:
+def open_beside(
+    path: Path, timezone: str | None = None, *, event_times: bool = True
+) -> tuple[RecallStore, Loaded]:
     """The collection of a JSONL file, loaded where the file is new or has changed.
 
     Args:
@@ -42,21 +44,25 @@ def open_beside(path: Path, timezone: str | None = None) -> tuple[RecallStore, L
             ``memory_type``, ``author``, ``id``, ``when_to_use``, ``quality``, ``user_id``,
             ``agent_id``, ``session_id``, ``workspace``, ``metadata``; other names go to metadata.
         timezone: The zone in which times without one are read; None = the machine's.
+        event_times: Read from the texts the times that they tell of; see `RecallStore`.
 
     Returns:
         The open store, and what became of the lines.
     """
-    store = RecallStore(path.with_name(path.name + ".recall"))
+    store = RecallStore(path.with_name(path.name + ".recall"), event_times=event_times)
     try:
-        return store, _bring_up_to_date(store, path, timezone)
+        return store, _bring_up_to_date(store, path, timezone, event_times)
     except BaseException:
         store.close()
         raise
 
 
-def _bring_up_to_date(store: RecallStore, path: Path, timezone: str | None) -> Loaded:
+def _bring_up_to_date(
+    store: RecallStore, path: Path, timezone: str | None, event_times: bool
+) -> Loaded:
     state_file = path.with_name(path.name + ".recall") / _STATE
-    digest = hashlib.sha256(path.read_bytes() + str(timezone).encode()).hexdigest()
+    settings = f"{timezone} {event_times}".encode()
+    digest = hashlib.sha256(path.read_bytes() + settings).hexdigest()
     state = json.loads(state_file.read_text()) if state_file.exists() else {}
     if state.get("sha256") == digest:
         bad = {int(number): why for number, why in state["bad_lines"].items()}

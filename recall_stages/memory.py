@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import Annotated, Literal
 
 from pydantic import (
@@ -20,7 +20,7 @@ from pydantic import (
 
 from recall_stages.errors import QueryError, ScopeError
 from recall_stages.settings import Settings
-from recall_stages.timeline import TimeRange, parse_time
+from recall_stages.timeline import Recurrence, TimeRange, parse_time
 
 MetadataValue = (
     StrictStr
@@ -38,6 +38,10 @@ TimeMatch = Literal["recorded", "event"]
 AwareTime = Annotated[datetime, BeforeValidator(parse_time)]
 
 _SCALARS = {str, bool, int, float}
+_DAY = timedelta(days=1)
+# How many times as long as the range an event may be. With 8 a week is found by one of its days,
+# even the week in which the clocks go back; a year is not found by one of its months.
+_COARSEST = 8
 _LARGEST_INTEGER = 2**63 - 1  # Chroma silently turns larger ones into floats
 
 
@@ -95,7 +99,8 @@ class Memory(Settings):
             event, task, or a word of your own.
         created_at: When it was recorded: epoch seconds, ISO 8601 or datetime; a time without
             a zone is read in the machine's. None = the clock, when stored.
-        events: The times that its text names, as half-open ranges.
+        events: The times that its text names, as half-open ranges; read from the text when it is
+            stored, where they are not given. An empty list says that there are none.
         when_to_use: For task memories, the condition in which it helps.
         author: Who said or wrote it.
         scope: Whose it is.
@@ -176,12 +181,36 @@ class Memory(Settings):
         return self.created_at.astimezone(timezone).strftime("%Y-%m-%d %H:%M:%S %A")
 
     def matches(self, time_range: TimeRange) -> TimeMatch | None:
-        """Which of its times lies in a range: when it was recorded, when it happened, or none."""
+        """Which of its times lies in a range: when it was recorded, when it happened, or none.
+
+        An event that is told much more coarsely than the range does not lie in it: "last week" is
+        found by one of its days, "in 2019" by that year or by its summer, not by a day of it.
+        """
         if self.created_at is not None and time_range.contains(self.created_at):
             return "recorded"
-        if any(time_range.overlaps(event) for event in self.events):
+        if any(_tells_of(event, time_range) for event in self.events):
             return "event"
         return None
+
+
+def _tells_of(event: TimeRange, asked: TimeRange) -> bool:
+    if not asked.overlaps(event):
+        return False
+    if event.start is None or event.end is None:  # its giver knows that it goes on
+        return asked.recurrence is None
+    length = event.end - event.start
+    if asked.recurrence is not None:
+        return length <= _longest_on(asked.recurrence) and asked.contains(event.start)
+    if asked.start is None or asked.end is None:
+        return True
+    return length <= _COARSEST * max(asked.end - asked.start, _DAY)
+
+
+def _longest_on(recurrence: Recurrence) -> timedelta:
+    """How long an event may be that took place "in the mornings", "on Mondays", "in March"."""
+    if recurrence.hours:
+        return _DAY / 2
+    return _DAY if recurrence.weekdays or recurrence.days else 31 * _DAY
 
 
 class Query(Settings):

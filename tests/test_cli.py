@@ -62,6 +62,21 @@ def test_only_the_memories_of_one_person(
     assert "tooth" not in shown
 
 
+def test_the_times_that_texts_tell_of_are_read_unless_switched_off(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "told.jsonl"
+    told = {"content": "We met Anna two weeks ago.", "created_at": "2024-03-20T10:00:00"}
+    path.write_text(json.dumps(told), encoding="utf-8")
+    question = ("--time-mode", "require", "Whom did we meet in early March?")
+
+    assert ask(path, "--timestamp", "2024-05-02", *question) == 0
+    assert "We met Anna" in capsys.readouterr().out
+
+    assert ask(path, "--timestamp", "2024-05-02", "--no-event-times", *question) == 0
+    assert "We met Anna" not in capsys.readouterr().out
+
+
 def test_the_second_question_finds_the_collection_kept(
     memories: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recall_stages.errors import MemoryFormatError
+from recall_stages.event_times import event_times
 from recall_stages.memory import Memory, MetadataValue
 from recall_stages.store.moments import new_id
 from recall_stages.store.rows import to_metadata
@@ -29,8 +30,16 @@ class Ready:
     is_new: bool
 
 
-def make_ready(given: Iterable[MemoryInput], clock: Callable[[], datetime]) -> list[Ready]:
+def make_ready(
+    given: Iterable[MemoryInput], clock: Callable[[], datetime], *, read_events: bool
+) -> list[Ready]:
     """Check everything that is to be stored, and give ids and times to what has none.
+
+    Args:
+        given: What the caller hands over.
+        clock: What tells the time of a memory that comes without one.
+        read_events: Whether to read the events of a memory from its text, where it does not say
+            what they are; one that says it has none, has none.
 
     Raises:
         MemoryFormatError: When anything of it cannot be stored, or two memories have one id.
@@ -47,7 +56,11 @@ def make_ready(given: Iterable[MemoryInput], clock: Callable[[], datetime]) -> l
             raise MemoryFormatError(
                 f"two memories of one call have the id {memory_id!r}; give each its own"
             )
-        whole = memory.model_copy(update={"created_at": created_at, "id": memory_id})
+        events = memory.events
+        if read_events and "events" not in memory.model_fields_set:
+            events = event_times(memory.content, created_at)
+        found: dict[str, object] = {"created_at": created_at, "id": memory_id, "events": events}
+        whole = memory.model_copy(update=found)
         ready[memory_id] = Ready(whole, to_metadata(whole), is_new=not memory.id)
     return list(ready.values())
 
@@ -65,6 +78,8 @@ def _as_memory(given: MemoryInput) -> Memory:
             f"a memory is a Memory, a mapping of its fields or a text; got {type(given).__name__}"
         )
     fields = {"content": given} if isinstance(given, str) else dict(given)
+    if isinstance(given, Memory):  # what it leaves to the defaults, it does not say
+        fields = {name: value for name, value in fields.items() if name in given.model_fields_set}
     fields |= {"score": None, "trace": {}, "source": None}  # what a search said is not stored
     try:
         return Memory.model_validate(fields)

@@ -1,0 +1,35 @@
+"""The benchmark of loading measures both parts of it, on any file of memories."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchmarks import loading
+
+
+def test_it_says_what_share_the_reading_of_event_times_has(tmp_path, capsys):
+    memories, out = tmp_path / "memories.jsonl", tmp_path / "out.json"
+    lines = [
+        {"content": "We met Anna two weeks ago.", "created_at": "2024-03-20T18:30:00"},
+        {"content": "Ben drinks tea.", "created_at": "2024-03-20T18:31:00", "author": "Ben"},
+    ]
+    memories.write_text("\n".join(map(json.dumps, lines)))
+
+    loading.main(["--memories", str(memories), "--rows", "5", "--rounds", "1", "--json", str(out)])
+
+    result = json.loads(out.read_text())
+    assert (result["rows"], result["with_events"]) == (5, 3)
+    both = result["reading_ms"] + result["loading_ms"]
+    assert result["share"] == pytest.approx(result["reading_ms"] / both, abs=1e-3)
+    assert "5 memories, 3 with event times" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("wrong", [["--rows", "0"], ["--rounds", "0"], ["--memories", "nowhere"]])
+def test_it_refuses_what_it_cannot_do(wrong, tmp_path):
+    memories = tmp_path / "memories.jsonl"
+    memories.write_text("{}")
+    with pytest.raises(SystemExit) as stopped:
+        loading.main(["--memories", str(memories), *wrong])
+    assert stopped.value.code == 2

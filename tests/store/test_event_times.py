@@ -1,0 +1,170 @@
+"""The times that a memory's text names: read against the moment it was recorded, in its zone."""
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from recall_stages.event_times import event_times
+from recall_stages.memory import Memory
+from recall_stages.timeline import TimeRange, extract_time
+
+RECORDED = datetime(2024, 3, 20, 18, 30, tzinfo=UTC)  # a Wednesday
+
+
+def told(text: str, recorded_at: datetime = RECORDED) -> list[str]:
+    return [each.describe() for each in event_times(text, recorded_at)]
+
+
+@pytest.mark.parametrize(
+    ("text", "events"),
+    [
+        ("We met Anna two weeks ago.", ["2024-03-04 to 2024-03-10"]),
+        ("Yesterday the tap was repaired.", ["2024-03-19 (Tuesday)"]),
+        ("I moved here in 2019.", ["2019-01-01 to 2019-12-31"]),
+        ("We fly to Rome next Friday.", ["2024-03-22 (Friday)"]),
+        (
+            "First on March 4, then in May 2023.",
+            ["2024-03-04 (Monday)", "2023-05-01 to 2023-05-31"],
+        ),
+        ("Yesterday I ran, and yesterday I swam.", ["2024-03-19 (Tuesday)"]),
+        ("我们上个月去了北京。", ["2024-02-01 to 2024-02-29"]),
+    ],
+)
+def test_what_a_text_tells_of(text: str, events: list[str]) -> None:
+    assert told(text) == events
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Anna likes green tea.",
+        "I am tired today.",
+        "I recently learned to knit.",
+        "We swim on Mondays.",
+        "The report must be there before May 5, 2024.",
+    ],
+    ids=["no time", "the recorded day", "vague", "again and again", "no beginning"],
+)
+def test_what_tells_of_no_event(text: str) -> None:
+    assert told(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "events"),
+    [
+        ("The deadline is May 12.", ["2023-05-12 (Friday)", "2024-05-12 (Sunday)"]),
+        ("See you on Thursday.", ["2024-03-14 (Thursday)", "2024-03-21 (Thursday)"]),
+        ("See you last Thursday.", ["2024-03-14 (Thursday)"]),
+        ("It was on May 12, 2023.", ["2023-05-12 (Friday)"]),
+        ("It was in January.", ["2024-01-01 to 2024-01-31"]),
+    ],
+)
+def test_a_name_in_the_calendar_that_is_nearer_to_come_counts_for_both(
+    text: str, events: list[str]
+) -> None:
+    assert told(text) == events
+
+
+def test_yesterday_is_a_day_of_the_writer() -> None:
+    late = datetime(2024, 3, 20, 23, 30, tzinfo=ZoneInfo("America/New_York"))
+    assert told("I saw Bo yesterday.", late) == ["2024-03-19 (Tuesday)"]
+    assert told("I saw Bo yesterday.", late.astimezone(UTC)) == ["2024-03-20 (Wednesday)"]
+
+
+def test_a_pasted_calendar_names_no_more_than_a_few() -> None:
+    calendar = "\n".join(f"2024-03-{day:02}: meeting" for day in range(1, 31))
+    assert len(event_times(calendar, RECORDED)) == 16
+
+
+RELATIVE = [
+    "yesterday", "two weeks ago", "last month", "on Friday", "on May 12", "tomorrow", "next week",
+    "in March", "last night", "today", "recently", "at 5pm", "and", "the dentist",
+    "three years ago", "昨天", "上周二", "on Mondays", "until June 5",
+]  # fmt: skip
+relative = st.lists(st.sampled_from(RELATIVE), max_size=5).map(" ".join)
+texts = st.lists(st.sampled_from([*RELATIVE, "in 2019"]), max_size=5).map(" ".join) | st.text(
+    max_size=40
+)
+moments = st.datetimes(
+    datetime(1, 1, 1),
+    datetime(9999, 12, 31),
+    timezones=st.sampled_from([UTC, ZoneInfo("Europe/Berlin"), ZoneInfo("Pacific/Apia")]),
+)
+
+
+@given(text=texts, recorded_at=moments)
+@example(text="tomorrow and on Friday", recorded_at=datetime.max.replace(tzinfo=UTC))
+@example(text="yesterday, on Friday", recorded_at=datetime.min.replace(tzinfo=UTC))
+@settings(deadline=None)
+def test_any_text_gives_bounded_ranges_in_the_zone_of_the_writer(
+    text: str, recorded_at: datetime
+) -> None:
+    events = event_times(text, recorded_at)
+    for each in events:
+        assert each.start is not None
+        assert each.end is not None
+        assert each.start.tzinfo is each.end.tzinfo is recorded_at.tzinfo
+        assert not each.contains(recorded_at) or each.end - each.start > timedelta(days=1)
+    assert len({(each.start, each.end) for each in events}) == len(events)
+
+
+@given(text=relative, recorded_at=st.datetimes(datetime(1970, 1, 1), datetime(2090, 1, 1)))
+@settings(deadline=None)
+def test_events_move_with_the_recorded_time_and_not_with_the_clock(
+    text: str, recorded_at: datetime
+) -> None:
+    """Four hundred years are a whole number of weeks: the same calendar comes again."""
+    now, then = (recorded_at.replace(tzinfo=UTC, year=recorded_at.year + n) for n in (0, 400))
+
+    def dated(moment: datetime) -> list[tuple[int, int, int, int]]:
+        return [
+            (each.start.month, each.start.day, each.start.hour, each.start.year - moment.year)
+            for each in event_times(text, moment)
+            if each.start is not None
+        ]
+
+    assert dated(now) == dated(then)
+
+
+class TestHowCoarselyAnEventIsTold:
+    """It is found by a range it overlaps, if it is not told much more coarsely."""
+
+    @pytest.mark.parametrize(
+        ("told_as", "asked", "found"),
+        [
+            ("last week", "last Thursday", True),
+            ("last month", "in early February", True),
+            ("last month", "on February 6", False),
+            ("in 2023", "in 2023", True),
+            ("in 2023", "last summer", True),
+            ("in 2023", "in March 2023", False),
+            ("in 2023", "on March 5, 2023", False),
+            ("last Tuesday", "in 2024", True),
+            ("yesterday", "yesterday at 5pm", True),
+            ("yesterday", "two days ago", False),
+        ],
+    )
+    def test_one_range(self, told_as: str, asked: str, found: bool) -> None:
+        memory = Memory(content="x", events=event_times(told_as, RECORDED))
+        (time_range,) = extract_time(asked, RECORDED)
+        assert memory.matches(time_range) == ("event" if found else None)
+
+    @pytest.mark.parametrize(
+        ("told_as", "found"),
+        [("last Tuesday", False), ("two days ago", True), ("last week", False)],
+    )
+    def test_on_mondays_is_a_day_and_no_week(self, told_as: str, found: bool) -> None:
+        memory = Memory(content="x", events=event_times(told_as, RECORDED))
+        (mondays,) = extract_time("on Mondays", RECORDED)
+        assert (memory.matches(mondays) == "event") == found
+
+    def test_an_event_that_goes_on_is_found_by_what_it_overlaps(self) -> None:
+        since = TimeRange(datetime(2015, 1, 1, tzinfo=UTC), None, "day")
+        memory = Memory(content="x", events=[since])
+        (day,) = extract_time("yesterday", RECORDED)
+        assert memory.matches(day) == "event"
+        (mondays,) = extract_time("on Mondays", RECORDED)
+        assert memory.matches(mondays) is None

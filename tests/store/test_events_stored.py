@@ -1,0 +1,179 @@
+"""What a store does with the times that texts tell of."""
+
+import json
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from store.kit import ZONES, SmallEmbedding, ids
+
+from recall_stages.event_times import event_times
+from recall_stages.jsonl import open_beside
+from recall_stages.memory import Memory
+from recall_stages.stage import Search
+from recall_stages.store import RecallStore
+from recall_stages.timeline import TimeRange, extract_time
+
+RECORDED = "2024-03-20T18:30:00Z"
+TEXT = "We met Anna two weeks ago."
+OWN = TimeRange(datetime(2020, 1, 1, tzinfo=UTC), datetime(2020, 1, 2, tzinfo=UTC), "day")
+
+
+def events(store: RecallStore, memory_id: str) -> list[str]:
+    (memory,) = store.get([memory_id])
+    return [each.describe() for each in memory.events]
+
+
+def named(words: str) -> tuple[TimeRange, ...]:
+    return tuple(extract_time(words, RECORDED))
+
+
+def test_it_is_found_by_the_time_it_tells_of(store: RecallStore) -> None:
+    store.add(
+        [
+            {"id": "anna", "content": TEXT, "created_at": RECORDED},
+            {"id": "ben", "content": "We met Ben.", "created_at": RECORDED},
+        ]
+    )
+
+    def found(words: str) -> list[str]:
+        return ids(store.find([Search("met", limit=9, within=named(words))])[0])
+
+    assert found("in early March") == ["anna"]
+    assert found("in February") == []
+    assert set(found("today")) == {"anna", "ben"}
+
+
+@pytest.mark.parametrize("as_memory", [False, True])
+@pytest.mark.parametrize(("own", "kept"), [([OWN], ["2020-01-01 (Wednesday)"]), ([], [])])
+def test_a_memory_that_says_what_its_events_are_keeps_them(
+    in_memory: RecallStore, own: list[TimeRange], kept: list[str], as_memory: bool
+) -> None:
+    fields = {"id": "a", "content": TEXT, "created_at": RECORDED, "events": own}
+    in_memory.add([Memory.model_validate(fields) if as_memory else fields])
+    assert events(in_memory, "a") == kept
+
+
+def test_a_memory_that_does_not_say_has_them_read(in_memory: RecallStore) -> None:
+    memory = Memory(id="a", content=TEXT, created_at=RECORDED)
+    in_memory.add([memory])
+    assert events(in_memory, "a") == ["2024-03-04 to 2024-03-10"]
+    assert memory.events == ()
+
+
+def test_it_can_be_switched_off(small: SmallEmbedding) -> None:
+    with RecallStore(embedding=small, event_times=False) as store:
+        store.add([{"id": "a", "content": TEXT, "created_at": RECORDED}])
+        assert events(store, "a") == []
+
+
+def test_a_changed_text_is_read_anew(store: RecallStore) -> None:
+    store.add([{"id": "a", "content": TEXT, "created_at": RECORDED}])
+    store.add([{"id": "a", "content": "We met Anna yesterday.", "created_at": RECORDED}])
+    assert events(store, "a") == ["2024-03-19 (Tuesday)"]
+
+    store.add([{"id": "a", "content": "We met Anna.", "created_at": RECORDED}])
+    assert events(store, "a") == []
+    assert store.find([Search("met", limit=9, within=named("yesterday"))])[0] == []
+
+
+def test_what_a_store_gave_back_is_stored_as_it_is(in_memory: RecallStore) -> None:
+    in_memory.add([{"id": "a", "content": TEXT, "created_at": "2024-03-20T00:30:00+14:00"}])
+    before = in_memory.get(["a"])
+    in_memory.add(before)
+    assert in_memory.get(["a"]) == before
+
+
+def test_the_clock_of_the_store_is_the_recorded_time_where_there_is_none(
+    small: SmallEmbedding,
+) -> None:
+    late = datetime(2024, 3, 20, 23, 30, tzinfo=ZoneInfo("America/New_York"))
+    with RecallStore(embedding=small, clock=lambda: late) as store:
+        (memory_id,) = store.add(["We met Anna yesterday."])
+        assert events(store, memory_id) == ["2024-03-19 (Tuesday)"]
+
+
+def test_a_text_without_a_time_is_of_the_day_of_this_machine(
+    small: SmallEmbedding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zone = ZoneInfo("Pacific/Kiritimati")  # where it is tomorrow for most of the world
+    module = import_module("recall_stages.timeline.parse_time")
+    monkeypatch.setattr(module, "get_localzone", lambda: zone)
+    with RecallStore(embedding=small) as store:
+        yesterdays = [named_on(datetime.now(zone))]
+        (memory_id,) = store.add(["We met Anna yesterday."])
+        yesterdays.append(named_on(datetime.now(zone)))  # midnight may have come between
+        (event,) = store.get([memory_id])[0].events
+    assert (event.start, event.end) in yesterdays
+
+
+def named_on(moment: datetime) -> tuple[datetime | None, datetime | None]:
+    (yesterday,) = extract_time("yesterday", moment)
+    return yesterday.start, yesterday.end
+
+
+def test_events_are_read_against_created_at_and_read_back_the_same(
+    in_memory: RecallStore,
+) -> None:
+    @given(
+        recorded_at=st.datetimes(
+            datetime(1970, 1, 3),
+            datetime(2100, 1, 1),
+            timezones=st.sampled_from([ZoneInfo(name) for name in ZONES]),
+        ),
+        words=st.sampled_from(["yesterday", "two weeks ago", "last month", "next week", "in May"]),
+    )
+    @settings(deadline=None, max_examples=50)
+    def holds(recorded_at: datetime, words: str) -> None:
+        text = f"We met Anna {words}."
+        given_memory = {"id": "a", "content": text, "created_at": recorded_at}
+        in_memory.add([given_memory])
+        (read,) = in_memory.get(["a"])
+        assert [(each.start, each.end) for each in read.events] == [
+            (each.start, each.end) for each in event_times(text, recorded_at)
+        ]
+
+    holds()
+
+
+def test_the_week_in_which_the_clocks_go_back_is_found_by_one_of_its_days(
+    in_memory: RecallStore,
+) -> None:
+    """It lasts an hour more than seven days."""
+    zone = ZoneInfo("Europe/Berlin")
+    recorded_at = datetime(2024, 10, 30, tzinfo=zone)
+    in_memory.add([{"id": "a", "content": "We met Anna last week.", "created_at": recorded_at}])
+    (tuesday,) = extract_time("on Tuesday", datetime(2024, 10, 23, tzinfo=zone))
+    assert ids(in_memory.find([Search("met", limit=9, within=(tuesday,))])[0]) == ["a"]
+
+
+def test_many_at_once(in_memory: RecallStore) -> None:
+    """More than a batch; each is read against its own day."""
+    in_memory.add(
+        {
+            "id": f"m{n}",
+            "content": f"Met number{n} yesterday.",
+            "created_at": datetime(2024, 1 + n % 12, 1 + n // 12, 12, tzinfo=UTC),
+        }
+        for n in range(300)
+    )
+    for number in (0, 37, 299):
+        day = datetime(2024, 1 + number % 12, 1 + number // 12, tzinfo=UTC)
+        (yesterday,) = extract_time("yesterday", day)
+        found = in_memory.find([Search(f"number{number}", limit=9, within=(yesterday,))])[0]
+        assert found[0].id == f"m{number}"
+        assert found[0].matches(yesterday) == "event"
+
+
+def test_a_file_is_loaded_with_them_or_without(tmp_path: Path) -> None:
+    path = tmp_path / "memories.jsonl"
+    path.write_text(json.dumps({"id": "a", "content": TEXT, "created_at": RECORDED}))
+    for switch, expected in [(True, ["2024-03-04 to 2024-03-10"]), (False, [])]:
+        store, loaded = open_beside(path, event_times=switch)
+        with store:
+            assert loaded.fresh
+            assert events(store, "a") == expected
