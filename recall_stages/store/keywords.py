@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import tantivy
 
 from recall_stages.memory import Memory, MetadataValue, Scope
-from recall_stages.store.moments import to_milliseconds, up_to_milliseconds
+from recall_stages.store.moments import EARLIEST, LATEST, to_milliseconds, up_to_milliseconds
 from recall_stages.store.rows import (
     WRITTEN_AT,
     Fields,
@@ -191,17 +191,17 @@ class KeywordIndex:
         return tantivy.Query.term_query(self._schema, field, value, index_option="freq")
 
     def _touching(self, time_range: TimeRange) -> Iterator[tantivy.Query]:
-        first = None if time_range.start is None else to_milliseconds(time_range.start)
-        last = None if time_range.end is None else up_to_milliseconds(time_range.end) - 1
+        first = EARLIEST if time_range.start is None else to_milliseconds(time_range.start)
+        last = LATEST if time_range.end is None else up_to_milliseconds(time_range.end) - 1
         yield self._between("created_at", first, last)
         yield tantivy.Query.boolean_query(
             [
-                (_MUST, self._between("event_start", None, last)),
-                (_MUST, self._between("event_end", first, None)),
+                (_MUST, self._between("event_start", EARLIEST, last)),
+                (_MUST, self._between("event_end", first, LATEST)),
             ]
         )
 
-    def _between(self, field: str, low: int | None, high: int | None) -> tantivy.Query:
+    def _between(self, field: str, low: int, high: int) -> tantivy.Query:
         kind = tantivy.FieldType.Integer
         return tantivy.Query.range_query(self._schema, field, kind, low, high)
 

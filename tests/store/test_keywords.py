@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,8 @@ def test_scope_filter_and_window_hold_for_words_too(store: RecallStore) -> None:
     assert found(store, "dentist", filter={"topic": "health"}) == ["moved"]
     assert found(store, "dentist", within=(MARCH,)) == ["fear"]
     assert found(store, "dentist", within=(MARCH,), scope=Scope(user_id="ann")) == []
+    assert found(store, "dentist", within=(replace(MARCH, start=None),)) == ["moved", "fear"]
+    assert found(store, "dentist", within=(replace(MARCH, end=None),)) == ["fear"]
 
 
 def test_an_event_is_found_in_its_time(store: RecallStore) -> None:
