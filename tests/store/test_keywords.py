@@ -77,7 +77,7 @@ def test_scope_filter_and_window_hold_for_words_too(store: RecallStore) -> None:
     assert found(store, "dentist", filter={"topic": "health"}) == ["moved"]
     assert found(store, "dentist", within=(MARCH,)) == ["fear"]
     assert found(store, "dentist", within=(MARCH,), scope=Scope(user_id="ann")) == []
-    assert found(store, "dentist", within=(replace(MARCH, start=None),)) == ["moved", "fear"]
+    assert found(store, "dentist", within=(replace(MARCH, start=None),)) == ["fear", "moved"]
     assert found(store, "dentist", within=(replace(MARCH, end=None),)) == ["fear"]
 
 
