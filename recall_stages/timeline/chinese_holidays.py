@@ -1,97 +1,183 @@
-"""The feasts that Chinese speakers name, each with the function that finds its day in a year."""
+"""The feasts that Chinese speakers name, and the days off and school holidays around them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 
 from recall_stages.timeline import calendar_math as cal
-from recall_stages.timeline.cycles import holiday
+from recall_stages.timeline.chinese_lunar import lunar_day, lunar_month, solar_term
 from recall_stages.timeline.grammar import Table
+from recall_stages.timeline.reading import Cycle, Now, Reading
+from recall_stages.timeline.recurrence import Recurrence
 
 Finder = Callable[[int], datetime]
+"""From a year to the day of a feast in it."""
 
-_FIRST_LUNAR_YEAR = 1970
-# Feasts of the lunar calendar, in days after 1 January, for the years 1970 to 2050. The lunar
-# calendar follows observations of the moon, so a table is the honest form.
-_SPRING = (
-    "36 26 45 33 22 41 30 48 37 27 46 35 24 43 32 50 39 28 47 36 26 45 34 22 40 30 49 37 27 "
-    "46 35 23 42 31 21 39 28 48 37 25 44 33 22 40 30 49 38 27 46 35 24 42 31 21 40 28 47 36 "
-    "25 43 33 22 41 30 49 38 27 45 34 23 42 31 21 40 29 47 36 25 44 32 22"
-)
-_DRAGON_BOAT = (
-    "158 147 166 155 174 164 153 171 160 149 168 156 175 165 155 172 161 150 169 158 147 166 "
-    "156 174 163 152 171 159 149 168 157 175 165 154 173 161 150 169 159 147 166 156 174 162 "
-    "152 170 160 149 168 157 176 164 153 172 161 150 169 159 148 166 155 174 163 151 170 160 "
-    "150 168 157 146 165 153 172 161 151 169 158 148 166 154 173"
-)
-_DOUBLE_SEVENTH = (
-    "219 238 227 216 235 224 214 232 221 240 229 217 236 226 215 233 223 241 230 219 237 227 "
-    "217 235 224 213 232 220 239 228 218 236 226 215 234 222 211 230 219 237 227 217 235 224 "
-    "213 231 221 239 228 218 237 225 215 233 222 240 230 219 238 227 216 235 224 212 231 221 "
-    "240 228 218 237 226 214 233 222 212 230 219 238 228 216 234"
-)
-_MID_AUTUMN = (
-    "257 275 265 253 272 262 251 269 258 277 266 254 273 263 253 271 260 279 268 256 275 264 "
-    "254 272 262 251 270 258 277 266 255 273 263 253 271 260 278 267 257 275 264 254 273 261 "
-    "250 269 258 276 266 255 274 263 252 271 260 278 267 257 276 264 254 273 262 250 269 258 "
-    "277 266 255 274 263 252 270 259 278 267 257 276 265 253 272"
-)
-
-
-def _lunar(table: str, later: int = 0) -> Finder:
-    days = tuple(map(int, table.split()))
-
-    def find(year: int) -> datetime:
-        place = year - _FIRST_LUNAR_YEAR
-        if not 0 <= place < len(days):
-            msg = f"the lunar calendar of {year} is not in the table"
-            raise ValueError(msg)
-        return cal.day_of(year, 1, 1) + cal.DAY * (days[place] + later)
-
-    return find
+_FIXED: dict[str, tuple[int, int]] = {
+    "元旦|元旦节|新年|阳历年": (1, 1),
+    "情人节": (2, 14),
+    "妇女节|三八节|女神节": (3, 8),
+    "白色情人节": (3, 14),
+    "植树节": (3, 12),
+    "愚人节": (4, 1),
+    "劳动节|五一|五一节|五一劳动节": (5, 1),
+    "青年节|五四青年节": (5, 4),
+    "儿童节|六一|六一节|六一儿童节": (6, 1),
+    "建党节": (7, 1),
+    "建军节": (8, 1),
+    "教师节": (9, 10),
+    "国庆节|国庆|十一国庆": (10, 1),
+    "万圣节|万圣节前夜": (10, 31),
+    "双十一|双11|光棍节": (11, 11),
+    "双十二|双12": (12, 12),
+    "平安夜|圣诞前夜|圣诞夜|圣诞前夕": (12, 24),
+    "圣诞节|圣诞": (12, 25),
+    "跨年|跨年夜": (12, 31),
+}
+_LUNAR: dict[str, tuple[int, int]] = {
+    "春节|大年初一|过年|农历新年|中国新年|农历年": (1, 1),
+    "元宵节|元宵": (1, 15),
+    "龙抬头": (2, 2),
+    "端午节|端午|端阳节": (5, 5),
+    "七夕|七夕节": (7, 7),
+    "中元节": (7, 15),
+    "中秋节|中秋": (8, 15),
+    "重阳节|重阳": (9, 9),
+    "腊八节|腊八": (12, 8),
+}
+_TERMS: dict[str, int] = {  # degrees of the sun
+    "立春": 315, "春分": 0, "清明节|清明": 15, "立夏": 45, "夏至": 90, "立秋": 135, "秋分": 180,
+    "立冬": 225, "冬至": 270,
+}  # fmt: skip
 
 
-def _fixed(month: int, day: int) -> Finder:
+def _on(month: int, day: int) -> Finder:
     return lambda year: cal.day_of(year, month, day)
+
+
+def _lunar(month: int, day: int) -> Finder:
+    return lambda year: lunar_day(year, month, day)
+
+
+def _term(longitude: int) -> Finder:
+    return lambda year: solar_term(year, longitude)
 
 
 def _nth(month: int, weekday: int, count: int) -> Finder:
     return lambda year: cal.nth_weekday(year, month, weekday, count)
 
 
-def _qingming(year: int) -> datetime:
-    """The solar term Clear and Bright: 4 or 5 April in this and the last century."""
-    in_century = year % 100
-    value = 4.81 if year >= 2000 else 5.59
-    return cal.day_of(year, 4, int(in_century * 0.2422 + value) - in_century // 4)
+def _new_years_eve(year: int) -> datetime:
+    return lunar_day(year, 1, 1) - cal.DAY
 
 
-_FINDERS: dict[str, Finder] = {
-    "元旦": _fixed(1, 1),
-    "情人节": _fixed(2, 14),
-    "妇女节|三八节": _fixed(3, 8),
-    "愚人节": _fixed(4, 1),
-    "清明节|清明": _qingming,
-    "劳动节|五一|五一节": _fixed(5, 1),
-    "青年节|五四青年节": _fixed(5, 4),
-    "儿童节|六一|六一儿童节": _fixed(6, 1),
-    "教师节": _fixed(9, 10),
-    "国庆节|国庆|十一国庆|十一长假|十一假期": _fixed(10, 1),
-    "双十一|光棍节": _fixed(11, 11),
-    "双十二": _fixed(12, 12),
-    "万圣节": _fixed(10, 31),
-    "平安夜": _fixed(12, 24),
-    "圣诞节|圣诞": _fixed(12, 25),
+def _little_new_year(year: int) -> datetime:
+    # A week before the feast; in the South a day later.
+    return lunar_day(year - 1, 12, 23)
+
+
+_MOVABLE: dict[str, Finder] = {
     "母亲节": _nth(5, 6, 2),
     "父亲节": _nth(6, 6, 3),
     "感恩节": _nth(11, 3, 4),
-    "除夕|年三十|大年三十": _lunar(_SPRING, later=-1),
-    "春节|大年初一|正月初一": _lunar(_SPRING),
-    "元宵节|元宵": _lunar(_SPRING, later=14),
-    "端午节|端午": _lunar(_DRAGON_BOAT),
-    "七夕|七夕节": _lunar(_DOUBLE_SEVENTH),
-    "中秋节|中秋": _lunar(_MID_AUTUMN),
+    "黑色星期五|黑五": lambda year: cal.nth_weekday(year, 11, 3, 4) + cal.DAY,
+    "复活节": cal.easter,
+    "除夕|除夕夜|年三十|大年三十|大年夜": _new_years_eve,
+    "小年": _little_new_year,
+    **{names: _lunar(*date) for names, date in _LUNAR.items()},
+    **{names: _term(longitude) for names, longitude in _TERMS.items()},
 }
 
-HOLIDAYS: Table = {pattern: holiday(finder) for pattern, finder in _FINDERS.items()}
+# Days off: how many, and how long before the feast they begin.
+_DAYS_OFF = {"国庆": (7, 0), "五一": (5, 0), "春节": (8, 1), "元旦": (3, 0), "清明": (3, 1),
+             "端午": (3, 0), "中秋": (3, 0), "过年": (8, 1)}  # fmt: skip
+
+
+def _feast(
+    find: Finder, off: tuple[int, int] | None = None, fields: Recurrence | None = None
+) -> Cycle:
+    """A feast's day; or the days off around it, where there are any."""
+
+    def at(start: datetime) -> Reading:
+        day = _day(find(start.year))
+        return day.or_else(_days_off(find, off, start)) if off else day
+
+    return Cycle("year", "day", at, fields=fields)
+
+
+def _holiday(find: Finder, off: tuple[int, int]) -> Cycle:
+    """The days off: 国庆假期; or the day of the feast."""
+    return Cycle(
+        "year",
+        "day",
+        lambda start: _days_off(find, off, start).or_else(_day(find(start.year))),
+    )
+
+
+def _days_off(find: Finder, off: tuple[int, int], start: datetime) -> Reading:
+    days, before = off
+    first = find(start.year) - cal.DAY * before
+    return Reading(first, first + cal.DAY * days, "day")
+
+
+def _day(start: datetime) -> Reading:
+    return Reading(start, start + cal.DAY, "day")
+
+
+def lunar_date(month: int, day: int, *, leap: bool = False) -> Cycle:
+    """A day of the Chinese calendar: 正月初三."""
+    return Cycle("year", "day", lambda start: _day(lunar_day(start.year, month, day, leap=leap)))
+
+
+def lunar_months(month: int, *, leap: bool = False) -> Cycle:
+    """A month of the Chinese calendar: 腊月."""
+    return Cycle(
+        "year",
+        "month",
+        lambda start: Reading(*lunar_month(start.year, month, leap=leap), "month"),
+    )
+
+
+def _summer(_: Now) -> Cycle:
+    """School is out in July and August."""
+    return Cycle(
+        "year",
+        "season",
+        lambda year: Reading(cal.day_of(year.year, 7, 1), cal.day_of(year.year, 9, 1), "season"),
+    )
+
+
+def _winter(_: Now) -> Cycle:
+    """Three weeks before Spring Festival to the Lantern Festival, roughly what schools do."""
+
+    def at(year: datetime) -> Reading:
+        spring = lunar_day(year.year, 1, 1)
+        return Reading(spring - cal.DAY * 21, spring + cal.DAY * 15, "season")
+
+    return Cycle("year", "season", at)
+
+
+def _table() -> Table:
+    fixed = {names: _on(*date) for names, date in _FIXED.items()}
+    known = {"暑假": _summer, "寒假": _winter}
+    for names, find in (fixed | _MOVABLE).items():
+        off = next((off for name, off in _DAYS_OFF.items() if name in names.split("|")), None)
+        month_day = _FIXED.get(names)
+        fields = month_day and Recurrence(
+            months=frozenset({month_day[0]}), days=frozenset({month_day[1]})
+        )
+        known[names] = partial(_always, _feast(find, off, fields))
+        if month_day == (10, 1) and off:  # 十一 alone is eleven
+            known["十一假期|十一长假|十一黄金周|十一小长假"] = partial(_always, _holiday(find, off))
+        if off:
+            known[f"{names} 假期|长假|小长假|黄金周|放假"] = partial(_always, _holiday(find, off))
+    return known
+
+
+def _always(cycle: Cycle, _: Now) -> Cycle:
+    return cycle
+
+
+HOLIDAYS: Table = _table()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from recall_stages.timeline import calendar_math as cal
 from recall_stages.timeline.reading import Cycle, Now, Reading
+from recall_stages.timeline.recurrence import Recurrence
 from recall_stages.timeline.time_range import Grain
 
 _HALF_DAY = 12 * 60
@@ -104,9 +105,13 @@ def _clock_of(said: Clock | int | tuple[int, int]) -> Clock | None:
 
 
 def _stretch(start: int, end: int, grain: Grain) -> Cycle:
+    whole_hours = not (start % 60 or end % 60) and end - start < 2 * _HALF_DAY
     return Cycle(
         "day",
         grain,
         lambda day: Reading(cal.shift(day, "minute", start), cal.shift(day, "minute", end), grain),
         alone=False,
+        fields=Recurrence(hours=frozenset(h % 24 for h in range(start // 60, end // 60)))
+        if whole_hours
+        else None,
     )

@@ -35,6 +35,12 @@ def unit(now: Now, offset: int, name: Grain) -> Reading | None:
     return found if offset or name == "day" else found.or_else(_up_to(found, now.moment))
 
 
+def last_unit(now: Now, name: Grain) -> Reading | None:
+    """The last month: the calendar month before this one; else, as in "the past month", rolling."""
+    found = unit(now, -1, name)
+    return found and found.or_else(rolling(now, Duration(((1, name),))))
+
+
 def weekend(now: Now, offset: int) -> Reading:
     """This weekend is the one just past, unless it is weekend; last weekend is over."""
     coming = now.unit("weekend")
@@ -53,20 +59,23 @@ def night(now: Now, offset: int) -> Reading:
 
 
 def rolling(now: Now, amount: Duration) -> Reading | None:
-    """The past three weeks: back from now; else the three full calendar weeks before this one."""
+    """The past three weeks: back from now, or from this morning; or the three calendar weeks."""
     whole = Reading(amount.from_(now.moment, -1), now.moment, amount.unit)
-    if len(amount.parts) > 1 or amount.unit in ("hour", "minute", "second"):
+    if amount.unit in ("hour", "minute", "second"):
         return whole
+    whole_days = Reading(amount.from_(now.today, -1), now.today, amount.unit)
+    if len(amount.parts) > 1:
+        return whole.or_else(whole_days)
     count, name = amount.parts[0]
     if name == "weekend":
         return Reading(now.unit(name, -count).start, now.unit(name, -1).end, name)
     full = Reading(now.unit(name, -count).start, now.unit(name).start, name)
     if name == "quarter":  # a quarter is a part of the calendar year, and never rolls
-        return full.or_else(whole)
+        return full.or_else(whole, whole_days)
     if name == "day":
         # Days are counted whole: at noon, "the past three days" are not cut at a noon.
         whole = replace(whole, start=full.start)
-    return whole.or_else(full)
+    return whole.or_else(full, whole_days)
 
 
 def ahead(now: Now, amount: Duration) -> Reading:
@@ -108,6 +117,11 @@ def at_distance(now: Now, anchor: datetime, amount: Duration, sign: int) -> Read
 def soft(days: int) -> Callable[[Now], Reading]:
     """A vague word such as "recently": roughly the last days, as a preference."""
     return lambda now: Reading(cal.shift(now.moment, "day", -days), now.moment, "day", soft=True)
+
+
+def in_recent(now: Now, name: Grain) -> Reading:
+    """In recent weeks: roughly the last few of them, as a preference."""
+    return Reading(cal.shift(now.moment, name, -5), now.moment, name, soft=True)
 
 
 def vaguely_ago(now: Now, name: Grain) -> Reading:

@@ -78,14 +78,22 @@ def season(now: Now, number: int) -> Cycle:
     first_month = (number + (2 if now.southern else 0)) % 4 * 3 + 3
 
     def at(year: datetime) -> Reading:
-        start = cal.day_of(year.year, first_month, 1)
-        astronomical = Reading(
-            start + cal.DAY * 20, cal.shift(start, "month", 3) + cal.DAY * 20, "season"
-        )
-        return Reading(start, cal.shift(start, "month", 3), "season").or_else(astronomical)
+        return _season_from(cal.day_of(year.year, first_month, 1))
 
     months = frozenset((first_month + n - 1) % 12 + 1 for n in range(3))
     return Cycle("year", "season", at, fields=Recurrence(months=months))
+
+
+def season_beside(now: Now, offset: int) -> Reading:
+    """This season is 0 and last season -1, whichever it was."""
+    month = cal.start_of("month", now.moment)
+    return _season_from(cal.shift(month, "month", 3 * offset - month.month % 3))
+
+
+def _season_from(start: datetime) -> Reading:
+    end = cal.shift(start, "month", 3)
+    astronomical = Reading(start + cal.DAY * 20, end + cal.DAY * 20, "season")
+    return Reading(start, end, "season").or_else(astronomical)
 
 
 def quarter(_: Now, number: int) -> Cycle | None:
@@ -150,7 +158,21 @@ def year(now: Now, number: int) -> Reading:
 
 def short_year(now: Now, number: int) -> Reading | None:
     """FY18, CY2018: read as the calendar year."""
-    return year(now, number if number >= 100 else number + now.moment.year // 100 * 100)
+    return year(now, number if number >= 100 else full_year(now, number))
+
+
+def full_year(now: Now, number: int) -> int:
+    """'07 is 2007 and '98 is 1998: not more than ten years ahead."""
+    century = now.moment.year // 100 * 100
+    return century + number - (100 if century + number > now.moment.year + 10 else 0)
+
+
+def century(_: Now, number: int) -> Reading | None:
+    """The 19th century, counted as people do: from 1800 on."""
+    if not 1 < number <= 22:
+        return None
+    start = cal.day_of(number * 100 - 100, 1, 1)
+    return _span(start, "year", 100, "century")
 
 
 def decade(now: Now, first_year: int) -> Reading | None:

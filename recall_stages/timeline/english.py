@@ -13,9 +13,11 @@ from __future__ import annotations
 from functools import partial
 
 from recall_stages.timeline import clock, counted, cycles, parts, ranges, together
+from recall_stages.timeline.english_dates import DATES, YEARS
 from recall_stages.timeline.english_holidays import HOLIDAYS
-from recall_stages.timeline.english_lexer import tokenize
-from recall_stages.timeline.english_numbers import AMOUNTS, CLOCKS, NUMBERS
+from recall_stages.timeline.english_lexer import tokenize, vocabulary
+from recall_stages.timeline.english_numbers import AMOUNTS, CLOCKS, HOURS, NUMBERS
+from recall_stages.timeline.english_recurring import RECURRING, WORK
 from recall_stages.timeline.grammar import Found, Grammar, Table, readings, settle
 from recall_stages.timeline.reading import Cycle, Duration, Now, Reading
 from recall_stages.timeline.time_range import Grain
@@ -24,7 +26,7 @@ from recall_stages.timeline.time_range import Grain
 def read(text: str, now: Now) -> list[Found]:
     """Every time expression of an English text, with where it stands."""
     found: list[Found] = []
-    for tokens in tokenize(text, _KNOWN):
+    for tokens in tokenize(text, _VOCABULARY):
         for grammar in (_NUMBERS, _AMOUNTS, _DATES, _PHRASES, _RANGES):
             grammar.rewrite(tokens, now)
         settle(tokens, now)
@@ -54,62 +56,35 @@ DAYS: Table = {
     "a? long while ago": counted.long_ago,
     "long|ages ago": counted.long_ago,
     "UNITS ago": counted.vaguely_ago,
+    "recent UNITS": counted.in_recent,
+    "GLUED": lambda now, said: counted.unit(now, *said),
+    "DURATION from now|today": partial(counted.ago, sign=1),
+    "DURATION ago today": lambda now, amount: now.unit_at("day", amount.from_(now.today, -1)),
 }
 
 UNITS: Table = {
     "this|current UNIT": lambda now, unit: counted.unit(now, 0, unit),
     "last|previous UNIT": lambda now, unit: counted.unit(now, -1, unit),
+    "OVER_LAST UNIT": lambda now, _, unit: counted.last_unit(now, unit),
+    "in the PRESENT": lambda now, unit: counted.unit(now, 0, unit),
+    "this|current ANY_SEASON": lambda now, _: cycles.season_beside(now, 0),
+    "last|previous|past ANY_SEASON": lambda now, _: cycles.season_beside(now, -1),
+    "next|coming ANY_SEASON": lambda now, _: cycles.season_beside(now, 1),
     "past UNIT": lambda now, unit: counted.rolling(now, Duration(((1, unit),))),
-    "next|coming|following|upcoming UNIT": lambda now, unit: counted.unit(now, 1, unit),
+    "next|coming|upcoming UNIT": lambda now, unit: counted.unit(now, 1, unit),
     "UNIT before last": lambda now, unit: counted.unit(now, -2, unit),
     "UNIT after next": lambda now, unit: counted.unit(now, 2, unit),
     "over|during|at|on the weekend": lambda now: counted.unit(now, 0, "weekend"),
     "DURATION ago|back|earlier": counted.ago,
-    "DURATION from now": partial(counted.ago, sign=1),
     "last|past|previous DURATION": counted.rolling,
-    "next|coming|following DURATION": counted.ahead,
+    "next|coming DURATION": counted.ahead,
     "NUM WEEKDAYS ago|back": lambda now, count, weekday: together.last_but(
         now, count, cycles.weekday(now, weekday)
     ),
+    "NUM SEASONS ago|back": lambda now, count, season: together.last_but(
+        now, count, cycles.season(now, season)
+    ),
     "UNIT to date": lambda now, unit: parts.so_far(now, now.unit(unit)),
-}
-
-# --- Dates, which come round ---------------------------------------------------------------------
-
-DATES: Table = {
-    "MONTH": cycles.month,
-    "MONTH .|,|/|-? the? DAY": cycles.month_day,
-    "the? DAY day? of|/|-? the? MONTH": lambda now, day, month: cycles.month_day(now, month, day),
-    "MONTH .? the? DAY -|to|through|thru|until|till the? DAY": cycles.days_of_month,
-    "WEEKDAY ,? the? MONTHDAY": lambda now, weekday, day: cycles.day_of_month(now, day, weekday),
-    "the? MONTHDAY": cycles.day_of_month,
-    "SLASHED": cycles.slashed,
-    "SEASON": cycles.season,
-    "q NUM": cycles.quarter,
-    "h NUM": cycles.half_year,
-    "the ORD quarter": cycles.quarter,
-    "ORD quarter of": cycles.quarter,
-    "DATE": cycles.numeric_date,
-}
-
-YEARS: Table = {
-    "SAID_YEAR": cycles.year,
-    "fy|cy NUM": cycles.short_year,
-    "YEAR -|/? MONTH": lambda now, year, month: together.in_year(
-        now, cycles.month(now, month), year
-    ),
-    "DAY -|/? MONTH -|/? YEAR": lambda now, day, month, year: cycles.numeric_date(
-        now, (year, month, day)
-    ),
-    "YEAR -|/? MONTH -|/? DAY": lambda now, *numbers: cycles.numeric_date(now, numbers),
-    "on YEAR NUM DAY": lambda now, *numbers: cycles.numeric_date(now, numbers),
-    "MONTH_YEAR": together.month_of_year,
-    "YEAR -|,? CYCLE": lambda now, year, cycle: together.in_year(now, cycle, year),
-    "CYCLE -|,|/? of|in? the? year? YEAR": together.in_year,
-    "YEAR s|'s": cycles.decade,
-    "the NUM s|'s": cycles.decade,
-    "the DECADE": cycles.decade,
-    "NUM -? DECADE": lambda now, century, years: cycles.decade(now, century * 100 + years),
 }
 
 # --- Words around a date -------------------------------------------------------------------------
@@ -127,16 +102,15 @@ def _last_weekend_of(now: Now, feast: Cycle) -> Reading | None:
     return together.last(now, found) if isinstance(found, Cycle) else None
 
 
-def _every_part(now: Now, weekday: int, ends: tuple[int, int]) -> Reading | None:
-    """On Monday mornings."""
-    found = together.combine(now, cycles.weekday(now, weekday), cycles.part_of_day(now, ends))
-    return together.every(now, found) if isinstance(found, Cycle) else None
-
-
 _WHEN = "the? CYCLE|TIME|UNIT_NOW"
 
 PARTS: Table = {
     "the UNIT": _present,
+    "SAID_EDGE of UNIT": parts.end_of_unit,
+    "the? EDGE_OF": lambda now, said: parts.end_of_unit(now, *said),
+    "CYCLE of UNIT_NOW": together.combine,
+    f"latter half of|in {_WHEN}": lambda now, when: parts.half(now, 2, when),
+    f"ORD quarter {_WHEN}": lambda now, count, when: parts.nth_unit(now, count, "quarter", when),
     f"EDGE -? of|in? {_WHEN}": parts.third,
     f"ORD half of|in? {_WHEN}": parts.half,
     f"ORD UNIT of|in {_WHEN}": parts.nth_unit,
@@ -155,7 +129,7 @@ PARTS: Table = {
     "later in? TIME|UNIT_NOW": parts.still_to_come,
     "rest|remainder|remaining of TIME|UNIT_NOW": parts.still_to_come,
     "this time TIME": parts.same_time,
-    "this day TIME": parts.same_day,
+    "this day in? TIME": parts.same_day,
 }
 
 _EVENT = "the|my|our|his|her|their|your ?word ?word? on|in|of|from"
@@ -172,7 +146,11 @@ BESIDE: Table = {
     )
 } | {
     "DURATION prior to CYCLE|TIME": partial(parts.amount_beside, sign=-1),
+    "UNIT starting|beginning|commencing on? the? CYCLE|TIME": lambda now, unit, when: (
+        parts.amount_from(now, Duration(((1, unit),)), when)
+    ),
     "DURATION starting|beginning from|on? CYCLE|TIME": parts.amount_from,
+    "in DURATION since the? CYCLE|TIME": parts.so_long_after,
 }
 
 CYCLES: Table = {
@@ -184,20 +162,11 @@ CYCLES: Table = {
     "at? around|about? CLOCK": clock.at,
     "at HOUR": lambda now, hour: clock.at(now, clock.clock(hour)),
     "last|previous CYCLE": together.last,
-    "this? past CYCLE": together.last,
+    "past CYCLE": together.last,
     "last|previous CYCLE weekend": _last_weekend_of,
     "this|current CYCLE": together.this,
-    "next|coming|following|upcoming CYCLE": together.coming,
+    "next|coming|upcoming CYCLE": together.coming,
     "CYCLE before last": lambda now, cycle: together.last_but(now, 2, cycle),
-    "every|each CYCLE": together.every,
-    "every|each CYCLE and CYCLE": together.every,
-    "CYCLE every|each UNIT": lambda now, cycle, _unit: together.every(now, cycle),
-    "on|every WEEKDAYS": lambda now, weekday: together.every(now, cycles.weekday(now, weekday)),
-    "on WEEKDAYS and WEEKDAYS": lambda now, *weekdays: together.every(
-        now, *(cycles.weekday(now, one) for one in weekdays)
-    ),
-    "WEEKDAY PARTS": _every_part,
-    "on|every weekends|weekend": lambda now: together.every(now, cycles.weekends(now)),
     "CYCLE|TIME ,|-|'s? at|in|of|from|t? the? CYCLE|TIME": together.combine,
     "CYCLE|TIME ,|-? on the? CYCLE|TIME": together.combine_on,
 }
@@ -212,7 +181,12 @@ RANGES: Table = {
     f"from|between? the? DAY -|to|until|till|through|thru|and {_ONE}": ranges.days_to,
     f"between DAY -|to|and {_ONE}": ranges.days_to,
     "from SAID_YEAR -|to YEAR": ranges.join,
+    f"between {_ONE} and now": ranges.up_to_now,
     f"since {_ONE}": ranges.up_to_now,
+    f"since {_EVENT} {_ONE}": ranges.up_to_now,
+    f"after {_EVENT} {_ONE}": ranges.after,
+    f"before {_EVENT} {_ONE}": ranges.before,
+    f"until|till|by {_EVENT} {_ONE}": ranges.until,
     f"from|since {_ONE} to|until|till now|date|present": ranges.up_to_now,
     f"from {_ONE} on|onward|onwards|forward": ranges.onwards,
     f"starting|beginning from|on|in? {_ONE}": ranges.onwards,
@@ -222,20 +196,23 @@ RANGES: Table = {
     f"prior to {_ONE}": ranges.before,
     f"less|earlier than {_ONE}": ranges.before,
     f"until|till|by {_ONE}": ranges.until,
-    f"up to {_ONE}": ranges.until,
+    f"up to|until|till {_ONE}": ranges.until,
 }
 
 LEADS: Table = {
     "in|on|at|of|during|over|for|within|throughout TIME": lambda _, when: when,
-    "around|about|the|from|back TIME": lambda _, when: when,
+    "around|about|the|this|a|back|toward|towards TIME": lambda _, when: when,
+    "almost|nearly|exactly|roughly TIME": lambda _, when: when,
+    "TIME or so": lambda _, when: when,
+    "from TIME": ranges.from_alone,
 }
 
 
-_NUMBERS = Grammar(NUMBERS, backwards=False)
+_NUMBERS = Grammar(NUMBERS, HOURS, backwards=False)
 _AMOUNTS = Grammar(AMOUNTS)
 _DATES = Grammar(CLOCKS, DAYS, DATES, YEARS, HOLIDAYS, backwards=False)
-_PHRASES = Grammar(UNITS, PARTS, BESIDE, CYCLES)
+_PHRASES = Grammar(UNITS, WORK, PARTS, BESIDE, CYCLES, RECURRING)
 _RANGES = Grammar(RANGES, backwards=False)
 _LEADS = Grammar(LEADS)
 _GRAMMARS = (_NUMBERS, _AMOUNTS, _DATES, _PHRASES, _RANGES, _LEADS)
-_KNOWN = frozenset().union(*(g.words for g in _GRAMMARS))
+_VOCABULARY = vocabulary(word for grammar in _GRAMMARS for word in grammar.words)

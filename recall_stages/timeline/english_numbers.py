@@ -28,6 +28,10 @@ def _two_halves(_: Now, century: int, *rest: int) -> Numbers | None:
     return {"YEAR": number} if century in range(11, 21) else None
 
 
+def _hundreds(_: Now, hundreds: int, *rest: int) -> Numbers:
+    return number_kinds(hundreds * 100 + sum(rest))
+
+
 def _thousands(_: Now, thousands: int, *rest: int) -> Numbers:
     return number_kinds(thousands * 1000 + sum(rest))
 
@@ -37,10 +41,19 @@ NUMBERS: Table = {
     "TENS -? ORD": _ordinal,
     "TEEN|TENS TENS ONES?": _two_halves,
     "TEEN|TENS TEEN": _two_halves,
-    "TEEN hundred and? TENS? ONES?": _two_halves,
-    "TEEN hundred and? TEEN": _two_halves,
-    "ONES thousand and? TENS? ONES?": _thousands,
-    "ONES thousand and? TEEN": _thousands,
+    "TEEN hundred": _two_halves,
+    "TEEN hundred and? TENS|ONES|TEEN": _two_halves,
+    "TEEN hundred and? TENS ONES": _two_halves,
+    "a? hundred": lambda now: _hundreds(now, 1),
+    "ONES hundred": _hundreds,
+    "ONES hundred and? TENS|ONES|TEEN": _hundreds,
+    "ONES hundred and? TENS ONES": _hundreds,
+    "ONES thousand": _thousands,
+    "ONES thousand and? TENS|ONES|TEEN": _thousands,
+    "ONES thousand and? TENS ONES": _thousands,
+    "SHORT_YEAR": lambda now, number: {
+        kind: cycles.full_year(now, number) for kind in ("YEAR", "SAID_YEAR")
+    },
 }
 
 
@@ -50,13 +63,24 @@ def _amount(_: Now, count: int, unit: Grain) -> Duration | None:
     return Duration(((count, unit),))
 
 
-def _between_amounts(_: Now, low: int, high: int, unit: Grain) -> Duration | None:
-    return Duration(((low, unit),), (0, high - low)) if 0 < low < high else None
+def _between_amounts(_: Now, low: int, amount: Duration | None) -> Duration | None:
+    """Two or three weeks."""
+    if amount is None:
+        return None
+    ((high, unit),) = amount.parts[:1]
+    if len(amount.parts) > 1 or amount.spread != (0, 0) or not 0 < low < high < 100:
+        return None
+    return Duration(((low, unit),), (0, high - low))
 
 
 def _half_more(_: Now, count: int, unit: Grain) -> Duration | None:
     part = HALVES.get(unit)
     return part and Duration(((count, unit), (part[1], part[0])))
+
+
+def _point_five(now: Now, number: tuple[int, int], unit: Grain) -> Duration | None:
+    """1.5 hours; other fractions of a unit have no calendar."""
+    return _half_more(now, number[0], unit) if number[1] == 5 else None
 
 
 def _half(_: Now, whole: Duration) -> Duration | None:
@@ -73,15 +97,17 @@ def _sum(_: Now, one: Duration, other: Duration) -> Duration:
 AMOUNTS: Table = {
     "NUM UNIT": _amount,
     "a|an UNIT": lambda now, unit: _amount(now, 1, unit),
-    "NUM -|to|or NUM UNIT": _between_amounts,
+    "NUM -|to|or DURATION": _between_amounts,
     "a? couple of? UNITS": lambda _, unit: Duration(((2, unit),), (1, 1)),
     "a? few UNITS": lambda _, unit: Duration(((3, unit),), (1, 2)),
     "some UNITS": lambda _, unit: Duration(((3, unit),), (1, 2)),
     "several UNITS": lambda _, unit: Duration(((5, unit),), (2, 3)),
     "half DURATION": _half,
-    "a|an? UNIT and a half": lambda now, unit: _half_more(now, 1, unit),
+    "a|an UNIT and a half": lambda now, unit: _half_more(now, 1, unit),
     "NUM UNIT and a half": _half_more,
     "NUM and a half UNIT": _half_more,
+    "DOTTED UNIT": _point_five,
+    "a|an UNIT or NUM": lambda now, unit, most: _between_amounts(now, 1, _amount(now, most, unit)),
     "a? fortnight": lambda now: _amount(now, 2, "week"),
     "NUM fortnights": lambda now, count: _amount(now, 2 * count, "week"),
     "DURATION and|,? DURATION": _sum,
@@ -104,11 +130,7 @@ def _to(_: Now, minutes: int, hour: int) -> Numbers | None:
     return _said((hour - 1) % 24, 60 - minutes) if 0 < minutes < 60 else None
 
 
-def _hours_of(now: Now, day: Cycle, hours: Cycle | None) -> When | None:
-    return hours and together.combine(now, day, hours)
-
-
-CLOCKS: Table = {
+HOURS: Table = {
     "HOUR AMPM": lambda _, hour, noon: _said(hour, 0, noon),
     "HOUR a .? m .?": lambda _, hour: _said(hour, 0, 0),
     "HOUR p .? m .?": lambda _, hour: _said(hour, 0, 12),
@@ -121,6 +143,14 @@ CLOCKS: Table = {
     "quarter past HOUR": lambda _, hour: _said(hour, 15),
     "quarter to HOUR": lambda now, hour: _to(now, 15, hour),
     "NUM to HOUR AMPM": lambda _, minutes, hour, noon: _said((hour - 1) % 24, 60 - minutes, noon),
+}
+
+
+def _hours_of(now: Now, day: Cycle, hours: Cycle | None) -> When | None:
+    return hours and together.combine(now, day, hours)
+
+
+CLOCKS: Table = {
     "before|until|by|till around|about? CLOCK": partial(clock.outside, side=-1),
     "no later than CLOCK|HOUR": partial(clock.outside, side=-1),
     "after|since|from CLOCK": partial(clock.outside, side=1),

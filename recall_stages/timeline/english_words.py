@@ -64,6 +64,16 @@ _EDGES = {
     "end": 2,
 }
 
+_ENDS: dict[str, tuple[int, Grain]] = {
+    "eod": (2, "day"),
+    "eow": (2, "week"),
+    "eom": (2, "month"),
+    "eoq": (2, "quarter"),
+    "eoy": (2, "year"),
+    "bom": (0, "month"),
+}
+_GLUED = {"last": -1, "next": 1}
+
 Kinds = dict[str, object]
 
 
@@ -83,6 +93,21 @@ def _calendar_words() -> Iterator[tuple[str, str, object]]:
     for kind, numbered in (("SEASON", _SEASONS), ("EDGE", _EDGES), ("AMPM", {"am": 0, "pm": 12})):
         for name, number in numbered.items():
             yield name, kind, number
+    for name, number in _SEASONS.items():
+        yield name + "s", "SEASONS", number
+
+
+def _shorthand() -> Iterator[tuple[str, str, object]]:
+    """Abbreviations, words run together, and names of units with no place in the calendar."""
+    for name, edge in _ENDS.items():
+        yield name, "EDGE_OF", edge
+    for name, offset in _GLUED.items():  # typed without the space
+        for unit in ("week", "month", "year"):
+            yield name + unit, "GLUED", (offset, unit)
+    for name in ("season", "seasons"):
+        yield name, "ANY_SEASON", name
+    for name in ("weekday", "weekdays", "workday", "workdays"):
+        yield name, "WORKDAYS", name
 
 
 def _number_words() -> Iterator[tuple[str, str, object]]:
@@ -104,7 +129,7 @@ def _number_words() -> Iterator[tuple[str, str, object]]:
 
 def _vocabulary() -> dict[str, Kinds]:
     words: dict[str, Kinds] = {}
-    for names, kind, value in (*_calendar_words(), *_number_words()):
+    for names, kind, value in (*_calendar_words(), *_shorthand(), *_number_words()):
         for name in names.split():
             words.setdefault(name, {})[kind] = value
     return words
@@ -158,6 +183,23 @@ THOUGHT_OF: frozenset[str] = _set(
 )
 """Before "of" these speak of a thing: what I think of 1984."""
 
+ABOUT_A_THING: frozenset[str] = _set(
+    "talk talked talking talks speak spoke speaking tell told telling say said saying ask asked "
+    "asking know knew think thought thinking hear heard learn learned read write wrote writing "
+    "chat chatted dream dreamt dreamed worry worried complain complained argue argued forget "
+    "forgot remember joke joked brag care what how me us you him her them it"
+)
+"""After these "about" names the thing that is spoken of, and is no part of the time."""
+
+BEFORE_THE_END: frozenset[str] = _set("by at until till before since after")
+"""Words after which EOM is the end of the month."""
+
+COUNTED: frozenset[str] = _set(
+    "many much often times time twice once point part day days week weeks month months hours "
+    "minutes first last best worst busiest longest shortest early late"
+)
+"""Where one of these stands before, "in the year" speaks of years as such."""
+
 AFTER_MODAL: frozenset[str] = _set(
     "be have do not n't just also still already show tell remind again too as"
 )
@@ -199,9 +241,9 @@ FEAST_PREPOSITIONS: frozenset[str] = _set(
 )
 
 NAMED: frozenset[str] = FEASTS | _set(
-    "yesterday today tomorrow tonight recently lately ago valentine valentines independence "
-    "labor labour memorial friday new columbus veterans boxing mother mothers father fathers "
-    "patrick patricks earth april cinco q fy cy h1 h2 while other these cyber good mlk "
-    "presidents nowadays s"
+    "yesterday today tomorrow tonight recently lately ago nowadays while cinco q fy cy"
 )
 """Words that stand for themselves in a pattern and make a sentence worth reading."""
+
+COMMON: frozenset[str] = frozenset({"while"})
+"""Of these mostly without a time."""

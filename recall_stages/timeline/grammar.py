@@ -12,7 +12,7 @@ Every table is kept as a tree of words, so its size does not slow a question dow
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from recall_stages.timeline.reading import Cycle, Duration, Now, Reading
@@ -92,19 +92,17 @@ class Grammar:
 
         Each replacement makes the list shorter or its token more telling, so this ends.
         """
+        beginnings = self._root.following.keys()
         at = len(tokens) - 1 if self._backwards else 0
         while 0 <= at < len(tokens):
-            if self._rewrite_at(tokens, at, now):
+            if not beginnings.isdisjoint(tokens[at].kinds) and self._rewrite_at(tokens, at, now):
                 # The new token may complete a pattern that begins earlier or goes on later.
                 at = at if self._backwards else max(0, at - _LONGEST_PATTERN)
             else:
                 at += -1 if self._backwards else 1
 
     def _rewrite_at(self, tokens: list[Token], at: int, now: Now) -> bool:
-        if not any(kind in self._root.following for kind in tokens[at].kinds):
-            return False
-        matches = sorted(_matches(self._root, tokens, at, ()), key=lambda m: -m[0])
-        for end, rule, values in matches:
+        for end, rule, values in _matches(self._root, tokens, at):
             try:
                 meaning = rule(now, *values)
             except (ValueError, OverflowError):  # 30 February, 100,000 years ago
@@ -115,17 +113,26 @@ class Grammar:
         return False
 
 
-def _matches(
-    node: _Node, tokens: list[Token], at: int, values: tuple[object, ...]
-) -> Iterator[tuple[int, Rule, tuple[object, ...]]]:
-    if node.rule is not None:
-        yield at, node.rule, values
-    if at < len(tokens):
-        for kind, value in tokens[at].kinds.items():
+_Match = tuple[int, Rule, tuple[object, ...]]
+
+
+def _matches(root: _Node, tokens: list[Token], at: int) -> list[_Match]:
+    """Where the patterns that begin at a token end, their rules and values; the longest first."""
+    found: list[_Match] = []
+    ways: list[tuple[_Node, int, tuple[object, ...]]] = [(root, at, ())]
+    for node, here, values in ways:
+        if node.rule is not None:
+            found.append((here, node.rule, values))
+        if not node.following or here == len(tokens):
+            continue
+        for kind, value in tokens[here].kinds.items():
             following = node.following.get(kind)
             if following is not None:
                 handed = (*values, value) if kind.isupper() else values
-                yield from _matches(following, tokens, at + 1, handed)
+                ways.append((following, here + 1, handed))
+    # Breadth first finds shorter ones first, and equal ones in the order of the token's kinds.
+    found.sort(key=lambda match: -match[0])
+    return found
 
 
 def _merged(tokens: list[Token], meaning: Meaning) -> Token:

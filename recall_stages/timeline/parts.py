@@ -22,9 +22,17 @@ _THIRDS_IN: dict[Grain, tuple[Grain, int]] = {
 
 
 def third(_: Now, which: int, when: When) -> When | None:
-    """Early (0), mid (1) or late (2): a third of a month, a year, a part of the day."""
+    """Early (0), mid (1) or late (2): a third of a month, a year, a part of the day.
+
+    To some people "late May" begins in the middle of it.
+    """
     grain: Grain = "part_of_day" if when.grain == "part_of_day" else "day"
-    return change(when, lambda whole: _third(whole, which), grain)
+
+    def find(whole: Reading) -> Reading | None:
+        found = _third(whole, which)
+        return found and found.or_else(_half(whole, 1 + which // 2) if which != 1 else None)
+
+    return change(when, find, grain)
 
 
 def _third(whole: Reading, which: int) -> Reading | None:
@@ -46,6 +54,12 @@ def _third(whole: Reading, which: int) -> Reading | None:
     return None
 
 
+def end_of_unit(now: Now, which: int, name: Grain) -> When | None:
+    """EOM: the end of this month."""
+    whole = now.unit(name)
+    return whole if name == "day" else third(now, which, whole)
+
+
 def half(_: Now, which: int, when: When) -> When | None:
     """The first (1) or second (2) half."""
     if which not in (1, 2):
@@ -61,9 +75,10 @@ def _half(whole: Reading, which: int) -> Reading | None:
     if whole.grain in ("year", "decade", "century"):
         months = {"year": 6, "decade": 60, "century": 600}[whole.grain]
         middle = cal.shift(start, "month", months)
-    middle = cal.start_of("day", middle)
+    if whole.grain != "part_of_day":
+        middle = cal.start_of("day", middle)
     ends = (start, middle) if which == 1 else (middle, end)
-    return Reading(*ends, "day")
+    return Reading(*ends, "part_of_day" if whole.grain == "part_of_day" else "day")
 
 
 def nth_unit(now: Now, count: int, name: Grain, when: When) -> When | None:
@@ -150,7 +165,7 @@ def unit_of(now: Now, name: Grain, when: When) -> When | None:
         if inner.start is None or inner.end is None:
             return None
         if name == "weekend":
-            return _weekend_at(inner.start)
+            return _weekend_at(inner.start) if inner.end - inner.start <= cal.WEEK else None
         found = now.unit_at(name, inner.start)
         if found.end is None or found.end < inner.end:
             return None
@@ -235,6 +250,17 @@ def amount_from(_: Now, amount: Duration, when: When) -> When | None:
     return change(when, find, amount.unit)
 
 
+def so_long_after(now: Now, amount: Duration, when: When) -> When | None:
+    """In two weeks since 2011: the day two weeks after its beginning."""
+
+    def find(inner: Reading) -> Reading | None:
+        if inner.start is None:
+            return None
+        return now.unit_at("day", amount.from_(inner.start, 1))
+
+    return change(when, find, "day")
+
+
 def earlier(now: Now, when: Reading) -> Reading | None:
     """Earlier this week: what has passed of it; of one that is over, its beginning."""
     over = when.end is not None and when.end <= now.moment
@@ -242,8 +268,9 @@ def earlier(now: Now, when: Reading) -> Reading | None:
 
 
 def so_far(now: Now, when: Reading) -> Reading | None:
-    """Earlier this week, this year so far: what has passed of it by now."""
-    return _cut(when, when.start, now.moment)
+    """Earlier this week, this year so far: what has passed of it by now, or before today."""
+    found = _cut(when, when.start, now.moment)
+    return found and found.or_else(_cut(when, when.start, now.today))
 
 
 def still_to_come(now: Now, when: Reading) -> Reading | None:

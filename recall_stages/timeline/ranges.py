@@ -65,18 +65,27 @@ def days_to(now: Now, day: int, when: When) -> Reading | None:
 def up_to_now(now: Now, when: When) -> Reading | None:
     """Since March: from its beginning to now; or with no end."""
     found = resolved(now, when)
-    if found is None or found.start is None or found.soft:
-        return None
-    open_ended = Reading(found.start, None, found.grain)
-    if found.start >= now.moment:
-        return open_ended
-    return Reading(found.start, now.moment, found.grain).or_else(open_ended)
+
+    def extend(one: Reading) -> Reading | None:
+        if one.start is None or one.soft:
+            return None
+        open_ended = Reading(one.start, None, one.grain)
+        if one.start >= now.moment:
+            return open_ended
+        return Reading(one.start, now.moment, one.grain).or_else(open_ended)
+
+    return found and found.each(extend)
 
 
 def onwards(now: Now, when: When) -> Reading | None:
     """From March on: no end."""
     found = resolved(now, when)
     return _open(found, found.start if found else None, None)
+
+
+def from_alone(now: Now, when: Reading) -> Reading | None:
+    """From 2014: that year; or from then on."""
+    return when if None in (when.start, when.end) else when.or_else(onwards(now, when))
 
 
 def after(now: Now, when: When) -> Reading | None:

@@ -17,6 +17,7 @@ from recall_stages.timeline.calendar_math import midnight, shift, start_of, unit
 from recall_stages.timeline.recurrence import Recurrence
 from recall_stages.timeline.time_range import Grain
 
+_MOST_OTHERS = 5  # readings beside the first; each step of a nested phrase could double them
 _MOST_NESTED = 6  # "the end of the beginning of ...": deeper than any speaker goes
 _SAMPLE = midnight(date(2024, 1, 1))  # begins a week, a month and a leap year
 _FAR_ENOUGH = 60  # units to search: a Friday the 13th and a 29 February both come sooner
@@ -70,12 +71,19 @@ class Reading:
     KIND: ClassVar[str] = "TIME"
 
     def or_else(self, *others: Reading | None) -> Reading:
-        """Keep other readings of the same words, likelier ones first."""
-        kept = [*self.also]
+        """Keep other readings of the same words, likelier ones first and none of them twice."""
+        kept = {self.bounds: self, **{one.bounds: one for one in self.also}}
         for other in others:
-            if other is not None:
-                kept += [replace(other, also=()), *other.also]
-        return replace(self, also=tuple(kept))
+            if other is not None and len(kept) <= _MOST_OTHERS:
+                kept.setdefault(other.bounds, replace(other, also=()))
+                for one in other.also:
+                    kept.setdefault(one.bounds, one)
+        return replace(self, also=tuple(kept.values())[1 : _MOST_OTHERS + 1])
+
+    @property
+    def bounds(self) -> tuple[datetime | None, datetime | None]:
+        """Start and end."""
+        return self.start, self.end
 
     def each(self, change: Callable[[Reading], Reading | None]) -> Reading | None:
         """The same change made to this reading and to the others it keeps."""

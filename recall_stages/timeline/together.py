@@ -87,6 +87,8 @@ def combine(now: Now, one: When, other: When) -> When | None:
     """Two expressions side by side: "Monday morning", "March last year", "5 May at 3 pm"."""
     return (
         _same_day(now, one, other)
+        or _every_in(one, other)
+        or _every_in(other, one)
         or _inside(now, one, other)
         or _inside(now, other, one)
         or _narrower(one, other)
@@ -103,6 +105,15 @@ def _same_day(now: Now, one: When, other: When) -> Reading | None:
         return None
     told = other.at(cal.start_of(other.unit, one.start, now.week_start))
     return one if told and told.start == one.start else None
+
+
+def _every_in(recurring: When, cycle: When) -> Reading | None:
+    """Every Monday and Wednesday in March."""
+    if isinstance(recurring, Cycle) or isinstance(cycle, Reading):
+        return None
+    if recurring.recurrence is None or cycle.fields is None:
+        return None
+    return replace(recurring, recurrence=recurring.recurrence.narrow(cycle.fields))
 
 
 def combine_on(now: Now, one: When, other: When) -> When | None:
@@ -125,12 +136,22 @@ def _inside(now: Now, fine: When, coarse: When) -> When | None:
     if isinstance(coarse, Reading):
         if coarse.start is None or coarse.end is None:
             return None
-        return fine.at(cal.start_of(fine.unit, coarse.start, now.week_start))
-    inner = coarse.then(lambda whole: fine.at(whole.start) if whole.start else None, fine.grain)
+        return _or_whole_day(fine.at(cal.start_of(fine.unit, coarse.start, now.week_start)), coarse)
+    inner = coarse.then(
+        lambda whole: _or_whole_day(fine.at(whole.start), whole) if whole.start else None,
+        fine.grain,
+    )
     if inner is None:
         return None
     both = fine.fields and coarse.fields and coarse.fields.narrow(fine.fields)
     return replace(inner, fields=both)
+
+
+def _or_whole_day(found: Reading | None, day: Reading) -> Reading | None:
+    """Monday morning may have been told as on Monday."""
+    if found is None or found.grain != "part_of_day" or day.grain != "day":
+        return found
+    return found.or_else(replace(day, also=()))
 
 
 def _hour_inside_part(fine: Cycle, part: When) -> When | None:

@@ -1,115 +1,14 @@
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
-from timeline.cases import read
+from timeline.cases import NOW, read
+from timeline.chinese_cases import ONE_RANGE, RECURRING, SEVERAL, TWO_READINGS, WORDS
+from timeline.chinese_traps import TRAPS
 
 from recall_stages.timeline import extract_time
-
-# The moment is Wednesday 2024-06-12, 15:30.
-ONE_RANGE = [
-    ("我昨天吃了什么", "2024-06-11", "2024-06-12"),
-    ("今天说了什么", "2024-06-12", "2024-06-13"),
-    ("前天", "2024-06-10", "2024-06-11"),
-    ("大前天去了哪里", "2024-06-09", "2024-06-10"),
-    ("明天的安排", "2024-06-13", "2024-06-14"),
-    ("上周二说的牙医", "2024-06-04", "2024-06-05"),
-    ("上上周三", "2024-05-29", "2024-05-30"),
-    ("上个星期五", "2024-06-07", "2024-06-08"),
-    ("這禮拜一", "2024-06-10", "2024-06-11"),
-    ("周一聊了什么", "2024-06-10", "2024-06-11"),
-    ("星期天", "2024-06-09", "2024-06-10"),
-    ("下周五", "2024-06-21", "2024-06-22"),
-    ("上周我做了什么", "2024-06-03", "2024-06-10"),
-    ("上上個星期", "2024-05-27", "2024-06-03"),
-    ("这周", "2024-06-10", "2024-06-17"),
-    ("上个月", "2024-05-01", "2024-06-01"),
-    ("本月", "2024-06-01", "2024-07-01"),
-    ("上个季度", "2024-01-01", "2024-04-01"),
-    ("去年", "2023-01-01", "2024-01-01"),
-    ("前年", "2022-01-01", "2023-01-01"),
-    ("去年三月", "2023-03-01", "2023-04-01"),
-    ("今年5月7号", "2024-05-07", "2024-05-08"),
-    ("5月7号我买了什么", "2024-05-07", "2024-05-08"),
-    ("十二月二十五日", "2023-12-25", "2023-12-26"),
-    ("三月份", "2024-03-01", "2024-04-01"),
-    ("十月", "2023-10-01", "2023-11-01"),
-    ("二〇二二年", "2022-01-01", "2023-01-01"),
-    ("2021年5月", "2021-05-01", "2021-06-01"),
-    ("2021年5月3日", "2021-05-03", "2021-05-04"),
-    ("零八年", "2008-01-01", "2009-01-01"),
-    ("九十年代", "1990-01-01", "2000-01-01"),
-    ("三天前", "2024-06-09", "2024-06-10"),
-    ("两周前", "2024-05-27", "2024-06-03"),
-    ("三个月前", "2024-03-01", "2024-04-01"),
-    ("五年前", "2019-01-01", "2020-01-01"),
-    ("半年前", "2023-12-01", "2024-01-01"),
-    ("五个小时前", "2024-06-12T10:00", "2024-06-12T11:00"),
-    ("几天前", "2024-06-07", "2024-06-11"),
-    ("最近三天", "2024-06-09", "2024-06-12T15:30"),
-    ("过去两周", "2024-05-29T15:30", "2024-06-12T15:30"),
-    ("周末去了哪里", "2024-06-08", "2024-06-10"),
-    ("上周末", "2024-06-08", "2024-06-10"),
-    ("上上个周末", "2024-06-01", "2024-06-03"),
-    ("今天早上", "2024-06-12T05:00", "2024-06-12T12:00"),
-    ("昨晚", "2024-06-11T18:00", "2024-06-12T05:00"),
-    ("昨天下午三点", "2024-06-11T15:00", "2024-06-11T16:00"),
-    ("周二上午9点到11点", "2024-06-11T09:00", "2024-06-11T11:00"),
-    ("国庆节", "2023-10-01", "2023-10-02"),
-    ("去年中秋节", "2023-09-29", "2023-09-30"),
-    ("春节", "2024-02-10", "2024-02-11"),
-    ("国庆节前两天", "2023-09-29", "2023-09-30"),
-    ("去年夏天", "2023-06-01", "2023-09-01"),
-    ("三月初", "2024-03-01", "2024-03-11"),
-    ("去年年底", "2023-09-01", "2024-01-01"),
-    ("去年上半年", "2023-01-01", "2023-07-01"),
-    ("第一季度", "2024-01-01", "2024-04-01"),
-    ("三月的第一个星期一", "2024-03-04", "2024-03-05"),
-    ("从三月到五月", "2024-03-01", "2024-06-01"),
-    ("2012年和2016年之间", "2012-01-01", "2017-01-01"),
-    ("2013年以前", "..", "2013-01-01"),
-    ("2018年以后", "2019-01-01", ".."),
-    ("三月以来", "2024-03-01", "2024-06-12T15:30"),
-]
-
-NO_TIME = """
-日本菜好吃吗
-今年轻人喜欢什么天气
-天气怎么样
-我喜欢月饼
-我们聊天吧
-我住在3号楼
-房间号是1204
-我的电话是13812345678
-多吃一点
-一周三次健身
-十分钟训练
-看了两个小时电影
-我喜欢《1984》
-赛博朋克2077好玩吗
-地铁4号线
-三年级的课程
-生日礼物送什么
-她很年轻
-月亮很圆
-时间管理
-我有点累
-上海好玩吗
-上课的老师是谁
-下班吃什么
-明白了吗
-明星是谁
-百年孤独的作者
-五月天的歌
-周杰伦的歌
-第一次见面
-后来怎么样
-早餐吃什么
-小时候的梦想
-我最喜欢的季节
-登上月球
-十字路口
-七号球员
-""".strip().splitlines()
+from recall_stages.timeline.chinese import _LEXICON
 
 
 @pytest.mark.parametrize(("text", "start", "end"), ONE_RANGE)
@@ -117,9 +16,40 @@ def test_one_range(text: str, start: str, end: str) -> None:
     assert read(text) == [(start, end)]
 
 
-@pytest.mark.parametrize("text", NO_TIME)
+@pytest.mark.parametrize("text", TRAPS)
 def test_what_names_no_time_yields_nothing(text: str) -> None:
     assert read(text) == []
+
+
+@pytest.mark.parametrize(("text", "starts"), SEVERAL)
+def test_each_time_of_several_is_found(text: str, starts: list[str]) -> None:
+    assert [start for start, _ in read(text)] == starts
+
+
+@pytest.mark.parametrize(("text", "first", "other"), TWO_READINGS)
+def test_a_common_second_reading_is_kept(
+    text: str, first: tuple[str, str], other: tuple[str, str]
+) -> None:
+    assert read(text) == [first]
+    assert other in other_readings(text)
+    assert first not in other_readings(text)
+
+
+def other_readings(text: str) -> list[tuple[str, str]]:
+    (found,) = extract_time(text, NOW)
+    return [(short(one.start), short(one.end)) for one in found.alternatives]
+
+
+def short(moment: datetime | None) -> str:
+    if moment is None:
+        return ".."
+    return moment.strftime("%Y-%m-%dT%H:%M").removesuffix("T00:00")
+
+
+@pytest.mark.parametrize(("text", "words"), WORDS)
+def test_the_words_that_named_the_time_are_told(text: str, words: str) -> None:
+    (found,) = extract_time(text, NOW)
+    assert found.text == words
 
 
 def test_traditional_script_reads_like_simplified() -> None:
@@ -133,12 +63,57 @@ def test_a_mixed_text_is_read_as_both_languages() -> None:
     ]
 
 
-def test_recurrence() -> None:
-    (found,) = extract_time("每周一开会说了什么", "2024-06-12T15:30:00+00:00")
-    assert found.recurrence is not None
-    assert found.recurrence.weekdays == {0}
+@pytest.mark.parametrize(("text", "words"), RECURRING)
+def test_what_comes_back(text: str, words: str) -> None:
+    (found,) = extract_time(text, NOW)
+    assert found.describe() == words
 
 
-@pytest.mark.parametrize("word", ["最近", "前阵子", "很久以前"])
+def test_what_comes_back_by_the_moon_is_no_single_time() -> None:
+    assert read("每年春节都做什么") == []
+
+
+VAGUE = ["最近", "近来", "刚才", "不久前", "前阵子", "前段时间", "近年来", "很久以前"]
+
+
+@pytest.mark.parametrize("word", VAGUE)
 def test_vague_words_are_soft(word: str) -> None:
-    assert [one.soft for one in extract_time(word, "2024-06-12T15:30Z")] == [True]
+    assert [one.soft for one in extract_time(word, NOW)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("simplified", "traditional"),
+    [
+        ("这个礼拜", "這個禮拜"),
+        ("三个钟头前", "三個鐘頭前"),
+        ("从去年国庆节到现在", "從去年國慶節到現在"),
+        ("农历腊月二十三", "農曆臘月二十三"),
+        ("前阵子", "前陣子"),
+        ("昨天凌晨两点", "昨天淩晨兩點"),
+        ("5月7号", "５月７號"),
+    ],
+)
+def test_other_characters_read_alike(simplified: str, traditional: str) -> None:
+    assert read(traditional) == read(simplified) != []
+
+
+PROSE = (
+    "小明是一个喜欢读书的孩子，每天放学以后他都会在图书馆里待上两个小时，直到天黑才回家。"
+    "老师说他的作文写得很好，内容丰富。有一次他走在路上，看见前面有一只小猫，就停下来和它玩了一会儿。"
+)
+
+
+@pytest.mark.parametrize("place", [0, 30, 60, 120])
+def test_one_time_in_a_long_text_is_found(place: int) -> None:
+    assert read(PROSE * place + "我上周二去了医院。" + PROSE * (120 - place)) == [
+        ("2024-06-04", "2024-06-05")
+    ]
+
+
+PIECES = ["三月", "上周", "一", "年", "从到", "月初", "两天前", "天"]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_of_a_very_repetitive_text_a_bounded_part_is_read(piece: str) -> None:
+    short_text, long_text = (list(_LEXICON.tokenize(piece * count)) for count in (1000, 5000))
+    assert sum(map(len, long_text)) == sum(map(len, short_text)) <= 100
