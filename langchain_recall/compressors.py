@@ -113,7 +113,7 @@ class TextCompressor(MemoryCompressor):
 
 
 class ExtractTime(extract_time.ExtractTime, MemoryCompressor):
-    pass
+    llm: Model | None = Field(None, exclude=True, repr=False)
 
 
 class SemanticRank(semantic_rank.SemanticRank, MemoryCompressor):

@@ -74,7 +74,7 @@ class TextPostprocessor(MemoryPostprocessor):
 
 
 class ExtractTime(extract_time.ExtractTime, MemoryPostprocessor):
-    pass
+    llm: LLM | None = Field(None, exclude=True, repr=False)
 
 
 class SemanticRank(semantic_rank.SemanticRank, MemoryPostprocessor):

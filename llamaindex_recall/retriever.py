@@ -102,11 +102,13 @@ def personal_memory_retriever(
 
     Args:
         store: The collection.
-        llm: A model that ranks the candidates; None = the flow makes no model call.
+        llm: A model that ranks the candidates, and is asked about words of time that the grammar
+            cannot read; None = the flow makes no model call.
         **settings: Further settings of `RecallRetriever`.
     """
     rank = [SemanticRank(llm=llm)] if llm is not None else []
-    return RecallRetriever(store=store, stages=[ExtractTime(), *rank, FuseRerank()], **settings)
+    stages = [ExtractTime(llm=llm), *rank, FuseRerank()]
+    return RecallRetriever(store=store, stages=stages, **settings)
 
 
 def explain(nodes: Sequence[NodeWithScore]) -> Explanation:

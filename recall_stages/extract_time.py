@@ -1,4 +1,8 @@
-"""ExtractTime: Q -> Q with time ranges. No model call; what names no time passes as it is."""
+"""ExtractTime: Q -> Q with time ranges. What names no time passes as it is.
+
+The grammar reads first. A model is asked, once, only where words of time are left that it could
+not read; on failure the question has no time, and the trace says so.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,12 @@ import re
 from dataclasses import replace
 from typing import ClassVar, Literal
 
-from recall_stages.stage import Recall, Stage
+from pydantic import Field
+
+from recall_stages.stage import Recall, Stage, Steps
+from recall_stages.time_prompt import read_time, time_prompt
 from recall_stages.time_stamp import time_stamp
+from recall_stages.time_words import find_time_words
 from recall_stages.timeline import TimeRange, extract_time
 
 _BEFORE_A_STOP = re.compile(r"\s+([,.;:?!，。？！])")
@@ -16,11 +24,13 @@ _BEFORE_A_STOP = re.compile(r"\s+([,.;:?!，。？！])")
 class ExtractTime(Stage):
     """Understand the time that a question names, so that search and ranking can prefer it.
 
-    Works on the question before the search. Used after a search (in a stock compressor or
-    postprocessor list, where only text is passed on), it leaves what it understood on every
-    candidate, where `FuseRerank` finds it.
+    Seed operation ExtractTimeOp. Works on the question before the search. Used after a search (in
+    a stock compressor or postprocessor list, where only text is passed on), it leaves what it
+    understood on every candidate, where `FuseRerank` finds it.
 
     Args:
+        llm: The framework's model, asked about what the grammar cannot read, such as "during the
+            lockdown". None = such a question has no time.
         language: "en", "zh", or "auto", which looks at the letters.
         week_start: The day on which "last week" begins.
         day_first: Whether 5/7/2023 is the 5th of July; None = as the language has it.
@@ -40,13 +50,14 @@ class ExtractTime(Stage):
 
     before_search: ClassVar[bool] = True
 
+    llm: object = Field(None, exclude=True, repr=False)
     language: Literal["auto", "en", "zh"] = "auto"
     week_start: Literal["monday", "sunday"] = "monday"
     day_first: bool | None = None
     hemisphere: Literal["north", "south"] = "north"
     strip: bool = True
 
-    def apply(self, recall: Recall) -> Recall:
+    def apply(self, recall: Recall) -> Recall | Steps:
         """Read the question's words of time against its reference time."""
         query = recall.query
         ranges = extract_time(
@@ -57,15 +68,28 @@ class ExtractTime(Stage):
             day_first=self.day_first,
             hemisphere=self.hemisphere,
         )
-        if not ranges:
+        if ranges:
+            return self._understood(recall, ranges)
+        if self.llm is None or find_time_words(query.text) is None:
             return recall
+        return self._asked(recall)
+
+    def _asked(self, recall: Recall) -> Steps:
+        try:
+            [reply] = yield [time_prompt(recall.query, self.llm)]
+            found = read_time(str(reply), recall.query)
+        except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
+            return recall.fell_back(type(self).__name__, f"{type(error).__name__}: {error}")
+        return recall if found is None else self._understood(recall, [found])
+
+    def _understood(self, recall: Recall, ranges: list[TimeRange]) -> Recall:
         understood: dict[str, object] = {"time_ranges": tuple(ranges)}
         if self.strip:
-            understood["search_text"] = without_time_words(query.text, ranges)
+            understood["search_text"] = without_time_words(recall.query.text, ranges)
         stamp = time_stamp(ranges)
         return replace(
             recall,
-            query=query.model_copy(update=understood),
+            query=recall.query.model_copy(update=understood),
             memories=tuple(
                 memory.model_copy(update={"trace": {**memory.trace, **stamp}})
                 for memory in recall.memories

@@ -6,7 +6,7 @@ import pytest
 
 from recall_stages.extract_time import ExtractTime, without_time_words
 from recall_stages.memory import Memory, Query
-from recall_stages.stage import Recall
+from recall_stages.stage import Recall, pipeline, run
 from recall_stages.time_stamp import stamped_ranges
 from recall_stages.timeline import extract_time
 
@@ -73,3 +73,89 @@ def test_a_question_of_nothing_but_time_is_searched_whole() -> None:
     text = "last Tuesday?"
 
     assert without_time_words(text, extract_time(text, NOW)) == text
+
+
+LOCKDOWN = '{"words": "during the lockdown", "start": "2020-03-22", "end": "2020-05-04"}'
+
+
+def asked_with_a_model(question: str, reply: object) -> tuple[Recall, list[str]]:
+    """What comes out, and the prompts that the model was sent on the way."""
+    prompts = []
+
+    def ask(requests):
+        prompts.extend(requests)
+        if isinstance(reply, Exception):
+            raise reply
+        return [reply]
+
+    asked = Recall(Query(text=question, reference_time=NOW), (Memory(content="a"),))
+    return run(pipeline([ExtractTime(llm=object())], asked), ask), [each.user for each in prompts]
+
+
+def test_a_model_is_asked_where_the_grammar_cannot_read_the_words_of_time() -> None:
+    understood, prompts = asked_with_a_model("What did I cook during the lockdown?", LOCKDOWN)
+
+    [found] = understood.query.time_ranges
+    assert found.describe() == "2020-03-22 to 2020-05-04"
+    assert understood.query.search_text == "What did I cook?"
+    assert understood.memories[0].trace["time_words"] == "during the lockdown"
+    assert len(prompts) == 1
+    assert "Asked at 2024-03-08 12:00 (Friday), time zone UTC:" in prompts[0]
+    assert understood.fallbacks == ()
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who is my dentist?",
+        "When did I move?",
+        "May I have a second opinion?",
+        "What did I cook yesterday, during the lockdown?",  # read already
+        "What did I do lately?",
+        "我的牙医是谁？",
+        "",
+    ],
+)
+def test_no_model_is_asked_where_no_time_is_left_to_read(question: str) -> None:
+    _, prompts = asked_with_a_model(question, LOCKDOWN)
+
+    assert prompts == []
+
+
+def test_without_a_model_words_of_time_that_cannot_be_read_are_passed_over() -> None:
+    asked = Recall(Query(text="What did I cook during the lockdown?", reference_time=NOW))
+
+    assert ExtractTime().apply(asked) is asked
+
+
+@pytest.mark.parametrize("reply", ["null", '{"start": null, "end": null}', "none"])
+def test_a_model_that_knows_no_time_did_its_work(reply: str) -> None:
+    understood, _ = asked_with_a_model("Where did I live when I was in college?", reply)
+
+    assert understood.query.time_ranges == ()
+    assert understood.query.search_text == ""
+    assert understood.memories[0].trace == {}
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        (ConnectionError("the model is down"), "ConnectionError: the model is down"),
+        ("I cannot help with that.", "ReplyError: expected a start and an end"),
+        ("", "ReplyError: expected a start and an end"),
+        ('{"year": 2030}', "ReplyError: 2030-01-01 to 2030-12-31 is still to come"),
+        ('{"start": "2020-05-04", "end": "2020-03-22"}', "ReplyError: start must be before end"),
+    ],
+)
+def test_a_model_that_fails_gives_no_time_and_is_named(reply: object, why: str) -> None:
+    understood, _ = asked_with_a_model("What did I cook during the lockdown?", reply)
+
+    assert understood.query.time_ranges == ()
+    assert str(understood.memories[0].trace["degraded"]).startswith(f"ExtractTime: {why}")
+
+
+def test_words_that_the_model_did_not_quote_stay_in_the_search() -> None:
+    understood, _ = asked_with_a_model("What did I cook during the lockdown?", '{"year": 2020}')
+
+    assert understood.query.time_ranges[0].span is None
+    assert understood.query.search_text == understood.query.text

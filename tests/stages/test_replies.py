@@ -1,9 +1,11 @@
 """JSON out of whatever a model says."""
 
+import time
+
 import pytest
 
 from recall_stages.errors import ReplyError
-from recall_stages.replies import read_json
+from recall_stages.replies import json_values, read_json
 
 GOOD = {
     "bare": '{"scores": [1]}',
@@ -11,6 +13,8 @@ GOOD = {
     "fenced without a language": '```\n{"scores": [1]}\n```',
     "after prose": 'Here you are: {"scores": [1]} Anything else?',
     "after thoughts": '<think>maybe {"scores": [9]}?</think>{"scores": [1]}',
+    "after thoughts that began in the prompt": 'maybe {"scores": [9]}?</think>{"scores": [1]}',
+    "before thoughts": '{"scores": [1]}<think>Was that right? {"scores": [9]}',
     "with trailing commas": '{"scores": [1,],}',
     "after a brace that opens nothing": 'I {think} so: {"scores": [1]}',
 }
@@ -22,8 +26,30 @@ def test_json_is_found(reply: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "reply", ["", "I cannot help with that.", "{", "[" * 100_000, "x" * 300_000]
+    "reply",
+    [
+        "",
+        "I cannot help with that.",
+        "{",
+        "[" * 100_000,
+        "x" * 300_000,
+        '<think>perhaps {"scores": [9]}, or',
+        "[" + "9" * 5000 + "]",
+    ],
 )
 def test_what_is_none_is_an_error(reply: str) -> None:
     with pytest.raises(ReplyError, match="expected"):
         read_json(reply)
+
+
+@pytest.mark.parametrize("babble", ["[", "{", "<think>", "```", '{"a":', "[1,", "</think>"])
+def test_babble_is_given_up_soon(babble: str) -> None:
+    begun = time.perf_counter()
+    with pytest.raises(ReplyError):
+        read_json(babble * (199_000 // len(babble)))
+
+    assert time.perf_counter() - begun < 2
+
+
+def test_values_do_not_lie_within_each_other() -> None:
+    assert list(json_values('{"a": [1]} and [2], [[3]]')) == [{"a": [1]}, [2], [[3]]]

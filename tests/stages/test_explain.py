@@ -1,0 +1,63 @@
+"""What a reader is told about the time that was understood."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from recall_stages.explain import explain
+from recall_stages.memory import Memory
+from recall_stages.time_stamp import time_stamp
+from recall_stages.timeline import TimeRange, extract_time
+
+NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)  # a Friday
+LAST_TUESDAY = (
+    '"last Tuesday" is understood as 2024-03-05 (Tuesday); also possible: 2024-02-27 (Tuesday)'
+)
+
+
+def understood(ranges: list[TimeRange]) -> str:
+    return explain([Memory(content="Tea.", trace=time_stamp(ranges))]).understood()
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("tea last Tuesday", LAST_TUESDAY),
+        ("tea yesterday", '"yesterday" is understood as 2024-03-07 (Thursday)'),
+        ("tea lately", '"lately" is understood as recently: newer memories first'),
+        ("tea on Mondays", '"on Mondays" is understood as every Monday'),
+        ("tea ages ago", '"ages ago" is understood as long ago: before 2023-03-08 12:00'),
+        ("tea", ""),
+    ],
+)
+def test_what_was_understood_is_told_with_what_else_it_may_mean(question: str, said: str) -> None:
+    assert understood(extract_time(question, NOW)) == said
+
+
+def test_each_time_has_a_line() -> None:
+    assert understood(extract_time("tea in January and on Mondays", NOW)).count("\n") == 1
+
+
+def test_a_range_whose_words_are_not_known_is_told_as_well() -> None:
+    spring = TimeRange(datetime(2020, 3, 22, tzinfo=UTC), datetime(2020, 5, 5, tzinfo=UTC), "day")
+
+    assert understood([spring]) == "the time asked about is understood as 2020-03-22 to 2020-05-04"
+
+
+@pytest.mark.parametrize(
+    ("degraded", "said"),
+    [
+        ("ExtractTime: ReplyError: expected a start", "No time was understood"),
+        ("BuildQuery: TimeoutError; ExtractTime: TimeoutError", "No time was understood"),
+        ("SemanticRank: TimeoutError", ""),
+        ("", ""),
+    ],
+)
+def test_where_a_model_failed_nothing_was_understood(degraded: str, said: str) -> None:
+    trace = {"degraded": degraded} if degraded else {}
+
+    shown = explain([Memory(content="Tea.", trace=trace)])
+
+    assert shown.understood().startswith(said)
+    assert bool(shown.understood()) == bool(said)
+    assert ("No time was understood" in str(shown)) == bool(said)

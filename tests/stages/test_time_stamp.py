@@ -1,0 +1,87 @@
+"""What a stamp must keep: the ranges, how else they can be read, and what comes back."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall_stages.memory import Memory
+from recall_stages.time_stamp import stamped_ranges, time_stamp
+from recall_stages.timeline import Recurrence, TimeRange, extract_time
+
+NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)  # a Friday
+
+moments = st.datetimes(datetime(1990, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC))
+
+
+def numbers(low: int, high: int) -> st.SearchStrategy[frozenset[int]]:
+    return st.frozensets(st.integers(low, high), max_size=3)
+
+
+recurrences = st.none() | st.builds(
+    Recurrence, numbers(0, 6), numbers(1, 12), numbers(1, 31), numbers(0, 23)
+).filter(lambda recurrence: recurrence != Recurrence())
+
+
+@st.composite
+def ranges(draw, alternatives: bool = True) -> TimeRange:
+    start = draw(st.none() | moments)
+    length = draw(st.none() | st.integers(1, 400))
+    end = None if length is None else (start or NOW) + timedelta(days=length)
+    others = draw(st.lists(ranges(alternatives=False), max_size=2)) if alternatives else []
+    text = draw(st.sampled_from(["last Tuesday", "上周二", "on Mondays, or so", ""]))
+    return TimeRange(
+        start,
+        end,
+        "day",
+        text=text,
+        alternatives=tuple(others),
+        recurrence=draw(recurrences),
+        soft=draw(st.booleans()),
+    )
+
+
+def told(time_range: TimeRange) -> tuple[object, ...]:
+    others = tuple(told(each) for each in time_range.alternatives)
+    fields = (time_range.start, time_range.end, time_range.recurrence, time_range.soft)
+    return (*fields, others)
+
+
+@given(st.lists(ranges(), min_size=1, max_size=4))
+def test_what_is_written_is_read_back(given_ranges) -> None:
+    read = stamped_ranges([Memory(content="a", trace=time_stamp(given_ranges))])
+
+    assert [told(each) for each in read] == [told(each) for each in given_ranges]
+    assert [each.text for each in read] == [each.text for each in given_ranges]
+
+
+@given(st.lists(ranges(), max_size=3))
+def test_a_stamp_is_flat_text(given_ranges) -> None:
+    assert all(isinstance(value, str) for value in time_stamp(given_ranges).values())
+
+
+def test_a_stamp_can_be_read_by_a_person() -> None:
+    [tuesday] = extract_time("last Tuesday", NOW)
+    [mondays] = extract_time("on Mondays", NOW)
+    [recently] = extract_time("recently", NOW)
+
+    assert time_stamp([tuesday]) == {
+        "time_range": "2024-03-05T00:00:00+00:00/2024-03-06T00:00:00+00:00",
+        "time_words": "last Tuesday",
+        "time_alternatives": "2024-02-27T00:00:00+00:00/2024-02-28T00:00:00+00:00",
+    }
+    assert time_stamp([mondays]) == {"time_range": "../.. BYDAY=MO", "time_words": "on Mondays"}
+    assert str(time_stamp([recently])["time_range"]).startswith("~")
+    assert time_stamp([]) == {}
+
+
+@pytest.mark.parametrize(
+    "trace", [{}, {"time_range": "March"}, {"time_range": "../.. BYDAY=XX"}, {"time_range": 7.0}]
+)
+def test_what_is_no_stamp_of_ours_is_passed_over(trace) -> None:
+    stamp = {"time_range": "../.. BYDAY=MO", "time_words": "on Mondays"}
+
+    read = stamped_ranges([Memory(content="a", trace=trace), Memory(content="b", trace=stamp)])
+
+    assert [each.text for each in read] == ["on Mondays"]
