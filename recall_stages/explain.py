@@ -92,7 +92,7 @@ def _meaning(time_range: TimeRange) -> str:
 
 def _reasons(memory: Memory) -> Iterator[str]:
     trace = memory.trace
-    for name in ("similarity", "semantic"):
+    for name in ("similarity", "keyword", "semantic", "relevance"):
         value = trace.get(name)
         if value is not None:
             yield f"{name} {value:.3f}" if isinstance(value, float) else f"{name}: {value}"

@@ -125,9 +125,9 @@ def _trust(
             if memory.matches(time_range)
         ]
         # Fused before, the best of the others may have been cut: take what was found then.
-        before = next((m.trace["time_trust"] for _, m in inside if _was_fused(m)), None)
+        before = [m.trace["time_trust"] for _, m in inside if _was_fused(m, "time_trust")]
         found = max((relevance for relevance, _ in inside), default=0.0)
-        trusted.append(float(before) if before is not None else (found / (best or 1.0)) ** 2)
+        trusted.append(float(before[0]) if before else (found / (best or 1.0)) ** 2)
     return trusted
 
 
@@ -147,8 +147,10 @@ def _unfused(memory: Memory) -> float | None:
     return float(memory.trace["relevance"]) if _was_fused(memory) else memory.score
 
 
-def _was_fused(memory: Memory) -> bool:
-    return memory.score is not None and memory.trace.get("fused") == memory.score
+def _was_fused(memory: Memory, by: str = "fused") -> bool:
+    """Whether it was fused before, by time too if so asked, and not scored anew since."""
+    fused = memory.trace.get("fused")
+    return memory.score is not None and fused == memory.score and by in memory.trace
 
 
 def _dated(memory: Memory, timezone: tzinfo | None) -> Memory:

@@ -135,3 +135,12 @@ def test_recently_prefers_the_recent_and_excludes_nothing() -> None:
     new = Memory(content="new", score=0.4, created_at=NOW - timedelta(days=1))
 
     assert [memory.content for memory in fuse([old, new], ranges=(recently,))] == ["new", "old"]
+
+
+def test_candidates_that_were_fused_without_a_time_can_be_fused_with_one() -> None:
+    told = Memory(content="a", score=0.5, created_at=TUESDAY.start)
+    without = FuseRerank().apply(Recall(Query(text="x", reference_time=NOW), (told,))).memories
+
+    [again] = fuse(list(without))
+
+    assert again.score == pytest.approx(0.5 * 2)
