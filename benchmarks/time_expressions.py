@@ -1,6 +1,6 @@
 """Time understanding alone: texts, and the ranges of time that they name.
 
-    python -m benchmarks.time_expressions --data FILE [--language auto|en|zh] [--json OUT]
+    python -m benchmarks.time_expressions --data FILE [--language auto|en|zh] [--worst] [--json OUT]
 
 Ranges are compared by their first and their last day (the end does not belong to a range, so
 midnight ends the day before); an open end equals only an open end. Shares of a set:
@@ -13,6 +13,13 @@ midnight ends the day before); an open end equals only an open end. Shares of a 
 
 A share is null where a set has no such text. A text with "two weeks ago" names, besides its gold
 range, the day two weeks back and the calendar week that holds it; months and years likewise.
+
+With ``--worst`` also the slowest of texts made to be slow, each 10,000 characters long and timed as
+the best of five (``ms_worst``, and which it was): a fragment repeated without end ("in May in May",
+"1 1 1", "last last", "and and", "the the", "from to", "2020-2020-", digits, "two hundred thousand",
+quotation marks and parentheses that never close, dates, hours, weekdays, ordinals, phrases that
+lean on each other, one hint in every dozen words, Chinese and mixed ones), and a long plain text
+that names one time in its middle.
 """
 
 from __future__ import annotations
@@ -34,6 +41,19 @@ from recall_stages.timeline import TimeRange, extract_time
 Days = tuple[date | None, date | None]
 
 _INSTANT = timedelta(microseconds=1)
+_LONG = 10_000
+_PLAIN = (
+    "We went to the market and it may rain a second time, as the day had been nice for a while. "
+)
+_REPEATED = (
+    "in May ", "last ", "1 ", "and ", "the ", "from to ", "2020-", "1", "2023 ", "a ", "q1 ",
+    "two hundred thousand ", '"', '"may ', "“may ", "(", "1/1/", "5:30 ", "- ", "* ", "' ", "\n",
+    "before ", "the end of ", "the last week of ", "the week before the week after ", "yesterday ",
+    "on Monday and ", "since May until ", "2023-05-07 ", "the 3rd ", "at 5 pm ", "two weeks ago ",
+    "day ", "between May and ", "every Monday and ", "90s ", "May!!!!!!!!!!!!!", "half an hour ",
+    "2023 to the a and of in to from by the a of and in ", "day one two to the a and of in from ",
+    "twenty three hundred and five ", "é", "三月", "一", "上周", "年", "从到", "三月 in May ",
+)  # fmt: skip
 
 
 def measure(cases: Sequence[Expression], language: str = "auto") -> dict[str, object]:
@@ -52,6 +72,26 @@ def measure(cases: Sequence[Expression], language: str = "auto") -> dict[str, ob
         "by_set": {name: _shares(outcomes) for name, outcomes in by_set.items()},
         "ms_median": round(statistics.median(milliseconds[1:]), 4),
     }
+
+
+def worst(language: str = "auto") -> tuple[float, str]:
+    """The slowest of the texts made to be slow: milliseconds, and how it begins."""
+    middle = _PLAIN * (_LONG // 2 // len(_PLAIN))
+    texts = [
+        *((fragment * _LONG)[:_LONG] for fragment in _REPEATED),
+        f"{middle}What did we plan last Tuesday? {middle}",
+    ]
+    return max((_milliseconds(text, language), text[:20]) for text in texts)
+
+
+def _milliseconds(text: str, language: str) -> float:
+    """The best of five, as anything else that runs only adds to it."""
+    took = []
+    for _ in range(5):
+        started = time.perf_counter()
+        extract_time(text, "2024-06-12T15:30:00+00:00", language=language)  # type: ignore[arg-type]  # argparse has checked it
+        took.append(1000 * (time.perf_counter() - started))
+    return round(min(took), 4)
 
 
 def strict(case: Expression, ranges: Sequence[TimeRange]) -> bool:
@@ -101,6 +141,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser("python -m benchmarks.time_expressions")
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--language", choices=("auto", "en", "zh"), default="auto")
+    parser.add_argument("--worst", action="store_true")
     parser.add_argument("--json", type=json_file)
     given = parser.parse_args(argv)
     try:
@@ -109,6 +150,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         parser.error(str(error))
     result = measure(cases, given.language)
     print_expressions(result)
+    if given.worst:
+        result["ms_worst"], result["worst_text"] = worst(given.language)
+        print(f"{result['ms_worst']:.3f} ms a text (worst: {result['worst_text']!r} ...)")
     write_json(given.json, result)
 
 

@@ -1,23 +1,25 @@
 """Chinese: from a text to its readings.
 
-`chinese_dates.py` and `chinese_phrases.py` hold the tables: patterns of time expressions, each with
-the function that says what it means. To teach it an expression, add a line to a table; `grammar.py`
-says how a pattern is written. The grammar is our own: no small library reads Chinese questions
-(jionlp brings 218 MB and compiles C, dateparser reads one question in six), and the meanings are
-the ones that English uses.
+The tables stand in `chinese_amounts.py`, `chinese_dates.py`, `chinese_holidays.py`,
+`chinese_relative.py`, `chinese_phrases.py` and `chinese_ranges.py`: patterns of time expressions,
+each with the function that says what it means. To teach it an expression, add a line to a table;
+`grammar.py` says how a pattern is written.
+
+The grammar is our own: no small library reads Chinese questions (jionlp brings 218 MB and compiles
+C, dateparser reads one question in six), and the meanings are the ones that English uses.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from recall_stages.timeline import calendar_math as cal
 from recall_stages.timeline import ranges
-from recall_stages.timeline.chinese_dates import AMOUNTS, CLOCKS, DATES, LUNAR
+from recall_stages.timeline.chinese_amounts import AMOUNTS, CLOCKS
+from recall_stages.timeline.chinese_dates import DATES, LUNAR
 from recall_stages.timeline.chinese_holidays import HOLIDAYS
 from recall_stages.timeline.chinese_lexer import Lexicon
-from recall_stages.timeline.chinese_phrases import PARTS, PHRASES, RELATIVE
+from recall_stages.timeline.chinese_phrases import PARTS, PHRASES
 from recall_stages.timeline.chinese_ranges import EVERY, LEADS, RANGES, VAGUE
+from recall_stages.timeline.chinese_relative import RELATIVE
 from recall_stages.timeline.grammar import Found, Grammar, Token, readings, settle
 from recall_stages.timeline.reading import Cycle, Now, Reading
 
@@ -33,15 +35,8 @@ def read(text: str, now: Now) -> list[Found]:
         _share_units(tokens, now)
         settle(tokens, now)
         _LEADS.rewrite(tokens, now)
-        found += [(_distinct(one), start, end) for one, start, end in readings(tokens)]
+        found += readings(tokens)
     return found
-
-
-def _distinct(found: Reading) -> Reading:
-    """Without the other readings that say the same."""
-    others = {(one.start, one.end): one for one in reversed(found.also)}
-    others.pop((found.start, found.end), None)
-    return replace(found, also=tuple(reversed(others.values())))
 
 
 def _share_units(tokens: list[Token], now: Now) -> None:

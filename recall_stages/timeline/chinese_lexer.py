@@ -173,8 +173,8 @@ def _number(text: str, at: int) -> Token | None:
             kinds = {}
     elif kind == "numeral":
         kinds = numeral_kinds(number) if number != "一" or is_hour(text, end) else {}
-    elif kind == "date" and "." in number and not re.search(r"\d{4}", number):
-        kinds = {}  # 5.3.0 is a version
+    elif kind == "date" and "/" not in number and not re.search(r"\d{4}", number):
+        kinds = {}  # 5.3.0 is a version, 4-7-8 a way to breathe
     else:
         kinds = {} if kind == "space" else numeric_kinds(kind, number)
     if "NUM" in kinds and is_day(text, at, end):

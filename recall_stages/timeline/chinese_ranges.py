@@ -122,7 +122,7 @@ RANGES: Table = {
     f"在|于 包括 {WHEN} {_INCLUDED} 以前|之前|前": ranges.until,
     f"{_IN}? {WHEN} 以后|之后|后|过后": _after,
     f"{_IN}? {WHEN} 以前|之前|前": ranges.before,
-    f"早于|不到 {WHEN}": ranges.before,
+    f"早于 {WHEN}": ranges.before,
     f"晚于|迟于 {WHEN}": _after,
     f"不晚于|不迟于|最晚|最迟 {WHEN}": ranges.until,
     f"不早于|最早 {WHEN}": ranges.onwards,
@@ -132,4 +132,4 @@ RANGES: Table = {
     f"到|至 {WHEN}": _up_to,
 }
 
-LEADS: Table = {"在|于|就是 TIME": lambda _, when: when}
+LEADS: Table = {"在|于|就是|大概|大约|差不多|约|整整 TIME": lambda _, when: when}

@@ -1,7 +1,7 @@
 """English: the patterns of time expressions, each with the function that says what it means.
 
 To teach it an expression, add a line to a table; `grammar.py` says how a pattern is written and
-`counted.py`, `cycles.py`, `together.py`, `parts.py` and `ranges.py` hold the meanings.
+`counted.py`, `cycles.py`, `together.py`, `parts.py`, `beside.py` and `ranges.py` hold the meanings.
 
 The grammar is our own: the best kept library, date-wrangler, reads 49 of 60 memory questions
 (measured on its version 2.3), knows no hours, seasons, holidays or second readings, and would need
@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from recall_stages.timeline import clock, counted, cycles, parts, ranges, together
+from recall_stages.timeline import beside, clock, counted, cycles, parts, ranges, together
 from recall_stages.timeline.english_dates import DATES, YEARS
 from recall_stages.timeline.english_holidays import HOLIDAYS
 from recall_stages.timeline.english_lexer import tokenize, vocabulary
 from recall_stages.timeline.english_numbers import AMOUNTS, CLOCKS, HOURS, NUMBERS
 from recall_stages.timeline.english_recurring import RECURRING, WORK
-from recall_stages.timeline.grammar import Found, Grammar, Table, readings, settle
+from recall_stages.timeline.grammar import SAID, Found, Grammar, Table, readings, settle
 from recall_stages.timeline.reading import Cycle, Duration, Now, Reading
 from recall_stages.timeline.time_range import Grain
 
@@ -81,6 +81,7 @@ UNITS: Table = {
     "NUM WEEKDAYS ago|back": lambda now, count, weekday: together.last_but(
         now, count, cycles.weekday(now, weekday)
     ),
+    "NUM PARTS ago|back": together.parts_ago,
     "NUM SEASONS ago|back": lambda now, count, season: together.last_but(
         now, count, cycles.season(now, season)
     ),
@@ -128,8 +129,8 @@ PARTS: Table = {
     "so far TIME": parts.so_far,
     "later in? TIME|UNIT_NOW": parts.still_to_come,
     "rest|remainder|remaining of TIME|UNIT_NOW": parts.still_to_come,
-    "this time TIME": parts.same_time,
-    "this day in? TIME": parts.same_day,
+    "this|same time TIME": parts.same_time,
+    "this|same day in? TIME": parts.same_day,
 }
 
 _EVENT = "the|my|our|his|her|their|your ?word ?word? on|in|of|from"
@@ -140,17 +141,18 @@ BESIDE: Table = {
     for word, sign in (("before|preceding", -1), ("after|following", 1))
     for event in ("", _EVENT)
     for place, meaning in (
-        ("last? UNIT", partial(parts.unit_beside, sign=sign)),
-        ("last? CYCLE", partial(parts.cycle_beside, sign=sign)),
+        ("last? UNIT", partial(beside.unit_beside, sign=sign)),
+        ("last? CYCLE", partial(beside.cycle_beside, sign=sign)),
         ("DURATION", partial(parts.amount_beside, sign=sign)),
+        ("UNITS", partial(beside.units_beside, sign=sign)),
     )
 } | {
     "DURATION prior to CYCLE|TIME": partial(parts.amount_beside, sign=-1),
     "UNIT starting|beginning|commencing on? the? CYCLE|TIME": lambda now, unit, when: (
-        parts.amount_from(now, Duration(((1, unit),)), when)
+        beside.amount_from(now, Duration(((1, unit),)), when)
     ),
-    "DURATION starting|beginning from|on? CYCLE|TIME": parts.amount_from,
-    "in DURATION since the? CYCLE|TIME": parts.so_long_after,
+    "DURATION starting|beginning from|on? CYCLE|TIME": beside.amount_from,
+    "in DURATION since the? CYCLE|TIME": beside.so_long_after,
 }
 
 CYCLES: Table = {
@@ -199,19 +201,32 @@ RANGES: Table = {
     f"up to|until|till {_ONE}": ranges.until,
 }
 
+
+def _said(_: Now, when: Reading) -> dict[str, object]:
+    """With its preposition; the one before it is not of the time: "what I worked on at noon"."""
+    return {SAID: when}
+
+
+def _same(_: Now, when: Reading) -> Reading:
+    return when
+
+
 LEADS: Table = {
-    "in|on|at|of|during|over|for|within|throughout TIME": lambda _, when: when,
-    "around|about|the|this|a|back|toward|towards TIME": lambda _, when: when,
-    "almost|nearly|exactly|roughly TIME": lambda _, when: when,
-    "TIME or so": lambda _, when: when,
+    "the|this|a TIME": _same,
+    "almost|nearly|exactly|roughly TIME": _same,
+    "TIME or so": _same,
     "from TIME": ranges.from_alone,
+    "in|on|at|of|during|over|for|within|throughout TIME": _said,
+    "around|about|back|toward|towards TIME": _said,
+    "back SAID": _said,
+    "TIME 's": _said,
 }
 
 
 _NUMBERS = Grammar(NUMBERS, HOURS, backwards=False)
 _AMOUNTS = Grammar(AMOUNTS)
-_DATES = Grammar(CLOCKS, DAYS, DATES, YEARS, HOLIDAYS, backwards=False)
-_PHRASES = Grammar(UNITS, WORK, PARTS, BESIDE, CYCLES, RECURRING)
+_DATES = Grammar(CLOCKS, DAYS, WORK, DATES, YEARS, HOLIDAYS, backwards=False)
+_PHRASES = Grammar(UNITS, PARTS, BESIDE, CYCLES, RECURRING)
 _RANGES = Grammar(RANGES, backwards=False)
 _LEADS = Grammar(LEADS)
 _GRAMMARS = (_NUMBERS, _AMOUNTS, _DATES, _PHRASES, _RANGES, _LEADS)

@@ -1,11 +1,17 @@
-"""Which meaning an English word has in its sentence: is "may" a month here, 5/7 a date?"""
+"""Which meaning an English word has in its sentence: is "may" a month here, "fall" a season?"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from recall_stages.timeline import english_words as words
+from recall_stages.timeline.english_date_numbers import (
+    is_day_of_month,
+    is_said_year,
+    is_short_year,
+    is_slashed_date,
+    is_whole_date,
+)
 from recall_stages.timeline.english_neighbours import (
     STRANGE,
     find,
@@ -17,10 +23,12 @@ from recall_stages.timeline.english_neighbours import (
     previous,
     words_before,
 )
-from recall_stages.timeline.english_titles import is_in_title
+from recall_stages.timeline.english_titles import TITLED, is_in_title
+from recall_stages.timeline.english_words import Kinds
 from recall_stages.timeline.grammar import Token
 
-_BEFORE_THE_HOUR = frozenset({"before", "after", "at", "around", "by", "from", "until"})
+_NO_TIME: Kinds = {STRANGE: None}
+_BEFORE_NEW_YEAR = frozenset({"at", "over", "and", "around", "since", "before", "after", "until"})
 _SHARES = frozenset({"half", "whole", "all", "most", "rest", "remainder", "much"})
 _TO = frozenset({"to", "through", "thru", "until", "till"})
 _OVER = frozenset({"in", "over", "within", "during", "throughout", "for"})
@@ -30,29 +38,14 @@ _BEFORE_THE_SEASON = frozenset({"in", "during", "over", "since", "throughout", "
 def decide(tokens: list[Token], at: int, text: str) -> None:
     """Take away meanings that the neighbours rule out, and add those that they bring."""
     token = tokens[at]
-    for kind, names_time in _ONLY_WHERE.items():
-        if kind in token.kinds and not names_time(tokens, at):
-            token.kinds = {}
-            return
-    if (
-        (token.text in words.AMBIGUOUS and not _names_time(tokens, at, token))
-        or (token.text in words.FEASTS and not _is_feast_day(tokens, at))
-        or (token.text == "about" and not _is_roughly(tokens, at))
-        or is_in_title(tokens, at, text)
-    ):
-        token.kinds = {STRANGE: None}
-    elif "YEAR" in token.kinds and _is_said_year(tokens, at):
-        token.kinds = {"SAID_YEAR": token.kinds["YEAR"], **token.kinds}
-    elif "DAY" in token.kinds and "MONTH" not in token.kinds and _is_day_of_month(tokens, at):
-        token.kinds = {"MONTHDAY": token.kinds["DAY"], **token.kinds}
-    elif "UNIT" in token.kinds and _is_the_present_one(tokens, at):
-        token.kinds = {"PRESENT": token.kinds["UNIT"]}
-    elif "EDGE" in token.kinds and _is_end_of_unit(tokens, at):
-        token.kinds = {"SAID_EDGE": token.kinds["EDGE"], **token.kinds}
-    elif token.text == "next" and _is_told_from_then(tokens, at):
-        token.kinds = {}
-    elif token.text == "last" and _is_over_the_last(tokens, at):
-        token.kinds = {"OVER_LAST": None, **token.kinds}
+    for kind in token.kinds:
+        rule = _RULES.get(kind)
+        decided = rule(tokens, at) if rule is not None else None
+        if decided is not None:
+            token.kinds = decided
+            break
+    if not TITLED.isdisjoint(token.kinds) and is_in_title(tokens, at, text):
+        token.kinds = _NO_TIME
 
 
 def _names_time(tokens: list[Token], at: int, token: Token) -> bool:
@@ -63,7 +56,7 @@ def _names_time(tokens: list[Token], at: int, token: Token) -> bool:
         )
     if is_chained(tokens, at, "MONTH", "SEASON", "DATE", "MONTHDAY"):
         return True
-    if _is_of_a_year(tokens, at):
+    if _is_told_apart(tokens, at):
         return True
     if "SEASON" in token.kinds:
         return _names_season(tokens, at, token)
@@ -110,10 +103,11 @@ def _names_season(tokens: list[Token], at: int, token: Token) -> bool:
     return follows(before, words.TIME_PREPOSITIONS)
 
 
-def _is_of_a_year(tokens: list[Token], at: int) -> bool:
-    """Whether "last year" or "of last year" follows."""
+def _is_told_apart(tokens: list[Token], at: int) -> bool:
+    """Whether "last year", "of last year" or "before last" follows."""
     following = [token.text for token in tokens[at + 1 : at + 4] if token.text != "of"]
-    return following[:1] in (["last"], ["this"], ["next"]) and following[1:2] == ["year"]
+    of_a_year = following[:1] in (["last"], ["this"], ["next"]) and following[1:2] == ["year"]
+    return of_a_year or following[:2] == ["before", "last"]
 
 
 def _is_feast_day(tokens: list[Token], at: int) -> bool:
@@ -123,76 +117,16 @@ def _is_feast_day(tokens: list[Token], at: int) -> bool:
     return (said_as_a_day and before[:1] != ["the"]) or not noun_follows
 
 
-def _is_said_year(tokens: list[Token], at: int) -> bool:
-    token, ahead = tokens[at], next_word(tokens, at)
-    number = token.kinds["YEAR"]
-    if not (isinstance(number, int) and 1500 <= number <= 2199 and token.text.isdigit()):
-        return False
-    if ahead and (ahead.text in words.MEASURES or ahead.text == "%"):
-        return False
-    before = words_before(tokens, at)
-    if before[:1] == ["of"] and before[1:] and before[1] in words.THOUGHT_OF:
-        return False
-    if before[:1] == ["on"]:  # 2016 10 16
-        return all(has(one, "DAY") for one in tokens[at + 1 : at + 3])
-    return follows(before, words.YEAR_PREPOSITIONS) or is_chained(tokens, at, "SAID_YEAR")
+def _is_new_year(tokens: list[Token], at: int) -> bool:
+    """At new year; a happy one or the year that is new is no day."""
+    behind, ahead = previous(tokens, at), next_word(tokens, at)
+    return bool(behind and behind.text in _BEFORE_NEW_YEAR and ahead and ahead.text == "year")
 
 
-def _is_day_of_month(tokens: list[Token], at: int) -> bool:
-    if not goes_no_further(tokens, at) or _leads_to_month(tokens, at):
-        return False
-    before = words_before(tokens, at)
-    behind = previous(tokens, at)
-    if has(behind, "WEEKDAY") or (
-        before and has(find(tokens, at, before[0]), "WEEKDAY") and behind and behind.text == "the"
-    ):
-        return True
-    if is_chained(tokens, at, "MONTHDAY") or _is_of_a_month(tokens, at):
-        return True
-    return bool(behind and behind.text == "the") and follows(before, words.DATE_PREPOSITIONS)
-
-
-def _is_of_a_month(tokens: list[Token], at: int) -> bool:
-    following = [token.text for token in tokens[at + 1 : at + 4]]
-    return following in (["of", "last", "month"], ["of", "this", "month"], ["of", "the", "month"])
-
-
-def _leads_to_month(tokens: list[Token], at: int) -> bool:
-    ahead = next_word(tokens, at)
-    return has(ahead, "MONTH") or bool(
-        ahead and ahead.text == "of" and has(next_word(tokens, at + 1), "MONTH")
-    )
-
-
-def _is_slashed_date(tokens: list[Token], at: int) -> bool:
-    before, behind, ahead = words_before(tokens, at), previous(tokens, at), next_word(tokens, at)
-    if ahead and ahead.text in _BEFORE_THE_HOUR and has(next_word(tokens, at + 1), "HOUR", "HM"):
-        return True
-    if has(ahead, STRANGE, "UNIT"):
-        return bool(ahead and ahead.text in words.FOLLOWERS)
-    return (
-        follows(before, words.DATE_PREPOSITIONS)
-        or has(behind, "WEEKDAY")
-        or is_chained(tokens, at, "SLASHED")
-    )
-
-
-def _is_whole_date(tokens: list[Token], at: int) -> bool:
-    """Whether 5.3.21 is a date and not a version; 5/3/21 and 5.3.2021 always are."""
-    text = tokens[at].text
-    if "/" in text or any(len(part) == 4 for part in re.split(r"[.-]", text)):
-        return True
-    said_as_date = follows(words_before(tokens, at), words.DATE_PREPOSITIONS)
-    return said_as_date or has(previous(tokens, at), "WEEKDAY")
-
-
-def _is_short_year(tokens: list[Token], at: int) -> bool:
-    """Whether '99 is a year: "in '99", "May '99", "the summer of '99"."""
-    before = words_before(tokens, at)
-    return (
-        follows(before, words.YEAR_PREPOSITIONS)
-        or before[:1] == ["back"]
-        or has(previous(tokens, at), "MONTH", "SEASON", "DAY")
+def _is_valentines_day(tokens: list[Token], at: int) -> bool:
+    """Not a person: "who was my valentine?"."""
+    return follows(words_before(tokens, at), words.FEAST_PREPOSITIONS) or any(
+        token.text == "day" for token in tokens[at + 1 : at + 3]
     )
 
 
@@ -206,13 +140,12 @@ def _is_over_the_last(tokens: list[Token], at: int) -> bool:
     return before[1:] == ["the"] and before[0] in _OVER
 
 
-def _is_told_from_then(tokens: list[Token], at: int) -> bool:
-    """Whether "the next day" is that of a story, as it always is, and not tomorrow."""
+def _is_told_from_now(tokens: list[Token], at: int) -> bool:
+    """Whether "next" counts from now: "the next day" is that of a story, and not tomorrow."""
     behind = previous(tokens, at)
-    follows = tokens[at + 1].kinds if at + 1 < len(tokens) else {}
-    return bool(behind and behind.text == "the") and (
-        follows.get("UNIT") == "day" or "PART" in follows
-    )
+    ahead = tokens[at + 1].kinds if at + 1 < len(tokens) else {}
+    of_a_story = ahead.get("UNIT") == "day" or "PART" in ahead
+    return not (of_a_story and behind and behind.text == "the")
 
 
 def _is_a_season(tokens: list[Token], at: int) -> bool:
@@ -221,14 +154,19 @@ def _is_a_season(tokens: list[Token], at: int) -> bool:
     return goes_no_further(tokens, at) and not (ahead and ahead.text in ("of", "with", "from"))
 
 
-def _is_the_present_one(tokens: list[Token], at: int) -> bool:
+def _the_present_one(tokens: list[Token], at: int) -> Kinds | None:
     """In "show the sales in the year", but not in "how many days are there in the year?"."""
+    unit = tokens[at].kinds["UNIT"]
+    if unit not in ("week", "month", "quarter", "year"):
+        return None
     if [token.text for token in tokens[max(0, at - 2) : at]] != ["in", "the"]:
-        return False
+        return None
     ahead = tokens[at + 1] if at + 1 < len(tokens) else None
     if ahead is not None and ahead.text not in (".", "?", "!"):
-        return False
-    return all(t.text not in words.COUNTED for t in tokens[max(0, at - 10) : at])
+        return None
+    if any(token.text in words.COUNTED for token in tokens[max(0, at - 10) : at]):
+        return None
+    return {"PRESENT": unit}
 
 
 def _is_roughly(tokens: list[Token], at: int) -> bool:
@@ -241,11 +179,51 @@ def _is_roughly(tokens: list[Token], at: int) -> bool:
     )
 
 
-_ONLY_WHERE: dict[str, Callable[[list[Token], int], bool]] = {
-    "SLASHED": _is_slashed_date,
-    "DATE": _is_whole_date,
-    "SHORT_YEAR": _is_short_year,
-    "EDGE_OF": _is_end_of_unit,
-    "ANY_SEASON": _is_a_season,
+# --- What is decided of which kind ---------------------------------------------------------------
+
+_Decision = Callable[[list[Token], int], Kinds | None]
+_Test = Callable[[list[Token], int], bool]
+
+
+def _calendar_word(tokens: list[Token], at: int) -> Kinds | None:
+    token = tokens[at]
+    doubtful = token.text in words.AMBIGUOUS and not _names_time(tokens, at, token)
+    return _NO_TIME if doubtful else None
+
+
+def _only_where(test: _Test, otherwise: Kinds) -> _Decision:
+    return lambda tokens, at: None if test(tokens, at) else otherwise
+
+
+def _also(kind: str, own: str, test: _Test) -> _Decision:
+    """A further kind, with the value of its own, which patterns then see first."""
+
+    def decision(tokens: list[Token], at: int) -> Kinds | None:
+        kinds = tokens[at].kinds
+        return {kind: kinds[own], **kinds} if test(tokens, at) else None
+
+    return decision
+
+
+_RULES: dict[str, _Decision] = {
+    "MONTH": _calendar_word,
+    "WEEKDAY": _calendar_word,
+    "SEASON": _calendar_word,
+    "YEAR": _also("SAID_YEAR", "YEAR", is_said_year),
+    "DAY": _also("MONTHDAY", "DAY", is_day_of_month),
+    "EDGE": _also("SAID_EDGE", "EDGE", _is_end_of_unit),
+    "last": _also("OVER_LAST", "last", _is_over_the_last),
+    "UNIT": _the_present_one,
+    "SLASHED": _only_where(is_slashed_date, {}),
+    "DATE": _only_where(is_whole_date, {}),
+    "SHORT_YEAR": _only_where(is_short_year, {}),
+    "EDGE_OF": _only_where(_is_end_of_unit, {}),
+    "ANY_SEASON": _only_where(_is_a_season, {}),
+    "next": _only_where(_is_told_from_now, {}),
+    "valentine": _only_where(_is_valentines_day, _NO_TIME),
+    "valentines": _only_where(_is_valentines_day, _NO_TIME),
+    "new": _also("NEW", "new", _is_new_year),
+    "about": _only_where(_is_roughly, _NO_TIME),
+    **{feast: _only_where(_is_feast_day, _NO_TIME) for feast in words.FEASTS},
 }
-"""Kinds of tokens that mean nothing at all outside certain neighbours."""
+"""Kinds that the neighbours decide upon; the first that is decided, in a token's order, counts."""

@@ -16,16 +16,16 @@ from recall_stages.timeline.english_words import AMBIGUOUS, COMMON, NAMED, QUIET
 _WORD = re.compile(
     r"""
     (
-        "[^"\n]{1,80}" | “[^“”\n]{1,80}”
-      | [^\W\d_]+
-      | ['’]? \d (?: [/.:-]? \d ){0,11}
-        (?: (?: st | nd | rd | th | ['’]? s | \s? [ap]m ) (?! \w ) )?
+        [^\W\d_]+
+      | ['’]? \d (?: [/.:-]? \d ){0,7}
+        (?: (?i: st | nd | rd | th | ['’]? s | \s? [ap]m ) (?! \w ) )?
+      | "[^"\n]{1,80}" | “[^“”\n]{1,80}”
     )
     """,
-    re.VERBOSE | re.IGNORECASE,
+    re.VERBOSE,
 )
 _WEAK_KINDS = frozenset({"UNIT", "UNITS", "PART", "PARTS", "ORD"})
-_MOST_HINTS = 32  # some 16 expressions; a question names a few, a pasted calendar hundreds
+_MOST_HINTS = 24  # some 12 expressions or more; a question names a few, a pasted calendar hundreds
 _REACH = 6  # words to read on both sides: "nineteen hundred and twenty five" has five
 _MARKS = 3  # characters to read beside them: "= 2019", "7 p.m."
 

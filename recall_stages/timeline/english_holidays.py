@@ -6,8 +6,9 @@ from collections.abc import Callable
 from datetime import datetime
 
 from recall_stages.timeline import calendar_math as cal
+from recall_stages.timeline.chinese_lunar import lunar_day
 from recall_stages.timeline.cycles import holiday
-from recall_stages.timeline.grammar import Table
+from recall_stages.timeline.grammar import Rule, Table
 
 Finder = Callable[[int], datetime]
 
@@ -24,6 +25,11 @@ def _easter(later: int) -> Finder:
     return lambda year: cal.easter(year) + cal.DAY * later
 
 
+def _feast(finder: Finder, days: int = 1) -> Rule:
+    found = holiday(finder, days)
+    return lambda now, *_words: found(now)
+
+
 _MON, _THU, _SUN = 0, 3, 6
 
 _FINDERS: dict[str, Finder] = {
@@ -32,6 +38,8 @@ _FINDERS: dict[str, Finder] = {
     "boxing day": _fixed(12, 26),
     "new year 's day?": _fixed(1, 1),
     "new year day": _fixed(1, 1),
+    "NEW year": _fixed(1, 1),
+    "the? chinese|lunar new year 's? day?": lambda year: lunar_day(year, 1, 1),
     "new years day?": _fixed(1, 1),
     "new year 's? eve": _fixed(12, 31),
     "new years eve": _fixed(12, 31),
@@ -56,13 +64,24 @@ _FINDERS: dict[str, Finder] = {
     "martin luther king day": _nth(1, _MON, 3),
     "presidents '? day": _nth(2, _MON, 3),
     "columbus day": _nth(10, _MON, 2),
+    "indigenous peoples '? day": _nth(10, _MON, 2),
+    "remembrance day": _fixed(11, 11),
+    "women 's day": _fixed(3, 8),
+    "anzac day": _fixed(4, 25),
+    "canada day": _fixed(7, 1),
     "mother 's day": _nth(5, _SUN, 2),
     "mothers '? day": _nth(5, _SUN, 2),
     "father 's day": _nth(6, _SUN, 3),
     "fathers '? day": _nth(6, _SUN, 3),
     "easter sunday?": _easter(0),
     "easter monday": _easter(1),
+    "palm sunday": _easter(-7),
+    "ash wednesday": _easter(-46),
+    "pentecost sunday": _easter(49),
     "good friday": _easter(-2),
 }
 
-HOLIDAYS: Table = {pattern: holiday(finder) for pattern, finder in _FINDERS.items()}
+HOLIDAYS: Table = {
+    **{pattern: _feast(finder) for pattern, finder in _FINDERS.items()},
+    "the? christmas|xmas holidays|holiday|break|vacation|period": _feast(_fixed(12, 24), days=9),
+}

@@ -15,7 +15,8 @@ from recall_stages.timeline.numeric_words import NUMERIC, numeric_kinds
 
 _TOKEN = re.compile(
     r"""
-    (?P<quoted> (?<!\w) (?: "[^"\n]{1,80}" | “[^“”\n]{1,80}” ) (?!\w) )
+    (?P<word> [^\W\d_]+ )
+  | (?P<quoted> (?<!\w) (?: "[^"\n]{1,80}" | “[^“”\n]{1,80}” ) (?!\w) )
   | """
     + NUMERIC
     + r"""
@@ -24,7 +25,6 @@ _TOKEN = re.compile(
   | (?P<short_year> (?<! \w ) ['’] \d\d (?! \w ) )
   | (?P<number> \d+ )
   | (?P<possessive> ['’]s (?! \w ) )
-  | (?P<word> [^\W\d_]+ )
   | (?P<marks> (?: [^\w\s] \s*+ ){5,} )
   | (?P<mark> [^\w\s] )
     """,

@@ -6,7 +6,8 @@ from recall_stages.timeline import english_words as words
 from recall_stages.timeline.english_neighbours import STRANGE, has
 from recall_stages.timeline.grammar import Token
 
-_TITLED = frozenset({"WEEKDAY", "WEEKDAYS", "SEASON", "today", "tomorrow", "yesterday"})
+TITLED = frozenset({"WEEKDAY", "WEEKDAYS", "SEASON", "today", "tomorrow", "yesterday"})
+"""Kinds of words that titles borrow."""
 
 
 def is_in_title(tokens: list[Token], at: int, text: str) -> bool:
@@ -15,7 +16,7 @@ def is_in_title(tokens: list[Token], at: int, text: str) -> bool:
     A title is told by other words in capitals, in a sentence that has small ones before them.
     """
     token = tokens[at]
-    if token.kinds.keys().isdisjoint(_TITLED) or not _is_capital(token, text):
+    if not _is_capital(token, text):
         return False
     first = last = at
     while first and _is_capital(tokens[first - 1], text):

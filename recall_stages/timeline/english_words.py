@@ -85,8 +85,8 @@ def _calendar_words() -> Iterator[tuple[str, str, object]]:
         yield names, "WEEKDAY", number
         yield names.split()[0] + "s", "WEEKDAYS", number
     for unit, names in _UNITS.items():
-        yield names, "UNIT", unit
         yield names.split()[1], "UNITS", unit
+        yield names, "UNIT", unit
     for name, hours in _PARTS.items():
         yield name, "PART", hours
         yield name + "s", "PARTS", hours
@@ -241,7 +241,8 @@ FEAST_PREPOSITIONS: frozenset[str] = _set(
 )
 
 NAMED: frozenset[str] = FEASTS | _set(
-    "yesterday today tomorrow tonight recently lately ago nowadays while cinco q fy cy"
+    "yesterday today tomorrow tonight recently lately ago nowadays while cinco q fy cy "
+    "valentine valentines"
 )
 """Words that stand for themselves in a pattern and make a sentence worth reading."""
 

@@ -25,8 +25,10 @@ Table = Mapping[str, Rule]
 Found = tuple[Reading, int, int]
 """A reading, and where its words begin and end in the text."""
 
+SAID = "SAID"
+"""The kind of a reading that is complete, with the preposition before it."""
+
 _LINKS = frozenset({"and", "or", "&", ",", "和", "与", "、"})
-_LONGEST_PATTERN = 8  # how far back a new token can complete a pattern that begins earlier
 
 
 @dataclass(slots=True)
@@ -94,30 +96,38 @@ class Grammar:
         """
         beginnings = self._root.following.keys()
         at = len(tokens) - 1 if self._backwards else 0
+        looked: list[int] = []  # forwards: how far each place passed has looked ahead
         while 0 <= at < len(tokens):
-            if not beginnings.isdisjoint(tokens[at].kinds) and self._rewrite_at(tokens, at, now):
-                # The new token may complete a pattern that begins earlier or goes on later.
-                at = at if self._backwards else max(0, at - _LONGEST_PATTERN)
-            else:
-                at += -1 if self._backwards else 1
+            last = at
+            if not beginnings.isdisjoint(tokens[at].kinds):
+                replaced, last = self._rewrite_at(tokens, at, now)
+                if replaced:
+                    if not self._backwards:  # whoever has looked at the new token looks again
+                        at = next((place for place, far in enumerate(looked) if far >= at), at)
+                        del looked[at:]
+                    continue
+            looked.append(last)
+            at += -1 if self._backwards else 1
 
-    def _rewrite_at(self, tokens: list[Token], at: int, now: Now) -> bool:
-        for end, rule, values in _matches(self._root, tokens, at):
+    def _rewrite_at(self, tokens: list[Token], at: int, now: Now) -> tuple[bool, int]:
+        """Whether a run that begins here was replaced, and the last token that was looked at."""
+        matches, last = _matches(self._root, tokens, at)
+        for end, rule, values in matches:
             try:
                 meaning = rule(now, *values)
             except (ValueError, OverflowError):  # 30 February, 100,000 years ago
                 continue
             if meaning is not None:
                 tokens[at:end] = [_merged(tokens[at:end], meaning)]
-                return True
-        return False
+                return True, at
+        return False, last
 
 
 _Match = tuple[int, Rule, tuple[object, ...]]
 
 
-def _matches(root: _Node, tokens: list[Token], at: int) -> list[_Match]:
-    """Where the patterns that begin at a token end, their rules and values; the longest first."""
+def _matches(root: _Node, tokens: list[Token], at: int) -> tuple[list[_Match], int]:
+    """Where the patterns that begin at a token end, the longest first; and the last token seen."""
     found: list[_Match] = []
     ways: list[tuple[_Node, int, tuple[object, ...]]] = [(root, at, ())]
     for node, here, values in ways:
@@ -131,8 +141,9 @@ def _matches(root: _Node, tokens: list[Token], at: int) -> list[_Match]:
                 handed = (*values, value) if kind.isupper() else values
                 ways.append((following, here + 1, handed))
     # Breadth first finds shorter ones first, and equal ones in the order of the token's kinds.
-    found.sort(key=lambda match: -match[0])
-    return found
+    if len(found) > 1:
+        found.sort(key=lambda match: -match[0])
+    return found, ways[-1][1]
 
 
 def _merged(tokens: list[Token], meaning: Meaning) -> Token:
@@ -168,5 +179,8 @@ def _with_its_neighbour(tokens: list[Token], at: int, cycle: Cycle, now: Now) ->
 
 def readings(tokens: list[Token]) -> list[Found]:
     """The readings that are left when every table has been applied."""
-    found = ((token.kinds.get(Reading.KIND), token.start, token.end) for token in tokens)
+    found = (
+        (token.kinds.get(Reading.KIND) or token.kinds.get(SAID), token.start, token.end)
+        for token in tokens
+    )
     return [(one, start, end) for one, start, end in found if isinstance(one, Reading)]

@@ -137,8 +137,7 @@ class TimeRange:
         if before < timedelta(0) or after < timedelta(0):
             msg = f"before and after must not be negative; got {before!r} and {after!r}"
             raise ValueError(msg)
-        start = _shifted(self.start, -before)
-        return self._moved(start, _shifted(self.end, after))
+        return self._moved(_shifted(self.start, before, -1), _shifted(self.end, after, 1))
 
     def clamp(self, lower: datetime | None, upper: datetime | None) -> TimeRange | None:
         """The part of the range between two moments; None when nothing of it lies there."""
@@ -204,10 +203,14 @@ def _high(one: TimeRange) -> datetime:
     return _LATEST if one.end is None else _absolute(one.end)
 
 
-def _shifted(moment: datetime | None, by: timedelta) -> datetime | None:
+def _shifted(moment: datetime | None, by: timedelta, sign: int) -> datetime | None:
+    # Days are counted on the wall, so that midnight stays midnight; hours as they pass, so that
+    # a clock change neither swallows nor doubles them.
     if moment is None:
         return None
+    days = timedelta(by.days)
     try:
-        return moment + by
+        there = moment + sign * days if days else moment
+        return (there.astimezone(UTC) + sign * (by - days)).astimezone(moment.tzinfo)
     except OverflowError:
         return None  # past what the calendar can write: as good as open

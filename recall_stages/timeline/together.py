@@ -8,6 +8,7 @@ from recall_stages.timeline import calendar_math as cal
 from recall_stages.timeline import cycles
 from recall_stages.timeline.reading import Cycle, Now, Reading, When
 from recall_stages.timeline.recurrence import Recurrence
+from recall_stages.timeline.time_range import FINER_THAN_DAY
 
 
 def last(now: Now, cycle: Cycle) -> Reading | None:
@@ -30,6 +31,12 @@ def last_but(now: Now, count: int, cycle: Cycle) -> Reading | None:
             return None
         moment = found.start
     return found
+
+
+def parts_ago(now: Now, count: int, ends: tuple[int, int]) -> Reading | None:
+    """Two nights ago, three mornings ago."""
+    found = combine(now, now.unit("day", -count), cycles.part_of_day(now, ends))
+    return found if isinstance(found, Reading) else None
 
 
 def this(now: Now, cycle: Cycle) -> Reading | None:
@@ -64,7 +71,10 @@ def month_of_year(now: Now, numbers: tuple[int, int]) -> Reading | None:
 
 def dated(_now: Now, _weekday: int, when: When) -> When | None:
     """Friday 5 May: the date counts, and the weekday only repeats it."""
-    repeats = when.grain == "day" and not (isinstance(when, Cycle) and when.unit == "week")
+    if isinstance(when, Cycle):
+        repeats = when.grain == "day" and when.unit != "week"
+    else:
+        repeats = when.grain == "day" or when.grain in FINER_THAN_DAY
     return when if repeats else None
 
 

@@ -12,10 +12,11 @@ NOW = "2024-06-12T15:30:00+00:00"  # a Wednesday
 def read(text: str, now: str = NOW, **settings: object) -> list[tuple[str, str]]:
     """The ranges of a text as pairs of short strings; midnight is left out, open ends are `..`."""
     found = extract_time(text, now, **settings)  # type: ignore[arg-type]
-    return [(_short(one.start), _short(one.end)) for one in found]
+    return [(short(one.start), short(one.end)) for one in found]
 
 
-def _short(moment: datetime | None) -> str:
+def short(moment: datetime | None) -> str:
+    """A moment without its zone, a day without its midnight."""
     if moment is None:
         return ".."
     written = moment.replace(tzinfo=None).isoformat(timespec="minutes")

@@ -11,7 +11,13 @@ from recall_stages.timeline.chinese_lunar import lunar_day, lunar_month
 
 @pytest.mark.parametrize(
     ("text", "month", "day"),
-    [("2033年春节", 1, 31), ("1978年中秋", 9, 17), ("2023年端午", 6, 22), ("2020年清明", 4, 4)],
+    [
+        ("2033年春节", 1, 31),
+        ("1978年中秋", 9, 17),
+        ("1996年农历六月初一", 7, 16),
+        ("2023年端午", 6, 22),
+        ("2020年清明", 4, 4),
+    ],
 )
 def test_feasts_of_the_moon_and_the_sun_in_other_years(text: str, month: int, day: int) -> None:
     (found,) = extract_time(text, NOW)

@@ -10,7 +10,22 @@ from hypothesis import strategies as st
 from recall_stages.timeline import Recurrence, TimeRange, half_life_weight
 
 ZONES = st.sampled_from(["UTC", "Europe/Berlin", "America/New_York", "Asia/Shanghai"]).map(ZoneInfo)
-MOMENTS = st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1), timezones=ZONES)
+BERLIN = ZoneInfo("Europe/Berlin")
+ANY_MOMENT = st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1), timezones=ZONES)
+# Hours that a clock change skips or repeats, leap days, the ends of years and of the calendar.
+ODD_MOMENTS = st.builds(
+    lambda day, minutes, fold: (day + timedelta(minutes=minutes)).replace(tzinfo=BERLIN, fold=fold),
+    st.sampled_from(
+        [
+            datetime(2024, 3, 31), datetime(2024, 10, 27), datetime(2024, 2, 29),
+            datetime(2020, 12, 31), datetime(2021, 1, 3), datetime(2024, 4, 30),
+        ]
+    ),
+    st.integers(0, 24 * 60 - 1),
+    st.integers(0, 1),
+)  # fmt: skip
+MOMENTS = st.one_of(ANY_MOMENT, ODD_MOMENTS)
+GRACES = st.timedeltas(timedelta(0), timedelta(days=800))
 GRAINS = st.sampled_from(["hour", "part_of_day", "day", "week", "month", "year"])
 
 
@@ -39,20 +54,78 @@ def test_intersection_and_union_agree_with_contains(
         assert one.union(other).contains(moment)
 
 
-@given(ranges(), MOMENTS, st.integers(0, 400))
-def test_grace_only_adds(one: TimeRange, moment: datetime, days: int) -> None:
+@given(ranges(), ranges())
+def test_intersection_is_the_same_from_both_sides_and_lies_in_both(
+    one: TimeRange, other: TimeRange
+) -> None:
+    shared, swapped = one.intersect(other), other.intersect(one)
+    assert _ends(shared) == _ends(swapped)
+    if shared is not None:
+        assert _ends(shared.intersect(one)) == _ends(shared) == _ends(shared.intersect(other))
+
+
+@given(ranges(), ranges())
+def test_union_is_the_same_from_both_sides_and_holds_both(one: TimeRange, other: TimeRange) -> None:
+    both = one.union(other)
+    assert _ends(both) == _ends(other.union(one))
+    assert _ends(both.intersect(one)) == _ends(one)
+    assert _ends(both.intersect(other)) == _ends(other)
+
+
+@given(ranges())
+def test_a_range_with_itself_is_itself(one: TimeRange) -> None:
+    assert _ends(one.intersect(one)) == _ends(one) == _ends(one.union(one))
+    assert _ends(one.widen(timedelta(0), timedelta(0))) == _ends(one)
+    assert _ends(one.clamp(None, None)) == _ends(one)
+
+
+@given(ranges(), MOMENTS, GRACES, GRACES)
+def test_grace_only_adds(
+    one: TimeRange, moment: datetime, before: timedelta, after: timedelta
+) -> None:
+    wide = one.widen(before, after)
+    assert _ends(wide.intersect(one)) == _ends(one)
     if one.contains(moment):
-        assert one.widen(timedelta(days=days), timedelta(days=days)).contains(moment)
+        assert wide.contains(moment)
 
 
 @given(ranges(), MOMENTS, MOMENTS)
-def test_clamp_stays_inside(one: TimeRange, lower: datetime, upper: datetime) -> None:
+def test_clamp_stays_inside_and_is_done_once(
+    one: TimeRange, lower: datetime, upper: datetime
+) -> None:
     clamped = one.clamp(lower, upper)
-    if clamped is not None:
-        assert clamped.start is not None
-        assert clamped.end is not None
-        assert clamped.start.astimezone(UTC) >= lower.astimezone(UTC)
-        assert clamped.end.astimezone(UTC) <= upper.astimezone(UTC)
+    if clamped is None:
+        return
+    assert clamped.start is not None
+    assert clamped.end is not None
+    assert clamped.start.astimezone(UTC) >= lower.astimezone(UTC)
+    assert clamped.end.astimezone(UTC) <= upper.astimezone(UTC)
+    assert _ends(clamped.clamp(lower, upper)) == _ends(clamped)
+
+
+def _ends(one: TimeRange | None) -> tuple[datetime | None, ...] | None:
+    return one and tuple(end and end.astimezone(UTC) for end in (one.start, one.end))
+
+
+@pytest.mark.parametrize(
+    ("start", "grace", "widened"),
+    [
+        # The clock goes forward at 02:00 on 31 March, and back at 03:00 on 27 October.
+        ("2024-03-31T03:30+02:00", timedelta(hours=1), "2024-03-31T01:30+01:00"),
+        ("2024-04-01T00:00+02:00", timedelta(days=1), "2024-03-31T00:00+01:00"),
+        ("2024-10-27T02:10+01:00", timedelta(minutes=30), "2024-10-27T02:40+02:00"),
+        ("2024-10-28T00:00+01:00", timedelta(days=1), "2024-10-27T00:00+02:00"),
+        ("2024-03-01T00:00+01:00", timedelta(days=1), "2024-02-29T00:00+01:00"),
+        ("2025-01-01T00:00+01:00", timedelta(hours=1), "2024-12-31T23:00+01:00"),
+    ],
+)
+def test_grace_counts_days_on_the_wall_and_hours_as_they_pass(
+    start: str, grace: timedelta, widened: str
+) -> None:
+    begin = datetime.fromisoformat(start).astimezone(BERLIN)
+    found = TimeRange(begin, None, "hour").widen(grace, grace)
+    assert found.start is not None
+    assert found.start.isoformat() == datetime.fromisoformat(widened).isoformat()
 
 
 @given(ranges())

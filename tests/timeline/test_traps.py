@@ -1,0 +1,55 @@
+"""Texts in which a time could be seen and none is named."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+
+import pytest
+from timeline.cases import read
+from timeline.english_traps import TRAPS
+
+ENGLISH = [line for line in TRAPS.splitlines() if line and not line.startswith("#")]
+CHINESE = (
+    list(import_module("timeline.chinese_traps").TRAPS)
+    if find_spec("timeline.chinese_traps")
+    else []
+)
+
+# A trap whose words are changed a little is no trap any more: what stays silent there stays silent
+# because of its neighbours, and not because the grammar has gone deaf.
+TIMES = [
+    ("Which version came on 5.3.2021?", "2021-05-03", "2021-05-04"),
+    ("Did we move in on 10-24-19?", "2019-10-24", "2019-10-25"),
+    ("What did I do in April?", "2024-04-01", "2024-05-01"),
+    ("Which film did I see on Friday with Lisa?", "2024-06-07", "2024-06-08"),
+    ("Who said I met on Saturday Anna and Bob?", "2024-06-08", "2024-06-09"),
+    ("Show me the sales in the year.", "2024-01-01", "2025-01-01"),
+    ("Who came in the day after tomorrow?", "2024-06-14", "2024-06-15"),
+    ("What did we plan in the winter?", "2023-12-01", "2024-03-01"),
+    ("What did I do last season?", "2024-03-01", "2024-06-01"),
+    ("What did I think of that song yesterday?", "2024-06-11", "2024-06-12"),
+    ("Which bus did I take on the 12th?", "2024-06-12", "2024-06-13"),
+    ("How long did I sleep three days ago?", "2024-06-09", "2024-06-10"),
+    ("Is the report due by EOM?", "..", "2024-07-01"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ENGLISH)
+def test_english_traps_yield_nothing(text: str) -> None:
+    assert read(text) == []
+
+
+@pytest.mark.parametrize("text", CHINESE)
+def test_chinese_traps_yield_nothing(text: str) -> None:
+    assert read(text) == []
+
+
+def test_there_are_enough_traps() -> None:
+    assert len(set(ENGLISH)) >= 90
+    assert len({*ENGLISH, *CHINESE}) >= 100
+
+
+@pytest.mark.parametrize(("text", "start", "end"), TIMES)
+def test_beside_the_traps_times_are_read(text: str, start: str, end: str) -> None:
+    assert (start, end) in read(text)
