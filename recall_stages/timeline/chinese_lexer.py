@@ -32,7 +32,7 @@ _SURE = rf"""
 _WEEKDAYS = re.compile(r"(?:周|星期|礼拜)([一二三四五六日]{2,7})(?![次天回遍趟节月号点年个])")
 _QUOTED = re.compile("《[^》]{1,80}》|〈[^〉]{1,80}〉|“[^”]{1,80}”|「[^」]{1,80}」|『[^』]{1,80}』")
 _HINTS = "年月日号天周期拜季时分秒点末纪q/.:=-"
-_MOST = 96  # characters worth reading: 24 dates; a question has a few
+_MOST = 80  # characters worth reading: 20 dates; a question has a few
 
 
 class Lexicon:
