@@ -74,11 +74,14 @@ def shift(moment: datetime, unit: Grain, count: int) -> datetime:
     """Step a number of units forth or back; a day past the month's end becomes its last day.
 
     Raises:
-        ValueError: If the step leaves the years 1 to 9999.
+        ValueError: If the step leaves the years 1 to 9999, or is no unit but a season.
         OverflowError: Likewise.
     """
     if unit in _LENGTH:
         return moment + _LENGTH[unit] * count
+    if unit not in _MONTHS_IN:
+        msg = f"a {unit} has no fixed length, so there are no steps of it"
+        raise ValueError(msg)
     index = moment.year * 12 + moment.month - 1 + count * _MONTHS_IN[unit]
     year, month = divmod(index, 12)
     if not 1 <= year <= 9999:

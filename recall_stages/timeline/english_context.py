@@ -155,18 +155,45 @@ def _is_a_season(tokens: list[Token], at: int) -> bool:
 
 
 def _the_present_one(tokens: list[Token], at: int) -> Kinds | None:
-    """In "show the sales in the year", but not in "how many days are there in the year?"."""
+    """The week, month or year that now lies in, where that is meant."""
     unit = tokens[at].kinds["UNIT"]
-    if unit not in ("week", "month", "quarter", "year"):
+    if unit not in ("day", "week", "weekend", "month", "quarter", "year"):
         return None
-    if [token.text for token in tokens[max(0, at - 2) : at]] != ["in", "the"]:
-        return None
-    ahead = tokens[at + 1] if at + 1 < len(tokens) else None
-    if ahead is not None and ahead.text not in (".", "?", "!"):
-        return None
-    if any(token.text in words.COUNTED for token in tokens[max(0, at - 10) : at]):
-        return None
-    return {"PRESENT": unit}
+    return {"PRESENT": unit} if _is_mine(tokens, at) or _is_in_it(tokens, at) else None
+
+
+def _is_mine(tokens: list[Token], at: int) -> bool:
+    """In "what does my day look like?" and "how was my week?", but not in "a poem about my day"."""
+    behind, ahead = previous(tokens, at), tokens[at + 1] if at + 1 < len(tokens) else None
+    if behind is None or behind.text not in ("my", "our"):
+        return False
+    if ahead is not None and ahead.text in words.GOES_LIKE:
+        return True
+    return _is_last_word(tokens, at) and any(
+        token.text == "how" for token in tokens[max(0, at - 4) : at]
+    )
+
+
+def _is_in_it(tokens: list[Token], at: int) -> bool:
+    """In "show the sales in the year", but not in "how many days are there in the year?"."""
+    return (
+        tokens[at].kinds["UNIT"] not in ("day", "weekend")
+        and [token.text for token in tokens[max(0, at - 2) : at]] == ["in", "the"]
+        and _is_last_word(tokens, at)
+        and not any(token.text in words.COUNTED for token in tokens[max(0, at - 10) : at])
+    )
+
+
+def _is_last_word(tokens: list[Token], at: int) -> bool:
+    """Whether a sentence ends with it: what "the day before" goes before is then now."""
+    return at + 1 == len(tokens) or tokens[at + 1].text in (".", "?", "!")
+
+
+def _is_half_of_year(tokens: list[Token], at: int) -> bool:
+    """H2 is half a year beside a year or after a preposition, and else a heading."""
+    before = words_before(tokens, at)
+    beside = previous(tokens, at), tokens[at + 2] if at + 2 < len(tokens) else None
+    return follows(before, words.YEAR_PREPOSITIONS) or any(has(one, "YEAR") for one in beside)
 
 
 def _is_roughly(tokens: list[Token], at: int) -> bool:
@@ -214,6 +241,8 @@ _RULES: dict[str, _Decision] = {
     "EDGE": _also("SAID_EDGE", "EDGE", _is_end_of_unit),
     "last": _also("OVER_LAST", "last", _is_over_the_last),
     "UNIT": _the_present_one,
+    "before": _also("before_now", "before", _is_last_word),
+    "HALF_YEAR": _only_where(_is_half_of_year, {"UNIT": "hour"}),
     "SLASHED": _only_where(is_slashed_date, {}),
     "DATE": _only_where(is_whole_date, {}),
     "SHORT_YEAR": _only_where(is_short_year, {}),

@@ -23,7 +23,7 @@ DATES: Table = {
     "SLASHED": cycles.slashed,
     "SEASON": cycles.season,
     "q NUM": cycles.quarter,
-    "h NUM": cycles.half_year,
+    "HALF_YEAR NUM": lambda now, _, number: cycles.half_year(now, number),
     "the ORD quarter": cycles.quarter,
     "ORD quarter of": cycles.quarter,
     "DATE": cycles.numeric_date,

@@ -104,6 +104,7 @@ def _shorthand() -> Iterator[tuple[str, str, object]]:
     for name, offset in _GLUED.items():  # typed without the space
         for unit in ("week", "month", "year"):
             yield name + unit, "GLUED", (offset, unit)
+    yield "h", "HALF_YEAR", "h"
     for name in ("season", "seasons"):
         yield name, "ANY_SEASON", name
     for name in ("weekday", "weekdays", "workday", "workdays"):
@@ -193,6 +194,9 @@ ABOUT_A_THING: frozenset[str] = _set(
 
 BEFORE_THE_END: frozenset[str] = _set("by at until till before since after")
 """Words after which EOM is the end of the month."""
+
+GOES_LIKE: frozenset[str] = _set("look looks looked looking go goes going went been so shaping")
+"""What is asked of "my week": how it looks, how it has been so far."""
 
 COUNTED: frozenset[str] = _set(
     "many much often times time twice once point part day days week weeks month months hours "

@@ -24,13 +24,15 @@ _THIRDS_IN: dict[Grain, tuple[Grain, int]] = {
 def third(_: Now, which: int, when: When) -> When | None:
     """Early (0), mid (1) or late (2): a third of a month, a year, a part of the day.
 
-    To some people "late May" begins in the middle of it.
+    To some people "late May" begins in the middle of it, and a year begins with a quarter.
     """
     grain: Grain = "part_of_day" if when.grain == "part_of_day" else "day"
 
     def find(whole: Reading) -> Reading | None:
         found = _third(whole, which)
-        return found and found.or_else(_half(whole, 1 + which // 2) if which != 1 else None)
+        if which == 1:
+            return found
+        return found and found.or_else(_half(whole, 1 + which // 2), _outer_quarter(whole, which))
 
     return change(when, find, grain)
 
@@ -52,6 +54,14 @@ def _third(whole: Reading, which: int) -> Reading | None:
         length = (end - start) / 3
         return Reading(start + length * which, start + length * (which + 1), "part_of_day")
     return None
+
+
+def _outer_quarter(whole: Reading, which: int) -> Reading | None:
+    if whole.grain != "year" or whole.start is None or whole.end is None:
+        return None
+    if which == 0:
+        return Reading(whole.start, cal.shift(whole.start, "month", 3), "quarter")
+    return Reading(cal.shift(whole.end, "month", -3), whole.end, "quarter")
 
 
 def end_of_unit(now: Now, which: int, name: Grain) -> When | None:

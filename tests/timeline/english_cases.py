@@ -140,6 +140,12 @@ ONE_RANGE = [
     # present units, ends of units, words run together
     ("Show the sales in the year", "2024-01-01", "2025-01-01"),
     ("What did we spend in the week?", "2024-06-10", "2024-06-17"),
+    ("What does my day look like?", "2024-06-12", "2024-06-13"),
+    ("How was my week?", "2024-06-10", "2024-06-17"),
+    ("What did we do the week before?", "2024-06-03", "2024-06-10"),
+    ("Where was I the night before?", "2024-06-11T18:00", "2024-06-12T05:00"),
+    ("What did we sell in H2?", "2023-07-01", "2024-01-01"),
+    ("What did I say not so long ago?", "2024-04-13T15:30", "2024-06-12T15:30"),
     ("Is it due by EOM?", "..", "2024-07-01"),
     ("the plan for the month at the EOY", "2024-09-01", "2025-01-01"),
     ("by end of day", "..", "2024-06-13"),

@@ -153,11 +153,15 @@ Is it about time?
 Once upon a time there was a fox
 One day I want to see Japan
 What did you do later that day?
-What happened the day before?
+What happened the day before we left?
 What did she do in her 20s?
 Who is in his early thirties?
 When does the start of the semester feel real?
-Does my day look busy?
+Write a poem about my day
+Who made my day?
+Is my day job boring?
+Wrap the title in <h2>
+What is on page 6/1326?
 What is the deadline for the quarter pounder?
 Do I have a quarter for the machine?
 What do I think of a winter coat?
