@@ -87,8 +87,9 @@ def shift(moment: datetime, unit: Grain, count: int) -> datetime:
     if not 1 <= year <= 9999:
         msg = f"year {year} is outside the calendar"
         raise ValueError(msg)
-    last = calendar.monthrange(year, month + 1)[1]
-    return moment.replace(year=year, month=month + 1, day=min(moment.day, last))
+    # Every month has 28 days; only beyond them does its length matter.
+    day = moment.day if moment.day <= 28 else calendar.monthrange(year, month + 1)[1]
+    return moment.replace(year=year, month=month + 1, day=min(moment.day, day))
 
 
 def unit_ends(unit: Grain, moment: datetime, week_start: int = 0) -> tuple[datetime, datetime]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from recall_stages.timeline.chinese_context import is_day, is_hour, is_word
 from recall_stages.timeline.chinese_numbers import NUMERALS, digits_kinds, numeral_kinds
@@ -29,10 +29,14 @@ _SURE = rf"""
   | (?: 前 | 近 | 过去的? | 未来的? ) [{_NUMERALS}半]
   | [上下这本今每] 个? [周月星礼季]
 """
+_Span = tuple[int, int]
+
+_SURE_FIRST = _NUMERALS + "半多来余前近过未上下这本今每"
 _WEEKDAYS = re.compile(r"(?:周|星期|礼拜)([一二三四五六日]{2,7})(?![次天回遍趟节月号点年个])")
 _QUOTED = re.compile("《[^》]{1,80}》|〈[^〉]{1,80}〉|“[^”]{1,80}”|「[^」]{1,80}」|『[^』]{1,80}』")
 _HINTS = "年月日号天周期拜季时分秒点末纪q/.:=-"
-_MOST = 80  # characters worth reading: 20 dates; a question has a few
+_MOST = 60  # characters worth reading: 15 dates; a question has a few
+_MOST_STRETCHES = 1500  # to look at more closely; ten thousand characters of prose have fewer
 
 
 class Lexicon:
@@ -56,7 +60,8 @@ class Lexicon:
             word for word, kinds in WORDS.items() if not QUIET.issuperset(kinds)
         }
         self._stretch = self._worth_reading()
-        self._sure = re.compile(f"{_one_of(self._telling)}|{_SURE}", re.VERBOSE)
+        first = "".join({word[0] for word in self._telling}) + _SURE_FIRST
+        self._sure = re.compile(f"(?=[{first}])(?:{_one_of(self._telling)}|{_SURE})", re.VERBOSE)
 
     def _worth_reading(self) -> re.Pattern[str]:
         """What finds the stretches of a text that are made of known characters and tell a time."""
@@ -93,18 +98,19 @@ class Lexicon:
             if self._tells(group):
                 yield group
 
-    def _worthwhile(self, text: str) -> Iterator[tuple[int, int]]:
+    def _worthwhile(self, text: str) -> Iterator[_Span]:
         """The stretches to read: all, or of too many the surer ones, as many as may be."""
         spans = [match.span() for match in self._stretch.finditer(text)]
         if sum(end - start for start, end in spans) <= _MOST:
-            return iter(spans)
-        return _from_both_ends(
-            [
-                (start, end)
-                for start, end in spans
-                if self._sure.search(text, start, min(end, start + _MOST))
-            ]
-        )
+            yield from spans
+            return
+        if len(spans) > _MOST_STRETCHES:
+            spans = spans[: _MOST_STRETCHES // 2] + spans[-_MOST_STRETCHES // 2 :]
+
+        def is_sure(span: _Span) -> bool:
+            return bool(self._sure.search(text, span[0], min(span[1], span[0] + _MOST)))
+
+        yield from _from_both_ends(spans, is_sure)
 
     def _tells(self, group: list[Token]) -> bool:
         return len(group) > 1 or any(
@@ -133,15 +139,19 @@ def _one_of(words: Iterable[str]) -> str:
     return "|".join(f"{first}(?:{'|'.join(each)})" for first, each in sorted(rests.items()))
 
 
-def _from_both_ends(spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The first and the last of the stretches, up to as many characters as may be read."""
-    head = list(_cut(spans))
-    tail = [(-end, -start) for start, end in _cut((-end, -start) for start, end in spans[::-1])]
+def _from_both_ends(spans: list[_Span], wanted: Callable[[_Span], bool]) -> Iterator[_Span]:
+    """The first and the last of the wanted stretches, up to as many characters as may be read."""
+    head = list(_cut(filter(wanted, spans)))
     yield from head
-    yield from ((max(start, head[-1][1]), end) for start, end in reversed(tail))
+    if sum(end - start for start, end in head) < _MOST // 2:
+        return  # there are no others
+    read = head[-1][1]
+    backwards = ((-end, -start) for start, end in filter(wanted, reversed(spans)))
+    tail = [(-end, -start) for start, end in _cut(backwards)]
+    yield from ((max(start, read), end) for start, end in reversed(tail) if end > read)
 
 
-def _cut(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _cut(spans: Iterable[_Span]) -> Iterator[_Span]:
     left = _MOST // 2
     for start, end in spans:
         yield start, min(end, start + left)

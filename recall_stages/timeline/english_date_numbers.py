@@ -39,19 +39,22 @@ def is_said_year(tokens: list[Token], at: int) -> bool:
 
 def is_day_of_month(tokens: list[Token], at: int) -> bool:
     """Whether "the 3rd" is a day, and not that of the third floor or of a month said."""
-    if "MONTH" in tokens[at].kinds:
+    if "MONTH" in tokens[at].kinds or not _is_said_as_day(tokens, at):
         return False
-    if not goes_no_further(tokens, at) or _leads_to_month(tokens, at):
-        return False
-    before = words_before(tokens, at)
+    return goes_no_further(tokens, at) and not _leads_to_month(tokens, at)
+
+
+def _is_said_as_day(tokens: list[Token], at: int) -> bool:
     behind = previous(tokens, at)
-    if has(behind, "WEEKDAY") or (
-        before and has(find(tokens, at, before[0]), "WEEKDAY") and behind and behind.text == "the"
-    ):
+    if has(behind, "WEEKDAY"):
         return True
-    if is_chained(tokens, at, "MONTHDAY") or _is_of_a_month(tokens, at):
-        return True
-    return bool(behind and behind.text == "the") and follows(before, words.DATE_PREPOSITIONS)
+    if behind and behind.text == "the":
+        before = words_before(tokens, at)
+        if follows(before, words.DATE_PREPOSITIONS):
+            return True
+        if before and has(find(tokens, at, before[0]), "WEEKDAY"):
+            return True
+    return is_chained(tokens, at, "MONTHDAY") or _is_of_a_month(tokens, at)
 
 
 def _is_of_a_month(tokens: list[Token], at: int) -> bool:

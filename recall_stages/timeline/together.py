@@ -165,7 +165,7 @@ def _or_whole_day(found: Reading | None, day: Reading) -> Reading | None:
 
 
 def _hour_inside_part(fine: Cycle, part: When) -> When | None:
-    if fine is part:
+    if fine is part or (isinstance(part, Cycle) and part.nested > 1):  # "noon noon noon ..."
         return None
 
     def at(reading: Reading) -> Reading | None:
