@@ -14,7 +14,7 @@ from pydantic import Field
 
 from recall_stages.stage import Recall, Stage, Steps
 from recall_stages.time_prompt import read_time, time_prompt
-from recall_stages.time_stamp import time_stamp
+from recall_stages.time_stamp import stamped
 from recall_stages.time_words import find_time_words
 from recall_stages.timeline import TimeRange, extract_time
 
@@ -70,6 +70,7 @@ class ExtractTime(Stage):
         )
         if ranges:
             return self._understood(recall, ranges)
+        recall = replace(recall, memories=stamped(recall.memories, []))
         if self.llm is None or find_time_words(query.text) is None:
             return recall
         return self._asked(recall)
@@ -86,14 +87,10 @@ class ExtractTime(Stage):
         understood: dict[str, object] = {"time_ranges": tuple(ranges)}
         if self.strip:
             understood["search_text"] = without_time_words(recall.query.text, ranges)
-        stamp = time_stamp(ranges)
         return replace(
             recall,
             query=recall.query.model_copy(update=understood),
-            memories=tuple(
-                memory.model_copy(update={"trace": {**memory.trace, **stamp}})
-                for memory in recall.memories
-            ),
+            memories=stamped(recall.memories, ranges),
         )
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from recall_stages.memory import Memory, Query
 from recall_stages.stage import RankStage, Recall
-from recall_stages.time_stamp import stamped_ranges, time_stamp
+from recall_stages.time_stamp import stamped, stamped_ranges
 from recall_stages.timeline import TimeRange, half_life_weight
 
 _SOFT_HALF_LIFE = timedelta(days=14)  # what "recently" prefers: a fortnight old counts half
@@ -61,7 +61,6 @@ class FuseRerank(RankStage):
         """Score, sort and cut the candidates; memories with equal scores keep their order."""
         memories = recall.memories
         ranges = recall.query.time_ranges or stamped_ranges(memories)
-        stamp = time_stamp(ranges)
         relevances = _relevance(memories)
         trust = _trust(memories, relevances, ranges)
         fused = [
@@ -70,13 +69,11 @@ class FuseRerank(RankStage):
         ]
         kept = [memory for memory in fused if self._worth_keeping(memory)]
         kept.sort(key=lambda memory: -(memory.score or 0.0))
-        kept = [
-            memory.model_copy(update={"trace": {**memory.trace, **stamp}})
-            for memory in kept[: self.limit(recall.query)]
-        ]
+        ranked = stamped(kept[: self.limit(recall.query)], ranges)
         if self.show_time:
-            kept = [_dated(memory, recall.query.reference_time.tzinfo) for memory in kept]
-        return replace(recall, memories=tuple(kept))
+            zone = recall.query.reference_time.tzinfo
+            ranked = tuple(_dated(memory, zone) for memory in ranked)
+        return replace(recall, memories=ranked)
 
     def _fuse(self, memory: Memory, relevance: float, time: Mapping[str, float | str]) -> Memory:
         type_ratio = self.fuse_ratio_dict.get(memory.memory_type, 1.0)
@@ -93,7 +90,7 @@ class FuseRerank(RankStage):
     ) -> dict[str, float | str]:
         """The time ratio of a memory, and what of it lies in which range."""
         for time_range, trusted in zip(ranges, trust, strict=True):
-            if not time_range.soft:
+            if not time_range.soft or time_range.start is None:  # "long ago" is no "recently"
                 match = memory.matches(time_range)
                 if match:
                     ratio = 1 + (self.fuse_time_ratio - 1) * trusted

@@ -172,7 +172,8 @@ def fitted(found: TimeRange, fields: Fields) -> TimeRange:
             raise ReplyError(f"{name} contradicts {found.describe()}: {_told(fields)}")
     if not weekdays and not hours:
         return found
-    return replace(found, recurrence=Recurrence(weekdays=weekdays, hours=hours))
+    recurrence = Recurrence(weekdays=weekdays, hours=hours, timezone=found.time_zone)
+    return replace(found, recurrence=recurrence)
 
 
 def _has(moment: datetime, name: str, low: int, high: int, fields: Fields) -> bool:

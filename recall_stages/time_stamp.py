@@ -10,15 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime, timezone, tzinfo
 
 from recall_stages.memory import Memory
 from recall_stages.timeline import Recurrence, TimeRange
 from recall_stages.timeline.interval import format_interval, parse_interval
+from recall_stages.timeline.parse_time import resolve_timezone
 
+_NAMES = ("time_range", "time_words", "time_alternatives")
 _BETWEEN = " | "
 _OR = ", "
 _SOFT = "~"
 _DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+_ZONE = "TZID"
 _RULE = {"weekdays": "BYDAY", "months": "BYMONTH", "days": "BYMONTHDAY", "hours": "BYHOUR"}
 
 
@@ -27,7 +31,7 @@ def time_stamp(ranges: Sequence[TimeRange]) -> dict[str, float | str]:
 
     Several ranges have " | " between them, the alternatives of one range a comma. Each is written
     as ``start/end``, with a "~" before it where the words are vague, and for "on Mondays" with the
-    recurrence behind it, as calendars write it (RFC 5545): ``../.. BYDAY=MO``.
+    recurrence behind it, as calendars write it (RFC 5545): ``../.. BYDAY=MO;TZID=Europe/Berlin``.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -51,6 +55,23 @@ def time_stamp(ranges: Sequence[TimeRange]) -> dict[str, float | str]:
     return stamp
 
 
+def stamped(memories: Iterable[Memory], ranges: Sequence[TimeRange]) -> tuple[Memory, ...]:
+    """Copies that carry the stamp of these ranges, and none of a question asked before.
+
+    Examples:
+        >>> old = Memory(content="Tea.", trace={"time_words": "in March"})
+        >>> stamped([old], [])[0].trace
+        {}
+    """
+    stamp = time_stamp(ranges)
+    return tuple(
+        memory.model_copy(
+            update={"trace": {k: v for k, v in memory.trace.items() if k not in _NAMES} | stamp}
+        )
+        for memory in memories
+    )
+
+
 def stamped_ranges(memories: Iterable[Memory]) -> tuple[TimeRange, ...]:
     """The ranges that an earlier stage left on the first candidate that has any.
 
@@ -61,10 +82,7 @@ def stamped_ranges(memories: Iterable[Memory]) -> tuple[TimeRange, ...]:
         'every Monday'
     """
     for memory in memories:
-        written, *told = (
-            str(memory.trace.get(name, "")).split(_BETWEEN)
-            for name in ("time_range", "time_words", "time_alternatives")
-        )
+        written, *told = (str(memory.trace.get(name, "")).split(_BETWEEN) for name in _NAMES)
         words, others = ([*each, *[""] * len(written)] for each in told)
         with suppress(ValueError):  # none, or somebody else's
             return tuple(map(_read, written, words, others))
@@ -75,11 +93,13 @@ def _written(time_range: TimeRange) -> str:
     interval = _SOFT * time_range.soft + format_interval(time_range)
     if time_range.recurrence is None:
         return interval
-    rule = (
+    rule = [
         f"{by}={','.join(_DAYS[n] if by == 'BYDAY' else str(n) for n in sorted(numbers))}"
         for field, by in _RULE.items()
         if (numbers := getattr(time_range.recurrence, field))
-    )
+    ]
+    zone = _zone_name(time_range.recurrence.timezone)
+    rule += [f"{_ZONE}={zone}"] if zone else []
     return f"{interval} {';'.join(rule)}"
 
 
@@ -104,5 +124,18 @@ def _recurrence(rule: str) -> Recurrence:
             )
             for field, by in _RULE.items()
             if by in said
-        }
+        },
+        timezone=_zone(said[_ZONE]) if _ZONE in said else None,
     )
+
+
+def _zone_name(zone: tzinfo | None) -> str | None:
+    """Its IANA name, or UTC+02:00; other kinds of zones have no name that can be read back."""
+    return str(zone) if isinstance(zone, timezone) else getattr(zone, "key", None)
+
+
+def _zone(name: str) -> tzinfo | None:
+    if name == str(UTC):
+        return UTC
+    offset = name.startswith(("UTC+", "UTC-"))
+    return datetime.strptime(name, "UTC%z").tzinfo if offset else resolve_timezone(name)

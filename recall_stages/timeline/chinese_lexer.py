@@ -35,7 +35,7 @@ _SURE_FIRST = _NUMERALS + "半多来余前近过未上下这本今每"
 _WEEKDAYS = re.compile(r"(?:周|星期|礼拜)([一二三四五六日]{2,7})(?![次天回遍趟节月号点年个])")
 _QUOTED = re.compile("《[^》]{1,80}》|〈[^〉]{1,80}〉|“[^”]{1,80}”|「[^」]{1,80}」|『[^』]{1,80}』")
 _HINTS = "年月日号天周期拜季时分秒点末纪q/.:=-"
-_MOST = 60  # characters worth reading: 15 dates; a question has a few
+_MOST = 50  # characters worth reading: 12 dates; a question has a few
 _MOST_STRETCHES = 1500  # to look at more closely; ten thousand characters of prose have fewer
 
 

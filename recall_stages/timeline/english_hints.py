@@ -25,7 +25,7 @@ _WORD = re.compile(
     re.VERBOSE,
 )
 _WEAK_KINDS = frozenset({"UNIT", "UNITS", "PART", "PARTS", "ORD"})
-_MOST_HINTS = 20  # some 10 expressions or more; a question names a few, a pasted calendar hundreds
+_MOST_HINTS = 18  # some 9 expressions or more; a question names a few, a pasted calendar hundreds
 _REACH = 6  # words to read on both sides: "nineteen hundred and twenty five" has five
 _MARKS = 3  # characters to read beside them: "= 2019", "7 p.m."
 

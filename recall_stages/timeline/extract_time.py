@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Literal
 
@@ -120,7 +121,8 @@ def _range(reading: Reading, zone: tzinfo, text: str, start: int, end: int) -> T
     def attached(one: Reading, others: tuple[TimeRange, ...]) -> TimeRange | None:
         try:
             ends = _attach(one.start, one.end, zone)
-            return TimeRange(*ends, one.grain, words, span, others, one.recurrence, one.soft)
+            recurrence = one.recurrence and replace(one.recurrence, timezone=zone)
+            return TimeRange(*ends, one.grain, words, span, others, recurrence, one.soft)
         except (ValueError, OverflowError):  # at the very edge of the calendar
             return None
 

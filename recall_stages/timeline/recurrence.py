@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 _LIMITS = {"weekdays": (0, 6), "months": (1, 12), "days": (1, 31), "hours": (0, 23)}
 
@@ -18,6 +18,7 @@ class Recurrence:
         months: 1 is January, 12 is December.
         days: Days of the month, 1 to 31.
         hours: Hours of the day, 0 to 23.
+        timezone: Whose calendar and clock it is; None takes that of each moment asked about.
 
     Raises:
         ValueError: If a field holds a number that the calendar does not have.
@@ -34,6 +35,7 @@ class Recurrence:
     months: frozenset[int] = frozenset()
     days: frozenset[int] = frozenset()
     hours: frozenset[int] = frozenset()
+    timezone: tzinfo | None = None
 
     def __post_init__(self) -> None:
         """Check every number against its calendar field."""
@@ -44,7 +46,9 @@ class Recurrence:
                 raise ValueError(msg)
 
     def matches(self, moment: datetime) -> bool:
-        """Whether a moment, in the time zone it carries, falls on this recurrence."""
+        """Whether a moment falls on this recurrence."""
+        if self.timezone is not None:
+            moment = moment.astimezone(self.timezone)
         return (
             _free_or_in(self.weekdays, moment.weekday())
             and _free_or_in(self.months, moment.month)
@@ -55,10 +59,8 @@ class Recurrence:
     def narrow(self, other: Recurrence) -> Recurrence:
         """Both at once, for "on Monday mornings"; a field that both set keeps what they share."""
         return Recurrence(
-            *(
-                _share(getattr(self, name), getattr(other, name))
-                for name in ("weekdays", "months", "days", "hours")
-            )
+            *(_share(getattr(self, name), getattr(other, name)) for name in _LIMITS),
+            timezone=self.timezone or other.timezone,
         )
 
     def describe(self) -> str:

@@ -53,7 +53,16 @@ def test_a_question_that_names_no_time_passes_as_it_is() -> None:
         Query(text="May I ask about the dentist?", reference_time=NOW), (Memory(content="a"),)
     )
 
-    assert ExtractTime().apply(asked) is asked
+    assert ExtractTime().apply(asked) == asked
+
+
+def test_the_time_of_another_question_does_not_stay_on_the_candidates() -> None:
+    yesterday = Recall(Query(text="tea yesterday", reference_time=NOW), (Memory(content="a"),))
+    reused = ExtractTime().apply(yesterday).memories
+
+    later = ExtractTime().apply(Recall(Query(text="Who likes tea?", reference_time=NOW), reused))
+
+    assert stamped_ranges(later.memories) == ()
 
 
 def test_what_was_understood_can_be_read_off_the_candidates() -> None:
@@ -125,7 +134,7 @@ def test_no_model_is_asked_where_no_time_is_left_to_read(question: str) -> None:
 def test_without_a_model_words_of_time_that_cannot_be_read_are_passed_over() -> None:
     asked = Recall(Query(text="What did I cook during the lockdown?", reference_time=NOW))
 
-    assert ExtractTime().apply(asked) is asked
+    assert ExtractTime().apply(asked) == asked
 
 
 @pytest.mark.parametrize("reply", ["null", '{"start": null, "end": null}', "none"])

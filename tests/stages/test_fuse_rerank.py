@@ -1,6 +1,7 @@
 """FuseRerank: its formula, and what must hold whatever it is given."""
 
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from recall_stages.fuse_rerank import FuseRerank
 from recall_stages.memory import Memory, Query
 from recall_stages.stage import Recall
-from recall_stages.timeline import TimeRange
+from recall_stages.timeline import TimeRange, extract_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 TUESDAY = TimeRange(
@@ -135,6 +136,24 @@ def test_recently_prefers_the_recent_and_excludes_nothing() -> None:
     new = Memory(content="new", score=0.4, created_at=NOW - timedelta(days=1))
 
     assert [memory.content for memory in fuse([old, new], ranges=(recently,))] == ["new", "old"]
+
+
+def test_what_comes_back_every_week_does_so_on_the_askers_calendar() -> None:
+    tuesdays = extract_time("on Tuesdays", NOW.astimezone(ZoneInfo("Asia/Tokyo")))
+    monday_in_london = datetime(2024, 3, 4, 20, tzinfo=UTC)  # five on Tuesday morning in Tokyo
+    told = Memory(content="a", score=0.5, created_at=monday_in_london)
+
+    [memory] = fuse([told], ranges=tuple(tuesdays))
+
+    assert memory.trace["time_match"] == "recorded"
+
+
+def test_long_ago_prefers_the_old_and_no_new_ones() -> None:
+    long_ago = TimeRange(None, NOW - timedelta(days=365), "year", text="ages ago", soft=True)
+    old = Memory(content="old", score=0.4, created_at=NOW - timedelta(days=900))
+    new = Memory(content="new", score=0.5, created_at=NOW - timedelta(days=1))
+
+    assert [memory.content for memory in fuse([new, old], ranges=(long_ago,))] == ["old", "new"]
 
 
 def test_candidates_that_were_fused_without_a_time_can_be_fused_with_one() -> None:

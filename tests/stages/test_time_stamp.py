@@ -1,6 +1,7 @@
 """What a stamp must keep: the ranges, how else they can be read, and what comes back."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -20,8 +21,13 @@ def numbers(low: int, high: int) -> st.SearchStrategy[frozenset[int]]:
 
 
 recurrences = st.none() | st.builds(
-    Recurrence, numbers(0, 6), numbers(1, 12), numbers(1, 31), numbers(0, 23)
-).filter(lambda recurrence: recurrence != Recurrence())
+    Recurrence,
+    numbers(0, 6),
+    numbers(1, 12),
+    numbers(1, 31),
+    numbers(0, 23),
+    st.sampled_from([None, UTC, timezone(timedelta(hours=-3.5)), ZoneInfo("Asia/Tokyo")]),
+).filter(lambda each: any((each.weekdays, each.months, each.days, each.hours)))
 
 
 @st.composite
@@ -71,13 +77,23 @@ def test_a_stamp_can_be_read_by_a_person() -> None:
         "time_words": "last Tuesday",
         "time_alternatives": "2024-02-27T00:00:00+00:00/2024-02-28T00:00:00+00:00",
     }
-    assert time_stamp([mondays]) == {"time_range": "../.. BYDAY=MO", "time_words": "on Mondays"}
+    assert time_stamp([mondays]) == {
+        "time_range": "../.. BYDAY=MO;TZID=UTC",
+        "time_words": "on Mondays",
+    }
     assert str(time_stamp([recently])["time_range"]).startswith("~")
     assert time_stamp([]) == {}
 
 
 @pytest.mark.parametrize(
-    "trace", [{}, {"time_range": "March"}, {"time_range": "../.. BYDAY=XX"}, {"time_range": 7.0}]
+    "trace",
+    [
+        {},
+        {"time_range": "March"},
+        {"time_range": "../.. BYDAY=XX"},
+        {"time_range": 7.0},
+        {"time_range": "../.. BYDAY=MO;TZID=Atlantis"},
+    ],
 )
 def test_what_is_no_stamp_of_ours_is_passed_over(trace) -> None:
     stamp = {"time_range": "../.. BYDAY=MO", "time_words": "on Mondays"}
