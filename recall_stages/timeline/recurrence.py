@@ -58,10 +58,8 @@ class Recurrence:
 
     def narrow(self, other: Recurrence) -> Recurrence:
         """Both at once, for "on Monday mornings"; a field that both set keeps what they share."""
-        return Recurrence(
-            *(_share(getattr(self, name), getattr(other, name)) for name in _LIMITS),
-            timezone=self.timezone or other.timezone,
-        )
+        shared = {name: _share(getattr(self, name), getattr(other, name)) for name in _LIMITS}
+        return Recurrence(**shared, timezone=self.timezone or other.timezone)
 
     def describe(self) -> str:
         """The recurrence in words, such as "every Monday in March".
