@@ -206,6 +206,12 @@ def _is_roughly(tokens: list[Token], at: int) -> bool:
     )
 
 
+def _is_told(tokens: list[Token], at: int) -> bool:
+    """Long ago and many years ago, but not "how long ago" and "how many years ago"."""
+    before = [token.text for token in tokens[max(0, at - 2) : at]]
+    return before[-1:] not in (["how"], ["as"]) and before != ["how", "many"]
+
+
 # --- What is decided of which kind ---------------------------------------------------------------
 
 _Decision = Callable[[list[Token], int], Kinds | None]
@@ -253,6 +259,8 @@ _RULES: dict[str, _Decision] = {
     "valentines": _only_where(_is_valentines_day, _NO_TIME),
     "new": _also("NEW", "new", _is_new_year),
     "about": _only_where(_is_roughly, _NO_TIME),
+    "long": _only_where(_is_told, _NO_TIME),
+    "UNITS": _only_where(_is_told, _NO_TIME),
     **{feast: _only_where(_is_feast_day, _NO_TIME) for feast in words.FEASTS},
 }
 """Kinds that the neighbours decide upon; the first that is decided, in a token's order, counts."""

@@ -161,6 +161,8 @@ Write a poem about my day
 Who made my day?
 Is my day job boring?
 Wrap the title in <h2>
+How long ago was my wedding?
+How many years ago did we marry?
 What is on page 6/1326?
 What is the deadline for the quarter pounder?
 Do I have a quarter for the machine?
