@@ -53,7 +53,7 @@ _REPEATED = (
     "day ", "between May and ", "every Monday and ", "90s ", "May!!!!!!!!!!!!!", "half an hour ",
     "2023 to the a and of in to from by the a of and in ", "day one two to the a and of in from ",
     "twenty three hundred and five ", "é", "三月", "一", "上周", "年", "从到", "三月 in May ",
-    "1-", "noon ", "morning ", "thursday before ", "年底", "年中", "百年好合", "前任七日游", "夜店 ",
+    "1-", "noon ", "morning ", "thursday before ", "年底", "年中", "百年好合", "前任七日游",
 )  # fmt: skip
 
 

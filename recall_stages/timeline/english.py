@@ -82,6 +82,8 @@ UNITS: Table = {
     "UNIT after next": lambda now, unit: counted.unit(now, 2, unit),
     "over|during|at|on the weekend": lambda now: counted.unit(now, 0, "weekend"),
     "DURATION ago|back|earlier": counted.ago,
+    "will_in DURATION": partial(counted.ago, sign=1),
+    "will_within DURATION": counted.ahead,
     "last|past|previous DURATION": counted.rolling,
     "next|coming DURATION": counted.ahead,
     "NUM WEEKDAYS ago|back": lambda now, count, weekday: together.last_but(
@@ -213,6 +215,11 @@ def _said(_: Now, when: Reading) -> dict[str, object]:
     return {SAID: when}
 
 
+def _back(now: Now, when: Reading) -> dict[str, object] | None:
+    """Back in May; but "I will be back in two weeks" comes back."""
+    return {SAID: when} if when.start is None or when.start <= now.moment else None
+
+
 def _same(_: Now, when: Reading) -> Reading:
     return when
 
@@ -224,7 +231,7 @@ LEADS: Table = {
     "from TIME": ranges.from_alone,
     "in|on|at|of|during|over|for|within|throughout TIME": _said,
     "around|about|back|toward|towards TIME": _said,
-    "back SAID": _said,
+    "back SAID": _back,
     "TIME 's": _said,
 }
 

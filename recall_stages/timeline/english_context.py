@@ -206,6 +206,11 @@ def _is_roughly(tokens: list[Token], at: int) -> bool:
     )
 
 
+def _is_to_come(tokens: list[Token], at: int) -> bool:
+    """Whether "in two weeks" is a time to come: "I will visit her", and not "I painted it"."""
+    return any(token.text in words.PROMISES for token in tokens[max(0, at - 8) : at])
+
+
 def _is_told(tokens: list[Token], at: int) -> bool:
     """Long ago and many years ago, but not "how long ago" and "how many years ago"."""
     before = [token.text for token in tokens[max(0, at - 2) : at]]
@@ -259,6 +264,8 @@ _RULES: dict[str, _Decision] = {
     "valentines": _only_where(_is_valentines_day, _NO_TIME),
     "new": _also("NEW", "new", _is_new_year),
     "about": _only_where(_is_roughly, _NO_TIME),
+    "in": _also("will_in", "in", _is_to_come),
+    "within": _also("will_within", "within", _is_to_come),
     "long": _only_where(_is_told, _NO_TIME),
     "UNITS": _only_where(_is_told, _NO_TIME),
     **{feast: _only_where(_is_feast_day, _NO_TIME) for feast in words.FEASTS},

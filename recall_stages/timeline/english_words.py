@@ -195,6 +195,9 @@ ABOUT_A_THING: frozenset[str] = _set(
 BEFORE_THE_END: frozenset[str] = _set("by at until till before since after")
 """Words after which EOM is the end of the month."""
 
+PROMISES: frozenset[str] = _set("will ll shall gonna")
+"""After these "in two weeks" lies two weeks ahead; else it may say how long something took."""
+
 GOES_LIKE: frozenset[str] = _set("look looks looked looking go goes going went been so shaping")
 """What is asked of "my week": how it looks, how it has been so far."""
 

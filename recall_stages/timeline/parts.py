@@ -24,14 +24,15 @@ _THIRDS_IN: dict[Grain, tuple[Grain, int]] = {
 def third(_: Now, which: int, when: When) -> When | None:
     """Early (0), mid (1) or late (2): a third of a month, a year, a part of the day.
 
-    To some people "late May" begins in the middle of it, and a year begins with a quarter.
+    To some people "late May" begins in the middle of it, a year begins with a quarter, and the
+    middle of a month lies around the fifteenth.
     """
     grain: Grain = "part_of_day" if when.grain == "part_of_day" else "day"
 
     def find(whole: Reading) -> Reading | None:
         found = _third(whole, which)
         if which == 1:
-            return found
+            return found and found.or_else(_around_middle(whole))
         return found and found.or_else(_half(whole, 1 + which // 2), _outer_quarter(whole, which))
 
     return change(when, find, grain)
@@ -54,6 +55,13 @@ def _third(whole: Reading, which: int) -> Reading | None:
         length = (end - start) / 3
         return Reading(start + length * which, start + length * (which + 1), "part_of_day")
     return None
+
+
+def _around_middle(whole: Reading) -> Reading | None:
+    """Mid-November: ten days around the fifteenth."""
+    if whole.grain != "month" or whole.start is None:
+        return None
+    return Reading(whole.start + cal.DAY * 9, whole.start + cal.DAY * 20, "day")
 
 
 def _outer_quarter(whole: Reading, which: int) -> Reading | None:

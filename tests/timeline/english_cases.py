@@ -142,6 +142,8 @@ ONE_RANGE = [
     ("What did we spend in the week?", "2024-06-10", "2024-06-17"),
     ("What does my day look like?", "2024-06-12", "2024-06-13"),
     ("How was my week?", "2024-06-10", "2024-06-17"),
+    ("I will visit Anna in two weeks", "2024-06-24", "2024-07-01"),
+    ("I'll be back within 2 hours", "2024-06-12T15:30", "2024-06-12T17:30"),
     ("What did we do the week before?", "2024-06-03", "2024-06-10"),
     ("Where was I the night before?", "2024-06-11T18:00", "2024-06-12T05:00"),
     ("What did we sell in H2?", "2023-07-01", "2024-01-01"),

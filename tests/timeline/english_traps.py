@@ -161,6 +161,8 @@ Write a poem about my day
 Who made my day?
 Is my day job boring?
 Wrap the title in <h2>
+Which book did I finish in two weeks?
+Can it be done within three days?
 How long ago was my wedding?
 How many years ago did we marry?
 What is on page 6/1326?
