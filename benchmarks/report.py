@@ -39,6 +39,12 @@ def print_retrieval(result: Mapping[str, Any]) -> None:
         f"{result['queries']} queries, {took['p50']:.1f} ms each (median), {took['p95']:.1f} ms "
         "(95th percentile). Beside each figure: the difference to the best baseline."
     )
+    unmarked = result["without_time"]
+    if unmarked["queries"]:
+        console.print(
+            f"{unmarked['queries']} queries name no time; {len(unmarked['moved'])} of them do not "
+            "rank as with --time none."
+        )
     if result["set"].endswith(_GENERATED):
         console.print("A rule added the time phrase of these queries: gains are an upper bound.")
 

@@ -15,6 +15,8 @@ the memories; the retriever's store may embed more of a memory than that, such a
 
 ``overall`` leaves the category adversarial out; ``time_naming`` is over all queries whose ``time``
 is not null. ``queries`` counts the lines; one to which nothing is relevant has no figures.
+``without_time`` compares, with ``--time parser``, the queries whose ``time`` is null with
+``--time none``: how many there are, and those that do not rank exactly the same.
 """
 
 from __future__ import annotations
@@ -75,6 +77,7 @@ def measure(
     """
     rankings: dict[str, list[list[str]]] = {"bm25": [], "dense": [], "rrf": [], "recall": []}
     milliseconds = []
+    unmarked, moved = 0, []
     baselines = Baselines(data, vectors)
     with ExitStack() as stack:
         ask = {
@@ -89,6 +92,10 @@ def measure(
             found = ask[question.corpus](text, options)
             milliseconds.append(1000 * (time.perf_counter() - started))
             rankings["recall"].append(found)
+            if use == "parser" and question.window is None:
+                unmarked += 1
+                if found != ask[question.corpus](*asked(data, question, "none")):
+                    moved.append(question.text)
             for name, ranking in baselines.rank(question, _words(question, use)).items():
                 rankings[name].append(ranking)
     ours = _scores(data.questions, rankings.pop("recall"))
@@ -100,6 +107,7 @@ def measure(
         "time": use,
         "queries": len(data.questions),
         **ours,
+        "without_time": {"queries": unmarked, "moved": moved},
         "ms_per_query": {"p50": round(p50, 4), "p95": round(p95, 4)},
         "baselines": {
             name: {

@@ -171,7 +171,9 @@ def test_both_faces_find_the_same_and_write_what_was_promised(folder, tmp_path, 
     result = results[0]
     assert result.keys() == {
         "set", "time", "queries", "overall", "by_category", "time_naming", "baselines",
+        "without_time",
     }  # fmt: skip
+    assert result["without_time"] == {"queries": 2, "moved": []}
     assert result["set"] == "house-timed"
     assert result["queries"] == 3
     assert result["overall"].keys() == result["time_naming"].keys() == FIGURES

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from timeline.cases import NOW, read
 
 from recall_stages.timeline import english_lexer, extract_time, grammar
+from recall_stages.timeline.chinese_words import WORDS as CHINESE_WORDS
 from recall_stages.timeline.english_words import AMBIGUOUS, FOLLOWERS, NAMED, WORDS
 
 LONG = 10_000
@@ -97,8 +98,10 @@ def test_a_quotation_hides_its_words_in_a_long_text_too():
 
 
 VOCABULARY = sorted({*WORDS, *AMBIGUOUS, *NAMED, *FOLLOWERS, "last", "ago", "every", "hundred"})
+CHINESE = sorted({*CHINESE_WORDS, *"年月日号天周点半前后从到和个第每上下"})
 PIECES = st.one_of(
     st.sampled_from(VOCABULARY),
+    st.sampled_from(CHINESE),
     st.sampled_from(FRAGMENTS),
     st.sampled_from([".", ",", "-", "/", ":", '"', "“", "”", "'", "’s", "(", ")", "\n", "\x00"]),
     st.integers(0, 10**9).map(str),
@@ -120,6 +123,6 @@ def test_whatever_is_repeated_is_survived(pieces, between, count):
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.text(max_size=300))
-def test_whatever_is_typed_is_survived(text):
-    extract_time(text, NOW, language="en")
+@given(st.text(max_size=300), st.sampled_from(["auto", "en", "zh"]))
+def test_whatever_is_typed_is_survived(text, language):
+    extract_time(text, NOW, language=language)
