@@ -22,7 +22,7 @@ from pydantic import ConfigDict, Field
 
 from langchain_recall._convert import to_document, to_memory
 from langchain_recall._model import Model, asking, asking_async
-from recall_stages import extract_time, fuse_rerank, print_memory, semantic_rank
+from recall_stages import extract_time, filters, fuse_rerank, print_memory, rankers, semantic_rank
 from recall_stages.memory import Query
 from recall_stages.stage import Recall, Stage, arun, pipeline, run
 from recall_stages.timed import Timed
@@ -121,6 +121,26 @@ class SemanticRank(semantic_rank.SemanticRank, MemoryCompressor):
 
 
 class FuseRerank(fuse_rerank.FuseRerank, MemoryCompressor):
+    pass
+
+
+class RelevanceThreshold(filters.RelevanceThreshold, MemoryCompressor):
+    pass
+
+
+class TimeDecay(filters.TimeDecay, MemoryCompressor):
+    pass
+
+
+class RelevanceRank(rankers.RelevanceRank, MemoryCompressor):
+    pass
+
+
+class RecencyRank(rankers.RecencyRank, MemoryCompressor):
+    pass
+
+
+class HybridRank(rankers.HybridRank, MemoryCompressor):
     pass
 
 

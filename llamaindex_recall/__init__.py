@@ -12,9 +12,14 @@ from recall_stages.lazy import lazy_exports
 if TYPE_CHECKING:
     from llamaindex_recall.postprocessors import ExtractTime as ExtractTime
     from llamaindex_recall.postprocessors import FuseRerank as FuseRerank
+    from llamaindex_recall.postprocessors import HybridRank as HybridRank
     from llamaindex_recall.postprocessors import MemoryPostprocessor as MemoryPostprocessor
     from llamaindex_recall.postprocessors import PrintMemory as PrintMemory
+    from llamaindex_recall.postprocessors import RecencyRank as RecencyRank
+    from llamaindex_recall.postprocessors import RelevanceRank as RelevanceRank
+    from llamaindex_recall.postprocessors import RelevanceThreshold as RelevanceThreshold
     from llamaindex_recall.postprocessors import SemanticRank as SemanticRank
+    from llamaindex_recall.postprocessors import TimeDecay as TimeDecay
     from llamaindex_recall.retriever import RecallQueryBundle as RecallQueryBundle
     from llamaindex_recall.retriever import RecallRetriever as RecallRetriever
     from llamaindex_recall.retriever import explain as explain
@@ -32,6 +37,7 @@ _EXPORTS = {
     "ExtractTime": "llamaindex_recall.postprocessors",
     "Fields": "recall_stages.store",
     "FuseRerank": "llamaindex_recall.postprocessors",
+    "HybridRank": "llamaindex_recall.postprocessors",
     "Memory": "recall_stages.memory",
     "MemoryPostprocessor": "llamaindex_recall.postprocessors",
     "PrintMemory": "llamaindex_recall.postprocessors",
@@ -39,9 +45,13 @@ _EXPORTS = {
     "RecallQueryBundle": "llamaindex_recall.retriever",
     "RecallRetriever": "llamaindex_recall.retriever",
     "RecallStore": "recall_stages.store",
+    "RecencyRank": "llamaindex_recall.postprocessors",
+    "RelevanceRank": "llamaindex_recall.postprocessors",
+    "RelevanceThreshold": "llamaindex_recall.postprocessors",
     "Scope": "recall_stages.memory",
     "ScopeError": "recall_stages.errors",
     "SemanticRank": "llamaindex_recall.postprocessors",
+    "TimeDecay": "llamaindex_recall.postprocessors",
     "TimeRange": "recall_stages.timeline",
     "explain": "llamaindex_recall.retriever",
     "extract_time": "recall_stages.timeline",

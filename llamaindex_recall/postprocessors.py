@@ -17,7 +17,7 @@ from pydantic import ConfigDict, Field
 
 from llamaindex_recall._convert import to_memory, to_node
 from llamaindex_recall._model import ask, ask_async
-from recall_stages import extract_time, fuse_rerank, print_memory, semantic_rank
+from recall_stages import extract_time, filters, fuse_rerank, print_memory, rankers, semantic_rank
 from recall_stages.memory import Query
 from recall_stages.stage import Recall, Stage, arun, pipeline, run
 from recall_stages.timed import Timed
@@ -82,6 +82,26 @@ class SemanticRank(semantic_rank.SemanticRank, MemoryPostprocessor):
 
 
 class FuseRerank(fuse_rerank.FuseRerank, MemoryPostprocessor):
+    pass
+
+
+class RelevanceThreshold(filters.RelevanceThreshold, MemoryPostprocessor):
+    pass
+
+
+class TimeDecay(filters.TimeDecay, MemoryPostprocessor):
+    pass
+
+
+class RelevanceRank(rankers.RelevanceRank, MemoryPostprocessor):
+    pass
+
+
+class RecencyRank(rankers.RecencyRank, MemoryPostprocessor):
+    pass
+
+
+class HybridRank(rankers.HybridRank, MemoryPostprocessor):
     pass
 
 

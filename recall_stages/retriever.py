@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Literal, Protocol, Self, TypedDict, runtime_checkable
+from typing import Annotated, Literal, Protocol, Self, TypedDict, runtime_checkable
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from recall_stages.errors import QueryError
 from recall_stages.extract_time import ExtractTime
+from recall_stages.function_stage import as_stage
 from recall_stages.fuse_rerank import FuseRerank
 from recall_stages.memory import Filter, Memory, Query, Scope, query_text
 from recall_stages.retrieve import Method, Retrieve, check_threshold
@@ -21,6 +22,8 @@ from recall_stages.timeline import TimeRange, parse_time
 
 RangeInput = TimeRange | tuple[TimeInput | None, TimeInput | None]
 TimeMode = Literal["prefer", "require", "ignore"]
+AnyStage = Annotated[Stage, BeforeValidator(as_stage)]
+"""A stage, or a function that does the work of one."""
 
 
 @runtime_checkable
@@ -120,12 +123,13 @@ class MemoryRetriever(RecallOptions):
         fetch_k: The size of the candidate pool; never less than four times k.
         recall_key: The key that holds the question, when a chain hands over a dict.
         stages: What is done, in order; those that work on the question come before the search.
+            A function ``(memories, query) -> memories`` is a stage too.
     """
 
     store: MemoryStore = Field(repr=False, exclude=True)
     fetch_k: int = Field(50, ge=1)
     recall_key: str = "query"
-    stages: list[Stage] = Field(default_factory=lambda: [ExtractTime(), FuseRerank()])
+    stages: list[AnyStage] = Field(default_factory=lambda: [ExtractTime(), FuseRerank()])
 
     def steps_for(self, asked: object, now: datetime, given: CallOptions) -> Steps:
         """The steps that answer a question; `run` or `arun` drives them.

@@ -1,0 +1,87 @@
+"""Filters: what is left of the candidates (seed operations of recall-kit). No model call.
+
+In a list, let `RelevanceThreshold` come before `TimeDecay`: decayed first, a memory that answers
+perfectly and is a month old falls below any threshold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from pydantic import Field
+
+from recall_stages.memory import Memory, Query
+from recall_stages.relevance import relevances
+from recall_stages.stage import Recall, Stage
+from recall_stages.timeline import half_life_weight
+
+
+class RelevanceThreshold(Stage):
+    """Keep the memories that are relevant enough (seed operation relevance_filter).
+
+    It looks at the score that a memory comes with: a similarity right after a semantic search; in
+    a hybrid one its place between the worst and the best of the pool. To cut by similarity
+    whatever the search, set the retriever's ``threshold_score``. Memories without a score stay.
+
+    Args:
+        threshold_score: The lowest score that stays, 0 to 1. None = all stay; the seed has 0.7,
+            which is above what good answers reach with most embeddings.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> found = (Memory(content="a", score=0.8), Memory(content="b", score=0.3))
+        >>> kept = RelevanceThreshold(threshold_score=0.5).apply(Recall(asked, found))
+        >>> [memory.content for memory in kept.memories]
+        ['a']
+    """
+
+    threshold_score: float | None = Field(None, ge=0, le=1)
+
+    def apply(self, recall: Recall) -> Recall:
+        """Drop the memories below the threshold; the others keep their order."""
+        if self.threshold_score is None:
+            return recall
+        lowest = self.threshold_score
+        kept = (each for each in recall.memories if each.score is None or each.score >= lowest)
+        return replace(recall, memories=tuple(kept))
+
+
+class TimeDecay(Stage):
+    """Let old memories count less (seed operation time_decay_filter): 2^(-age / half-life).
+
+    Nothing is removed. A memory without a recorded time keeps its relevance, and so does one from
+    the future. Running the stage twice changes nothing.
+
+    Args:
+        half_life_days: After how many days a memory counts half.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 8, tzinfo=UTC))
+        >>> told = Memory(content="a", score=0.8, created_at=datetime(2024, 3, 1, tzinfo=UTC))
+        >>> TimeDecay().apply(Recall(asked, (told,))).memories[0].score
+        0.4
+    """
+
+    half_life_days: float = Field(7.0, gt=0)
+
+    def apply(self, recall: Recall) -> Recall:
+        """Weigh by age, and sort; memories with equal scores keep their order."""
+        weighed = [
+            self._decayed(memory, relevance, recall.query)
+            for memory, relevance in zip(
+                recall.memories, relevances(recall.memories, "decayed"), strict=True
+            )
+        ]
+        weighed.sort(key=lambda memory: -(memory.score or 0.0))
+        return replace(recall, memories=tuple(weighed))
+
+    def _decayed(self, memory: Memory, relevance: float, query: Query) -> Memory:
+        weight = 1.0
+        if memory.created_at is not None:
+            age = query.reference_time - memory.created_at
+            weight = half_life_weight(age, timedelta(days=self.half_life_days))
+        score = relevance * weight
+        return memory.scored(score, relevance=relevance, decay=weight, decayed=score)

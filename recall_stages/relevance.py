@@ -1,0 +1,43 @@
+"""What the candidates are worth, on one scale, whatever found them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from recall_stages.memory import Memory
+
+
+def relevances(memories: Sequence[Memory], ranked_by: str) -> list[float]:
+    """How relevant each memory was before a stage weighed it, between 0 and 1.
+
+    Scores on a larger scale are divided by the best one; a memory without any gets one from its
+    place. A memory that the same stage has weighed before, and none since, is taken as it was
+    then, so that running a stage twice changes nothing.
+
+    Args:
+        memories: The candidates, best first.
+        ranked_by: The name under which the stage leaves its score in the trace; what it was made
+            from stands there as ``relevance``.
+
+    Examples:
+        >>> found = [Memory(content="a", score=4.0), Memory(content="b", score=1.0)]
+        >>> relevances(found, "fused")
+        [1.0, 0.25]
+        >>> relevances([Memory(content="a"), Memory(content="b")], "fused")
+        [1.0, 0.5]
+    """
+    scores = [_before(memory, ranked_by) for memory in memories]
+    scale = max([1.0, *(score for score in scores if score is not None)])
+    return [
+        1 - place / len(memories) if score is None else max(score, 0.0) / scale
+        for place, score in enumerate(scores)
+    ]
+
+
+def was_ranked(memory: Memory, ranked_by: str) -> bool:
+    """Whether its score is the one that a stage gave it, and none has scored it anew since."""
+    return memory.score is not None and memory.trace.get(ranked_by) == memory.score
+
+
+def _before(memory: Memory, ranked_by: str) -> float | None:
+    return float(memory.trace["relevance"]) if was_ranked(memory, ranked_by) else memory.score

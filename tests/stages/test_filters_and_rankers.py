@@ -1,0 +1,174 @@
+"""Filters, rankers and functions as stages: what stays, in which order, whatever they are given."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from recall_stages.filters import RelevanceThreshold, TimeDecay
+from recall_stages.function_stage import FunctionStage
+from recall_stages.memory import Memory, Query
+from recall_stages.rankers import HybridRank, RecencyRank, RelevanceRank
+from recall_stages.stage import Recall
+
+NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
+EVERY = 100
+
+memories = st.lists(
+    st.builds(
+        Memory,
+        content=st.text(min_size=1).filter(str.strip),
+        id=st.uuids().map(str),
+        created_at=st.none()
+        | st.datetimes(datetime(2023, 2, 1), datetime(2024, 6, 1), timezones=st.just(UTC)),
+        score=st.none() | st.floats(-1, 5),
+    ),
+    max_size=12,
+    unique_by=lambda memory: memory.id,
+)
+WEIGHING = [TimeDecay(), HybridRank(top_n=EVERY)]
+RANKING = [RelevanceRank(top_n=EVERY), RecencyRank(top_n=EVERY), *WEIGHING]
+
+
+def run(stage, found, k=None):
+    return stage.apply(Recall(Query(text="x", reference_time=NOW, k=k), tuple(found))).memories
+
+
+def told(name, score=None, days_old=None):
+    created_at = None if days_old is None else NOW - timedelta(days=days_old)
+    return Memory(content=name, id=name, score=score, created_at=created_at)
+
+
+def names(found):
+    return [memory.content for memory in found]
+
+
+@pytest.mark.parametrize("stage", RANKING, ids=lambda stage: type(stage).__name__)
+@given(memories)
+def test_ranking_loses_nothing_and_invents_nothing(stage, found):
+    ranked = run(stage, found)
+
+    assert sorted(each.id for each in ranked) == sorted(each.id for each in found)
+
+
+@pytest.mark.parametrize("stage", RANKING, ids=lambda stage: type(stage).__name__)
+@given(memories)
+def test_ranking_twice_changes_nothing(stage, found):
+    once = run(stage, found)
+
+    assert run(stage, once) == once
+
+
+@pytest.mark.parametrize("stage", WEIGHING, ids=lambda stage: type(stage).__name__)
+@given(memories)
+def test_a_weighed_score_lies_between_0_and_1_best_first(stage, found):
+    scores = [each.score for each in run(stage, found)]
+
+    assert all(0 <= score <= 1 for score in scores)
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_threshold_drops_what_scores_below_it_and_keeps_the_unscored():
+    found = [told("low", 0.2), told("exact", 0.5), told("none"), told("high", 0.9)]
+
+    assert names(run(RelevanceThreshold(threshold_score=0.5), found)) == ["exact", "none", "high"]
+    assert names(run(RelevanceThreshold(), found)) == ["low", "exact", "none", "high"]
+
+
+def test_after_one_half_life_a_memory_counts_half():
+    found = [
+        told("old", 0.8, 14),
+        told("new", 0.5, 0),
+        told("undated", 0.3),
+        told("ahead", 0.2, -9),
+    ]
+
+    decayed = {each.id: each.score for each in run(TimeDecay(half_life_days=14), found)}
+
+    assert decayed == {"old": 0.4, "new": 0.5, "undated": 0.3, "ahead": 0.2}
+
+
+def test_the_order_of_decay_and_threshold_matters():
+    """As the docstring of the filters warns: decayed first, a perfect old memory is gone."""
+    perfect = [told("perfect", 1.0, 30)]
+    decay, threshold = TimeDecay(), RelevanceThreshold(threshold_score=0.5)
+
+    assert names(run(decay, run(threshold, perfect))) == ["perfect"]
+    assert names(run(threshold, run(decay, perfect))) == []
+
+
+def test_the_newest_comes_first_and_the_undated_last():
+    found = [
+        told("undated", 0.9),
+        told("old", 0.8, 30),
+        told("ahead", 0.1, -5),
+        told("now", 0.2, 0),
+    ]
+
+    assert names(run(RecencyRank(), found)) == ["ahead", "now", "old", "undated"]
+    assert [each.score for each in run(RecencyRank(), found)] == [0.1, 0.2, 0.8, 0.9]
+
+
+def test_hybrid_weighs_relevance_and_recency():
+    found = [told("old", 0.8, 60), told("new", 0.6, 0), told("half", 0.6, 15), told("undated", 0.7)]
+
+    ranked = run(HybridRank(), found)
+
+    assert {each.id: round(each.score, 3) for each in ranked} == {
+        "new": 0.72,
+        "undated": 0.7,
+        "half": 0.57,
+        "old": 0.56,
+    }
+    assert names(run(HybridRank(relevance_weight=7, recency_weight=3), found)) == names(ranked)
+
+
+@pytest.mark.parametrize(
+    "stage", [RelevanceRank, RecencyRank, HybridRank], ids=lambda stage: stage.__name__
+)
+def test_a_ranker_keeps_the_best_few(stage):
+    found = [told(str(n), n / 20, 20 - n) for n in range(9)]
+
+    assert names(run(stage(top_n=2), found)) == ["8", "7"]
+    assert len(run(stage(), found)) == 5
+    assert len(run(stage(), found, k=7)) == 7
+
+
+@pytest.mark.parametrize(
+    ("stage", "setting"),
+    [
+        (RelevanceThreshold, {"threshold_score": 1.5}),
+        (TimeDecay, {"half_life_days": 0}),
+        (HybridRank, {"relevance_weight": -1}),
+        (HybridRank, {"relevance_weight": 0, "recency_weight": 0}),
+        (HybridRank, {"horizon_days": 0}),
+    ],
+)
+def test_settings_without_sense_are_refused(stage, setting):
+    with pytest.raises(ValidationError):
+        stage(**setting)
+
+
+def test_a_function_sees_the_candidates_and_the_question():
+    def only_about(found, query):
+        return (each for each in found if query.text in each.content)
+
+    assert names(run(FunctionStage(function=only_about), [told("x-ray"), told("tea")])) == ["x-ray"]
+
+
+@pytest.mark.parametrize(
+    ("returned", "got"), [(None, "NoneType"), (["a"], "str"), (7, "int"), ([None], "NoneType")]
+)
+def test_a_function_that_returns_no_memories_is_told_so(returned, got):
+    with pytest.raises(TypeError, match=f"must return memories.*got {got}"):
+        run(FunctionStage(function=lambda found, query: returned), [told("a")])
+
+
+def test_a_function_must_not_wait():
+    async def later(found, query):
+        return found
+
+    with pytest.raises(ValidationError, match="must not be async"):
+        FunctionStage(function=later)
