@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from langchain_recall.retriever import RecallRetriever as RecallRetriever
     from langchain_recall.retriever import explain as explain
     from langchain_recall.retriever import personal_memory_retriever as personal_memory_retriever
+    from langchain_recall.tools import create_recall_tool as create_recall_tool
     from recall_stages.errors import RecallError as RecallError
     from recall_stages.errors import ScopeError as ScopeError
     from recall_stages.memory import Memory as Memory
@@ -51,6 +52,7 @@ _EXPORTS = {
     "SemanticRank": "langchain_recall.compressors",
     "TimeDecay": "langchain_recall.compressors",
     "TimeRange": "recall_stages.timeline",
+    "create_recall_tool": "langchain_recall.tools",
     "explain": "langchain_recall.retriever",
     "extract_time": "recall_stages.timeline",
     "personal_memory_retriever": "langchain_recall.retriever",

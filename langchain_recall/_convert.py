@@ -6,7 +6,7 @@ from datetime import tzinfo
 
 from langchain_core.documents import Document
 
-from recall_stages.flat import flat_trace, from_flat, to_flat
+from recall_stages.flat import flat_trace, from_flat, to_flat, untraced
 from recall_stages.memory import Memory
 
 SCORE = "relevance_score"  # the key that LangChain's rerankers use
@@ -28,7 +28,7 @@ def to_document(memory: Memory, timezone: tzinfo | None = None) -> Document:
     """Write a memory as a document; one that came from a document keeps all else it had."""
     score = {} if memory.score is None else {SCORE: memory.score}
     if isinstance(memory.source, Document):
-        metadata = {**memory.source.metadata, **flat_trace(memory), **score}
+        metadata = {**untraced(memory.source.metadata), **flat_trace(memory), **score}
         changed = {"page_content": memory.content, "metadata": metadata}
         return memory.source.model_copy(update=changed)
     return Document(

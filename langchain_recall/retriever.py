@@ -26,7 +26,7 @@ from recall_stages.stage import Recall, arun, run
 
 # What a chain's config may set. Not session_id: LangChain's message histories use that name for
 # a conversation, and memories of other conversations would silently vanish.
-_CONFIGURABLE = ("timestamp", "timezone")
+_CONFIGURABLE = ("timestamp", "timezone", "k")
 _CONFIGURABLE_SCOPE = ("user_id", "agent_id", "workspace")
 
 
@@ -35,7 +35,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         (MemoryRetriever.__doc__ or "")
         + """
     A drop-in LangChain retriever. Every setting but the store can be set for one call:
-    ``retriever.invoke("...", k=3, timestamp="2024-03-12")``; timestamp, timezone, user_id,
+    ``retriever.invoke("...", k=3, timestamp="2024-03-12")``; timestamp, timezone, k, user_id,
     agent_id and workspace also through ``config={"configurable": {...}}``.
 
     Examples:
@@ -127,7 +127,7 @@ def _documents(recall: Recall) -> list[Document]:
 
 
 def _call_settings(config: RunnableConfig | None, given: dict[str, Any]) -> dict[str, Any]:
-    """What the call says, over what the config of the chain around it says of time and scope."""
+    """What the call says, over what the config of the chain around it says."""
     configurable = ensure_config(config).get("configurable") or {}
     settings = {name: configurable[name] for name in _CONFIGURABLE if name in configurable}
     settings |= given

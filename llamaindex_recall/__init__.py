@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from llamaindex_recall.retriever import RecallRetriever as RecallRetriever
     from llamaindex_recall.retriever import explain as explain
     from llamaindex_recall.retriever import personal_memory_retriever as personal_memory_retriever
+    from llamaindex_recall.tools import create_recall_tool as create_recall_tool
     from recall_stages.errors import RecallError as RecallError
     from recall_stages.errors import ScopeError as ScopeError
     from recall_stages.memory import Memory as Memory
@@ -53,6 +54,7 @@ _EXPORTS = {
     "SemanticRank": "llamaindex_recall.postprocessors",
     "TimeDecay": "llamaindex_recall.postprocessors",
     "TimeRange": "recall_stages.timeline",
+    "create_recall_tool": "llamaindex_recall.tools",
     "explain": "llamaindex_recall.retriever",
     "extract_time": "recall_stages.timeline",
     "personal_memory_retriever": "llamaindex_recall.retriever",

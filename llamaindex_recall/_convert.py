@@ -6,7 +6,7 @@ from datetime import tzinfo
 
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextNode
 
-from recall_stages.flat import TRACE_PREFIX, flat_trace, from_flat, to_flat
+from recall_stages.flat import TRACE_PREFIX, flat_trace, from_flat, to_flat, untraced
 from recall_stages.memory import Memory
 
 
@@ -29,7 +29,7 @@ def to_node(memory: Memory, timezone: tzinfo | None = None) -> NodeWithScore:
     """Write a memory as a node; one that came from a node keeps all else it had."""
     if isinstance(memory.source, BaseNode):
         node = memory.source.model_copy(deep=True)
-        node.metadata |= flat_trace(memory)
+        node.metadata = {**untraced(node.metadata), **flat_trace(memory)}
         if node.get_content(MetadataMode.NONE) != memory.content:
             node.set_content(memory.content)
     else:

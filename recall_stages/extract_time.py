@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import datetime
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -60,20 +61,23 @@ class ExtractTime(Stage):
     def apply(self, recall: Recall) -> Recall | Steps:
         """Read the question's words of time against its reference time."""
         query = recall.query
-        ranges = extract_time(
-            query.text,
-            query.reference_time,
-            language=self.language,
-            week_start=self.week_start,
-            day_first=self.day_first,
-            hemisphere=self.hemisphere,
-        )
-        if ranges:
+        if ranges := self.read(query.text, query.reference_time):
             return self._understood(recall, ranges)
         recall = replace(recall, memories=stamped(recall.memories, []))
         if self.llm is None or find_time_words(query.text) is None:
             return recall
         return self._asked(recall)
+
+    def read(self, text: str, reference_time: datetime) -> list[TimeRange]:
+        """What the grammar alone makes of a text, with the settings of this stage."""
+        return extract_time(
+            text,
+            reference_time,
+            language=self.language,
+            week_start=self.week_start,
+            day_first=self.day_first,
+            hemisphere=self.hemisphere,
+        )
 
     def _asked(self, recall: Recall) -> Steps:
         try:

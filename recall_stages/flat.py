@@ -48,6 +48,11 @@ def flat_trace(memory: Memory) -> dict[str, object]:
     return {TRACE_PREFIX + name: value for name, value in memory.trace.items()}
 
 
+def untraced(metadata: Mapping[str, object]) -> dict[str, object]:
+    """Metadata without the trace that an earlier step left in it."""
+    return {k: v for k, v in metadata.items() if not k.startswith(TRACE_PREFIX)}
+
+
 def from_flat(  # noqa: PLR0913 - one argument for each thing a framework's object has
     content: str,
     metadata: Mapping[str, object],
@@ -68,7 +73,7 @@ def from_flat(  # noqa: PLR0913 - one argument for each thing a framework's obje
         source: The framework's own object.
     """
     flat = dict(metadata)
-    rest = {k: v for k, v in flat.items() if k not in _KNOWN and not k.startswith(TRACE_PREFIX)}
+    rest = {k: v for k, v in untraced(flat).items() if k not in _KNOWN}
     quality = flat.get("quality")
     scope = {name: str(flat[name]) for name in Scope.model_fields if flat.get(name)}
     trace = {

@@ -20,7 +20,7 @@ from recall_stages.store.where import filter_where
 from recall_stages.timed import Timed, TimeInput
 from recall_stages.timeline import TimeRange, parse_time
 
-RangeInput = TimeRange | tuple[TimeInput | None, TimeInput | None]
+RangeInput = TimeRange | tuple[TimeInput | None, TimeInput | None] | str
 TimeMode = Literal["prefer", "require", "ignore"]
 AnyStage = Annotated[Stage, BeforeValidator(as_stage)]
 """A stage, or a function that does the work of one."""
@@ -91,10 +91,20 @@ class RecallOptions(Timed):
         chosen["filter"] = {"$and": filters} if len(filters) == 2 else next(iter(filters), None)
         return RecallOptions.model_construct(**chosen)  # both parts have been checked
 
-    def bounds(self, moment: datetime) -> tuple[TimeRange, ...]:
-        """The time range that was handed in, if one was."""
+    def bounds(self, moment: datetime, calendar: ExtractTime) -> tuple[TimeRange, ...]:
+        """The time that was handed in, if one was; words are read by the calendar's settings.
+
+        Raises:
+            QueryError: When it was handed in as words that name none.
+        """
         if self.time_range is None or isinstance(self.time_range, TimeRange):
             return (self.time_range,) if self.time_range else ()
+        if isinstance(self.time_range, str):
+            if ranges := calendar.read(self.time_range, moment):
+                return tuple(ranges)
+            raise QueryError(
+                f'no time is named by {self.time_range!r}; say it as in "last Tuesday", "in March"'
+            )
         start, end = (
             None if bound is None else parse_time(bound, moment.tzinfo) for bound in self.time_range
         )
@@ -116,8 +126,8 @@ class MemoryRetriever(RecallOptions):
         scope: Whose memories: user_id, agent_id, session_id, workspace. A call can narrow it.
         filter: Conditions on metadata, as Chroma writes them: ``{"topic": {"$in": ["a", "b"]}}``.
             A call's filter holds besides this one.
-        time_range: The range to look in, as (start, end) with None for open; the question's own
-            words of time are then not read.
+        time_range: The time to look in: (start, end) with None for open, or words such as "last
+            Tuesday"; the question's own words of time are then not read.
         time_mode: What a time named in the question does. "prefer" searches and favours it,
             "require" returns nothing else, "ignore" does not read it.
         fetch_k: The size of the candidate pool; never less than four times k.
@@ -150,7 +160,7 @@ class MemoryRetriever(RecallOptions):
             reference_time=moment,
             scope=call.scope,
             filter=call.filter,
-            time_ranges=call.bounds(moment),
+            time_ranges=call.bounds(moment, self._calendar()),
             k=call.k,
         )
         retrieve = Retrieve(
@@ -164,6 +174,9 @@ class MemoryRetriever(RecallOptions):
         after = [stage for stage in stages if not stage.before_search]
         recall = yield from pipeline([*before, retrieve, *after], Recall(query))
         return replace(recall, memories=recall.memories[: call.k])
+
+    def _calendar(self) -> ExtractTime:
+        return next((each for each in self.stages if isinstance(each, ExtractTime)), ExtractTime())
 
     def _question(self, asked: object) -> object:
         if not isinstance(asked, Mapping):

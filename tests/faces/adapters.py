@@ -112,6 +112,15 @@ class Face:
         call = stage.apostprocess_nodes if self.is_async else stage.postprocess_nodes
         return _from_nodes(self._wait(call(nodes, QueryBundle(question))))
 
+    def use(self, tool: Any, **given: Any) -> tuple[str, list[Found]]:
+        """Call a tool as an agent does: what the model is told, and what was found."""
+        if self.is_langchain:
+            asked = {"type": "tool_call", "id": "1", "name": tool.name, "args": given}
+            message = self._wait((tool.ainvoke if self.is_async else tool.invoke)(asked))
+            return message.content, _from_documents(message.artifact or [])
+        output = self._wait((tool.acall if self.is_async else tool.call)(**given))
+        return output.content, _from_nodes(output.raw_output.nodes)
+
     def text(self, stage: Any, found: Sequence[Found]) -> str:
         items = [_document(each) if self.is_langchain else _node(each) for each in found]
         return stage.format(items)

@@ -245,3 +245,13 @@ def test_a_model_that_fails_leaves_the_answer_of_no_model(store: RecallStore, fa
 
     assert [(each.id, each.score) for each in ranked] == [(each.id, each.score) for each in plain]
     assert ranked[0].metadata["recall_degraded"] == "SemanticRank: TimeoutError: too slow"
+
+
+def test_the_time_of_another_question_does_not_stay_on_a_result(face: Face) -> None:
+    extract = face.ExtractTime(timestamp=NOW, timezone="UTC")
+    dated = face.refine(extract, CANDIDATES, "the dentist last Tuesday")
+
+    undated = face.refine(extract, dated, "Who is the dentist?")
+
+    assert "recall_time_range" in dated[0].metadata
+    assert "recall_time_range" not in undated[0].metadata

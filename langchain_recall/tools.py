@@ -1,0 +1,80 @@
+"""The recall tool: an agent asks its memories, and is told when they were made."""
+
+from __future__ import annotations
+
+from langchain_core.documents import Document
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool, StructuredTool, ToolException
+
+from langchain_recall._convert import to_memory
+from langchain_recall.retriever import RecallRetriever
+from recall_stages import recall_tool
+from recall_stages.errors import QueryError
+from recall_stages.recall_tool import RecallToolInput
+
+
+def create_recall_tool(
+    retriever: RecallRetriever,
+    *,
+    name: str = recall_tool.NAME,
+    description: str = recall_tool.DESCRIPTION,
+) -> BaseTool:
+    """A tool with which an agent searches the memories.
+
+    The model may ask a question and name a time: in words (``when``) or as dates (``since``,
+    ``until``); then nothing of another time is returned, and an empty answer says which time was
+    looked in. Its content is the memories as text, dated and numbered; its artifact the documents.
+
+    Whose memories are searched is never in the model's hands: it is the retriever's ``scope``,
+    narrowed by ``user_id``, ``agent_id`` and ``workspace`` of ``config["configurable"]`` at the
+    root call, where ``timestamp``, ``timezone`` and ``k`` may stand too.
+
+    Args:
+        retriever: What is asked.
+        name: What the model calls it.
+        description: When the model is to use it.
+
+    Examples:
+        >>> from langchain_recall import RecallRetriever, RecallStore, create_recall_tool
+        >>> store = RecallStore()
+        >>> ids = store.add([{"content": "Anna likes tea.", "created_at": "2024-03-05T10:00Z"}])
+        >>> tool = create_recall_tool(RecallRetriever(store=store, timezone="UTC"))
+        >>> print(tool.invoke({"query": "Who likes tea?", "since": "2024-03-01"}))
+        Memory 1:
+          Content: Anna likes tea.
+          Recorded: 2024-03-05 10:00:00 Tuesday
+        >>> tool.invoke({"query": "Who likes tea?", "since": "2024-04-01", "until": "2024-04-30"})
+        'No memories found between 2024-04-01 and 2024-04-30.'
+        >>> store.close()
+    """
+
+    def ask(config: RunnableConfig, **given: str | None) -> tuple[str, list[Document]]:
+        asked = RecallToolInput.model_validate(given)
+        try:
+            return _told(asked, retriever.invoke(asked.query, config, **asked.options()))
+        except QueryError as error:
+            raise ToolException(str(error)) from error
+
+    async def aask(config: RunnableConfig, **given: str | None) -> tuple[str, list[Document]]:
+        asked = RecallToolInput.model_validate(given)
+        try:
+            return _told(asked, await retriever.ainvoke(asked.query, config, **asked.options()))
+        except QueryError as error:
+            raise ToolException(str(error)) from error
+
+    return StructuredTool.from_function(
+        ask,
+        aask,
+        name=name,
+        description=description,
+        args_schema=RecallToolInput,
+        response_format="content_and_artifact",
+        handle_tool_error=True,
+        handle_validation_error=str,
+    )
+
+
+def _told(asked: RecallToolInput, found: list[Document]) -> tuple[str, list[Document]]:
+    memories = [to_memory(document) for document in found]
+    zone = next((each.created_at.tzinfo for each in memories if each.created_at), None)
+    return asked.answer(memories, zone), found

@@ -1,0 +1,112 @@
+"""The recall tool: an agent asks its memories, and is told when they were made."""
+
+# No `from __future__ import annotations`: LlamaIndex looks for the context among the annotations
+# themselves, and would not find it among their names.
+
+from dataclasses import dataclass
+from typing import Any
+
+from llama_index.core.schema import NodeWithScore
+from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
+from llama_index.core.workflow import Context
+from pydantic import ValidationError
+
+from llamaindex_recall._convert import to_memory
+from llamaindex_recall.retriever import RecallQueryBundle, RecallRetriever
+from recall_stages import recall_tool
+from recall_stages.errors import QueryError
+from recall_stages.recall_tool import RecallToolInput
+from recall_stages.retriever import CallOptions
+
+OPTIONS = "recall_options"
+"""The key of a workflow context's store under which the settings of a run may stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallAnswer:
+    """What the tool found: the text for the model, and the nodes (``ToolOutput.raw_output``)."""
+
+    text: str
+    nodes: list[NodeWithScore]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class RecallTool(FunctionTool):
+    """A function tool that takes a workflow's context where there is one, and needs none."""
+
+    def call(self, *args: Any, **kwargs: Any) -> ToolOutput:
+        """Ask the memories."""
+        return super().call(*args, **{"ctx": None, **kwargs})
+
+    async def acall(self, *args: Any, **kwargs: Any) -> ToolOutput:
+        """Ask the memories without blocking the event loop."""
+        return await super().acall(*args, **{"ctx": None, **kwargs})
+
+
+def create_recall_tool(
+    retriever: RecallRetriever,
+    *,
+    name: str = recall_tool.NAME,
+    description: str = recall_tool.DESCRIPTION,
+) -> RecallTool:
+    """A tool with which an agent searches the memories.
+
+    The model may ask a question and name a time: in words (``when``) or as dates (``since``,
+    ``until``); then nothing of another time is returned, and an empty answer says which time was
+    looked in. Its content is the memories as text, dated and numbered; its raw output has the
+    nodes besides.
+
+    Whose memories are searched is never in the model's hands: it is the retriever's ``scope``. In
+    an agent's run, settings of a call that stand in the context's store under ``recall_options``
+    narrow it: ``await ctx.store.set("recall_options", {"scope": {"user_id": "ann"}})``.
+
+    Args:
+        retriever: What is asked.
+        name: What the model calls it.
+        description: When the model is to use it.
+
+    Examples:
+        >>> from llamaindex_recall import RecallRetriever, RecallStore, create_recall_tool
+        >>> store = RecallStore()
+        >>> ids = store.add([{"content": "Anna likes tea.", "created_at": "2024-03-05T10:00Z"}])
+        >>> tool = create_recall_tool(RecallRetriever(store=store, timezone="UTC"))
+        >>> print(tool.call(query="Who likes tea?", since="2024-03-01").content)
+        Memory 1:
+          Content: Anna likes tea.
+          Recorded: 2024-03-05 10:00:00 Tuesday
+        >>> tool.call(query="Who likes tea?", since="2024-04-01", until="2024-04-30").content
+        'No memories found between 2024-04-01 and 2024-04-30.'
+        >>> store.close()
+    """
+
+    def ask(ctx: Context, **given: str | None) -> RecallAnswer:
+        if ctx is not None:  # its store can only be waited for, and holds whose memories are asked
+            raise RuntimeError("inside a workflow the recall tool must be awaited: use acall")
+        try:
+            asked = RecallToolInput.model_validate(given)
+            return _told(asked, retriever.retrieve(asked.query, **asked.options()))
+        except (QueryError, ValidationError) as error:  # for the model to mend
+            return RecallAnswer(str(error), [])
+
+    async def aask(ctx: Context, **given: str | None) -> RecallAnswer:
+        options: CallOptions = {} if ctx is None else await ctx.store.get(OPTIONS, default={})
+        try:
+            asked = RecallToolInput.model_validate(given)
+            bundle = RecallQueryBundle(asked.query, options=options)
+            return _told(asked, await retriever.aretrieve(bundle, **asked.options()))
+        except (QueryError, ValidationError) as error:  # for the model to mend
+            return RecallAnswer(str(error), [])
+
+    return RecallTool(
+        ask,
+        ToolMetadata(description=description, name=name, fn_schema=RecallToolInput),
+        async_fn=aask,
+    )
+
+
+def _told(asked: RecallToolInput, found: list[NodeWithScore]) -> RecallAnswer:
+    memories = [to_memory(node) for node in found]
+    zone = next((each.created_at.tzinfo for each in memories if each.created_at), None)
+    return RecallAnswer(asked.answer(memories, zone), found)

@@ -1,0 +1,100 @@
+"""The recall tool: what an agent's model may ask of the memories, and what it is told.
+
+A model sees the question and three ways to name a time. Whose memories are searched, how many and
+at what moment is the operator's matter and never stands in the schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta, tzinfo
+
+from pydantic import Field
+
+from recall_stages.errors import QueryError
+from recall_stages.memory import Memory
+from recall_stages.print_memory import NOTHING_FOUND, print_memories
+from recall_stages.retriever import CallOptions
+from recall_stages.settings import Settings
+
+NAME = "recall_memories"
+DESCRIPTION = (
+    "Search the memories of earlier conversations. Use it whenever the answer may depend on what "
+    "was said, done or planned before. Ask in a full sentence; name a time in `when`, or in "
+    "`since` and `until`, if only memories of that time are wanted."
+)
+
+
+class RecallToolInput(Settings):
+    """What a model fills in.
+
+    Args:
+        query: The question.
+        when: A time in words, read against the moment of asking.
+        since: The first day, or moment, in ISO 8601.
+        until: The last day, or moment, in ISO 8601.
+    """
+
+    query: str = Field(description="What to look for, as a full question.")
+    when: str | None = Field(
+        None, description='Only memories of this time, in words: "last Tuesday", "in March".'
+    )
+    since: str | None = Field(None, description="Only memories from this day on: 2024-03-01.")
+    until: str | None = Field(None, description="Only memories up to this day, included.")
+
+    def options(self) -> CallOptions:
+        """What the retriever is told besides the question; nothing where no time is named.
+
+        Raises:
+            QueryError: When `since` or `until` is no ISO 8601 date.
+        """
+        if self.since or self.until:
+            return CallOptions(
+                time_range=(_first("since", self.since), _after("until", self.until)),
+                time_mode="require",
+            )
+        if self.when:
+            return CallOptions(time_range=self.when, time_mode="require")
+        return CallOptions()
+
+    def answer(self, memories: Sequence[Memory], timezone: tzinfo | None) -> str:
+        """The memories as text, or which time held none.
+
+        Examples:
+            >>> RecallToolInput(query="tea?", since="2024-03-01").answer([], None)
+            'No memories found since 2024-03-01.'
+        """
+        if memories:
+            return print_memories(memories, timezone)
+        return f"{NOTHING_FOUND.removesuffix('.')}{self._named_time()}."
+
+    def _named_time(self) -> str:
+        if self.since and self.until:
+            return f" between {self.since} and {self.until}"
+        if self.since or self.until:
+            return f" since {self.since}" if self.since else f" up to {self.until}"
+        return f' for "{self.when}"' if self.when else ""
+
+
+def _first(name: str, told: str | None) -> str | None:
+    return told if told is None else _moment(name, told).isoformat()
+
+
+def _after(name: str, told: str | None) -> str | None:
+    """The end of what was told: a day is included."""
+    if told is None:
+        return None
+    moment = _moment(name, told)
+    whole_day = not isinstance(moment, datetime)
+    return (moment + timedelta(days=1) if whole_day else moment).isoformat()
+
+
+def _moment(name: str, told: str) -> date | datetime:
+    for read in (date.fromisoformat, datetime.fromisoformat):
+        try:
+            return read(told)
+        except ValueError:
+            continue
+    raise QueryError(
+        f"{name} must be a date such as 2024-03-01, or an ISO 8601 moment; got {told!r}"
+    )

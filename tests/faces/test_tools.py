@@ -1,0 +1,177 @@
+"""The recall tool, as an agent calls it: what a model may say, and what it is told."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from faces.adapters import Face
+from faces.conftest import NOW
+from langchain.agents import create_agent
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+from langchain_tests.integration_tests import ToolsIntegrationTests
+from langchain_tests.unit_tests import ToolsUnitTests
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
+from llama_index.core.llms.mock import MockFunctionCallingLLM
+from llama_index.core.workflow import Context
+
+import langchain_recall
+import llamaindex_recall
+from recall_stages.store import RecallStore
+
+# Question, what else the model says, the ids that come back, and what the text holds.
+CASES: list[tuple[dict[str, str], list[str], str]] = [
+    ({"query": "dentist"}, ["fear", "moved"], "Memory 1:\n  Content: Ann is afraid"),
+    ({"query": "the filling last Tuesday"}, ["filling", "fear"], "Recorded: 2024-03-05 10:00:00"),
+    ({"query": "dentist", "when": "last Tuesday"}, ["bob", "filling"], "put a filling"),
+    ({"query": "dentist", "since": "2024-02-01", "until": "2024-02-29"}, ["moved"], "Elm Street"),
+    ({"query": "dentist", "until": "2023-11-20"}, ["fear"], "2023-11-20 18:30:00 Monday"),
+    ({"query": "dentist", "since": "2024-03-05T10:30"}, ["bob"], "Dr. Lee"),
+    (
+        {"query": "dentist", "since": "2021-01-01", "until": "2021-12-31"},
+        [],
+        "No memories found between 2021-01-01 and 2021-12-31.",
+    ),
+    ({"query": "dentist", "since": "2025-01-01"}, [], "No memories found since 2025-01-01."),
+    ({"query": "dentist", "until": "2001-01-01"}, [], "No memories found up to 2001-01-01."),
+    ({"query": "dentist", "when": "in 2021"}, [], 'No memories found for "in 2021".'),
+    ({"query": "dentist", "since": "soon"}, [], "since must be a date such as 2024-03-01"),
+    ({"query": "dentist", "when": "blue"}, [], "no time is named by 'blue'"),
+    ({"query": " "}, [], "query must say what to look for"),
+    ({"query": "dentist", "user_id": "bob"}, [], "has no argument 'user_id'"),
+]
+
+
+@pytest.mark.parametrize(("said", "ids", "told"), CASES, ids=str)
+def test_what_a_model_says_and_what_it_is_told(
+    store: RecallStore, face: Face, said: dict[str, str], ids: list[str], told: str
+) -> None:
+    retriever = face.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", k=2)
+
+    text, found = face.use(face.create_recall_tool(retriever), **said)
+
+    assert told in text
+    assert [each.id for each in found] == ids
+
+
+def test_the_scope_is_the_retrievers(store: RecallStore, face: Face) -> None:
+    retriever = face.RecallRetriever(store=store, timestamp=NOW, scope={"user_id": "bob"})
+
+    _, found = face.use(face.create_recall_tool(retriever), query="dentist")
+
+    assert [each.id for each in found] == ["bob"]
+
+
+def test_the_schema_shows_a_question_and_times_and_nothing_else(
+    store: RecallStore, face: Face
+) -> None:
+    tool = face.create_recall_tool(face.RecallRetriever(store=store), name="ask", description="!")
+
+    if face.is_langchain:
+        shown = tool.tool_call_schema.model_json_schema()["properties"]
+        assert (tool.name, tool.description) == ("ask", "!")
+    else:
+        function = tool.metadata.to_openai_tool()["function"]
+        shown = function["parameters"]["properties"]
+        assert (function["name"], function["description"]) == ("ask", "!")
+    assert list(shown) == ["query", "when", "since", "until"]
+
+
+class StandardTool:
+    """The tool, for LangChain's own two suites."""
+
+    @pytest.fixture(autouse=True)
+    def _tool(self, store: RecallStore) -> None:
+        self._made = langchain_recall.create_recall_tool(
+            langchain_recall.RecallRetriever(store=store, timestamp=NOW)
+        )
+
+    @property
+    def tool_constructor(self) -> Any:
+        return self._made
+
+    @property
+    def tool_invoke_params_example(self) -> dict[str, Any]:
+        return {"query": "dentist", "since": "2024-01-01"}
+
+
+class TestToolUnits(StandardTool, ToolsUnitTests):
+    pass
+
+
+class TestToolIntegration(StandardTool, ToolsIntegrationTests):
+    pass
+
+
+# -- agents, end to end, with a model that says what it is told -----------------------------------
+
+QUESTION = "What did the dentist do last Tuesday?"
+ASKED = {"query": "What did the dentist do?", "when": "last Tuesday"}
+ANSWER = "A filling."
+
+
+class ToolCallingChat(GenericFakeChatModel):
+    """A LangChain model that may be given tools."""
+
+    def bind_tools(self, tools: Any, **kwargs: Any) -> "ToolCallingChat":
+        return self
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_langchain_agent_answers_from_memory(store: RecallStore, is_async: bool) -> None:
+    call = {"name": "recall_memories", "args": ASKED, "id": "1"}
+    model = ToolCallingChat(
+        messages=iter([AIMessage("", tool_calls=[call]), AIMessage(ANSWER)]),
+    )
+    tool = langchain_recall.create_recall_tool(langchain_recall.RecallRetriever(store=store))
+    agent = create_agent(model, [tool])
+    asked: Any = {"messages": [("user", QUESTION)]}
+    config: Any = {"configurable": {"user_id": "ann", "timestamp": NOW, "timezone": "UTC"}}
+
+    done = asyncio.run(agent.ainvoke(asked, config)) if is_async else agent.invoke(asked, config)
+
+    tool_message = done["messages"][2]
+    assert done["messages"][-1].content == ANSWER
+    assert "The dentist put a filling in my tooth." in tool_message.content
+    assert {each.metadata["user_id"] for each in tool_message.artifact} == {"ann"}
+
+
+def test_a_llamaindex_agent_answers_from_memory(store: RecallStore) -> None:
+    told: list[str] = []
+
+    def reply(messages: list[ChatMessage], **_: Any) -> ChatMessage:
+        seen = [str(message.content) for message in messages if message.role == "tool"]
+        told.extend(seen)
+        block = (
+            TextBlock(text=ANSWER)
+            if seen
+            else ToolCallBlock(tool_name="recall_memories", tool_kwargs=ASKED, tool_call_id="1")
+        )
+        return ChatMessage(role="assistant", blocks=[block])
+
+    async def ask(user: str) -> str:
+        retriever = llamaindex_recall.RecallRetriever(store=store, timestamp=NOW, timezone="UTC")
+        agent = FunctionAgent(
+            tools=[llamaindex_recall.create_recall_tool(retriever)],
+            llm=MockFunctionCallingLLM(response_generator=reply),
+        )
+        context = Context(agent)
+        await context.store.set("recall_options", {"scope": {"user_id": user}})
+        return str(await agent.run(QUESTION, ctx=context))
+
+    assert asyncio.run(ask("ann")) == ANSWER
+    assert "The dentist put a filling in my tooth." in told[0]
+    assert "Dr. Lee" not in told[0]
+    told.clear()
+    asyncio.run(ask("bob"))
+    assert "Dr. Lee" in told[0]
+    assert "filling" not in told[0]
+
+
+def test_inside_a_workflow_the_tool_must_be_awaited(store: RecallStore) -> None:
+    """Called without waiting it could not read whose memories the run is about."""
+    tool = llamaindex_recall.create_recall_tool(llamaindex_recall.RecallRetriever(store=store))
+
+    with pytest.raises(RuntimeError, match="use acall"):
+        tool.call(query="dentist", ctx=object())
