@@ -22,6 +22,8 @@ from recall_stages.memory import Filter, Memory, Query, Scope
 from recall_stages.settings import Settings
 from recall_stages.timeline import TimeRange
 
+_LONGEST_REASON = 300  # characters of an error that a trace holds
+
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
@@ -114,9 +116,12 @@ class Recall:
     text: str = ""
     fallbacks: tuple[str, ...] = ()
 
-    def fell_back(self, step: str, why: str) -> Recall:
+    def fell_back(self, step: str, why: str | Exception) -> Recall:
         """A copy that names a step which did not do its work, and why."""
-        return replace(self, fallbacks=(*self.fallbacks, f"{step}: {why}"))
+        told = f"{type(why).__name__}: {why}" if isinstance(why, Exception) else why
+        if len(told) > _LONGEST_REASON:  # a server may answer with a whole page
+            told = f"{told[:_LONGEST_REASON]}…"
+        return replace(self, fallbacks=(*self.fallbacks, f"{step}: {told}"))
 
 
 Steps = Generator[Requests, Answers, Recall]
