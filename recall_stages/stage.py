@@ -17,6 +17,7 @@ from typing import ClassVar, Literal, Never, cast
 
 from pydantic import Field
 
+from recall_stages.citations import Citation
 from recall_stages.errors import StoreError
 from recall_stages.memory import Filter, Memory, Query, Scope
 from recall_stages.settings import Settings
@@ -109,12 +110,14 @@ class Recall:
         memories: The candidates, best first.
         text: What the reader sees, once a stage has written it.
         fallbacks: The steps that could not do their work, and why; nothing is lost by them.
+        citations: The sentences of the text and what each rests on, where a model wrote them.
     """
 
     query: Query
     memories: tuple[Memory, ...] = ()
     text: str = ""
     fallbacks: tuple[str, ...] = ()
+    citations: tuple[Citation, ...] = ()
 
     def fell_back(self, step: str, why: str | Exception) -> Recall:
         """A copy that names a step which did not do its work, and why."""
