@@ -18,7 +18,7 @@ from recall_stages.errors import ReplyError
 from recall_stages.grounding import Verified, verify
 from recall_stages.memory import Memory, Query
 from recall_stages.model_stage import ModelStage
-from recall_stages.quoting import QUOTED_MATERIAL, harmless
+from recall_stages.quoting import QUOTED_MATERIAL, quoted_question
 from recall_stages.reflections import is_reflection, reflection_of
 from recall_stages.stage import Prompt, Recall, Steps, Write
 from recall_stages.text_stage import TextStage
@@ -42,10 +42,7 @@ WANTED = {
 }
 
 USER = Template("""\
-The question, asked at $reference_time:
-<question>
 $question
-</question>
 
 The memories:
 $memories""")
@@ -124,8 +121,7 @@ class Reflect(ModelStage, TextStage):
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
         user = USER.substitute(
-            question=harmless(query.text),
-            reference_time=query.reference_time.strftime("%Y-%m-%d %H:%M (%A)"),
+            question=quoted_question(query),
             memories=window.text,
         )
         return Prompt(SYSTEM.substitute(WANTED[self.kind]), user, self.llm, self.timeout_s)

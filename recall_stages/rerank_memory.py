@@ -14,7 +14,7 @@ from pydantic import Field
 from recall_stages.judging import judged, read_ranking
 from recall_stages.memory import Memory, Query
 from recall_stages.model_stage import ModelStage
-from recall_stages.quoting import QUOTED_MATERIAL, harmless
+from recall_stages.quoting import QUOTED_MATERIAL, quoted_question
 from recall_stages.stage import Prompt, RankStage, Recall, Replies, Steps
 from recall_stages.windows import Window
 
@@ -26,7 +26,6 @@ they are. Name every memory once, the most helpful first, with a score between 0
 {{"ranking": [{{"memory": 2, "score": 0.9}}, {{"memory": 1, "score": 0.3}}]}}"""
 
 USER = Template("""\
-The task:
 $question
 
 The memories:
@@ -90,5 +89,5 @@ class RerankMemory(ModelStage, RankStage):
         return not (self.enable_score_filter and judged_poor)
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        user = USER.substitute(question=harmless(query.text), memories=window.text)
+        user = USER.substitute(question=quoted_question(query), memories=window.text)
         return Prompt(SYSTEM, user, self.llm, self.timeout_s)

@@ -18,7 +18,7 @@ from recall_stages.grounding import Verified, verify
 from recall_stages.memory import Memory, Query
 from recall_stages.messages import latest
 from recall_stages.model_stage import ModelStage
-from recall_stages.quoting import QUOTED_MATERIAL, harmless, quoted_messages
+from recall_stages.quoting import QUOTED_MATERIAL, quoted_messages, quoted_question
 from recall_stages.stage import Prompt, Recall, Replies, Steps
 from recall_stages.text_stage import TextStage
 from recall_stages.windows import Window, failures, read_each
@@ -32,10 +32,7 @@ question and the messages. Reply with JSON only, one entry for each sentence:
 {{"sentences": [{{"text": "...", "memories": [1]}}, {{"text": "...", "memories": [1, 3]}}]}}"""
 
 USER = Template("""\
-The question, asked at $reference_time:
-<question>
 $question
-</question>
 $messages
 The memories:
 $memories""")
@@ -110,8 +107,7 @@ class RewriteMemory(ModelStage, TextStage):
         messages = latest(query.messages)
         told = f"\nThe last messages:\n{quoted_messages(messages)}\n" if messages else ""
         user = USER.substitute(
-            question=harmless(query.text),
-            reference_time=query.reference_time.strftime("%Y-%m-%d %H:%M (%A)"),
+            question=quoted_question(query),
             messages=told,
             memories=window.text,
         )

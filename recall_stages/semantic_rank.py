@@ -14,7 +14,7 @@ from pydantic import Field
 from recall_stages.judging import judged, read_scores
 from recall_stages.memory import Query
 from recall_stages.model_stage import ModelStage
-from recall_stages.quoting import QUOTED_MATERIAL, harmless
+from recall_stages.quoting import QUOTED_MATERIAL, quoted_question
 from recall_stages.stage import Prompt, RankStage, Recall, Replies, Steps
 from recall_stages.windows import Window
 
@@ -25,7 +25,6 @@ each memory:
 {{"scores": [{{"memory": 1, "score": 0.8}}, {{"memory": 2, "score": 0.1}}]}}"""
 
 USER = Template("""\
-The question, asked at $reference_time:
 $question
 
 The memories:
@@ -76,8 +75,7 @@ class SemanticRank(ModelStage, RankStage):
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
         user = USER.substitute(
-            question=harmless(query.text),
-            reference_time=query.reference_time.strftime("%Y-%m-%d %H:%M (%A)"),
+            question=quoted_question(query),
             memories=window.text,
         )
         return Prompt(SYSTEM, user, self.llm, self.timeout_s)
