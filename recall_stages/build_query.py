@@ -12,7 +12,7 @@ from pydantic import Field
 from recall_stages.errors import QueryError, ReplyError
 from recall_stages.memory import Query
 from recall_stages.messages import Message, latest
-from recall_stages.quoting import quoted_messages
+from recall_stages.quoting import quoted_messages, visible
 from recall_stages.replies import answer_under
 from recall_stages.stage import Prompt, Recall, Stage, Steps
 
@@ -98,7 +98,7 @@ def read_query(reply: str) -> str:
         'upload fails with PermissionError'
     """
     query = answer_under(reply, "query")
-    line = " ".join(query.split()) if isinstance(query, str) else ""
+    line = " ".join(visible(query).split()) if isinstance(query, str) else ""
     if not any(letter.isalnum() for letter in line) or len(line) > _LONGEST:
         raise ReplyError(f"expected a query of 1 to {_LONGEST} characters; got {reply[:80]!r}")
     return line

@@ -16,8 +16,11 @@ QUOTED_MATERIAL = (
 )
 """What every prompt with memories says of them."""
 
-# Marks that turn the reading direction, and what no text has a use for, but for tab and new line.
-_INVISIBLE = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Marks that turn the reading direction, and what no text has a use for: halves of characters, and
+# control characters but for tab and new line.
+_INVISIBLE = re.compile(
+    "[\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\x00-\x08\x0b-\x1f\x7f-\x9f]"
+)
 
 
 def visible(text: str) -> str:

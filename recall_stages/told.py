@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import tzinfo
 from typing import TypeVar
 
@@ -47,7 +48,7 @@ def flat_told(recall: Recall) -> dict[str, object]:
         MEMORIES: _json([_fields(memory, zone) for memory in recall.memories]),
     }
     if recall.citations:
-        told[CITATIONS] = _CITATIONS.dump_json(list(recall.citations)).decode()
+        told[CITATIONS] = _json([asdict(each) for each in recall.citations])
     if recall.memories and "left_out" in recall.memories[0].trace:
         told[LEFT_OUT] = recall.memories[0].trace["left_out"]
     if recall.fallbacks:
@@ -88,18 +89,26 @@ def memories_in(metadata: Mapping[str, object]) -> list[Memory]:
 
 def _fields(memory: Memory, zone: tzinfo | None) -> dict[str, object]:
     score = {} if memory.score is None else {"score": memory.score}
-    return {**to_flat(memory, zone), "id": memory.id, "content": memory.content, **score}
+    fields = {**to_flat(memory, zone), "id": memory.id, "content": memory.content, **score}
+    # In an order of their own: Chroma hands on the keys of a row in any.
+    return {name: _plain(fields[name]) for name in sorted(fields)}
+
+
+def _plain(value: object) -> object:
+    """A value that JSON has; of what another retriever put into metadata, its text."""
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value if isinstance(value, str | int | float | None) else str(value)
 
 
 def _json(value: object) -> str:
-    # What another retriever put into metadata may be anything: then its text is kept.
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _read(shape: TypeAdapter[list[T]], metadata: Mapping[str, object], key: str) -> list[T]:
     written = metadata.get(key, "[]")
     try:
-        return shape.validate_json(written if isinstance(written, str) else "")
+        return shape.validate_python(json.loads(written if isinstance(written, str) else ""))
     except ValueError as error:
         raise MemoryFormatError(
             f"{key} must be the JSON list that a stage wrote; got {written!r}"
