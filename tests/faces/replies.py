@@ -174,7 +174,7 @@ TOLD = ("RewriteMemory", "Reflect")
 A, TEA = CONTENTS["a"], CONTENTS["c"]
 SAID = [
     good("marks in the text", lambda kit: kit.json([f"{A} [1]", f"{TEA[:-1]} [3]."]), *TOLD),
-    good("half of a character", lambda kit: kit.json([f"{A} \ud800 [1]"]), *TOLD),
+    good("half of a character", lambda kit: kit.json([f"\ud800{A} [1]"]), *TOLD),
     good("one text with marks", lambda kit: kit.json(f"{A} [1] {TEA} [3]"), *TOLD),
     good("one that cites nothing", lambda kit: kit.json([*kit.entries(), {"text": "Hi!"}]), *TOLD),
     good("a bare citation", lambda kit: kit.json([{"text": A, "memories": 1}]), *TOLD),
