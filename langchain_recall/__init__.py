@@ -10,20 +10,34 @@ from typing import TYPE_CHECKING
 from recall_stages.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from langchain_recall.compressors import BuildQuery as BuildQuery
     from langchain_recall.compressors import ExtractTime as ExtractTime
     from langchain_recall.compressors import FuseRerank as FuseRerank
     from langchain_recall.compressors import HybridRank as HybridRank
     from langchain_recall.compressors import MemoryCompressor as MemoryCompressor
+    from langchain_recall.compressors import MergeMemory as MergeMemory
     from langchain_recall.compressors import PrintMemory as PrintMemory
     from langchain_recall.compressors import RecencyRank as RecencyRank
+    from langchain_recall.compressors import Reflect as Reflect
     from langchain_recall.compressors import RelevanceRank as RelevanceRank
     from langchain_recall.compressors import RelevanceThreshold as RelevanceThreshold
+    from langchain_recall.compressors import RerankMemory as RerankMemory
+    from langchain_recall.compressors import RewriteMemory as RewriteMemory
     from langchain_recall.compressors import SemanticRank as SemanticRank
+    from langchain_recall.compressors import StaleReflections as StaleReflections
     from langchain_recall.compressors import TimeDecay as TimeDecay
+    from langchain_recall.compressors import TokenBudget as TokenBudget
+    from langchain_recall.presets import personal_memory_retriever as personal_memory_retriever
+    from langchain_recall.presets import (
+        simple_task_memory_retriever as simple_task_memory_retriever,
+    )
+    from langchain_recall.presets import task_memory_retriever as task_memory_retriever
     from langchain_recall.retriever import RecallRetriever as RecallRetriever
     from langchain_recall.retriever import explain as explain
-    from langchain_recall.retriever import personal_memory_retriever as personal_memory_retriever
+    from langchain_recall.told import citations as citations
+    from langchain_recall.told import originals as originals
     from langchain_recall.tools import create_recall_tool as create_recall_tool
+    from recall_stages.citations import Citation as Citation
     from recall_stages.errors import RecallError as RecallError
     from recall_stages.errors import ScopeError as ScopeError
     from recall_stages.memory import Memory as Memory
@@ -34,28 +48,40 @@ if TYPE_CHECKING:
     from recall_stages.timeline import extract_time as extract_time
 
 _EXPORTS = {
+    "BuildQuery": "langchain_recall.compressors",
+    "Citation": "recall_stages.citations",
     "ExtractTime": "langchain_recall.compressors",
     "Fields": "recall_stages.store",
     "FuseRerank": "langchain_recall.compressors",
     "HybridRank": "langchain_recall.compressors",
     "Memory": "recall_stages.memory",
     "MemoryCompressor": "langchain_recall.compressors",
+    "MergeMemory": "langchain_recall.compressors",
     "PrintMemory": "langchain_recall.compressors",
     "RecallError": "recall_stages.errors",
     "RecallRetriever": "langchain_recall.retriever",
     "RecallStore": "recall_stages.store",
     "RecencyRank": "langchain_recall.compressors",
+    "Reflect": "langchain_recall.compressors",
     "RelevanceRank": "langchain_recall.compressors",
     "RelevanceThreshold": "langchain_recall.compressors",
+    "RerankMemory": "langchain_recall.compressors",
+    "RewriteMemory": "langchain_recall.compressors",
     "Scope": "recall_stages.memory",
     "ScopeError": "recall_stages.errors",
     "SemanticRank": "langchain_recall.compressors",
+    "StaleReflections": "langchain_recall.compressors",
     "TimeDecay": "langchain_recall.compressors",
     "TimeRange": "recall_stages.timeline",
+    "TokenBudget": "langchain_recall.compressors",
+    "citations": "langchain_recall.told",
     "create_recall_tool": "langchain_recall.tools",
     "explain": "langchain_recall.retriever",
     "extract_time": "recall_stages.timeline",
-    "personal_memory_retriever": "langchain_recall.retriever",
+    "originals": "langchain_recall.told",
+    "personal_memory_retriever": "langchain_recall.presets",
+    "simple_task_memory_retriever": "langchain_recall.presets",
+    "task_memory_retriever": "langchain_recall.presets",
 }
 
 __all__ = list(_EXPORTS)

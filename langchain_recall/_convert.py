@@ -8,6 +8,8 @@ from langchain_core.documents import Document
 
 from recall_stages.flat import flat_trace, from_flat, to_flat, untraced
 from recall_stages.memory import Memory
+from recall_stages.stage import Recall
+from recall_stages.told import flat_told
 
 SCORE = "relevance_score"  # the key that LangChain's rerankers use
 
@@ -36,3 +38,13 @@ def to_document(memory: Memory, timezone: tzinfo | None = None) -> Document:
         page_content=memory.content,
         metadata={**to_flat(memory, timezone), **score},
     )
+
+
+def to_documents(recall: Recall) -> list[Document]:
+    """The memories as documents; where a stage wrote a text, that text as a single one."""
+    zone = recall.query.reference_time.tzinfo
+    if not recall.text:
+        return [to_document(memory, zone) for memory in recall.memories]
+    best = next((each.score for each in recall.memories if each.score is not None), None)
+    score = {} if best is None else {SCORE: best}
+    return [Document(page_content=recall.text, metadata={**flat_told(recall), **score})]

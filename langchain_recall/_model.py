@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.callbacks import BaseCallbackManager
-from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from recall_stages.stage import Ask, AsyncAsk, Prompt
+from recall_stages.at_once import at_once, at_once_async
+from recall_stages.stage import Ask, AsyncAsk, Prompt, Replies
 
 Model = Runnable[Any, Any]
 """A chat model or an LLM, also one wrapped by ``with_retry`` or ``with_fallbacks``."""
@@ -19,9 +21,11 @@ def asking(callbacks: BaseCallbackManager | None) -> Ask:
     """Ask the model of each prompt, several at once, under these callbacks."""
     config: RunnableConfig = {"callbacks": callbacks}
 
-    def ask(prompts: Sequence[Prompt]) -> list[str]:
-        replies = _model(prompts).batch([_messages(prompt) for prompt in prompts], config)
-        return [_text(reply) for reply in replies]
+    def said(prompt: Prompt) -> str:
+        return _text(_model(prompt).invoke(_messages(prompt), config))
+
+    def ask(prompts: Sequence[Prompt]) -> Replies:
+        return at_once(said, prompts, prompts[0].timeout_s)
 
     return ask
 
@@ -30,18 +34,19 @@ def asking_async(callbacks: BaseCallbackManager | None) -> AsyncAsk:
     """The same without blocking the event loop."""
     config: RunnableConfig = {"callbacks": callbacks}
 
-    async def ask(prompts: Sequence[Prompt]) -> list[str]:
-        replies = await _model(prompts).abatch([_messages(prompt) for prompt in prompts], config)
-        return [_text(reply) for reply in replies]
+    async def said(prompt: Prompt) -> str:
+        return _text(await _model(prompt).ainvoke(_messages(prompt), config))
+
+    async def ask(prompts: Sequence[Prompt]) -> Replies:
+        return await at_once_async(said, prompts, prompts[0].timeout_s)
 
     return ask
 
 
-def _model(prompts: Sequence[Prompt]) -> Model:
-    llm = prompts[0].llm
-    if not isinstance(llm, Runnable):
-        raise TypeError(f"llm must be a LangChain language model; got {type(llm).__name__}")
-    return llm
+def _model(prompt: Prompt) -> Model:
+    if not isinstance(prompt.llm, Runnable):
+        raise TypeError(f"llm must be a LangChain language model; got {type(prompt.llm).__name__}")
+    return prompt.llm
 
 
 def _messages(prompt: Prompt) -> list[BaseMessage]:
@@ -49,4 +54,7 @@ def _messages(prompt: Prompt) -> list[BaseMessage]:
 
 
 def _text(reply: BaseMessage | str) -> str:
+    """What a model said; where it called a tool instead, what it would have told the tool."""
+    if isinstance(reply, AIMessage) and reply.tool_calls and not str(reply.text).strip():
+        return json.dumps(reply.tool_calls[0]["args"])
     return reply if isinstance(reply, str) else str(reply.text)

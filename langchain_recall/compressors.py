@@ -20,9 +20,23 @@ from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import ConfigDict, Field
 
-from langchain_recall._convert import to_document, to_memory
+from langchain_recall._convert import to_documents, to_memory
 from langchain_recall._model import Model, asking, asking_async
-from recall_stages import extract_time, filters, fuse_rerank, print_memory, rankers, semantic_rank
+from recall_stages import (
+    build_query,
+    extract_time,
+    filters,
+    fuse_rerank,
+    merge_memory,
+    print_memory,
+    rankers,
+    reflect,
+    rerank_memory,
+    rewrite_memory,
+    semantic_rank,
+    stale_reflections,
+    token_budget,
+)
 from recall_stages.memory import Query
 from recall_stages.stage import Recall, Stage, arun, pipeline, run
 from recall_stages.timed import Timed
@@ -80,7 +94,7 @@ class MemoryCompressor(
         if not given["documents"]:
             return []
         steps = pipeline([self], self._recall(given))
-        return self._documents(run(steps, asking(run_manager.get_child())))
+        return to_documents(run(steps, asking(run_manager.get_child())))
 
     async def _acompress(
         self, given: CompressorInput, run_manager: AsyncCallbackManagerForChainRun
@@ -88,28 +102,28 @@ class MemoryCompressor(
         if not given["documents"]:
             return []
         steps = pipeline([self], self._recall(given))
-        return self._documents(await arun(steps, asking_async(run_manager.get_child())))
+        return to_documents(await arun(steps, asking_async(run_manager.get_child())))
 
     def _recall(self, given: CompressorInput) -> Recall:
         moment = self.moment(datetime.now(UTC))
         memories = tuple(to_memory(document, moment.tzinfo) for document in given["documents"])
         return Recall(Query(text=given["query"], reference_time=moment), memories)
 
-    def _documents(self, recall: Recall) -> list[Document]:
-        return [to_document(memory) for memory in recall.memories]
-
 
 class TextCompressor(MemoryCompressor):
-    """A stage whose outcome is one text: as a compressor, a single document that names the ids."""
+    """A stage whose outcome is one text: as a compressor, a single document that names its sources.
+
+    `originals` reads the memories back out of it, and `citations` who cites what.
+    """
 
     def format(self, documents: Sequence[Document], query: str = "") -> str:
         """The text alone, also for no documents: ``retriever | PrintMemory().format | prompt``."""
         steps = pipeline([self], self._recall({"query": query, "documents": documents}))
         return run(steps, asking(None)).text
 
-    def _documents(self, recall: Recall) -> list[Document]:
-        ids = ", ".join(memory.id for memory in recall.memories)
-        return [Document(page_content=recall.text, metadata={"recall_ids": ids})]
+
+class BuildQuery(build_query.BuildQuery, MemoryCompressor):
+    llm: Model | None = Field(None, exclude=True, repr=False)
 
 
 class ExtractTime(extract_time.ExtractTime, MemoryCompressor):
@@ -117,6 +131,10 @@ class ExtractTime(extract_time.ExtractTime, MemoryCompressor):
 
 
 class SemanticRank(semantic_rank.SemanticRank, MemoryCompressor):
+    llm: Model | None = Field(None, exclude=True, repr=False)
+
+
+class RerankMemory(rerank_memory.RerankMemory, MemoryCompressor):
     llm: Model | None = Field(None, exclude=True, repr=False)
 
 
@@ -144,5 +162,25 @@ class HybridRank(rankers.HybridRank, MemoryCompressor):
     pass
 
 
+class StaleReflections(stale_reflections.StaleReflections, MemoryCompressor):
+    pass
+
+
+class TokenBudget(token_budget.TokenBudget, MemoryCompressor):
+    pass
+
+
 class PrintMemory(print_memory.PrintMemory, TextCompressor):
     pass
+
+
+class MergeMemory(merge_memory.MergeMemory, TextCompressor):
+    pass
+
+
+class RewriteMemory(rewrite_memory.RewriteMemory, TextCompressor):
+    llm: Model | None = Field(None, exclude=True, repr=False)
+
+
+class Reflect(reflect.Reflect, TextCompressor):
+    llm: Model | None = Field(None, exclude=True, repr=False)

@@ -15,14 +15,13 @@ from langchain_core.retrievers import BaseRetriever, LangSmithRetrieverParams
 from langchain_core.runnables import RunnableConfig, ensure_config
 from pydantic import ConfigDict
 
-from langchain_recall._convert import to_document, to_memory
-from langchain_recall._model import Model, asking, asking_async
-from langchain_recall.compressors import ExtractTime, FuseRerank, SemanticRank
+from langchain_recall._convert import to_documents, to_memory
+from langchain_recall._model import asking, asking_async
 from recall_stages.explain import Explanation
 from recall_stages.explain import explain as explain_memories
 from recall_stages.memory import Scope
-from recall_stages.retriever import CallOptions, MemoryRetriever, MemoryStore
-from recall_stages.stage import Recall, arun, run
+from recall_stages.retriever import CallOptions, MemoryRetriever
+from recall_stages.stage import arun, run
 
 # What a chain's config may set. Not session_id: LangChain's message histories use that name for
 # a conversation, and memories of other conversations would silently vanish.
@@ -80,7 +79,9 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         **options: Unpack[CallOptions],
     ) -> list[Document]:
         steps = self.steps_for(query, datetime.now(UTC), options)
-        return _documents(run(steps, asking(run_manager.get_child()), self.store.find))
+        ask = asking(run_manager.get_child())
+        store = self.store
+        return to_documents(run(steps, ask, store.find, store.get, store.add))
 
     async def _aget_relevant_documents(
         self,
@@ -91,7 +92,8 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
     ) -> list[Document]:
         steps = self.steps_for(query, datetime.now(UTC), options)
         ask = asking_async(run_manager.get_child())
-        return _documents(await arun(steps, ask, self.store.afind))
+        store = self.store
+        return to_documents(await arun(steps, ask, store.afind, store.get, store.add))
 
     def _get_ls_params(self, **kwargs: Any) -> LangSmithRetrieverParams:
         params = super()._get_ls_params(**kwargs)
@@ -100,30 +102,9 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         return params
 
 
-def personal_memory_retriever(
-    store: MemoryStore, llm: Model | None = None, **settings: Any
-) -> RecallRetriever:
-    """The personal flow: time extracted, memories retrieved, ranked and fused (seed 000).
-
-    Args:
-        store: The collection.
-        llm: A model that ranks the candidates, and is asked about words of time that the grammar
-            cannot read; None = the flow makes no model call.
-        **settings: Further settings of `RecallRetriever`.
-    """
-    rank = [SemanticRank(llm=llm)] if llm is not None else []
-    stages = [ExtractTime(llm=llm), *rank, FuseRerank()]
-    return RecallRetriever(store=store, stages=stages, **settings)
-
-
 def explain(documents: Sequence[Document]) -> Explanation:
     """Why each document came back; printing the result shows a table."""
     return explain_memories([to_memory(document) for document in documents])
-
-
-def _documents(recall: Recall) -> list[Document]:
-    zone = recall.query.reference_time.tzinfo
-    return [to_document(memory, zone) for memory in recall.memories]
 
 
 def _call_settings(config: RunnableConfig | None, given: dict[str, Any]) -> dict[str, Any]:

@@ -10,21 +10,35 @@ from typing import TYPE_CHECKING
 from recall_stages.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from llamaindex_recall.postprocessors import BuildQuery as BuildQuery
     from llamaindex_recall.postprocessors import ExtractTime as ExtractTime
     from llamaindex_recall.postprocessors import FuseRerank as FuseRerank
     from llamaindex_recall.postprocessors import HybridRank as HybridRank
     from llamaindex_recall.postprocessors import MemoryPostprocessor as MemoryPostprocessor
+    from llamaindex_recall.postprocessors import MergeMemory as MergeMemory
     from llamaindex_recall.postprocessors import PrintMemory as PrintMemory
     from llamaindex_recall.postprocessors import RecencyRank as RecencyRank
+    from llamaindex_recall.postprocessors import Reflect as Reflect
     from llamaindex_recall.postprocessors import RelevanceRank as RelevanceRank
     from llamaindex_recall.postprocessors import RelevanceThreshold as RelevanceThreshold
+    from llamaindex_recall.postprocessors import RerankMemory as RerankMemory
+    from llamaindex_recall.postprocessors import RewriteMemory as RewriteMemory
     from llamaindex_recall.postprocessors import SemanticRank as SemanticRank
+    from llamaindex_recall.postprocessors import StaleReflections as StaleReflections
     from llamaindex_recall.postprocessors import TimeDecay as TimeDecay
+    from llamaindex_recall.postprocessors import TokenBudget as TokenBudget
+    from llamaindex_recall.presets import personal_memory_retriever as personal_memory_retriever
+    from llamaindex_recall.presets import (
+        simple_task_memory_retriever as simple_task_memory_retriever,
+    )
+    from llamaindex_recall.presets import task_memory_retriever as task_memory_retriever
     from llamaindex_recall.retriever import RecallQueryBundle as RecallQueryBundle
     from llamaindex_recall.retriever import RecallRetriever as RecallRetriever
     from llamaindex_recall.retriever import explain as explain
-    from llamaindex_recall.retriever import personal_memory_retriever as personal_memory_retriever
+    from llamaindex_recall.told import citations as citations
+    from llamaindex_recall.told import originals as originals
     from llamaindex_recall.tools import create_recall_tool as create_recall_tool
+    from recall_stages.citations import Citation as Citation
     from recall_stages.errors import RecallError as RecallError
     from recall_stages.errors import ScopeError as ScopeError
     from recall_stages.memory import Memory as Memory
@@ -35,29 +49,41 @@ if TYPE_CHECKING:
     from recall_stages.timeline import extract_time as extract_time
 
 _EXPORTS = {
+    "BuildQuery": "llamaindex_recall.postprocessors",
+    "Citation": "recall_stages.citations",
     "ExtractTime": "llamaindex_recall.postprocessors",
     "Fields": "recall_stages.store",
     "FuseRerank": "llamaindex_recall.postprocessors",
     "HybridRank": "llamaindex_recall.postprocessors",
     "Memory": "recall_stages.memory",
     "MemoryPostprocessor": "llamaindex_recall.postprocessors",
+    "MergeMemory": "llamaindex_recall.postprocessors",
     "PrintMemory": "llamaindex_recall.postprocessors",
     "RecallError": "recall_stages.errors",
     "RecallQueryBundle": "llamaindex_recall.retriever",
     "RecallRetriever": "llamaindex_recall.retriever",
     "RecallStore": "recall_stages.store",
     "RecencyRank": "llamaindex_recall.postprocessors",
+    "Reflect": "llamaindex_recall.postprocessors",
     "RelevanceRank": "llamaindex_recall.postprocessors",
     "RelevanceThreshold": "llamaindex_recall.postprocessors",
+    "RerankMemory": "llamaindex_recall.postprocessors",
+    "RewriteMemory": "llamaindex_recall.postprocessors",
     "Scope": "recall_stages.memory",
     "ScopeError": "recall_stages.errors",
     "SemanticRank": "llamaindex_recall.postprocessors",
+    "StaleReflections": "llamaindex_recall.postprocessors",
     "TimeDecay": "llamaindex_recall.postprocessors",
     "TimeRange": "recall_stages.timeline",
+    "TokenBudget": "llamaindex_recall.postprocessors",
+    "citations": "llamaindex_recall.told",
     "create_recall_tool": "llamaindex_recall.tools",
     "explain": "llamaindex_recall.retriever",
     "extract_time": "recall_stages.timeline",
-    "personal_memory_retriever": "llamaindex_recall.retriever",
+    "originals": "llamaindex_recall.told",
+    "personal_memory_retriever": "llamaindex_recall.presets",
+    "simple_task_memory_retriever": "llamaindex_recall.presets",
+    "task_memory_retriever": "llamaindex_recall.presets",
 }
 
 __all__ = list(_EXPORTS)

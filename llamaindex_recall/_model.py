@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
+import json
 from collections.abc import Sequence
 
+from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import LLM, ChatMessage, MessageRole
 
-from recall_stages.stage import Prompt
+from recall_stages.at_once import at_once, at_once_async
+from recall_stages.stage import Prompt, Replies
 
 
-def ask(prompts: Sequence[Prompt]) -> list[str]:
-    """Ask the model of each prompt, one after the other."""
-    return [_model(prompt).chat(_messages(prompt)).message.content or "" for prompt in prompts]
+def ask(prompts: Sequence[Prompt]) -> Replies:
+    """Ask the model of each prompt, several at once."""
+    return at_once(_said, prompts, prompts[0].timeout_s)
 
 
-async def ask_async(prompts: Sequence[Prompt]) -> list[str]:
-    """Ask the model of each prompt, all at once, without blocking the event loop."""
-    replies = await asyncio.gather(*(_model(each).achat(_messages(each)) for each in prompts))
-    return [reply.message.content or "" for reply in replies]
+async def ask_async(prompts: Sequence[Prompt]) -> Replies:
+    """The same without blocking the event loop."""
+    return await at_once_async(_asaid, prompts, prompts[0].timeout_s)
+
+
+def _said(prompt: Prompt) -> str:
+    return _text(_model(prompt).chat(_messages(prompt)).message)
+
+
+async def _asaid(prompt: Prompt) -> str:
+    return _text((await _model(prompt).achat(_messages(prompt))).message)
 
 
 def _model(prompt: Prompt) -> LLM:
@@ -32,3 +41,13 @@ def _messages(prompt: Prompt) -> list[ChatMessage]:
         ChatMessage(role=MessageRole.SYSTEM, content=prompt.system),
         ChatMessage(role=MessageRole.USER, content=prompt.user),
     ]
+
+
+def _text(message: ChatMessage) -> str:
+    """What a model said; where it called a tool instead, what it would have told the tool."""
+    if not (message.content or "").strip():
+        for block in message.blocks:
+            if isinstance(block, ToolCallBlock):
+                told = block.tool_kwargs
+                return told if isinstance(told, str) else json.dumps(told)
+    return message.content or ""

@@ -11,13 +11,27 @@ from datetime import UTC, datetime
 
 from llama_index.core.llms import LLM
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index_instrumentation import get_dispatcher
 from pydantic import ConfigDict, Field
 
-from llamaindex_recall._convert import to_memory, to_node
+from llamaindex_recall._convert import to_memory, to_nodes
 from llamaindex_recall._model import ask, ask_async
-from recall_stages import extract_time, filters, fuse_rerank, print_memory, rankers, semantic_rank
+from recall_stages import (
+    build_query,
+    extract_time,
+    filters,
+    fuse_rerank,
+    merge_memory,
+    print_memory,
+    rankers,
+    reflect,
+    rerank_memory,
+    rewrite_memory,
+    semantic_rank,
+    stale_reflections,
+    token_budget,
+)
 from recall_stages.memory import Query
 from recall_stages.stage import Recall, Stage, arun, pipeline, run
 from recall_stages.timed import Timed
@@ -40,7 +54,7 @@ class MemoryPostprocessor(Timed, Stage, BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         if not nodes:
             return []
-        return self._nodes(run(pipeline([self], self._recall(nodes, query_bundle)), ask))
+        return to_nodes(run(pipeline([self], self._recall(nodes, query_bundle)), ask))
 
     @dispatcher.span  # LlamaIndex decorates only the sync method by itself
     async def _apostprocess_nodes(
@@ -49,7 +63,7 @@ class MemoryPostprocessor(Timed, Stage, BaseNodePostprocessor):
         if not nodes:
             return []
         steps = pipeline([self], self._recall(nodes, query_bundle))
-        return self._nodes(await arun(steps, ask_async))
+        return to_nodes(await arun(steps, ask_async))
 
     def _recall(self, nodes: Sequence[NodeWithScore], query_bundle: QueryBundle | None) -> Recall:
         moment = self.moment(datetime.now(UTC))
@@ -57,20 +71,20 @@ class MemoryPostprocessor(Timed, Stage, BaseNodePostprocessor):
         memories = tuple(to_memory(node, moment.tzinfo) for node in nodes)
         return Recall(Query(text=text, reference_time=moment), memories)
 
-    def _nodes(self, recall: Recall) -> list[NodeWithScore]:
-        return [to_node(memory) for memory in recall.memories]
-
 
 class TextPostprocessor(MemoryPostprocessor):
-    """A stage whose outcome is one text: as a postprocessor, a single node that names the ids."""
+    """A stage whose outcome is one text: as a postprocessor, a single node that names its sources.
+
+    `originals` reads the memories back out of it, and `citations` who cites what.
+    """
 
     def format(self, nodes: Sequence[NodeWithScore], query: str = "") -> str:
         """The text alone, also for no nodes."""
         return run(pipeline([self], self._recall(nodes, QueryBundle(query))), ask).text
 
-    def _nodes(self, recall: Recall) -> list[NodeWithScore]:
-        ids = ", ".join(memory.id for memory in recall.memories)
-        return [NodeWithScore(node=TextNode(text=recall.text, metadata={"recall_ids": ids}))]
+
+class BuildQuery(build_query.BuildQuery, MemoryPostprocessor):
+    llm: LLM | None = Field(None, exclude=True, repr=False)
 
 
 class ExtractTime(extract_time.ExtractTime, MemoryPostprocessor):
@@ -78,6 +92,10 @@ class ExtractTime(extract_time.ExtractTime, MemoryPostprocessor):
 
 
 class SemanticRank(semantic_rank.SemanticRank, MemoryPostprocessor):
+    llm: LLM | None = Field(None, exclude=True, repr=False)
+
+
+class RerankMemory(rerank_memory.RerankMemory, MemoryPostprocessor):
     llm: LLM | None = Field(None, exclude=True, repr=False)
 
 
@@ -105,5 +123,25 @@ class HybridRank(rankers.HybridRank, MemoryPostprocessor):
     pass
 
 
+class StaleReflections(stale_reflections.StaleReflections, MemoryPostprocessor):
+    pass
+
+
+class TokenBudget(token_budget.TokenBudget, MemoryPostprocessor):
+    pass
+
+
 class PrintMemory(print_memory.PrintMemory, TextPostprocessor):
     pass
+
+
+class MergeMemory(merge_memory.MergeMemory, TextPostprocessor):
+    pass
+
+
+class RewriteMemory(rewrite_memory.RewriteMemory, TextPostprocessor):
+    llm: LLM | None = Field(None, exclude=True, repr=False)
+
+
+class Reflect(reflect.Reflect, TextPostprocessor):
+    llm: LLM | None = Field(None, exclude=True, repr=False)

@@ -9,18 +9,16 @@ from typing import Any, Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
-from llama_index.core.llms import LLM
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, QueryType
 from llama_index_instrumentation import get_dispatcher
 from pydantic import Field, PrivateAttr
 
-from llamaindex_recall._convert import to_memory, to_node
+from llamaindex_recall._convert import to_memory, to_nodes
 from llamaindex_recall._model import ask, ask_async
-from llamaindex_recall.postprocessors import ExtractTime, FuseRerank, SemanticRank
 from recall_stages.explain import Explanation
 from recall_stages.explain import explain as explain_memories
-from recall_stages.retriever import CallOptions, MemoryRetriever, MemoryStore
-from recall_stages.stage import Recall, Steps, arun, run
+from recall_stages.retriever import CallOptions, MemoryRetriever
+from recall_stages.stage import Steps, arun, run
 
 dispatcher = get_dispatcher(__name__)
 
@@ -84,31 +82,19 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         return self.store.add([to_memory(node) for node in nodes])
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return _nodes(run(self._steps(query_bundle), ask, self.store.find))
+        store = self.store
+        steps = self._steps(query_bundle)
+        return to_nodes(run(steps, ask, store.find, store.get, store.add))
 
     @dispatcher.span  # LlamaIndex decorates only the sync method by itself
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return _nodes(await arun(self._steps(query_bundle), ask_async, self.store.afind))
+        store = self.store
+        steps = self._steps(query_bundle)
+        return to_nodes(await arun(steps, ask_async, store.afind, store.get, store.add))
 
     def _steps(self, query_bundle: QueryBundle) -> Steps:
         options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}
         return self.steps_for(query_bundle.query_str, datetime.now(UTC), options)
-
-
-def personal_memory_retriever(
-    store: MemoryStore, llm: LLM | None = None, **settings: Any
-) -> RecallRetriever:
-    """The personal flow: time extracted, memories retrieved, ranked and fused (seed 000).
-
-    Args:
-        store: The collection.
-        llm: A model that ranks the candidates, and is asked about words of time that the grammar
-            cannot read; None = the flow makes no model call.
-        **settings: Further settings of `RecallRetriever`.
-    """
-    rank = [SemanticRank(llm=llm)] if llm is not None else []
-    stages = [ExtractTime(llm=llm), *rank, FuseRerank()]
-    return RecallRetriever(store=store, stages=stages, **settings)
 
 
 def explain(nodes: Sequence[NodeWithScore]) -> Explanation:
@@ -123,8 +109,3 @@ def _bundle(asked: QueryType, options: CallOptions) -> QueryBundle:
         own = asked.options if isinstance(asked, RecallQueryBundle) else {}
         return RecallQueryBundle(asked.query_str, options={**own, **options})
     return RecallQueryBundle(asked, options=options)
-
-
-def _nodes(recall: Recall) -> list[NodeWithScore]:
-    zone = recall.query.reference_time.tzinfo
-    return [to_node(memory, zone) for memory in recall.memories]

@@ -84,7 +84,7 @@ class ExtractTime(Stage):
             [reply] = yield [time_prompt(recall.query, self.llm)]
             found = read_time(str(reply), recall.query)
         except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
-            return recall.fell_back(type(self).__name__, f"{type(error).__name__}: {error}")
+            return recall.fell_back(type(self).__name__, error)
         return recall if found is None else self._understood(recall, [found])
 
     def _understood(self, recall: Recall, ranges: list[TimeRange]) -> Recall:

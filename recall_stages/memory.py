@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from recall_stages.errors import QueryError, ScopeError
+from recall_stages.messages import Message
 from recall_stages.settings import Settings
 from recall_stages.timeline import Recurrence, TimeRange, parse_time
 
@@ -224,6 +225,7 @@ class Query(Settings):
         time_ranges: The times that the question names, best first; set by `ExtractTime`.
         search_text: What the embedding sees; the text itself where empty.
         k: How many memories the asker wants; None outside a retriever.
+        messages: The conversation in which it is asked, oldest first, where that is known.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -235,6 +237,7 @@ class Query(Settings):
     time_ranges: tuple[TimeRange, ...] = ()
     search_text: str = ""
     k: int | None = Field(None, ge=1)
+    messages: tuple[Message, ...] = ()
 
 
 def query_text(text: object) -> str:

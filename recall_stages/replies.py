@@ -1,10 +1,14 @@
-"""JSON out of a model's reply: fenced or bare, after thoughts or prose, with limits."""
+"""JSON out of a model's reply: fenced or bare, after thoughts or prose, with limits.
+
+The one place where replies are read; what the values are worth is for each stage to check.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from recall_stages.errors import ReplyError
 
@@ -13,25 +17,67 @@ _MOST_TRIES = 200  # braces that open nothing; each costs a scan of what follows
 _THOUGHT = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
 _END_OF_THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _FENCED = re.compile(r"```(?:\w+)?\s*(.*?)```", re.DOTALL)
+_DEEPEST = 8  # objects within each other in which an answer is looked for
+_NAMED_NUMBER = re.compile(r"\s*(?:memory|no\.?|#)?\s*\[?\s*(\d{1,6})\s*\]?\s*", re.IGNORECASE)
 _TRAILING_COMMA = re.compile(r",(\s*[\]}])")
 
 Json = dict[str, object] | list[object]
 
 
-def read_json(reply: str) -> Json:
-    r"""The first JSON object or list in a reply.
+def answer_under(reply: str, name: str) -> object:
+    r"""What stands under a name in the JSON of a reply, however it is wrapped.
+
+    The object may be inside another, in a tool call, or in a text that is JSON itself. A reply
+    that is a list is taken as that which was asked for, without its name.
 
     Raises:
         ReplyError: When there is none, or the reply is longer than any honest one.
 
     Examples:
-        >>> read_json('Sure!\n```json\n{"scores": [1, 2,]}\n```')
-        {'scores': [1, 2]}
+        >>> answer_under('Sure!\n```json\n{"scores": [1, 2,]}\n```', "scores")
+        [1, 2]
+        >>> answer_under('{"name": "rank", "arguments": "{\\"scores\\": [1]}"}', "scores")
+        [1]
     """
-    for part in spoken_parts(reply):
-        for value in json_values(part):
-            return value
-    raise ReplyError(f"expected JSON; the model said {spoken(reply)[:80]!r}")
+    values = [value for part in spoken_parts(reply) for value in json_values(part)]
+    for value in values:
+        found = _under(value, name, _DEEPEST)
+        if found is not None:
+            return found
+    lists = [value for value in values if isinstance(value, list)]
+    if lists:
+        return lists[0]
+    raise ReplyError(f"expected JSON with {name!r}; the model said {spoken(reply)[:80]!r}")
+
+
+def whole_number(value: object) -> int | None:
+    """A number by which a memory is named: 2, 2.0, "2", "[2]" or "Memory 2"; None = no such.
+
+    Examples:
+        >>> [whole_number(each) for each in (2, 2.0, "[2]", "Memory 2", "two", 2.5, True)]
+        [2, 2, 2, 2, None, None, None]
+    """
+    if isinstance(value, str):
+        named = _NAMED_NUMBER.fullmatch(value)
+        return int(named[1]) if named else None
+    number = decimal_number(value)
+    return int(number) if number is not None and number.is_integer() else None
+
+
+def decimal_number(value: object) -> float | None:
+    """A finite number, or a text that is one; None = neither.
+
+    Examples:
+        >>> [decimal_number(each) for each in (0.5, "0.5", "high", float("nan"), True, None)]
+        [0.5, 0.5, None, None, None, None]
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 def spoken(reply: str) -> str:
@@ -64,7 +110,7 @@ def spoken_parts(reply: str) -> Iterator[str]:
 def json_values(text: str) -> Iterator[Json]:
     """Every JSON object and list in a text, in order; none lies within another."""
     text = _TRAILING_COMMA.sub(r"\1", text)
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(strict=False)  # a model breaks lines inside its strings
     end = tries = 0
     for opening in re.finditer(r"[{\[]", text):
         if opening.start() < end:
@@ -77,3 +123,21 @@ def json_values(text: str) -> Iterator[Json]:
                 return
             continue
         yield value
+
+
+def _under(value: object, name: str, deep: int) -> object:
+    """What a name stands for in a value, or in the values within it; None = nothing."""
+    if deep == 0:
+        return None
+    if isinstance(value, str):
+        inner: Iterable[object] = json_values(value) if name in value else ()
+    elif isinstance(value, dict):
+        if value.get(name) is not None:
+            found: object = value[name]
+            return found
+        inner = value.values()
+    else:
+        inner = value if isinstance(value, list) else ()
+    return next(
+        (found for each in inner if (found := _under(each, name, deep - 1)) is not None), None
+    )

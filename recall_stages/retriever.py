@@ -9,11 +9,13 @@ from typing import Annotated, Literal, Protocol, Self, TypedDict, runtime_checka
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from recall_stages.build_query import BuildQuery
 from recall_stages.errors import QueryError
 from recall_stages.extract_time import ExtractTime
 from recall_stages.function_stage import as_stage
 from recall_stages.fuse_rerank import FuseRerank
 from recall_stages.memory import Filter, Memory, Query, Scope, query_text
+from recall_stages.messages import Message, read_messages
 from recall_stages.retrieve import Method, Retrieve, check_threshold
 from recall_stages.stage import Recall, Search, Stage, Steps, pipeline
 from recall_stages.store.where import filter_where
@@ -36,6 +38,9 @@ class MemoryStore(Protocol):
     async def afind(self, searches: Sequence[Search]) -> Sequence[list[Memory]]:
         """The same, without blocking the event loop."""
 
+    def get(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories with these ids; missing ones are left out."""
+
     def add(self, memories: Iterable[Memory]) -> list[str]:
         """Store memories and return their ids."""
 
@@ -52,6 +57,7 @@ class CallOptions(TypedDict, total=False):
     filter: Filter | None
     time_range: RangeInput | None
     time_mode: TimeMode
+    messages: Sequence[object]
 
 
 class RecallOptions(Timed):
@@ -64,6 +70,7 @@ class RecallOptions(Timed):
     filter: Filter | None = None
     time_range: RangeInput | None = None
     time_mode: TimeMode = "prefer"
+    messages: Annotated[tuple[Message, ...], BeforeValidator(read_messages)] = ()
 
     @field_validator("filter")
     @classmethod
@@ -130,6 +137,8 @@ class MemoryRetriever(RecallOptions):
             Tuesday"; the question's own words of time are then not read.
         time_mode: What a time named in the question does. "prefer" searches and favours it,
             "require" returns nothing else, "ignore" does not read it.
+        messages: The conversation in which it is asked: a list of messages with a role and a
+            content. `BuildQuery` and `RewriteMemory` look at the last three.
         fetch_k: The size of the candidate pool; never less than four times k.
         recall_key: The key that holds the question, when a chain hands over a dict.
         stages: What is done, in order; those that work on the question come before the search.
@@ -145,7 +154,8 @@ class MemoryRetriever(RecallOptions):
         """The steps that answer a question; `run` or `arun` drives them.
 
         Args:
-            asked: The question, or a mapping that holds it under ``recall_key``.
+            asked: The question, or a mapping that holds it under ``recall_key``, and may hold
+                ``messages``.
             now: What the clock says; used where no timestamp is set.
             given: The settings of this call.
 
@@ -153,15 +163,18 @@ class MemoryRetriever(RecallOptions):
             QueryError: When there is no question.
             ScopeError: When the call asks for memories outside the retriever's scope.
         """
+        if isinstance(asked, Mapping) and "messages" in asked:
+            given = {"messages": asked["messages"], **given}
         call = self.for_call(given)
         moment = call.moment(now)
         query = Query(
-            text=query_text(self._question(asked)),
+            text=self._question(asked, call),
             reference_time=moment,
             scope=call.scope,
             filter=call.filter,
             time_ranges=call.bounds(moment, self._calendar()),
             k=call.k,
+            messages=call.messages,
         )
         retrieve = Retrieve(
             method=call.method,
@@ -178,15 +191,19 @@ class MemoryRetriever(RecallOptions):
     def _calendar(self) -> ExtractTime:
         return next((each for each in self.stages if isinstance(each, ExtractTime)), ExtractTime())
 
-    def _question(self, asked: object) -> object:
-        if not isinstance(asked, Mapping):
-            return asked
-        if self.recall_key not in asked:
-            raise QueryError(
-                f"expected the question under {self.recall_key!r}; got a mapping with "
-                f"{', '.join(map(repr, asked))}; set recall_key to the one that holds it"
-            )
-        return asked[self.recall_key]
+    def _question(self, asked: object, call: RecallOptions) -> str:
+        question = asked
+        if isinstance(asked, Mapping):
+            question = asked.get(self.recall_key)
+            if question is None and "messages" not in asked:
+                raise QueryError(
+                    f"expected the question under {self.recall_key!r}; got a mapping with "
+                    f"{', '.join(map(repr, asked))}; set recall_key to the one that holds it"
+                )
+        builds = any(isinstance(stage, BuildQuery) for stage in self.stages)
+        if builds and call.messages and (question is None or question == ""):
+            return ""  # `BuildQuery` makes one of the messages
+        return query_text(question)
 
     @staticmethod
     def _unasked(stage: Stage, call: RecallOptions) -> bool:

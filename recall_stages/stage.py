@@ -1,24 +1,29 @@
 """A stage, the pipeline (an ordered list of stages), and the two drivers that wait for the world.
 
 A stage never waits for anything. One that needs a model or the collection is a generator: it
-yields what it wants, several requests at once, and is handed the answers; an error arrives at the
-``yield``, so one ``except`` holds the fallback for the sync and the async world alike.
+yields what it wants, several requests of one kind at once, and is handed the answers; an error
+arrives at the ``yield``, so one ``except`` holds the fallback for the sync and the async world
+alike. Of several prompts each has an outcome of its own: where some fail, these have their error
+in the place of a reply; only where all do, the error arrives at the ``yield``.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Never, cast
 
 from pydantic import Field
-from typing_extensions import TypeIs
 
+from recall_stages.citations import Citation
 from recall_stages.errors import StoreError
 from recall_stages.memory import Filter, Memory, Query, Scope
 from recall_stages.settings import Settings
 from recall_stages.timeline import TimeRange
+
+_LONGEST_REASON = 300  # characters of an error that a trace holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +34,14 @@ class Prompt:
         system: How the model is to work, and what form its reply must have.
         user: The material.
         llm: The framework's model to ask; only the face knows what it is.
+        timeout_s: Seconds to wait for the reply, of all that is asked at once; None = no limit of
+            ours.
     """
 
     system: str
     user: str
     llm: object
+    timeout_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +68,37 @@ class Search:
     method: Literal["semantic", "keyword"] = "semantic"
 
 
-Requests = Sequence[Prompt] | Sequence[Search]
-Answers = Sequence[str] | Sequence[list[Memory]]
-Ask = Callable[[Sequence[Prompt]], Sequence[str]]
-AsyncAsk = Callable[[Sequence[Prompt]], Awaitable[Sequence[str]]]
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """What a stage asks of the collection: memories by their ids; those that are gone are left out.
+
+    Attributes:
+        ids: Their ids.
+    """
+
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """What a stage asks of the collection: to store memories, and return them with their ids.
+
+    Attributes:
+        memories: What to store; one with an id that is there already replaces it.
+    """
+
+    memories: tuple[Memory, ...]
+
+
+Requests = Sequence[Prompt] | Sequence[Search] | Sequence[Fetch] | Sequence[Write]
+Replies = Sequence[str | Exception]
+Answers = Replies | Sequence[list[Memory]] | Sequence[list[str]]
+Ask = Callable[[Sequence[Prompt]], Replies]
+AsyncAsk = Callable[[Sequence[Prompt]], Awaitable[Replies]]
 Find = Callable[[Sequence[Search]], Sequence[list[Memory]]]
 AsyncFind = Callable[[Sequence[Search]], Awaitable[Sequence[list[Memory]]]]
+Get = Callable[[Sequence[str]], list[Memory]]
+Add = Callable[[Sequence[Memory]], list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +110,21 @@ class Recall:
         memories: The candidates, best first.
         text: What the reader sees, once a stage has written it.
         fallbacks: The steps that could not do their work, and why; nothing is lost by them.
+        citations: The sentences of the text and what each rests on, where a model wrote them.
     """
 
     query: Query
     memories: tuple[Memory, ...] = ()
     text: str = ""
     fallbacks: tuple[str, ...] = ()
+    citations: tuple[Citation, ...] = ()
 
-    def fell_back(self, step: str, why: str) -> Recall:
+    def fell_back(self, step: str, why: str | Exception) -> Recall:
         """A copy that names a step which did not do its work, and why."""
-        return replace(self, fallbacks=(*self.fallbacks, f"{step}: {why}"))
+        told = f"{type(why).__name__}: {why}" if isinstance(why, Exception) else why
+        if len(told) > _LONGEST_REASON:  # a server may answer with a whole page
+            told = f"{told[:_LONGEST_REASON]}…"
+        return replace(self, fallbacks=(*self.fallbacks, f"{step}: {told}"))
 
 
 Steps = Generator[Requests, Answers, Recall]
@@ -140,27 +178,31 @@ def pipeline(stages: Sequence[Stage], recall: Recall) -> Steps:
     )
 
 
-def _is_search(requests: Requests) -> TypeIs[Sequence[Search]]:
-    return isinstance(requests[0], Search)
-
-
-def nowhere(_: Sequence[Search]) -> Sequence[list[Memory]]:
+def nowhere(_: object) -> Never:
     """The collection of a stage that is used without a retriever: there is none."""
-    raise StoreError("there is nothing to search here; use this stage inside a RecallRetriever")
+    raise StoreError("there is no collection here; use this stage inside a RecallRetriever")
 
 
-async def anowhere(searches: Sequence[Search]) -> Sequence[list[Memory]]:
+async def anowhere(_: object) -> Never:
     """The same for `arun`."""
-    return nowhere(searches)
+    nowhere(_)
 
 
-def run(steps: Steps, ask: Ask, find: Find = nowhere) -> Recall:
+def run(
+    steps: Steps, ask: Ask, find: Find = nowhere, get: Get = nowhere, add: Add = nowhere
+) -> Recall:
     """Drive steps to their end, answering each request in turn."""
     try:
         requests = next(steps)
         while True:
             try:
-                answers = find(requests) if _is_search(requests) else ask(requests)
+                answers: Answers
+                if isinstance(requests[0], Prompt):
+                    answers = _heard(ask(cast("Sequence[Prompt]", requests)))
+                elif isinstance(requests[0], Search):
+                    answers = find(cast("Sequence[Search]", requests))
+                else:
+                    answers = _looked_up(cast("Sequence[Fetch | Write]", requests), get, add)
             except Exception as error:  # noqa: BLE001 - the stage decides what it can mend
                 requests = steps.throw(error)
             else:
@@ -170,13 +212,22 @@ def run(steps: Steps, ask: Ask, find: Find = nowhere) -> Recall:
         return outcome
 
 
-async def arun(steps: Steps, ask: AsyncAsk, find: AsyncFind = anowhere) -> Recall:
+async def arun(
+    steps: Steps, ask: AsyncAsk, find: AsyncFind = anowhere, get: Get = nowhere, add: Add = nowhere
+) -> Recall:
     """Drive steps to their end without blocking the event loop."""
     try:
         requests = next(steps)
         while True:
             try:
-                answers = await (find(requests) if _is_search(requests) else ask(requests))
+                answers: Answers
+                if isinstance(requests[0], Prompt):
+                    answers = _heard(await ask(cast("Sequence[Prompt]", requests)))
+                elif isinstance(requests[0], Search):
+                    answers = await find(cast("Sequence[Search]", requests))
+                else:
+                    asked = cast("Sequence[Fetch | Write]", requests)
+                    answers = await asyncio.to_thread(_looked_up, asked, get, add)
             except Exception as error:  # noqa: BLE001 - the stage decides what it can mend
                 requests = steps.throw(error)
             else:
@@ -184,3 +235,18 @@ async def arun(steps: Steps, ask: AsyncAsk, find: AsyncFind = anowhere) -> Recal
     except StopIteration as done:
         outcome: Recall = done.value
         return outcome
+
+
+def _heard(replies: Replies) -> Replies:
+    """What the models said; where none of them said anything, the first error is raised."""
+    errors = [reply for reply in replies if isinstance(reply, Exception)]
+    if errors and len(errors) == len(replies):
+        raise errors[0]
+    return replies
+
+
+def _looked_up(requests: Sequence[Fetch | Write], get: Get, add: Add) -> Answers:
+    return cast(
+        "Answers",
+        [get(each.ids) if isinstance(each, Fetch) else add(each.memories) for each in requests],
+    )

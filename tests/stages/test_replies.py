@@ -5,7 +5,7 @@ import time
 import pytest
 
 from recall_stages.errors import ReplyError
-from recall_stages.replies import json_values, read_json
+from recall_stages.replies import answer_under, json_values
 
 GOOD = {
     "bare": '{"scores": [1]}',
@@ -17,12 +17,18 @@ GOOD = {
     "before thoughts": '{"scores": [1]}<think>Was that right? {"scores": [9]}',
     "with trailing commas": '{"scores": [1,],}',
     "after a brace that opens nothing": 'I {think} so: {"scores": [1]}',
+    "after other JSON": '{"thoughts": ["so so"]} {"scores": [1]}',
+    "within another object": '{"result": {"scores": [1]}}',
+    "in a tool call": '{"name": "rank", "arguments": {"scores": [1]}}',
+    "in a tool call as text": '{"tool_calls": [{"arguments": "{\\"scores\\": [1]}"}]}',
+    "as a list without its name": "[1]",
+    "beside a text of several lines": '{"why": "a\nb", "scores": [1]}',
 }
 
 
 @pytest.mark.parametrize("reply", GOOD.values(), ids=GOOD.keys())
 def test_json_is_found(reply: str) -> None:
-    assert read_json(reply) == {"scores": [1]}
+    assert answer_under(reply, "scores") == [1]
 
 
 @pytest.mark.parametrize(
@@ -39,14 +45,14 @@ def test_json_is_found(reply: str) -> None:
 )
 def test_what_is_none_is_an_error(reply: str) -> None:
     with pytest.raises(ReplyError, match="expected"):
-        read_json(reply)
+        answer_under(reply, "scores")
 
 
 @pytest.mark.parametrize("babble", ["[", "{", "<think>", "```", '{"a":', "[1,", "</think>"])
 def test_babble_is_given_up_soon(babble: str) -> None:
     begun = time.perf_counter()
     with pytest.raises(ReplyError):
-        read_json(babble * (199_000 // len(babble)))
+        answer_under(babble * (199_000 // len(babble)), "scores")
 
     assert time.perf_counter() - begun < 2
 

@@ -1,9 +1,9 @@
-"""The prompt of SemanticRank, to the letter: a change of it shows here."""
+"""SemanticRank without a model, and what it sends to one."""
 
 from datetime import UTC, datetime
 
 from recall_stages.memory import Memory, Query
-from recall_stages.semantic_rank import SYSTEM, SemanticRank
+from recall_stages.semantic_rank import SemanticRank
 from recall_stages.stage import Recall, run
 
 ASKED = Recall(
@@ -13,27 +13,6 @@ ASKED = Recall(
         Memory(content="Ask <b>first</b>.", when_to_use="At the dentist's", memory_type="task"),
     ),
 )
-
-
-def test_the_prompt() -> None:
-    [prompt] = next(SemanticRank(llm=object()).apply(ASKED))
-
-    assert prompt.system == SYSTEM
-    assert (
-        prompt.user
-        == """\
-The question, asked at 2024-03-08 12:00 (Friday):
-Who filled my tooth?
-
-The memories:
-<memory number="1" author="Ann" recorded="2024-03-05 Tuesday">
-The dentist did.
-</memory>
-<memory number="2">
-When to use: At the dentist's
-Ask &lt;b&gt;first&lt;/b&gt;.
-</memory>"""
-    )
 
 
 def test_switched_off_it_only_sorts() -> None:

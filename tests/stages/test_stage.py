@@ -7,7 +7,18 @@ import pytest
 
 from recall_stages.errors import StoreError
 from recall_stages.memory import Memory, Query
-from recall_stages.stage import Prompt, Recall, Search, Stage, Steps, arun, pipeline, run
+from recall_stages.stage import (
+    Fetch,
+    Prompt,
+    Recall,
+    Search,
+    Stage,
+    Steps,
+    Write,
+    arun,
+    pipeline,
+    run,
+)
 
 ASKED = Recall(Query(text="tea?", reference_time=datetime(2024, 3, 8, tzinfo=UTC)))
 
@@ -97,3 +108,64 @@ def test_every_memory_names_the_step_that_fell_back() -> None:
     recall = run(pipeline([Asks(), Finds()], ASKED), ask)
 
     assert [memory.trace["degraded"] for memory in recall.memories] == ["Asks: down"] * 2
+
+
+def test_of_several_prompts_one_that_fails_has_its_error_in_place_of_a_reply() -> None:
+    class Keeps(Stage):
+        def apply(self, recall: Recall) -> Steps:
+            replies = yield [Prompt("s", "one", None), Prompt("s", "two", None)]
+            return Recall(recall.query, text=" and ".join(map(repr, replies)))
+
+    def ask(prompts):
+        return ["said", OSError("down")]
+
+    async def ask_async(prompts):
+        return ask(prompts)
+
+    for recall in (
+        run(Keeps().apply(ASKED), ask),
+        asyncio.run(arun(Keeps().apply(ASKED), ask_async)),
+    ):
+        assert recall.text == "'said' and OSError('down')"
+
+
+def test_where_all_prompts_fail_the_first_error_arrives_at_the_yield() -> None:
+    def ask(prompts):
+        return [ConnectionError("down"), OSError("late")]
+
+    async def ask_async(prompts):
+        return ask(prompts)
+
+    for recall in (
+        run(pipeline([Asks()], ASKED), ask),
+        asyncio.run(arun(pipeline([Asks()], ASKED), ask_async)),
+    ):
+        assert recall.fallbacks == ("Asks: down",)
+
+
+def test_a_stage_may_read_and_write_the_collection_in_both_worlds() -> None:
+    stored: dict[str, Memory] = {}
+
+    class Keeps(Stage):
+        def apply(self, recall: Recall) -> Steps:
+            [ids] = yield [Write((Memory(content="Tea.", id="tea"),))]
+            [found] = yield [Fetch((*ids, "gone"))]
+            return Recall(recall.query, tuple(found))
+
+    def add(memories):
+        stored.update({each.id: each for each in memories})
+        return [each.id for each in memories]
+
+    def get(ids):
+        return [stored[each] for each in ids if each in stored]
+
+    async def ask_async(prompts):
+        raise AssertionError("no model is asked")
+
+    sync = run(Keeps().apply(ASKED), ask=list, get=get, add=add)
+    asynchronous = asyncio.run(arun(Keeps().apply(ASKED), ask_async, get=get, add=add))
+
+    assert [each.content for each in sync.memories] == ["Tea."]
+    assert sync == asynchronous
+    with pytest.raises(StoreError, match="inside a RecallRetriever"):
+        run(Keeps().apply(ASKED), ask=list)

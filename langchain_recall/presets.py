@@ -1,0 +1,71 @@
+"""The flows of the seeds as retrievers, ready made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_recall._model import Model
+from langchain_recall.compressors import (
+    BuildQuery,
+    ExtractTime,
+    FuseRerank,
+    MergeMemory,
+    RerankMemory,
+    RewriteMemory,
+    SemanticRank,
+    StaleReflections,
+)
+from langchain_recall.retriever import RecallRetriever
+from recall_stages.retriever import MemoryStore
+
+_TASKS = {"memory_type": "task"}
+
+
+def personal_memory_retriever(
+    store: MemoryStore, llm: Model | None = None, *, rewrite: bool = False, **settings: Any
+) -> RecallRetriever:
+    """The personal flow: time extracted, memories retrieved, ranked and fused (seed 000).
+
+    Args:
+        store: The collection.
+        llm: A model that ranks the candidates, and is asked about words of time that the grammar
+            cannot read; None = the flow makes no model call.
+        rewrite: Return one text, which the model makes of the memories and in which every sentence
+            cites them, instead of the memories; see `RewriteMemory`.
+        **settings: Further settings of `RecallRetriever`.
+    """
+    rank = [SemanticRank(llm=llm)] if llm is not None else []
+    tell = [RewriteMemory(llm=llm)] if rewrite else []
+    stages = [ExtractTime(llm=llm), *rank, StaleReflections(), FuseRerank(), *tell]
+    return RecallRetriever(store=store, stages=stages, **settings)
+
+
+def task_memory_retriever(
+    store: MemoryStore, llm: Model | None = None, **settings: Any
+) -> RecallRetriever:
+    """The task flow: a query built, memories retrieved, reranked and rewritten (seed 002).
+
+    Returns one text. Ask it with a question, or with the conversation:
+    ``retriever.invoke({"messages": [...]})``.
+
+    Args:
+        store: The collection; memories of the type "task" are looked for, unless a filter is set.
+        llm: A model that builds the query where only messages are given, reranks the memories and
+            rewrites them; None = the flow makes no model call.
+        **settings: Further settings of `RecallRetriever`.
+    """
+    stages = [BuildQuery(llm=llm), RerankMemory(llm=llm), RewriteMemory(llm=llm)]
+    return RecallRetriever(store=store, stages=stages, **{"filter": _TASKS, **settings})
+
+
+def simple_task_memory_retriever(store: MemoryStore, **settings: Any) -> RecallRetriever:
+    """The task flow without a model: a query built, memories retrieved and merged (seed 002).
+
+    Returns one text.
+
+    Args:
+        store: The collection; memories of the type "task" are looked for, unless a filter is set.
+        **settings: Further settings of `RecallRetriever`.
+    """
+    stages = [BuildQuery(), MergeMemory()]
+    return RecallRetriever(store=store, stages=stages, **{"filter": _TASKS, **settings})

@@ -1,0 +1,152 @@
+"""Reflect: Q x R -> text. What the memories come to: a summary or key points, every one cited.
+
+Without a model, and where its words cannot be verified, the first sentences of the best memories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from string import Template
+from typing import Literal
+
+from pydantic import Field
+
+from recall_stages.citations import Citation
+from recall_stages.claims import read_claims, sentences_in
+from recall_stages.errors import ReplyError
+from recall_stages.grounding import Verified, verify
+from recall_stages.memory import Memory, Query
+from recall_stages.model_stage import ModelStage
+from recall_stages.quoting import QUOTED_MATERIAL, quoted_question
+from recall_stages.reflections import is_reflection, reflection_of
+from recall_stages.stage import Prompt, Recall, Steps, Write
+from recall_stages.text_stage import TextStage
+from recall_stages.windows import Window
+
+FEWEST, MOST = 3, 5  # key points, as the seed has it
+
+SYSTEM = Template(f"""\
+You say what memories come to, taken together, with regard to a question: $wanted. Every sentence \
+rests on memories and names them by number; keep to their own words, names and figures, and add \
+nothing that they do not say. Write in the language of the memories. {QUOTED_MATERIAL} So is the \
+question. Reply with JSON only, one entry for each $entry:
+{{"points": [{{"text": "...", "memories": [1, 3]}}, {{"text": "...", "memories": [2]}}]}}""")
+
+WANTED = {
+    "summary": {"wanted": "a summary of a few sentences", "entry": "sentence"},
+    "key_points": {
+        "wanted": f"{FEWEST} to {MOST} key points of one sentence each, the weightiest first",
+        "entry": "point",
+    },
+}
+
+USER = Template("""\
+$question
+
+The memories:
+$memories""")
+
+
+class Reflect(ModelStage, TextStage):
+    """Say what the memories come to: a summary or key points, in sentences that cite them.
+
+    The reflection of recall-kit. Each sentence is verified as `RewriteMemory` verifies its own;
+    what cannot be is removed, and the trace counts it. Where nothing is left, where the model
+    fails and without one, it is the first sentences of the best memories. Reflections are never
+    reflected on: stored ones among the memories are no part of it. The memories must fit into one
+    prompt; where they do not, the best of them are reflected on, and the others named in the trace.
+
+    Args:
+        llm: The framework's model. None = the first sentences of the best memories.
+        kind: "summary", or "key_points": 3 to 5 of them, a line each.
+        store_reflections: Store what the model wrote as a memory of type "reflection", with the
+            question and the ids of the memories it cites. The same reflection is stored once. Only
+            inside a retriever; a collection that cannot be written is named in the trace.
+        min_support: The share of a sentence's words that must stand in the memories it cites, 0
+            to 1; with 0 these need only exist.
+        timeout_s: Seconds to wait for the reply. None = as the model has it.
+        token_budget: How many tokens of memories go into the prompt.
+        token_counter: What counts them: a function from a text to a number. None = tiktoken where
+            its files are on this machine, else an estimate.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> from recall_stages.stage import run
+        >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> known = (Memory(content="Ann likes tea. Often."), Memory(content="No milk."))
+        >>> print(run(Reflect(kind="key_points").apply(Recall(asked, known)), ask=list).text)
+        - Ann likes tea. [1]
+        - No milk. [2]
+    """
+
+    kind: Literal["summary", "key_points"] = "summary"
+    store_reflections: bool = False
+    min_support: float = Field(0.4, ge=0, le=1)
+
+    def apply(self, recall: Recall) -> Steps:
+        """Ask for the reflection, verify every sentence of it, set it, and store it if so set."""
+        sources = tuple(each for each in recall.memories if not is_reflection(each))
+        recall = self.asked_for(replace(recall, memories=sources))
+        if not recall.memories:
+            return recall
+        citations = _first_sentences(recall.memories)
+        if self.llm is not None:
+            window, *others = self.windows(recall.memories)
+            if others:
+                left_out = ", ".join(each.id for other in others for each in other.memories)
+                recall = recall.fell_back(type(self).__name__, f"no room for memories {left_out}")
+            try:
+                [reply] = yield [self._prompt(recall.query, window)]
+                told = self._read(str(reply), window)
+            except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
+                recall = recall.fell_back(type(self).__name__, error)
+            else:
+                citations = told.citations[: MOST if self.kind == "key_points" else None]
+                recall = yield from self._verified(recall, told, citations)
+        return replace(recall, text=self._text(citations), citations=citations)
+
+    def _verified(self, recall: Recall, told: Verified, citations: Sequence[Citation]) -> Steps:
+        """Say what was left out of it, and store the rest if so set."""
+        if told.removed:
+            why = f"{told.removed} sentence(s) left out that do not rest on what they cite"
+            recall = recall.fell_back(type(self).__name__, why)
+        if self.store_reflections:
+            written = reflection_of(self._plain(citations), citations, recall)
+            try:
+                yield [Write((written,))]
+            except Exception as error:  # noqa: BLE001 - the reflection is there, if not stored
+                recall = recall.fell_back(type(self).__name__, error)
+        return recall
+
+    def _prompt(self, query: Query, window: Window) -> Prompt:
+        user = USER.substitute(
+            question=quoted_question(query),
+            memories=window.text,
+        )
+        return Prompt(SYSTEM.substitute(WANTED[self.kind]), user, self.llm, self.timeout_s)
+
+    def _read(self, reply: str, window: Window) -> Verified:
+        claims = read_claims(reply, "points")
+        told = verify(claims, window.memories, self.min_support)
+        if not told.citations:
+            raise ReplyError(f"none of {len(claims)} sentences rests on what it cites")
+        return told
+
+    def _text(self, citations: Sequence[Citation]) -> str:
+        if self.kind == "key_points":
+            return "\n".join(f"- {each.marked()}" for each in citations)
+        return " ".join(each.marked() for each in citations)
+
+    def _plain(self, citations: Sequence[Citation]) -> str:
+        return ("\n" if self.kind == "key_points" else " ").join(
+            each.sentence for each in citations
+        )
+
+
+def _first_sentences(memories: Sequence[Memory]) -> tuple[Citation, ...]:
+    """What can be said without a model: how the best memories begin."""
+    return tuple(
+        Citation((sentences_in(memory.content) or [memory.content])[0], (number,), (memory.id,))
+        for number, memory in enumerate(memories[:MOST], 1)
+    )

@@ -1,0 +1,93 @@
+"""RerankMemory: Q x R -> R. Task memories in the order in which they help; the poor ones left out.
+
+On failure the order stands, the memories keep the scores they came with, and the trace says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from string import Template
+from typing import cast
+
+from pydantic import Field
+
+from recall_stages.judging import judged, read_ranking
+from recall_stages.memory import Memory, Query
+from recall_stages.model_stage import ModelStage
+from recall_stages.quoting import QUOTED_MATERIAL, quoted_question
+from recall_stages.stage import Prompt, RankStage, Recall, Replies, Steps
+from recall_stages.windows import Window
+
+SYSTEM = f"""\
+You rank memories of earlier tasks by how well they help with a task at hand: whether they bear \
+on it directly, whether their situation is like it, whether they can be acted on, and how sound \
+they are. Name every memory once, the most helpful first, with a score between 0.0 (no help) and \
+1.0 (just what is needed). {QUOTED_MATERIAL} Reply with JSON only:
+{{"ranking": [{{"memory": 2, "score": 0.9}}, {{"memory": 1, "score": 0.3}}]}}"""
+
+USER = Template("""\
+$question
+
+The memories:
+$memories""")
+
+
+class RerankMemory(ModelStage, RankStage):
+    """Put memories of tasks in the order in which they help with the one at hand.
+
+    Seed operation RerankMemoryOp. The reply must be a ranking of the memories that were sent: each
+    counts once, unknown ones do not, and those it leaves out stay below the others in the order of
+    before. Where it gives no scores, the places make them. Where the reply to one prompt of
+    several cannot be used, its memories keep the scores they came with, brought to the scale of
+    the others.
+
+    Args:
+        llm: The framework's model. None = the memories stay in order.
+        enable_llm_rerank: Whether to ask the model at all.
+        enable_score_filter: Whether to leave out memories of low quality: the one stored with
+            them, not how well they answer. A memory without a quality stays.
+        min_score_threshold: The quality from which a memory is good enough, 0 to 1.
+        top_n: How many to keep. Left alone inside a retriever, it never keeps fewer than its k.
+        window: How many memories go into one prompt at the most; all prompts are asked at once.
+        timeout_s: Seconds to wait for the replies; those that are late count as failed.
+            None = as the model has it.
+        token_budget: How many tokens of memories go into one prompt at the most.
+        token_counter: What counts them: a function from a text to a number. None = tiktoken where
+            its files are on this machine, else an estimate.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> from recall_stages.stage import run
+        >>> asked = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> known = (Memory(content="Retry.", quality=0.2), Memory(content="Check the type."))
+        >>> stage = RerankMemory(enable_score_filter=True)
+        >>> [each.content for each in run(stage.apply(Recall(asked, known)), ask=list).memories]
+        ['Check the type.']
+    """
+
+    enable_llm_rerank: bool = True
+    enable_score_filter: bool = False
+    min_score_threshold: float = Field(0.3, ge=0, le=1)
+    window: int = Field(20, ge=1)
+
+    def apply(self, recall: Recall) -> Steps:
+        """Leave out the poor, ask for a ranking of the others, check it, and cut."""
+        memories = [memory for memory in recall.memories if self._good_enough(memory)]
+        if self.llm is not None and self.enable_llm_rerank and len(memories) > 1:
+            windows = self.windows(memories, self.window)
+            try:
+                replies = yield [self._prompt(recall.query, window) for window in windows]
+                memories, errors = judged(windows, cast("Replies", replies), read_ranking)
+            except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
+                recall = recall.fell_back(type(self).__name__, error)
+            else:
+                recall = self.some_failed(recall, errors, windows)
+        return replace(recall, memories=tuple(memories[: self.limit(recall.query)]))
+
+    def _good_enough(self, memory: Memory) -> bool:
+        judged_poor = memory.quality is not None and memory.quality < self.min_score_threshold
+        return not (self.enable_score_filter and judged_poor)
+
+    def _prompt(self, query: Query, window: Window) -> Prompt:
+        user = USER.substitute(question=quoted_question(query), memories=window.text)
+        return Prompt(SYSTEM, user, self.llm, self.timeout_s)

@@ -1,0 +1,141 @@
+"""RewriteMemory: Q x R -> text. The memories told anew for the question, every sentence cited.
+
+Without a model, and where the model's words cannot be verified, they are told as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from string import Template
+from typing import Literal, cast
+
+from pydantic import Field
+
+from recall_stages.claims import read_claims
+from recall_stages.errors import ReplyError
+from recall_stages.grounding import Verified, verify
+from recall_stages.memory import Memory, Query
+from recall_stages.messages import latest
+from recall_stages.model_stage import ModelStage
+from recall_stages.quoting import QUOTED_MATERIAL, quoted_messages, quoted_question
+from recall_stages.stage import Prompt, Recall, Replies, Steps
+from recall_stages.text_stage import TextStage
+from recall_stages.windows import Window, failures, read_each
+
+SYSTEM = f"""\
+You turn memories into a short text that helps with a question: what bears on it, what can be \
+acted on, in a sensible order, and nothing else. Every sentence rests on memories and names them \
+by number; keep to their own words, names and figures, and add nothing that they do not say. Write \
+in the language of the memories. Leave out memories that do not help. {QUOTED_MATERIAL} So are the \
+question and the messages. Reply with JSON only, one entry for each sentence:
+{{"sentences": [{{"text": "...", "memories": [1]}}, {{"text": "...", "memories": [1, 3]}}]}}"""
+
+USER = Template("""\
+$question
+$messages
+The memories:
+$memories""")
+
+
+class RewriteMemory(ModelStage, TextStage):
+    """Tell the memories anew, fitted to the question, in sentences that name what they rest on.
+
+    Seed operation RewriteMemoryOp. The model must cite memories for every sentence; code checks
+    that each cited memory exists, that the sentence's numbers stand in the memories it cites and
+    that these share enough of its words. What cannot be verified is removed, and the trace counts
+    it; where nothing is left, where the model fails, and without one, the memories are told as the
+    seed tells them: ``Memory 1 :``, `` When to use: ...``, `` Content: ...``.
+
+    Of the words, a share is compared (stemmed, without stop words): that finds sentences about
+    something else, and none where one word among right ones is wrong.
+
+    Args:
+        llm: The framework's model. None = the memories as they are.
+        enable_llm_rewrite: Whether to ask the model at all.
+        min_support: The share of a sentence's words that must stand in the memories it cites, 0
+            to 1; with 0 these need only exist.
+        unverified: What becomes of sentences that cannot be verified: "remove" them, or
+            "fall_back" to the memories as they are.
+        timeout_s: Seconds to wait for the replies; those that are late count as failed.
+            None = as the model has it.
+        token_budget: How many tokens of memories go into one prompt; more are told in several
+            parts, asked for at once. One that fails has its memories told as they are.
+        token_counter: What counts them: a function from a text to a number. None = tiktoken where
+            its files are on this machine, else an estimate.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> asked = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> known = Memory(content="Catch PermissionError.", when_to_use="When uploads fail")
+        >>> from recall_stages.stage import run
+        >>> told = run(RewriteMemory().apply(Recall(asked, (known,))), ask=list)
+        >>> print(told.text)
+        Memory 1 :
+         When to use: When uploads fail
+         Content: Catch PermissionError.
+        <BLANKLINE>
+    """
+
+    enable_llm_rewrite: bool = True
+    min_support: float = Field(0.4, ge=0, le=1)
+    unverified: Literal["remove", "fall_back"] = "remove"
+
+    def apply(self, recall: Recall) -> Steps:
+        """Ask for the text, verify every sentence of it, and set it."""
+        recall = self.asked_for(recall)
+        memories = recall.memories
+        if self.llm is None or not self.enable_llm_rewrite or not memories:
+            return replace(recall, text=plain_text(memories))
+        windows = self.windows(memories)
+        try:
+            replies = yield [self._prompt(recall.query, window) for window in windows]
+            outcomes = read_each(windows, cast("Replies", replies), self._read)
+        except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
+            return replace(recall.fell_back(type(self).__name__, error), text=plain_text(memories))
+        recall = self.some_failed(recall, failures(outcomes), windows)
+        told = [each for each in outcomes if isinstance(each, Verified)]
+        removed = sum(each.removed for each in told)
+        if removed:
+            why = f"{removed} sentence(s) left out that do not rest on what they cite"
+            recall = recall.fell_back(type(self).__name__, why)
+        parts = [_told(outcome, window) for outcome, window in zip(outcomes, windows, strict=True)]
+        citations = tuple(citation for each in told for citation in each.citations)
+        return replace(recall, text="\n\n".join(parts), citations=citations)
+
+    def _prompt(self, query: Query, window: Window) -> Prompt:
+        messages = latest(query.messages)
+        told = f"\nThe last messages:\n{quoted_messages(messages)}\n" if messages else ""
+        user = USER.substitute(
+            question=quoted_question(query),
+            messages=told,
+            memories=window.text,
+        )
+        return Prompt(SYSTEM, user, self.llm, self.timeout_s)
+
+    def _read(self, reply: str, window: Window) -> Verified:
+        claims = read_claims(reply, "sentences")
+        told = verify(claims, window.memories, self.min_support, window.first)
+        if not told.citations or (told.removed and self.unverified == "fall_back"):
+            raise ReplyError(
+                f"{told.removed} of {len(claims)} sentences do not rest on what they cite"
+            )
+        return told
+
+
+def plain_text(memories: Sequence[Memory], first: int = 0) -> str:
+    """The memories as the seed tells them, numbered from one after ``first``."""
+    return "\n".join(
+        f"Memory {number} :\n{_when(memory)} Content: {memory.content}\n"
+        for number, memory in enumerate(memories, first + 1)
+    )
+
+
+def _when(memory: Memory) -> str:
+    return f" When to use: {memory.when_to_use}\n" if memory.when_to_use else ""
+
+
+def _told(outcome: Verified | Exception, window: Window) -> str:
+    if isinstance(outcome, Exception):
+        return plain_text(window.memories, window.first)
+    return " ".join(citation.marked() for citation in outcome.citations)

@@ -1,0 +1,47 @@
+"""StaleReflections: R -> R. Reflections weigh less once what they rest on is gone or changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+from pydantic import Field
+
+from recall_stages.memory import Memory
+from recall_stages.reflections import is_reflection, is_stale, source_ids
+from recall_stages.stage import Fetch, Recall, Stage, Steps
+
+
+class StaleReflections(Stage):
+    """Mark stored reflections that have outlived their sources, and let them weigh less.
+
+    A reflection of which a source was deleted, or says something else than when it was reflected
+    on, has its score multiplied and ``stale`` in its trace. Belongs after the stages that score
+    and before `FuseRerank`. Costs nothing where no reflection is among the memories. Only inside a
+    retriever.
+
+    Args:
+        stale_ratio: What the score of a stale reflection is multiplied with.
+    """
+
+    stale_ratio: float = Field(0.5, ge=0, le=1)
+
+    def apply(self, recall: Recall) -> Steps:
+        """Look for the sources of the reflections, and weigh these."""
+        found = [each for each in recall.memories if is_reflection(each)]
+        wanted = dict.fromkeys(source for each in found for source in source_ids(each))
+        if not wanted:
+            return recall
+        [sources] = cast("list[list[Memory]]", (yield [Fetch(tuple(wanted))]))
+        known = {memory.id: memory for memory in sources}
+        weighed = [
+            self._weigh(each) if is_reflection(each) and is_stale(each, known) else each
+            for each in recall.memories
+        ]
+        weighed.sort(key=lambda memory: -(memory.score or 0.0))
+        return replace(recall, memories=tuple(weighed))
+
+    def _weigh(self, memory: Memory) -> Memory:
+        if "stale" in memory.trace:  # weighed before
+            return memory
+        return memory.scored((memory.score or 0.0) * self.stale_ratio, stale=self.stale_ratio)

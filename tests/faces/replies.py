@@ -1,0 +1,229 @@
+"""What models say when they are asked for JSON: the good, the sloppy and the useless.
+
+A reply is made for a stage out of its `Kit`, which knows under which name the stage wants its
+entries and what an entry looks like. ``understood`` says whether the stage can use the reply.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+CONTENTS = {
+    "a": "The dentist moved to Elm Street.",
+    "b": "A filling by the dentist.",
+    "c": "Green tea in the morning.",
+    "d": "Carla plans a wedding.",
+}
+SCORES = [0.2, 0.9, 0.1, 0.4]  # of a, b, c and d, where a model scores them
+
+
+@dataclass(frozen=True)
+class Kit:
+    """How one stage wants to be answered."""
+
+    stage: str
+    key: str
+    settings: dict[str, Any]
+
+    @property
+    def ranks(self) -> bool:
+        return self.key in {"scores", "ranking"}
+
+    def entry(self, place: int, number: object, **other: object) -> dict[str, object]:
+        """The entry on the memory at a place, under this number."""
+        if self.ranks:
+            return {"memory": number, "score": SCORES[place - 1], **other}
+        return {"text": list(CONTENTS.values())[place - 1], "memories": [number], **other}
+
+    def entries(self, numbers: Sequence[object] = (1, 2, 3, 4)) -> list[dict[str, object]]:
+        return [self.entry(place, number) for place, number in enumerate(numbers, 1)]
+
+    def payload(self, entries: object = None) -> dict[str, object]:
+        return {self.key: self.entries() if entries is None else entries}
+
+    def json(self, entries: object = None) -> str:
+        return json.dumps(self.payload(entries))
+
+
+KITS = [
+    Kit("SemanticRank", "scores", {}),
+    Kit("RerankMemory", "ranking", {}),
+    Kit("RewriteMemory", "sentences", {}),
+    Kit("Reflect", "points", {"kind": "key_points"}),
+]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a model says, or the error it raises."""
+
+    name: str
+    make: Callable[[Kit], Any]
+    understood: bool
+    kits: Sequence[str] = tuple(kit.stage for kit in KITS)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def good(name: str, make: Callable[[Kit], Any], *kits: str) -> Reply:
+    return Reply(name, make, True, kits or tuple(kit.stage for kit in KITS))
+
+
+def bad(name: str, make: Callable[[Kit], Any], *kits: str) -> Reply:
+    return Reply(name, make, False, kits or tuple(kit.stage for kit in KITS))
+
+
+WRAPPED = [
+    good("bare", lambda kit: kit.json()),
+    good("pretty", lambda kit: json.dumps(kit.payload(), indent=2)),
+    good("fenced", lambda kit: f"```json\n{kit.json()}\n```"),
+    good("fenced, in capitals", lambda kit: f"```JSON\n{kit.json()}\n```"),
+    good("fenced without a language", lambda kit: f"```\n{kit.json()}\n```"),
+    good("fenced on one line", lambda kit: f"```json{kit.json()}```"),
+    good("fence that is never closed", lambda kit: f"```json\n{kit.json()}"),
+    good("prose before", lambda kit: f"Sure, here you are: {kit.json()}"),
+    good("prose after", lambda kit: f"{kit.json()}\nI hope that this helps!"),
+    good("prose with brackets", lambda kit: f"I looked {{closely}} [twice]: {kit.json()} [end]"),
+    good("prose in another language", lambda kit: f"好的，结果如下：\n{kit.json()}\n如上所述。"),
+    good("after a thought", lambda kit: f'<think>{{"{kit.key}": []}}?</think>{kit.json()}'),
+    good("after a thought begun before", lambda kit: f"hm, so</think>\n{kit.json()}"),
+    good("trailing commas", lambda kit: kit.json().replace("}]", "},]").replace("]}", "],}")),
+    good("byte order mark", lambda kit: "\ufeff" + kit.json()),
+    good(
+        "windows line ends", lambda kit: json.dumps(kit.payload(), indent=1).replace("\n", "\r\n")
+    ),
+    good("line breaks in a string", lambda kit: f'{{"why": "a\nb", {kit.json()[1:]}'),
+    good(
+        "more than was asked for", lambda kit: json.dumps({"why": ["x"], **kit.payload(), "n": 4})
+    ),
+    good("the list alone", lambda kit: json.dumps(kit.entries())),
+    good("inside another object", lambda kit: json.dumps({"result": {"data": kit.payload()}})),
+    good("an empty object before", lambda kit: "{} " + kit.json()),
+    good("said twice", lambda kit: f"{kit.json()}\n{kit.json()}"),
+    good("a tool call", lambda kit: json.dumps({"name": "f", "arguments": kit.payload()})),
+    good("a tool call as text", lambda kit: json.dumps({"name": "f", "arguments": kit.json()})),
+    good(
+        "a tool call as an API writes it",
+        lambda kit: json.dumps({"tool_calls": [{"function": {"arguments": kit.json()}}]}),
+    ),
+]
+
+NUMBERED = [
+    good("numbers as strings", lambda kit: kit.json(kit.entries(["1", "2", "3", "4"]))),
+    good("numbers in brackets", lambda kit: kit.json(kit.entries(["[1]", "[2]", "[3]", "[4]"]))),
+    good("numbers with a name", lambda kit: kit.json(kit.entries(["Memory 1", "#2", "no. 3", 4]))),
+    good(
+        "numbers with a fraction of zero", lambda kit: kit.json(kit.entries([1.0, 2.0, 3.0, 4.0]))
+    ),
+    good("duplicates", lambda kit: kit.json(kit.entries() * 2)),
+    good("one missing", lambda kit: kit.json(kit.entries()[:3])),
+    good("only one", lambda kit: kit.json([kit.entry(2, 2)])),
+    good("one out of range", lambda kit: kit.json([*kit.entries(), kit.entry(1, 9)])),
+    good("a zero", lambda kit: kit.json([kit.entry(1, 0), *kit.entries()])),
+    good("a negative one", lambda kit: kit.json([kit.entry(1, -1), *kit.entries()])),
+    good("a huge one", lambda kit: kit.json([kit.entry(1, 10**40), *kit.entries()])),
+    good("a null", lambda kit: kit.json([kit.entry(1, None), *kit.entries()])),
+    good("a boolean", lambda kit: kit.json([kit.entry(2, True), *kit.entries()])),
+    good("a list in a list", lambda kit: kit.json([kit.entry(1, [[1]]), *kit.entries()])),
+    good("an object for a number", lambda kit: kit.json([kit.entry(1, {"n": 1}), *kit.entries()])),
+    good("junk among the entries", lambda kit: kit.json([None, 7.5, [], {}, *kit.entries()])),
+    bad("all out of range", lambda kit: kit.json(kit.entries([5, 6, 7, 8]))),
+    bad("all between two", lambda kit: kit.json(kit.entries([1.5, 2.5, 3.5, 0.5]))),
+    bad("all in words", lambda kit: kit.json(kit.entries(["one", "two", "three", "four"]))),
+    bad("another name for everything", lambda kit: json.dumps({"items": {"x": kit.entries()}})),
+]
+
+RANK, RERANK = "SemanticRank", "RerankMemory"
+SCORED = [
+    good("scores as strings", lambda kit: kit.json([kit.entry(1, 1, score="0.8")]), RANK, RERANK),
+    good(
+        "all the same",
+        lambda kit: kit.json([{"memory": n, "score": 1} for n in (1, 2)]),
+        RANK,
+        RERANK,
+    ),
+    good("all zero", lambda kit: kit.json([{"memory": n, "score": 0} for n in (1, 2, 3, 4)]), RANK),
+    good("one score of none", lambda kit: kit.json([{"memory": 3}, *kit.entries()]), RANK, RERANK),
+    bad("scores of 95", lambda kit: kit.json([{"memory": n, "score": 95} for n in (1, 2)]), RANK),
+    bad("negative scores", lambda kit: kit.json([kit.entry(1, 1, score=-0.5)]), RANK),
+    bad("scores in words", lambda kit: kit.json([kit.entry(1, 1, score="high")]), RANK),
+    bad("scores in percent", lambda kit: kit.json([kit.entry(1, 1, score="80%")]), RANK),
+    bad("scores of null", lambda kit: kit.json([kit.entry(1, 1, score=None)]), RANK),
+    bad("NaN", lambda kit: '{"scores": [{"memory": 1, "score": NaN}]}', RANK),
+    bad("infinity", lambda kit: '{"scores": [{"memory": 1, "score": Infinity}]}', RANK),
+    bad("a list of scores", lambda kit: '{"scores": [0.2, 0.9, 0.1, 0.4]}', RANK),
+    good("numbers alone", lambda kit: '{"ranking": [2, 4, 1, 3]}', RERANK),
+    good("numbers alone, some twice", lambda kit: '{"ranking": [2, 2, 2, 2]}', RERANK),
+    good("numbers alone, some unknown", lambda kit: '{"ranking": [9, 2, 0, -1, "1"]}', RERANK),
+    good(
+        "a ranking with scores of 95",
+        lambda kit: '{"ranking": [{"memory": 2, "score": 95}]}',
+        RERANK,
+    ),
+    bad(
+        "integers in prose",
+        lambda kit: "Of the 4 memories 2 is the best, then 1 and 3.",
+        RANK,
+        RERANK,
+    ),
+]
+
+TOLD = ("RewriteMemory", "Reflect")
+A, TEA = CONTENTS["a"], CONTENTS["c"]
+SAID = [
+    good("marks in the text", lambda kit: kit.json([f"{A} [1]", f"{TEA[:-1]} [3]."]), *TOLD),
+    good("half of a character", lambda kit: kit.json([f"\ud800{A} [1]"]), *TOLD),
+    good("one text with marks", lambda kit: kit.json(f"{A} [1] {TEA} [3]"), *TOLD),
+    good("one that cites nothing", lambda kit: kit.json([*kit.entries(), {"text": "Hi!"}]), *TOLD),
+    good("a bare citation", lambda kit: kit.json([{"text": A, "memories": 1}]), *TOLD),
+    good("citations in a text", lambda kit: kit.json([{"text": A, "memories": "1, 9"}]), *TOLD),
+    bad("no citations", lambda kit: kit.json([{"text": A}, {"text": TEA}]), *TOLD),
+    bad("the wrong citations", lambda kit: kit.json(kit.entries([4, 3, 2, 1])), *TOLD),
+    bad("a number nobody stored", lambda kit: kit.json(["The dentist moved 99 times [1]."]), *TOLD),
+    bad("a refusal as a sentence", lambda kit: kit.json(["I cannot help with that. [1]"]), *TOLD),
+    bad("empty sentences", lambda kit: kit.json([{"text": " ", "memories": [1]}]), *TOLD),
+    bad("sentences of null", lambda kit: kit.json([{"text": None, "memories": [1]}]), *TOLD),
+    bad("a thousand sentences", lambda kit: kit.json(kit.entries() * 250), *TOLD),
+]
+
+USELESS = [
+    bad("nothing", lambda kit: ""),
+    bad("spaces", lambda kit: " \n\t "),
+    bad("None", lambda kit: None),
+    bad("the word None", lambda kit: "None"),
+    bad("null", lambda kit: "null"),
+    bad("a number", lambda kit: "42"),
+    bad("true", lambda kit: "true"),
+    bad("an empty object", lambda kit: "{}"),
+    bad("an empty list", lambda kit: kit.json([])),
+    bad("a null list", lambda kit: json.dumps({kit.key: None})),
+    bad("an object for the list", lambda kit: json.dumps({kit.key: {"1": 2}})),
+    bad("a number for the list", lambda kit: json.dumps({kit.key: 7})),
+    bad("a refusal", lambda kit: "I cannot help with that."),
+    bad("a refusal in Chinese", lambda kit: "抱歉，我无法回答这个问题。"),
+    bad("a refusal as JSON", lambda kit: '{"error": "I cannot help with that."}'),
+    bad("a question back", lambda kit: "Which memories do you mean?"),
+    bad("cut off", lambda kit: f'{{"{kit.key}": [{{"memory": 1, "te'),
+    bad("only a thought", lambda kit: f"<think>Perhaps {kit.json()}, or"),
+    bad("only a fence", lambda kit: "```json\n```"),
+    bad("single quotes", lambda kit: f"{{'{kit.key}': 'x'}}"),
+    bad("XML", lambda kit: '<scores><score memory="1">0.9</score></scores>'),
+    bad("YAML", lambda kit: f"{kit.key}:\n  - memory: 1\n    score: 0.9"),
+    bad("an error page", lambda kit: "<html><body>502 Bad Gateway</body></html>"),
+    bad("control characters", lambda kit: "\x00\x01\x02\x1b[31m"),
+    bad("right-to-left marks", lambda kit: "\u202e}]1 :yromem[{"),
+    bad("nested too deep", lambda kit: "[" * 50_000 + "]" * 50_000),
+    bad("objects nested too deep", lambda kit: '{"a":' * 20_000 + "1" + "}" * 20_000),
+    bad("two megabytes", lambda kit: "x" * 2_000_000),
+    bad("two megabytes of JSON", lambda kit: kit.json() + " " * 2_000_000),
+    bad("a number of ten thousand digits", lambda kit: f'{{"{kit.key}": {"9" * 10_000}}}'),
+    bad("many braces", lambda kit: "{[" * 20_000),
+    bad("a connection error", lambda kit: ConnectionError("the model is down")),
+    bad("a timeout", lambda kit: TimeoutError("too slow")),
+    bad("an error of the framework", lambda kit: ValueError("bad request: " + "x" * 5_000)),
+    bad("an error without words", lambda kit: RuntimeError()),
+]
+
+REPLIES = [*WRAPPED, *NUMBERED, *SCORED, *SAID, *USELESS]

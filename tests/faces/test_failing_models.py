@@ -1,0 +1,267 @@
+"""Models that raise, hang or fail half-way; calls that are cancelled; many calls at once."""
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from faces.adapters import Face, Found, ScriptedChat, ScriptedLLM, _document, _node
+from langchain_core.language_models import FakeListLLM
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole
+
+from recall_stages.store import RecallStore
+
+NOW = "2024-03-08T12:00:00Z"
+GIVEN = [
+    Found(str(n), f"The dentist said {n}.", score, {})
+    for n, score in enumerate([0.9, 0.8, 0.6, 0.4, 0.2])
+]
+
+
+def all_judged(prompt: str) -> str:
+    """The last memory of a window is the best: a ranking, a text and points in one reply."""
+    numbers = range(1, prompt.count("<memory ") + 1)
+    contents = [each.split("\n")[1] for each in prompt.split("<memory ")[1:]]
+    told = [{"text": text, "memories": [n]} for n, text in zip(numbers, contents, strict=True)]
+    scores = [{"memory": n, "score": n / 10} for n in numbers]
+    return json.dumps({"scores": scores, "ranking": scores, "sentences": told, "points": told})
+
+
+def failing_on(marker: str, then: Callable[[], Any]) -> Callable[[str], str]:
+    """Judges, but for the prompt that holds the marker."""
+
+    def reply(prompt: str) -> str:
+        if marker in prompt:
+            then()
+        return all_judged(prompt)
+
+    return reply
+
+
+def down() -> None:
+    raise ConnectionError("the model is down")
+
+
+@pytest.mark.parametrize("stage", ["SemanticRank", "RerankMemory"])
+def test_a_window_that_fails_costs_itself_alone(face: Face, stage: str) -> None:
+    model = face.model(failing_on("said 2.", down))  # the second of three windows
+
+    found = face.refine(getattr(face, stage)(llm=model, window=2), GIVEN, "the dentist")
+
+    scores = {each.id: each.score for each in found}
+    # Judged: 0.1, 0.2 of 0.9, 0.8 and 0.1 of 0.2: for each point of old, 0.4 / 1.9 of new.
+    assert scores == pytest.approx(
+        {"0": 0.1, "1": 0.2, "2": 0.6 * 0.4 / 1.9, "3": 0.4 * 0.4 / 1.9, "4": 0.1}
+    )
+    assert [each.id for each in found] == ["1", "2", "0", "4", "3"]
+    assert [e.metadata["recall_semantic"] for e in found if e.id in "23"] == ["not judged"] * 2
+    assert found[0].metadata["recall_degraded"] == (
+        f"{stage}: 1 of 3 prompts failed: ConnectionError: the model is down"
+    )
+
+
+def test_of_a_text_the_part_that_fails_is_told_plainly(face: Face) -> None:
+    model = face.model(failing_on("said 3.", down))
+    given = [Found(each.id, each.content + " word" * 60, each.score, {}) for each in GIVEN]
+    stage = face.RewriteMemory(llm=model, token_budget=200, token_counter=lambda t: len(t.split()))
+
+    [told] = face.refine(stage, given, "the dentist")
+
+    rewritten, *plain, last = told.content.split("\n\n")
+    assert rewritten.startswith("The dentist said 0. word")
+    assert [each.strip()[:36] for each in plain] == [
+        f"Memory {n + 1} :\n Content: The dentist said {n}"[:36] for n in (2, 3)
+    ]
+    assert last.endswith("[5]")
+    assert "1 of 3 prompts failed" in told.metadata["recall_degraded"]
+
+
+def test_windows_are_asked_at_the_same_time(face: Face) -> None:
+    together = threading.Barrier(3, timeout=10)
+
+    def reply(prompt: str) -> str:
+        together.wait()  # passes only when all three windows are being asked
+        return all_judged(prompt)
+
+    if not face.is_langchain and face.is_async:
+        return  # a CustomLLM has no async of its own; that of SlowLLM below is asked at once
+    found = face.refine(face.SemanticRank(llm=face.model(reply), window=2), GIVEN, "the dentist")
+
+    assert "recall_degraded" not in found[0].metadata
+
+
+class SlowChat(ScriptedChat):
+    """A LangChain model that takes its time, but for prompts that hold ``quick``."""
+
+    seconds: float = 30
+    quick: str = "never"
+    under_way: list[str] = []  # noqa: RUF012 - pydantic copies it
+
+    async def _agenerate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatResult:
+        prompt = str(messages[-1].content)
+        if self.quick not in prompt:
+            self.under_way.append("begun")
+            await asyncio.sleep(self.seconds)
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(all_judged(prompt)))])
+
+    def _generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatResult:
+        prompt = str(messages[-1].content)
+        if self.quick not in prompt:
+            time.sleep(self.seconds)
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(all_judged(prompt)))])
+
+
+class SlowLLM(ScriptedLLM):
+    """The same for LlamaIndex."""
+
+    seconds: float = 30
+    quick: str = "never"
+    under_way: list[str] = []  # noqa: RUF012 - pydantic copies it
+
+    async def achat(self, messages: Any, **kwargs: Any) -> ChatResponse:
+        prompt = str(messages[-1].content)
+        if self.quick not in prompt:
+            self.under_way.append("begun")
+            await asyncio.sleep(self.seconds)
+        return _response(all_judged(prompt))
+
+    def chat(self, messages: Any, **kwargs: Any) -> ChatResponse:
+        prompt = str(messages[-1].content)
+        if self.quick not in prompt:
+            time.sleep(self.seconds)
+        return _response(all_judged(prompt))
+
+
+def _response(text: str) -> ChatResponse:
+    return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, content=text))
+
+
+def _slow(face: Face, **settings: Any) -> Any:
+    return (SlowChat if face.is_langchain else SlowLLM)(replies=[], **settings)
+
+
+@pytest.mark.parametrize("stage", ["SemanticRank", "RerankMemory", "RewriteMemory", "Reflect"])
+def test_a_model_that_hangs_costs_the_timeout_and_no_memory(face: Face, stage: str) -> None:
+    made = getattr(face, stage)(llm=_slow(face, seconds=5), timeout_s=0.2)
+    plain = face.refine(getattr(face, stage)(), GIVEN, "the dentist")
+
+    begun = time.perf_counter()
+    found = face.refine(made, GIVEN, "the dentist")
+    took = time.perf_counter() - begun
+
+    assert took < 4
+    assert [(each.content, each.score) for each in found] == [(e.content, e.score) for e in plain]
+    assert found[0].metadata["recall_degraded"] == (
+        f"{stage}: TimeoutError: no answer within 0.2 s"
+    )
+
+
+def test_a_window_that_hangs_costs_itself_alone(face: Face) -> None:
+    model = _slow(face, seconds=5, quick="said 0.")
+    stage = face.SemanticRank(llm=model, timeout_s=1, window=3)
+
+    found = face.refine(stage, GIVEN, "the dentist")
+
+    assert {e.id for e in found if e.metadata["recall_semantic"] == "not judged"} == {"3", "4"}
+    assert "1 of 2 prompts failed: TimeoutError" in found[0].metadata["recall_degraded"]
+
+
+def test_cancelling_a_question_leaves_no_task(store: RecallStore, face: Face) -> None:
+    model = _slow(face)
+    retriever = face.personal_memory_retriever(store, model, timestamp=NOW)
+    retriever.stages[1].window = 2
+
+    async def cancel() -> set[Any]:
+        call = retriever.ainvoke if face.is_langchain else retriever.aretrieve
+        task = asyncio.create_task(call("the dentist"))
+        async with asyncio.timeout(20):
+            while len(model.under_way) < 3:
+                await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await asyncio.sleep(0)
+        return asyncio.all_tasks() - {asyncio.current_task()}
+
+    assert asyncio.run(cancel()) == set()
+
+
+def test_sync_async_and_batch_agree(store: RecallStore, face: Face) -> None:
+    questions = ["the dentist last Tuesday", "green tea", "the wedding"]
+
+    def retriever() -> Any:
+        return face.personal_memory_retriever(
+            store, face.model(all_judged), rewrite=True, timestamp=NOW, timezone="UTC"
+        )
+
+    one_by_one = [face.ask(retriever(), question) for question in questions]
+    sync = [Face(face.package, False).ask(retriever(), question) for question in questions]
+
+    assert one_by_one == sync if face.is_langchain else _same(one_by_one, sync)
+    if face.is_langchain:
+        batch = retriever().batch(questions)
+        abatch = asyncio.run(retriever().abatch(questions))
+        texts = [[each.content for each in found] for found in sync]
+        assert [[document.page_content for document in found] for found in batch] == texts
+        assert [[document.page_content for document in found] for found in abatch] == texts
+
+
+def _same(found: list[list[Found]], other: list[list[Found]]) -> bool:
+    """But for the ids that LlamaIndex gives to nodes that have none."""
+    return [[(e.content, e.score, e.metadata) for e in each] for each in found] == [
+        [(e.content, e.score, e.metadata) for e in each] for each in other
+    ]
+
+
+class ToolCallingChat(ScriptedChat):
+    """A LangChain model that answers with a tool call and no text."""
+
+    def _generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatResult:
+        arguments = json.loads(all_judged(str(messages[-1].content)))
+        call = {"name": "rank", "args": arguments, "id": "1"}
+        return ChatResult(generations=[ChatGeneration(message=AIMessage("", tool_calls=[call]))])
+
+
+class ToolCallingLLM(ScriptedLLM):
+    """The same for LlamaIndex."""
+
+    def chat(self, messages: Any, **kwargs: Any) -> ChatResponse:
+        arguments = json.loads(all_judged(str(messages[-1].content)))
+        block = ToolCallBlock(tool_name="rank", tool_kwargs=arguments)
+        return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, blocks=[block]))
+
+
+def test_a_model_that_answers_with_a_tool_call_is_understood(face: Face) -> None:
+    model = (ToolCallingChat if face.is_langchain else ToolCallingLLM)(replies=[])
+
+    found = face.refine(face.SemanticRank(llm=model), GIVEN, "the dentist")
+
+    assert [each.id for each in found] == ["4", "3", "2", "1", "0"]
+    assert "recall_degraded" not in found[0].metadata
+
+
+def test_a_model_of_text_alone_will_do() -> None:
+    import langchain_recall
+
+    stage = langchain_recall.SemanticRank(llm=FakeListLLM(responses=[all_judged("<memory \n" * 5)]))
+
+    ranked = stage.compress_documents([_document(each) for each in GIVEN], "the dentist")
+
+    assert [each.id for each in ranked] == ["4", "3", "2", "1", "0"]
+
+
+def test_nodes_of_a_text_show_a_prompt_the_text_alone() -> None:
+    from llama_index.core.schema import MetadataMode
+
+    import llamaindex_recall
+
+    [node] = llamaindex_recall.RewriteMemory().postprocess_nodes([_node(GIVEN[0])])
+
+    assert node.node.get_content(MetadataMode.LLM) == node.text
+    assert node.score == 0.9

@@ -1,0 +1,121 @@
+"""Several calls at once, in threads and as coroutines: one outcome each, nothing left behind."""
+
+import asyncio
+import contextvars
+import threading
+import time
+
+import pytest
+
+from recall_stages.at_once import MOST_AT_ONCE, at_once, at_once_async
+
+
+def test_calls_run_at_the_same_time_and_keep_their_order() -> None:
+    together = threading.Barrier(4, timeout=5)
+
+    def call(number: int) -> int:
+        together.wait()  # passes only when all four are here
+        time.sleep(0.01 * (4 - number))
+        return number
+
+    assert at_once(call, [1, 2, 3, 4]) == [1, 2, 3, 4]
+
+
+async def test_coroutines_run_at_the_same_time_and_keep_their_order() -> None:
+    together = asyncio.Barrier(4)
+
+    async def call(number: int) -> int:
+        async with asyncio.timeout(5):
+            await together.wait()
+        return number
+
+    assert await at_once_async(call, [1, 2, 3, 4]) == [1, 2, 3, 4]
+
+
+def test_more_calls_than_threads_are_all_made() -> None:
+    items = list(range(3 * MOST_AT_ONCE))
+
+    assert at_once(str, items) == [str(each) for each in items]
+
+
+def test_one_that_fails_costs_itself_alone() -> None:
+    def call(number: int) -> float:
+        return 6 / number
+
+    async def acall(number: int) -> float:
+        return 6 / number
+
+    for outcomes in (
+        at_once(call, [3, 0, 2]),
+        asyncio.run(at_once_async(acall, [3, 0, 2])),
+    ):
+        assert outcomes[::2] == [2.0, 3.0]
+        assert isinstance(outcomes[1], ZeroDivisionError)
+
+
+def test_one_that_hangs_costs_the_timeout_and_itself_alone() -> None:
+    released = threading.Event()
+
+    def call(hangs: bool) -> str:
+        if hangs:
+            released.wait(20)
+        return "said"
+
+    begun = time.perf_counter()
+    outcomes = at_once(call, [False, True], timeout_s=0.2)
+    took = time.perf_counter() - begun
+    alone = at_once(call, [True], timeout_s=0.05)
+    released.set()
+
+    assert outcomes[0] == "said"
+    assert str(outcomes[1]) == "no answer within 0.2 s"
+    assert isinstance(alone[0], TimeoutError)
+    assert took < 5
+
+
+async def test_a_coroutine_that_hangs_is_cancelled() -> None:
+    async def call(hangs: bool) -> str:
+        if hangs:
+            await asyncio.sleep(20)
+        return "said"
+
+    outcomes = await at_once_async(call, [False, True], timeout_s=0.1)
+
+    assert outcomes[0] == "said"
+    assert str(outcomes[1]) == "no answer within 0.1 s"
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_cancelling_cancels_what_is_under_way_and_leaves_no_task() -> None:
+    ended: list[int] = []
+
+    async def call(number: int) -> None:
+        try:
+            await asyncio.sleep(20)
+        finally:
+            ended.append(number)
+
+    task = asyncio.create_task(at_once_async(call, [1, 2, 3]))
+    await asyncio.sleep(0.05)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert sorted(ended) == [1, 2, 3]
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+def test_the_threads_see_the_context_of_the_caller() -> None:
+    name = contextvars.ContextVar("name", default="nobody")
+    name.set("Ann")
+
+    assert at_once(lambda _: name.get(), [1, 2]) == ["Ann", "Ann"]
+
+
+def test_an_interrupt_is_no_outcome() -> None:
+    def call(_: int) -> None:
+        raise KeyboardInterrupt
+
+    for items in ([1], [1, 2]):
+        with pytest.raises(KeyboardInterrupt):
+            at_once(call, items)
