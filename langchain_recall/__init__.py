@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from langchain_recall.compressors import StaleReflections as StaleReflections
     from langchain_recall.compressors import TimeDecay as TimeDecay
     from langchain_recall.compressors import TokenBudget as TokenBudget
+    from langchain_recall.middleware import RecallMiddleware as RecallMiddleware
     from langchain_recall.presets import personal_memory_retriever as personal_memory_retriever
     from langchain_recall.presets import (
         simple_task_memory_retriever as simple_task_memory_retriever,
@@ -59,6 +60,7 @@ _EXPORTS = {
     "MergeMemory": "langchain_recall.compressors",
     "PrintMemory": "langchain_recall.compressors",
     "RecallError": "recall_stages.errors",
+    "RecallMiddleware": "langchain_recall.middleware",
     "RecallRetriever": "langchain_recall.retriever",
     "RecallStore": "recall_stages.store",
     "RecencyRank": "langchain_recall.compressors",
@@ -85,4 +87,6 @@ _EXPORTS = {
 }
 
 __all__ = list(_EXPORTS)
-__getattr__ = lazy_exports(_EXPORTS, framework="langchain_core", extra="langchain")
+__getattr__ = lazy_exports(
+    _EXPORTS, {"langchain_core": "langchain", "langchain": "agents", "langgraph": "agents"}
+)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from recall_stages.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from llamaindex_recall.memory import RecallMemoryBlock as RecallMemoryBlock
     from llamaindex_recall.postprocessors import BuildQuery as BuildQuery
     from llamaindex_recall.postprocessors import ExtractTime as ExtractTime
     from llamaindex_recall.postprocessors import FuseRerank as FuseRerank
@@ -60,6 +61,7 @@ _EXPORTS = {
     "MergeMemory": "llamaindex_recall.postprocessors",
     "PrintMemory": "llamaindex_recall.postprocessors",
     "RecallError": "recall_stages.errors",
+    "RecallMemoryBlock": "llamaindex_recall.memory",
     "RecallQueryBundle": "llamaindex_recall.retriever",
     "RecallRetriever": "llamaindex_recall.retriever",
     "RecallStore": "recall_stages.store",
@@ -87,4 +89,4 @@ _EXPORTS = {
 }
 
 __all__ = list(_EXPORTS)
-__getattr__ = lazy_exports(_EXPORTS, framework="llama_index", extra="llamaindex")
+__getattr__ = lazy_exports(_EXPORTS, {"llama_index": "llamaindex"})

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 
-def lazy_exports(exports: Mapping[str, str], framework: str, extra: str) -> Callable[[str], object]:
+def lazy_exports(exports: Mapping[str, str], extras: Mapping[str, str]) -> Callable[[str], object]:
     """A module's ``__getattr__``.
 
     Args:
         exports: The module that defines each public name.
-        framework: The import package that those modules need.
-        extra: The extra of this distribution that installs it.
+        extras: The import packages that those modules need, each with the extra of this
+            distribution that installs it.
 
     Returns:
         A function that loads a name, or says which extra is missing.
@@ -26,10 +26,11 @@ def lazy_exports(exports: Mapping[str, str], framework: str, extra: str) -> Call
         try:
             return getattr(import_module(exports[name]), name)
         except ModuleNotFoundError as error:
-            if (error.name or "").split(".")[0] != framework:
+            missing = (error.name or "").split(".")[0]
+            if missing not in extras:
                 raise
             raise ImportError(
-                f"{name} needs {framework}: pip install 'recall-retrievers[{extra}]'",
+                f"{name} needs {missing}: pip install 'recall-retrievers[{extras[missing]}]'",
                 name=error.name,
             ) from error
 

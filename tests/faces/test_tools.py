@@ -137,6 +137,8 @@ def test_a_langchain_agent_answers_from_memory(store: RecallStore, is_async: boo
     assert {each.metadata["user_id"] for each in tool_message.artifact} == {"ann"}
 
 
+# LlamaIndex's workflows look at every attribute of a pydantic model, also at deprecated ones.
+@pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
 def test_a_llamaindex_agent_answers_from_memory(store: RecallStore) -> None:
     told: list[str] = []
 

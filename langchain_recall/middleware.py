@@ -1,0 +1,107 @@
+"""RecallMiddleware: an agent that remembers, without asking for it.
+
+Needs LangChain's agents: ``pip install "recall-retrievers[agents]"``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, NotRequired
+
+from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
+from langchain_core.documents import Document
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langgraph.runtime import Runtime
+
+from langchain_recall._convert import to_memory
+from langchain_recall.retriever import RecallRetriever
+from recall_stages.recalled import recalled_text
+
+
+class RecallState(AgentState[Any]):
+    """The state of an agent, with what it remembers in this turn."""
+
+    recalled: NotRequired[str]
+
+
+class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
+    """Before an agent answers, put what it remembers of the question into its system message.
+
+    Once a turn the retriever is asked what the user said last; every model call of the turn sees
+    the memories, as quoted material, and none of them is written into the history: the next turn
+    has its own. In the agent's state they are plain text, so any checkpointer can keep them.
+
+    Whose memories: the retriever's ``scope``, narrowed by ``user_id``, ``agent_id`` and
+    ``workspace`` of the run's ``config["configurable"]``.
+
+    Args:
+        retriever: What is asked.
+
+    Examples:
+        >>> from langchain.agents import create_agent
+        >>> from langchain_core.language_models import FakeListChatModel
+        >>> from langchain_recall import RecallMiddleware, RecallRetriever, RecallStore
+        >>> store = RecallStore()
+        >>> ids = store.add(["Anna likes green tea."])
+        >>> recall = RecallMiddleware(RecallRetriever(store=store))
+        >>> agent = create_agent(FakeListChatModel(responses=["Green tea."]), middleware=[recall])
+        >>> done = agent.invoke({"messages": [("user", "What does Anna drink?")]})
+        >>> [message.content for message in done["messages"]]
+        ['What does Anna drink?', 'Green tea.']
+        >>> "Anna likes green tea." in done["recalled"]
+        True
+        >>> store.close()
+    """
+
+    state_schema = RecallState
+
+    def __init__(self, retriever: RecallRetriever) -> None:
+        super().__init__()
+        self._retriever = retriever
+
+    # LangGraph hands the runtime over by that name.
+    def before_agent(self, state: RecallState, runtime: Runtime[Any]) -> dict[str, str]:  # noqa: ARG002
+        """Ask the memories about what the user said last."""
+        question = _question(state["messages"])
+        return _recalled(self._retriever.invoke(question) if question else [])
+
+    async def abefore_agent(self, state: RecallState, runtime: Runtime[Any]) -> dict[str, str]:  # noqa: ARG002
+        """The same, without blocking the event loop."""
+        question = _question(state["messages"])
+        return _recalled(await self._retriever.ainvoke(question) if question else [])
+
+    def wrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
+    ) -> ModelResponse[Any]:
+        """Let the model see what was remembered."""
+        return handler(_with_memories(request))
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        """The same, without blocking the event loop."""
+        return await handler(_with_memories(request))
+
+
+def _question(messages: Sequence[BaseMessage]) -> str:
+    """What the user said last; empty where it was no text."""
+    last = next((each for each in reversed(messages) if isinstance(each, HumanMessage)), None)
+    return str(last.text).strip() if last is not None else ""
+
+
+def _recalled(documents: Sequence[Document]) -> dict[str, str]:
+    return {"recalled": recalled_text([to_memory(document) for document in documents])}
+
+
+def _with_memories(request: ModelRequest[Any]) -> ModelRequest[Any]:
+    recalled = request.state.get("recalled")
+    if not recalled:
+        return request
+    told = request.system_message
+    blocks: list[str | dict[Any, Any]] = list(told.content_blocks) if told is not None else []  # type: ignore[arg-type]  # blocks are dicts
+    blocks.append({"type": "text", "text": f"\n\n{recalled}" if blocks else recalled})
+    return request.override(system_message=SystemMessage(content=blocks))
