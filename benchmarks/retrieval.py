@@ -137,7 +137,7 @@ def _words(question: Question, use: TimeUse) -> str:
 
 def _store(data: RetrievalSet, corpus: str, vectors: OncePerText) -> RecallStore:
     store = RecallStore(embedding=vectors)
-    store.add(data.corpora[corpus])
+    store.add_conversation(data.corpora[corpus])
     return store
 
 
