@@ -6,7 +6,7 @@ from datetime import tzinfo
 
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextNode
 
-from recall_stages.flat import TRACE_PREFIX, flat_trace, from_flat, to_flat
+from recall_stages.flat import BESIDE_TEXT, TRACE_PREFIX, flat_trace, from_flat, to_flat
 from recall_stages.memory import Memory
 
 
@@ -34,8 +34,11 @@ def to_node(memory: Memory, timezone: tzinfo | None = None) -> NodeWithScore:
             node.set_content(memory.content)
     else:
         node = TextNode(id_=memory.id, text=memory.content, metadata=to_flat(memory, timezone))
-    # The trace is for people: neither a model's prompt nor an embedding shall see it.
-    trace = [key for key in node.metadata if key.startswith(TRACE_PREFIX)]
-    node.excluded_llm_metadata_keys = sorted({*node.excluded_llm_metadata_keys, *trace})
-    node.excluded_embed_metadata_keys = sorted({*node.excluded_embed_metadata_keys, *trace})
+    # The trace is for people, and what was said before a turn for keyword search: neither a model's
+    # prompt nor an embedding shall see them.
+    unseen = {key for key in node.metadata if key.startswith(TRACE_PREFIX)} | (
+        BESIDE_TEXT & set(node.metadata)
+    )
+    node.excluded_llm_metadata_keys = sorted({*node.excluded_llm_metadata_keys, *unseen})
+    node.excluded_embed_metadata_keys = sorted({*node.excluded_embed_metadata_keys, *unseen})
     return NodeWithScore(node=node, score=memory.score)

@@ -13,9 +13,12 @@ from recall_stages.timeline.interval import format_interval, parse_interval
 
 TRACE_PREFIX = "recall_"
 
+BESIDE_TEXT = frozenset({"said_before", "turn_before"})
+"""What a turn of a conversation carries for the search, and a reader has no use for."""
+
 _KNOWN = frozenset(
     {"memory_type", "created_at", "when_to_use", "author", "quality", "event_ranges"}
-    | {"said_before", "turn_before"}
+    | BESIDE_TEXT
     | {"relevance_score", *Scope.model_fields}
     # What a row of ours has besides, which a stock reader hands on.
     | {"created_day", "created_month", "event_start", "event_end", "list_values"}

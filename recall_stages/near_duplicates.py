@@ -28,6 +28,7 @@ _HASHES = np.array(
 _AGREED = 3
 _COMPARED = 4  # texts a hash, at the most: a pool of copies stays linear too
 _ENDS = 500  # characters that are compared at the beginning and at the end of a long text
+_NUMBER = re.compile(r"\d+")
 # What turns a sentence into another one, though a single word differs.
 _NEGATION = re.compile(
     "(?:no|not|never|none|cannot|nor|without|.*n['\u2019]t|不|没|無|无|未|别|非)"
@@ -54,6 +55,7 @@ def near_duplicates(texts: Sequence[str], threshold: float) -> list[int]:
     first: list[int] = []
     words = [_WORD.findall(_ends(text)) for text in texts]
     lowered = [[word.lower() for word in each] for each in words]
+    numbers = [_NUMBER.findall(text) for text in texts]
     met: dict[tuple[int, int], list[int]] = defaultdict(list)
     for place, (text, each) in enumerate(zip(texts, lowered, strict=True)):
         keys = _smallest(each)
@@ -62,6 +64,7 @@ def near_duplicates(texts: Sequence[str], threshold: float) -> list[int]:
             other
             for other, hashes in agreeing.items()
             if hashes >= _AGREED
+            and numbers[other] == numbers[place]
             and _alike(lowered[other], each, threshold)
             and _of_one_length(texts[other], text, threshold)
             and _telling_alike(words[other], words[place])
@@ -90,13 +93,11 @@ def _telling_alike(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def _telling(words: Sequence[str]) -> set[str]:
-    """Numbers, names and negations; the first word is in capitals whatever it is."""
+    """Names and negations; the first word is in capitals whatever it is."""
     return {
         word.lower()
         for place, word in enumerate(words)
-        if any(letter.isdigit() for letter in word)
-        or _NEGATION.fullmatch(word.lower())
-        or (place and word[0].isupper() and word != "I")
+        if (place and word[0].isupper() and word != "I") or _NEGATION.fullmatch(word.lower())
     }
 
 

@@ -77,7 +77,7 @@ def _named(turns: Sequence[Memory], created_at: datetime | None) -> list[Memory]
             named.append(turn)
             continue
         moment = turn.created_at or created_at
-        when = moment.isoformat() if moment else ""
+        when = str(moment.timestamp()) if moment else ""
         key = (*map(str, turn.scope.fields().items()), when, turn.author, turn.content)
         said[key] += 1  # "OK" may be said twice
         digest = hashlib.sha256(repr((key, said[key])).encode("utf-8", "replace")).hexdigest()
