@@ -50,7 +50,7 @@ def read_message(message: object, scope: Scope) -> Memory | None:
             content=content,
             id=str(fields.get("id") or ""),
             memory_type="conversation",
-            created_at=None if when is None else parse_time(when, name="created_at"),
+            created_at=None if when is None else parse_time(when, name="created_at"),  # type: ignore[arg-type]  # it says what it cannot read
             author=author,
             scope=scope,
         )
@@ -63,23 +63,18 @@ def _fields(message: object) -> Mapping[str, object]:
     if isinstance(message, Mapping) and "content" in message:
         if message.get("role") or message.get("name"):
             return message
-    elif hasattr(message, "content") and (hasattr(message, "type") or hasattr(message, "role")):
+    elif hasattr(message, "content"):
+        names = ("content", "role", "type", "name", "id")
+        said = {name: value for name in names if (value := getattr(message, name, None))}
         more = getattr(message, "additional_kwargs", None)
-        return {
-            **(more if isinstance(more, Mapping) else {}),
-            "content": message.content,
-            "role": getattr(message, "role", None) or getattr(message, "type", None),
-            **{name: getattr(message, name) for name in ("name", "id") if _has(message, name)},
-        }
+        if "role" in said or "type" in said:
+            kind = {"role": said.get("role") or said["type"]}
+            return {**(more if isinstance(more, Mapping) else {}), **said, **kind}
     raise MemoryFormatError(
         "expected a LangChain message, a LlamaIndex ChatMessage, a Memory, or a mapping with a "
         f"role (or name) and a content; got {type(message).__name__}"
         + (f" with {', '.join(map(str, message))}" if isinstance(message, Mapping) else "")
     )
-
-
-def _has(message: object, name: str) -> bool:
-    return bool(getattr(message, name, None))
 
 
 def _text(content: object) -> str:
