@@ -40,7 +40,7 @@ def print_retrieval(result: Mapping[str, Any]) -> None:
         "(95th percentile). Beside each figure: the difference to the best baseline."
     )
     unmarked = result["without_time"]
-    if unmarked["queries"]:
+    if unmarked:
         console.print(
             f"{unmarked['queries']} queries name no time; {len(unmarked['moved'])} of them do not "
             "rank as with --time none."

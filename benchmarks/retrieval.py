@@ -4,8 +4,9 @@
                                    [--time parser|none|oracle|wrong] [--json OUT]
 
 A query may find the memories of its own corpus that were created at or before its ``now``. There
-is one store a corpus, loaded once; where it holds a later memory, the call carries the filter
-``created_at <= now``, which finds what a store cut at ``now`` would.
+is one store a corpus, loaded once, as the conversation that it is (a pause of an hour begins
+another). Where it holds a later memory, the call carries the filter ``created_at <= now``, which
+finds what a store cut at ``now`` would.
 
 ``--time`` says what becomes of the time a query names: ``parser`` asks the text as it is;
 ``none`` the same with time handling off; ``oracle`` hands in the right window, with the words that
@@ -23,8 +24,9 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
 
@@ -75,49 +77,98 @@ def measure(
     Returns:
         What ``--json`` writes.
     """
-    rankings: dict[str, list[list[str]]] = {"bm25": [], "dense": [], "rrf": [], "recall": []}
-    milliseconds = []
-    unmarked, moved = 0, []
+    rankings: dict[str, list[list[str]]] = {"bm25": [], "dense": [], "rrf": []}
     baselines = Baselines(data, vectors)
     with ExitStack() as stack:
-        ask = {
-            corpus: open_face(face, stack.enter_context(_store(data, corpus, vectors)), **settings)
+        stores = {
+            corpus: stack.enter_context(open_store(data, corpus, vectors))
             for corpus in data.corpora
         }
-        for each in ask.values():
-            each("warm up", {"k": _K})  # the first call of a process loads the model
-        for question in tqdm(data.questions, desc=data.name, unit=" queries", disable=None):
-            text, options = asked(data, question, use)
-            started = time.perf_counter()
-            found = ask[question.corpus](text, options)
-            milliseconds.append(1000 * (time.perf_counter() - started))
-            rankings["recall"].append(found)
-            if use == "parser" and question.window is None:
-                unmarked += 1
-                if found != ask[question.corpus](*asked(data, question, "none")):
-                    moved.append(question.text)
-            for name, ranking in baselines.rank(question, _words(question, use)).items():
-                rankings[name].append(ranking)
-    ours = _scores(data.questions, rankings.pop("recall"))
+        found, milliseconds = ask_all(data, face, use, stores, **settings)
+        without = _without_time(data, face, stores, found, **settings) if use == "parser" else {}
+    for question in data.questions:
+        for name, ranking in baselines.rank(question, _words(question, use)).items():
+            rankings[name].append(ranking)
     p50, p95 = np.percentile(milliseconds, [50, 95])
-    others = {name: _scores(data.questions, ranked) for name, ranked in rankings.items()}
+    others = {name: scores(data.questions, ranked) for name, ranked in rankings.items()}
     return {
         "set": data.name,
         "face": face,
         "time": use,
         "queries": len(data.questions),
-        **ours,
-        "without_time": {"queries": unmarked, "moved": moved},
+        **scores(data.questions, found),
+        "without_time": without,
         "ms_per_query": {"p50": round(p50, 4), "p95": round(p95, 4)},
         "baselines": {
             name: {
-                **scores["overall"],
-                "by_category": scores["by_category"],
-                "time_naming": scores["time_naming"],
+                **figures["overall"],
+                "by_category": figures["by_category"],
+                "time_naming": figures["time_naming"],
             }
-            for name, scores in others.items()
+            for name, figures in others.items()
         },
     }
+
+
+def ask_all(
+    data: RetrievalSet,
+    face: Face,
+    use: TimeUse,
+    stores: Mapping[str, RecallStore],
+    **settings: Any,
+) -> tuple[list[list[str]], list[float]]:
+    """For each question the ids found, and the milliseconds it took.
+
+    Args:
+        data: The set.
+        face: Whose retriever is asked.
+        use: What becomes of the time that a query names; see the module.
+        stores: The store of each corpus, filled.
+        **settings: Further settings of the retriever.
+    """
+    ask = {corpus: open_face(face, store, **settings) for corpus, store in stores.items()}
+    for each in ask.values():
+        each("warm up", {"k": _K})  # the first call of a process loads the model
+    found, milliseconds = [], []
+    for question in tqdm(data.questions, desc=data.name, unit=" queries", disable=None):
+        text, options = asked(data, question, use)
+        started = time.perf_counter()
+        found.append(ask[question.corpus](text, options))
+        milliseconds.append(1000 * (time.perf_counter() - started))
+    return found, milliseconds
+
+
+def _without_time(
+    data: RetrievalSet,
+    face: Face,
+    stores: Mapping[str, RecallStore],
+    found: Sequence[list[str]],
+    **settings: Any,
+) -> dict[str, object]:
+    """How many questions are marked as naming no time, and which rank otherwise for time's sake."""
+    asked_, ranked = [], []
+    for question, ids in zip(data.questions, found, strict=True):
+        if question.window is None:
+            asked_.append(question)
+            ranked.append(ids)
+    plain, _ = ask_all(replace(data, questions=asked_), face, "none", stores, **settings)
+    moved = [q.text for q, one, other in zip(asked_, ranked, plain, strict=True) if one != other]
+    return {"queries": len(asked_), "moved": moved}
+
+
+def open_store(
+    data: RetrievalSet,
+    corpus: str,
+    vectors: OncePerText,
+    *,
+    context: bool = True,
+    event_times: bool = True,
+) -> RecallStore:
+    """A store with the memories of a corpus: as the conversation they are, or each for itself."""
+    store = RecallStore(embedding=vectors, event_times=event_times)
+    add = store.add_conversation if context else store.add
+    add(data.corpora[corpus])
+    return store
 
 
 def asked(data: RetrievalSet, question: Question, use: TimeUse) -> tuple[str, CallOptions]:
@@ -143,13 +194,8 @@ def _words(question: Question, use: TimeUse) -> str:
     return question.off_text or question.text if use == "wrong" else question.text
 
 
-def _store(data: RetrievalSet, corpus: str, vectors: OncePerText) -> RecallStore:
-    store = RecallStore(embedding=vectors)
-    store.add(data.corpora[corpus])
-    return store
-
-
-def _scores(questions: Sequence[Question], rankings: Sequence[Sequence[str]]) -> Scores:
+def scores(questions: Sequence[Question], rankings: Sequence[Sequence[str]]) -> Scores:
+    """The figures of a system's rankings, one ranking a question."""
     figures = [
         (question, score(question.relevant, ranking))
         for question, ranking in zip(questions, rankings, strict=True)

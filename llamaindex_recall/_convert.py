@@ -6,7 +6,14 @@ from datetime import tzinfo
 
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextNode
 
-from recall_stages.flat import TRACE_PREFIX, flat_trace, from_flat, to_flat, untraced
+from recall_stages.flat import (
+    BESIDE_TEXT,
+    TRACE_PREFIX,
+    flat_trace,
+    from_flat,
+    to_flat,
+    untraced,
+)
 from recall_stages.memory import Memory
 from recall_stages.stage import Recall
 from recall_stages.told import flat_told
@@ -37,7 +44,7 @@ def to_node(memory: Memory, timezone: tzinfo | None = None) -> NodeWithScore:
             node.set_content(memory.content)
     else:
         node = TextNode(id_=memory.id, text=memory.content, metadata=to_flat(memory, timezone))
-    return _without_trace(node, memory.score)
+    return _unseen(node, memory.score)
 
 
 def to_nodes(recall: Recall) -> list[NodeWithScore]:
@@ -46,12 +53,15 @@ def to_nodes(recall: Recall) -> list[NodeWithScore]:
     if not recall.text:
         return [to_node(memory, zone) for memory in recall.memories]
     best = next((each.score for each in recall.memories if each.score is not None), None)
-    return [_without_trace(TextNode(text=recall.text, metadata=flat_told(recall)), best)]
+    return [_unseen(TextNode(text=recall.text, metadata=flat_told(recall)), best)]
 
 
-def _without_trace(node: BaseNode, score: float | None) -> NodeWithScore:
-    """The trace is for people: neither a model's prompt nor an embedding shall see it."""
-    trace = [key for key in node.metadata if key.startswith(TRACE_PREFIX)]
-    node.excluded_llm_metadata_keys = sorted({*node.excluded_llm_metadata_keys, *trace})
-    node.excluded_embed_metadata_keys = sorted({*node.excluded_embed_metadata_keys, *trace})
+def _unseen(node: BaseNode, score: float | None) -> NodeWithScore:
+    """The trace is for people, and what was said before a turn for keyword search.
+
+    Neither a model's prompt nor an embedding shall see them.
+    """
+    unseen = {key for key in node.metadata if key.startswith(TRACE_PREFIX) or key in BESIDE_TEXT}
+    node.excluded_llm_metadata_keys = sorted({*node.excluded_llm_metadata_keys, *unseen})
+    node.excluded_embed_metadata_keys = sorted({*node.excluded_embed_metadata_keys, *unseen})
     return NodeWithScore(node=node, score=score)

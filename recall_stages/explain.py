@@ -98,6 +98,8 @@ def _reasons(memory: Memory) -> Iterator[str]:
             yield f"{name} {value:.3f}" if isinstance(value, float) else f"{name}: {value}"
     if trace.get("type_ratio", 1.0) != 1.0:
         yield f"x {trace['type_ratio']:g} {memory.memory_type}"
+    if trace.get("author_ratio", 1.0) != 1.0:
+        yield f"x {trace['author_ratio']:g} said by {memory.author}"
     if trace.get("time_ratio", 1.0) != 1.0:
         yield f"x {trace['time_ratio']:.2g} {trace.get('time_match', '')} in time"
     if "duplicates" in trace:

@@ -13,8 +13,12 @@ from recall_stages.timeline.interval import format_interval, parse_interval
 
 TRACE_PREFIX = "recall_"
 
+BESIDE_TEXT = frozenset({"said_before", "turn_before"})
+"""What a turn of a conversation carries for the search, and a reader has no use for."""
+
 _KNOWN = frozenset(
     {"memory_type", "created_at", "when_to_use", "author", "quality", "event_ranges"}
+    | BESIDE_TEXT
     | {"relevance_score", *Scope.model_fields}
     # What a row of ours has besides, which a stock reader hands on.
     | {"created_day", "created_month", "event_start", "event_end", "list_values"}
@@ -34,6 +38,8 @@ def to_flat(memory: Memory, timezone: tzinfo | None) -> dict[str, object]:
         "created_at": created_at,
         "when_to_use": memory.when_to_use,
         "author": memory.author,
+        "said_before": memory.said_before,
+        "turn_before": memory.turn_before,
         **memory.scope.fields(),
         "event_ranges": " ".join(format_interval(event) for event in memory.events),
     }
@@ -89,6 +95,8 @@ def from_flat(  # noqa: PLR0913 - one argument for each thing a framework's obje
         created_at=_moment(flat.get("created_at"), timezone),
         when_to_use=str(flat.get("when_to_use", "")),
         author=str(flat.get("author", "")),
+        said_before=str(flat.get("said_before", "")),
+        turn_before=str(flat.get("turn_before", "")),
         scope=Scope(**scope),
         metadata=cast(
             "dict[str, MetadataValue]", rest

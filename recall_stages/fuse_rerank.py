@@ -8,6 +8,7 @@ from datetime import timedelta, tzinfo
 
 from pydantic import Field
 
+from recall_stages.authors import asks_about
 from recall_stages.memory import Memory, Query
 from recall_stages.stage import RankStage, Recall
 from recall_stages.time_stamp import stamped, stamped_ranges
@@ -17,7 +18,7 @@ _SOFT_HALF_LIFE = timedelta(days=14)  # what "recently" prefers: a fortnight old
 
 
 class FuseRerank(RankStage):
-    """Rank memories by relevance x type ratio x time ratio (seed operation FuseRerankOp).
+    """Rank memories by relevance x type x author x time (seed operation FuseRerankOp).
 
     Relevance is the score a memory comes with, between 0 and 1; scores on another scale are
     divided by the best one, and memories without any get one from their place. A memory of which
@@ -25,11 +26,17 @@ class FuseRerank(RankStage):
     ``fuse_time_ratio``: time prefers, it does not exclude. How much of the ratio counts depends on
     whether anything in that time answers: it is trusted by the square of (the best relevance in it
     / the best of all), so that a range which was misremembered or misread pulls up nothing that is
-    beside the point. Running the stage twice changes nothing.
+    beside the point. A question that names somebody is about what they said, so their memories
+    are preferred; what an assistant said counts less, since its answers repeat the words of every
+    question at length and tell little about the asker. Running the stage twice changes nothing.
 
     Args:
         fuse_score_threshold: Memories that reach it neither before nor after fusing are dropped.
         fuse_ratio_dict: How much each memory type counts; types that are not named count 1.
+        fuse_author_ratio: How much a memory counts whose author the question names; 1 = no
+            preference.
+        fuse_role_ratio_dict: How much what each role of a chat said counts, by author in lower
+            case; others count 1.
         fuse_time_ratio: How much a memory from the time asked about counts; 1 = no preference.
         top_n: How many to keep. Left alone inside a retriever, it never keeps fewer than its k.
         show_time: Begin each content with the time it was recorded, for readers that see nothing
@@ -54,6 +61,10 @@ class FuseRerank(RankStage):
             "insight": 2.0,
         }
     )
+    fuse_author_ratio: float = Field(1.25, gt=0)
+    fuse_role_ratio_dict: dict[str, float] = Field(
+        default_factory=lambda: {"assistant": 0.6, "ai": 0.6}
+    )
     fuse_time_ratio: float = Field(2.0, gt=0)
     show_time: bool = False
 
@@ -64,7 +75,12 @@ class FuseRerank(RankStage):
         relevances = _relevance(memories)
         trust = _trust(memories, relevances, ranges)
         fused = [
-            self._fuse(memory, relevance, self._time_trace(memory, recall.query, ranges, trust))
+            self._fuse(
+                memory,
+                relevance,
+                self._author_ratio(memory, recall.query),
+                self._time_trace(memory, recall.query, ranges, trust),
+            )
             for memory, relevance in zip(memories, relevances, strict=True)
         ]
         kept = [memory for memory in fused if self._worth_keeping(memory)]
@@ -75,11 +91,18 @@ class FuseRerank(RankStage):
             ranked = tuple(_dated(memory, zone) for memory in ranked)
         return replace(recall, memories=ranked)
 
-    def _fuse(self, memory: Memory, relevance: float, time: Mapping[str, float | str]) -> Memory:
+    def _fuse(
+        self, memory: Memory, relevance: float, author_ratio: float, time: Mapping[str, float | str]
+    ) -> Memory:
         type_ratio = self.fuse_ratio_dict.get(memory.memory_type, 1.0)
-        fused = relevance * type_ratio * float(time["time_ratio"])
-        trace = {"relevance": relevance, "type_ratio": type_ratio, **time, "fused": fused}
-        return memory.scored(fused, **trace)
+        fused = relevance * type_ratio * author_ratio * float(time["time_ratio"])
+        ratios = {"type_ratio": type_ratio, "author_ratio": author_ratio, **time}
+        return memory.scored(fused, relevance=relevance, **ratios, fused=fused)
+
+    def _author_ratio(self, memory: Memory, query: Query) -> float:
+        named = asks_about(query.text, memory.author)
+        role_ratio = self.fuse_role_ratio_dict.get(memory.author.lower(), 1.0)
+        return self.fuse_author_ratio if named else role_ratio
 
     def _time_trace(
         self,

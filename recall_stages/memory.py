@@ -104,6 +104,9 @@ class Memory(Settings):
             stored, where they are not given. An empty list says that there are none.
         when_to_use: For task memories, the condition in which it helps.
         author: Who said or wrote it.
+        said_before: The end of what was said before it, for a turn of a conversation: its words
+            find the memory too, and are never shown as its text.
+        turn_before: The id of the turn before it, for a turn of a conversation.
         scope: Whose it is.
         metadata: Further flat values: text, numbers, booleans, or lists of one of these.
         quality: How good it was judged to be, 0 to 1, higher is better; no retrieval score.
@@ -125,6 +128,8 @@ class Memory(Settings):
     events: tuple[TimeRange, ...] = ()
     when_to_use: str = ""
     author: str = ""
+    said_before: str = ""
+    turn_before: str = ""
     scope: Scope = Scope()
     metadata: dict[str, MetadataValue] = Field(default_factory=dict)
     quality: float | None = Field(None, ge=0, le=1)

@@ -8,8 +8,10 @@ from typing import Literal, Self, cast
 
 from pydantic import Field, model_validator
 
-from recall_stages.fusion import fuse_arms
+from recall_stages.diversity import diversified
+from recall_stages.fusion import Fusion, fuse_arms
 from recall_stages.memory import Memory, Query
+from recall_stages.near_duplicates import near_duplicates
 from recall_stages.stage import Recall, Search, Stage, Steps
 from recall_stages.timeline import TimeRange
 
@@ -23,12 +25,20 @@ class Retrieve(Stage):
 
     Searches the whole and, where the question names a time, the memories of that time as well:
     people tell things later than they happen, so the window adds candidates and takes none away.
-    Copies of a text are removed before anything is cut (of these the one from the time asked about
-    stays, else the newest), and the pool grows until the asker can have the k memories there are.
+    Copies of a text and near-copies are removed before anything is cut (of these the one from the
+    time asked about stays, else the newest; the ids of the others are in the trace), and the pool
+    grows until the asker can have the k memories there are.
 
     Args:
         method: "semantic" finds by meaning and scores by similarity; "keyword" finds by words
             (BM25); "hybrid" does both and scores by the two, each normalised over the pool.
+        fusion: How a hybrid search makes one score of two: "scores" weighs the similarity and the
+            BM25 score, "ranks" only how they rank (reciprocal rank fusion).
+        semantic_weight: The share of meaning in that score, 0 to 1; the rest is that of the words.
+        duplicate_threshold: The share of words, in order, from which two memories count as one,
+            above 0 to 1; None = all are kept, equal texts too.
+        mmr_lambda: Below 1, candidates that repeat better ones lose score (maximal marginal
+            relevance): 1 = relevance alone, 0 = difference alone.
         fetch_k: The size of the candidate pool; never less than four times k.
         threshold_score: Similarity below which a memory is no candidate, 0 to 1. None = all are.
             What only its words found has no similarity, and is none either.
@@ -39,6 +49,10 @@ class Retrieve(Stage):
     """
 
     method: Method = "hybrid"
+    fusion: Fusion = "scores"
+    semantic_weight: float = Field(0.6, ge=0, le=1)
+    duplicate_threshold: float | None = Field(0.95, gt=0, le=1)
+    mmr_lambda: float = Field(1.0, ge=0, le=1)
     fetch_k: int = Field(50, ge=1)
     threshold_score: float | None = Field(None, ge=0, le=1)
     require_time: bool = False
@@ -56,11 +70,13 @@ class Retrieve(Stage):
         while True:
             searches = self._searches(query, limit)
             arms = cast("Sequence[list[Memory]]", (yield searches))
-            candidates = _distinct(self._fused(searches, arms, limit), _bounded(query))
+            candidates = self._distinct(self._fused(searches, arms, limit), _bounded(query))
             if self.threshold_score is not None:
                 candidates = [each for each in candidates if self._reaches(each)]
             exhausted = all(len(arm) < limit for arm in arms)
             if len(candidates) >= wanted or exhausted or limit >= _LARGEST_POOL:
+                if self.mmr_lambda < 1:
+                    candidates = diversified(candidates, self.mmr_lambda)
                 return replace(recall, memories=tuple(candidates))
             limit *= 4
 
@@ -84,7 +100,21 @@ class Retrieve(Stage):
             [arm for search, arm in found if search.method == "semantic"],
             [arm for search, arm in found if search.method == "keyword"],
             limit=limit,
+            weight=self.semantic_weight,
+            by=self.fusion,
         )
+
+    def _distinct(self, found: Iterable[Memory], window: tuple[TimeRange, ...]) -> list[Memory]:
+        """The best first; of copies of a text the one asked about, else the newest."""
+        once = list({memory.id: memory for memory in found}.values())
+        if self.duplicate_threshold is None:
+            return _best_first(once)
+        copies: dict[tuple[str, str | None, int], list[Memory]] = {}
+        firsts = near_duplicates([each.content for each in once], self.duplicate_threshold)
+        for first, memory in zip(firsts, once, strict=True):
+            # "I eat no meat" said by two people is two facts.
+            copies.setdefault((memory.author, memory.scope.user_id, first), []).append(memory)
+        return _best_first(_best_of(same, window) for same in copies.values())
 
     def _reaches(self, memory: Memory) -> bool:
         found_by_words = "keyword" in memory.trace
@@ -110,19 +140,16 @@ def _bounded(query: Query) -> tuple[TimeRange, ...]:
     return tuple(each for each in query.time_ranges if not each.soft and (each.start or each.end))
 
 
-def _distinct(found: Iterable[Memory], window: tuple[TimeRange, ...]) -> list[Memory]:
-    """The most similar first; of copies of a text the one asked about, else the newest."""
-    copies: dict[str, dict[str, Memory]] = {}
-    for memory in found:
-        copies.setdefault(memory.content.strip(), {})[memory.id] = memory
-    kept = []
-    for same in copies.values():
-        best, *others = sorted(same.values(), key=lambda each: _preference(each, window))
-        if others:
-            names = ", ".join(each.id for each in others)
-            best = best.scored(best.score or 0.0, duplicates=names)
-        kept.append(best)
-    return sorted(kept, key=lambda memory: (-(memory.score or 0.0), memory.id))
+def _best_first(memories: Iterable[Memory]) -> list[Memory]:
+    return sorted(memories, key=lambda memory: (-(memory.score or 0.0), memory.id))
+
+
+def _best_of(same: Sequence[Memory], window: tuple[TimeRange, ...]) -> Memory:
+    best, *others = sorted(same, key=lambda each: _preference(each, window))
+    if not others:
+        return best
+    score = max(each.score or 0.0 for each in same)
+    return best.scored(score, duplicates=", ".join(each.id for each in others))
 
 
 def _preference(memory: Memory, window: tuple[TimeRange, ...]) -> tuple[bool, float, str]:

@@ -14,6 +14,7 @@ from recall_stages.errors import QueryError
 from recall_stages.extract_time import ExtractTime
 from recall_stages.function_stage import as_stage
 from recall_stages.fuse_rerank import FuseRerank
+from recall_stages.fusion import Fusion
 from recall_stages.memory import Filter, Memory, Query, Scope, query_text
 from recall_stages.messages import Message, read_messages
 from recall_stages.retrieve import Method, Retrieve, check_threshold
@@ -140,6 +141,13 @@ class MemoryRetriever(RecallOptions):
         messages: The conversation in which it is asked: a list of messages with a role and a
             content. `BuildQuery` and `RewriteMemory` look at the last three.
         fetch_k: The size of the candidate pool; never less than four times k.
+        fusion: How a hybrid search makes one score of two: "scores" weighs the similarity and the
+            BM25 score, "ranks" only how they rank (reciprocal rank fusion).
+        semantic_weight: The share of meaning in that score, 0 to 1; the rest is that of the words.
+        duplicate_threshold: The share of words, in order, from which two memories count as one,
+            above 0 to 1; None = all are kept, equal texts too.
+        mmr_lambda: Below 1, memories that repeat better ones lose score (maximal marginal
+            relevance): 1 = relevance alone, 0 = difference alone.
         recall_key: The key that holds the question, when a chain hands over a dict.
         stages: What is done, in order; those that work on the question come before the search.
             A function ``(memories, query) -> memories`` is a stage too.
@@ -147,6 +155,10 @@ class MemoryRetriever(RecallOptions):
 
     store: MemoryStore = Field(repr=False, exclude=True)
     fetch_k: int = Field(50, ge=1)
+    fusion: Fusion = "scores"
+    semantic_weight: float = Field(0.6, ge=0, le=1)
+    duplicate_threshold: float | None = Field(0.95, gt=0, le=1)
+    mmr_lambda: float = Field(1.0, ge=0, le=1)
     recall_key: str = "query"
     stages: list[AnyStage] = Field(default_factory=lambda: [ExtractTime(), FuseRerank()])
 
@@ -179,6 +191,10 @@ class MemoryRetriever(RecallOptions):
         retrieve = Retrieve(
             method=call.method,
             fetch_k=self.fetch_k,
+            fusion=self.fusion,
+            semantic_weight=self.semantic_weight,
+            duplicate_threshold=self.duplicate_threshold,
+            mmr_lambda=self.mmr_lambda,
             threshold_score=call.threshold_score,
             require_time=call.time_mode == "require",
         )

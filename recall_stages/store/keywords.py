@@ -27,7 +27,7 @@ from recall_stages.store.rows import (
     Fields,
     TimeUnit,
     event_hull,
-    index_text,
+    keyword_text,
     to_memory,
 )
 from recall_stages.store.words import words
@@ -219,7 +219,7 @@ def _schema() -> tantivy.Schema:
 def _document(memory: Memory) -> tantivy.Document:
     document = tantivy.Document()
     document.add_text("id", memory.id)
-    document.add_text("words", " ".join(words(index_text(memory))))
+    document.add_text("words", " ".join(words(keyword_text(memory))))
     for name, value in memory.scope.fields().items():
         document.add_text("scope", f"{name}={value}")
     if memory.created_at is not None:

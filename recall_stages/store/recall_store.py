@@ -18,8 +18,9 @@ from recall_stages.errors import (
     StoreClosedError,
     StoreError,
 )
-from recall_stages.memory import Memory
+from recall_stages.memory import Memory, Scope
 from recall_stages.stage import Search
+from recall_stages.store.conversation import conversation
 from recall_stages.store.embedding import as_embedder
 from recall_stages.store.index import Index
 from recall_stages.store.intake import MemoryInput, Ready, distinct_ids, make_ready
@@ -27,7 +28,7 @@ from recall_stages.store.keywords import KeywordIndex
 from recall_stages.store.moments import to_milliseconds
 from recall_stages.store.opening import FORMAT, MARK, open_collection
 from recall_stages.store.rows import OWN_FIELDS, WRITTEN_AT, Fields, index_text, to_memory
-from recall_stages.timeline.parse_time import resolve_timezone
+from recall_stages.timeline.parse_time import parse_time, resolve_timezone
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -165,6 +166,77 @@ class RecallStore:
     async def aadd(self, memories: Iterable[MemoryInput], *, progress: bool = False) -> list[str]:
         """Store memories as `add` does, without blocking the event loop."""
         return await asyncio.to_thread(self.add, memories, progress=progress)
+
+    def add_conversation(
+        self,
+        messages: Iterable[object],
+        *,
+        scope: Scope | Mapping[str, str] | None = None,
+        created_at: float | str | datetime | None = None,
+        turn_before: str = "",
+        progress: bool = False,
+    ) -> list[str]:
+        """Store the turns of a conversation, each found by what was said before it too.
+
+        The end of the turn before, in the same scope and less than an hour earlier, is searched
+        with a turn by keyword search; what is returned is the turn alone. Storing the same turns
+        again stores nothing twice. `add` stores memories as they are, whatever their session.
+
+        Args:
+            messages: The oldest first: LangChain messages, LlamaIndex ``ChatMessage``, mappings
+                with ``role`` (or ``name``), ``content`` and, if you like, ``id`` and
+                ``created_at``, or memories. Messages of system and tools are left out.
+            scope: Whose conversation it is, and which one (``session_id``).
+            created_at: When it took place, for messages that do not say; None = the clock.
+            turn_before: The id of the turn before the first of these, where that was stored by an
+                earlier call.
+            progress: Show a progress bar on standard error, where that is a terminal.
+
+        Returns:
+            The ids of the turns, in order.
+
+        Raises:
+            ForeignCollectionError: When the collection was made by somebody else.
+            MemoryFormatError: When a message cannot be stored; then none is.
+            StoreError: When there is no turn with the id ``turn_before``.
+
+        Examples:
+            >>> with RecallStore() as store:
+            ...     asked = {"role": "assistant", "content": "Which pets do you have?"}
+            ...     told = {"role": "user", "content": "Three of them, all cats."}
+            ...     ids = store.add_conversation([asked, told], created_at="2024-03-12T15:20:00Z")
+            ...     store.get(ids)[1].content
+            'Three of them, all cats.'
+        """
+        self._open_collection()
+        turns = conversation(
+            messages,
+            scope=Scope.model_validate(scope or {}),
+            created_at=None if created_at is None else parse_time(created_at, name="created_at"),
+            now=self._clock(),
+            turn_before=turn_before,
+            stored=self.get,
+        )
+        return self.add(turns, progress=progress)
+
+    async def aadd_conversation(
+        self,
+        messages: Iterable[object],
+        *,
+        scope: Scope | Mapping[str, str] | None = None,
+        created_at: float | str | datetime | None = None,
+        turn_before: str = "",
+        progress: bool = False,
+    ) -> list[str]:
+        """Store a conversation as `add_conversation` does, without blocking the event loop."""
+        return await asyncio.to_thread(
+            self.add_conversation,
+            messages,
+            scope=scope,
+            created_at=created_at,
+            turn_before=turn_before,
+            progress=progress,
+        )
 
     def delete(self, ids: Sequence[str]) -> None:
         """Delete memories by id; ids that are not there are passed over."""

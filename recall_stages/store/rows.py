@@ -16,6 +16,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
+from recall_stages.authors import person
 from recall_stages.errors import MemoryFormatError
 from recall_stages.memory import Memory, MetadataValue, Scope
 from recall_stages.settings import Settings
@@ -35,8 +36,6 @@ _log = logging.getLogger(__name__)
 
 TimeUnit = Literal["milliseconds", "seconds", "iso", "mixed"]
 
-# Who speaks in a chat protocol: no name that a question would use.
-_ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai"})
 _REFUSED_KEY = re.compile(r"([#$].*|chroma:document)?", re.DOTALL)  # names Chroma does not take
 
 # LlamaIndex's own keys: it drops or misreads a row whose metadata has them, and writes them into
@@ -65,7 +64,8 @@ _OWN_KEYS = frozenset(
         "event_ranges",
         "list_values",
     }
-    | {"memory_type", "when_to_use", "author", "quality", *Scope.model_fields}
+    | {"memory_type", "when_to_use", "author", "said_before", "turn_before", "quality"}
+    | set(Scope.model_fields)
 )
 _NOT_METADATA = _OWN_KEYS | FRAMEWORK_KEYS
 
@@ -109,10 +109,24 @@ def index_text(memory: Memory) -> str:
         >>> index_text(Memory(content="The dentist called.", author="Ann"))
         'Ann: The dentist called.'
     """
-    name = "" if memory.author.lower() in _ROLES else memory.author
+    name = person(memory.author)
     said_already = not name or memory.content.startswith(name)
     spoken = memory.content if said_already else f"{name}: {memory.content}"
     return f"{memory.when_to_use}\n{spoken}" if memory.when_to_use else spoken
+
+
+def keyword_text(memory: Memory) -> str:
+    r"""What keyword search sees: what the embedding does, after the end of what was said before.
+
+    "Yes, three of them" is found by the words of the question that it answers. The embedding does
+    not see those: they blur what the turn itself says.
+
+    Examples:
+        >>> keyword_text(Memory(content="Yes, three.", author="Ann", said_before="Any pets?"))
+        'Any pets?\nAnn: Yes, three.'
+    """
+    spoken = index_text(memory)
+    return f"{memory.said_before}\n{spoken}" if memory.said_before else spoken
 
 
 def to_metadata(memory: Memory) -> dict[str, MetadataValue]:
@@ -135,6 +149,8 @@ def to_metadata(memory: Memory) -> dict[str, MetadataValue]:
         "memory_type": memory.memory_type,
         "when_to_use": memory.when_to_use,
         "author": memory.author,
+        "said_before": memory.said_before,
+        "turn_before": memory.turn_before,
         **memory.scope.fields(),
     }
     row: dict[str, MetadataValue] = {
@@ -182,6 +198,8 @@ def to_memory(  # noqa: PLR0913, PLR0917 - a row, how to read it, how near it is
         events=_events(row_id, row),
         when_to_use=_text(row, "when_to_use"),
         author=_text(row, fields.author),
+        said_before=_text(row, "said_before"),
+        turn_before=_text(row, "turn_before"),
         scope=Scope.model_construct(
             None, **{name: _text(row, getattr(fields, name)) or None for name in Scope.model_fields}
         ),

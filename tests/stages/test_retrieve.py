@@ -12,6 +12,7 @@ from recall_stages.timeline import TimeRange
 
 NOW = datetime(2024, 3, 8, tzinfo=UTC)
 TUESDAY = TimeRange(datetime(2024, 3, 5, tzinfo=UTC), datetime(2024, 3, 6, tzinfo=UTC), "day")
+ASKED = Query(text="x", reference_time=NOW)
 RECENTLY = TimeRange(datetime(2024, 2, 8, tzinfo=UTC), NOW, "day", soft=True)
 
 
@@ -92,7 +93,7 @@ def test_a_threshold_needs_a_method_that_knows_similarities() -> None:
         Retrieve(method="keyword", threshold_score=0.3)
 
 
-def test_meaning_and_words_count_half_each_in_a_hybrid_search() -> None:
+def test_meaning_counts_three_fifths_in_a_hybrid_search_and_words_the_rest() -> None:
     both = _similar("both", 0.6), Memory(content="both", id="both").scored(2.0, keyword=2.0)
     worded = Memory(content="worded", id="worded").scored(4.0, keyword=4.0)
 
@@ -103,18 +104,104 @@ def test_meaning_and_words_count_half_each_in_a_hybrid_search() -> None:
         [worded, both[1]],
     )
 
-    # Both arms came back short of their limit, so nothing lies below what they found.
     scores = {memory.id: memory.score for memory in recall.memories}
-    assert scores == pytest.approx({"both": 0.5 * 0.75 + 0.5 * 0.5, "similar": 0.5, "worded": 0.5})
+    assert scores == pytest.approx({"both": 0.6 * 0.75 + 0.4 * 0.5, "similar": 0.6, "worded": 0.4})
     assert recall.memories[0].trace == {"similarity": 0.6, "keyword": 2.0}
 
 
-def test_the_last_of_a_full_arm_is_the_floor_of_the_scale() -> None:
-    found = [_similar("a", 0.9), _similar("b", 0.7), _similar("c", 0.5), _similar("d", 0.5)]
+def test_the_share_of_meaning_is_a_setting() -> None:
+    worded = Memory(content="worded", id="worded").scored(4.0, keyword=4.0)
 
-    recall, _ = ask(Retrieve(fetch_k=4), Query(text="x", reference_time=NOW, k=1), found, [])
+    recall, _ = ask(Retrieve(semantic_weight=0.3), ASKED, [_similar("similar", 0.8)], [worded])
 
-    assert [memory.score for memory in recall.memories] == pytest.approx([1.0, 0.5, 0.0, 0.0])
+    assert {each.id: each.score for each in recall.memories} == {"worded": 0.7, "similar": 0.3}
+
+
+def test_what_only_words_found_is_as_similar_as_the_last_that_was_shown() -> None:
+    # Of four at the most, four came: the fifth may be as similar as the last, and is not 0.
+    found = [_similar(name, 0.8 - 0.1 * place) for place, name in enumerate("abcd")]
+    worded = Memory(content="worded", id="worded").scored(4.0, keyword=4.0)
+    query = Query(text="x", reference_time=NOW, k=1)
+
+    full, _ = ask(Retrieve(fetch_k=4), query, found, [worded])
+    short, _ = ask(Retrieve(fetch_k=5), query, found, [worded])
+
+    assert _score_of("worded", full) == pytest.approx(0.6 * 0.5 / 0.8 + 0.4)
+    assert _score_of("worded", short) == pytest.approx(0.4)
+
+
+def test_fused_by_rank_only_the_places_count() -> None:
+    def scored(*similarities):
+        found = [_similar(name, each) for name, each in zip("abc", similarities, strict=True)]
+        worded = [Memory(content="b", id="b").scored(9.0, keyword=9.0)]
+        return ask(Retrieve(fusion="ranks"), ASKED, found, worded)[0].memories
+
+    assert [(each.id, each.score) for each in scored(0.9, 0.2, 0.1)] == [
+        (each.id, each.score) for each in scored(0.9, 0.8, 0.7)
+    ]
+    assert [each.id for each in scored(0.9, 0.2, 0.1)] == ["b", "a", "c"]
+    assert scored(0.9, 0.2, 0.1)[0].score == pytest.approx(0.6 * 61 / 62 + 0.4)
+
+
+def test_a_turn_is_lifted_by_its_reply() -> None:
+    turn, other = _similar("turn", 0.5), _similar("other", 0.5)
+    reply = _similar("reply", 0.8).model_copy(update={"turn_before": "turn"})
+
+    recall, _ = ask(Retrieve(semantic_weight=1.0), ASKED, [reply, turn, other], [])
+
+    assert _score_of("turn", recall) == pytest.approx(_score_of("other", recall) + 0.2)
+
+
+def test_near_copies_are_left_out_and_named() -> None:
+    said = "The dentist on Elm Street filled the tooth that had hurt me since the middle of winter"
+    found = [
+        _told("new", said + "!", 0.9, "2024-03-02"),
+        _told("old", said.lower().replace("elm street", "Elm Street"), 0.8, "2024-03-01"),
+        _told("other", said.replace("dentist", "doctor").replace("tooth", "knee"), 0.7),
+    ]
+
+    recall, _ = ask(Retrieve(method="semantic"), ASKED, found)
+    every, _ = ask(Retrieve(method="semantic", duplicate_threshold=None), ASKED, found)
+
+    assert [each.id for each in recall.memories] == ["new", "other"]
+    assert recall.memories[0].trace["duplicates"] == "old"
+    assert [each.id for each in every.memories] == ["new", "old", "other"]
+
+
+def test_the_same_said_by_two_people_is_no_copy() -> None:
+    found = [
+        _told(name, "I eat no meat.", 0.9).model_copy(update={"author": name})
+        for name in ("Ann", "Bob")
+    ]
+
+    recall, _ = ask(Retrieve(method="semantic"), ASKED, found)
+
+    assert {each.id for each in recall.memories} == {"Ann", "Bob"}
+
+
+def test_a_lambda_below_one_prefers_what_has_not_been_said() -> None:
+    found = [
+        _told("tea", "I like green tea with lemon.", 0.9),
+        _told("again", "I like green tea with honey.", 0.8),
+        _told("place", "Anna drinks it at the harbour.", 0.7),
+    ]
+
+    def ranked(**settings):
+        recall, _ = ask(Retrieve(method="semantic", **settings), ASKED, found)
+        return [each.id for each in recall.memories]
+
+    assert ranked() == ["tea", "again", "place"]
+    assert ranked(mmr_lambda=0.5) == ["tea", "place", "again"]
+
+
+def _told(name: str, content: str, similarity: float, day: str = "2024-03-01") -> Memory:
+    memory = Memory(content=content, id=name, created_at=f"{day}T00:00:00Z")
+    return memory.scored(similarity, similarity=similarity)
+
+
+def _score_of(name: str, recall: Recall) -> float:
+    [score] = [each.score for each in recall.memories if each.id == name]
+    return score or 0.0
 
 
 def _similar(name: str, similarity: float) -> Memory:

@@ -1,0 +1,57 @@
+"""Maximal marginal relevance: candidates that answer, and do not all say the same."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from math import sqrt
+
+from recall_stages.memory import Memory
+
+_WORD = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|\\w+")
+
+
+def diversified(memories: Sequence[Memory], mmr_lambda: float) -> list[Memory]:
+    """Score candidates by relevance and by how little they repeat the better ones.
+
+    Maximal marginal relevance (Carbonell and Goldstein 1998): one after the other is chosen, the
+    one with the best ``mmr_lambda`` x relevance + (1 - ``mmr_lambda``) x (1 - the likeness to the
+    most similar one chosen before). Likeness is the cosine between counts of words, 0 to 1.
+
+    Args:
+        memories: The candidates, each with a score.
+        mmr_lambda: 1 = relevance alone, 0 = difference alone.
+
+    Returns:
+        The candidates in the order chosen; that value is their score, and ``mmr`` in the trace.
+
+    Examples:
+        >>> told = [("I like tea.", 1.0), ("I like tea!", 0.9), ("Tea is at four.", 0.8)]
+        >>> many = [Memory(content=text).scored(score) for text, score in told]
+        >>> [each.content for each in diversified(many, 0.5)]
+        ['I like tea.', 'Tea is at four.', 'I like tea!']
+    """
+    counts = [Counter(_WORD.findall(each.content.lower())) for each in memories]
+    nearest = [0.0] * len(memories)
+    left = list(range(len(memories)))
+    chosen: list[Memory] = []
+
+    def value(place: int) -> float:
+        relevance = memories[place].score or 0.0
+        return mmr_lambda * relevance + (1 - mmr_lambda) * (1 - nearest[place])
+
+    while left:
+        best = max(left, key=lambda place: (value(place), -place))
+        left.remove(best)
+        chosen.append(memories[best].scored(value(best), mmr=value(best)))
+        for place in left:
+            nearest[place] = max(nearest[place], _cosine(counts[place], counts[best]))
+    return chosen
+
+
+def _cosine(one: Counter[str], other: Counter[str]) -> float:
+    fewer, more = (one, other) if len(one) <= len(other) else (other, one)
+    shared = sum(count * more[word] for word, count in fewer.items() if word in more)
+    norms = sum(n * n for n in one.values()) * sum(n * n for n in other.values())
+    return shared / sqrt(norms) if norms else 0.0

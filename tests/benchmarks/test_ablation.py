@@ -1,0 +1,72 @@
+"""The ablation switches off what it says, and nothing else."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks import ablation
+from benchmarks.datasets import read_retrieval_set
+from benchmarks.embedding import OncePerText
+
+MEMORIES = [
+    ("q", "Which pets live with you?", "Bo", "2024-03-05T10:00:00"),
+    ("a", "Three of them, tabby.", "Ada", "2024-03-05T10:01:00"),
+    ("x", "Nothing to tell of.", "Bo", "2024-03-05T15:00:00"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rows = [
+        {"corpus": "c", "id": i, "text": t, "speaker": s, "created_at": at}
+        for i, t, s, at in MEMORIES
+    ]
+    asked = {
+        "corpus": "c", "id": "1", "text": "pets", "now": "2024-03-13T12:00:00",
+        "category": "plain", "relevant": ["q", "a"], "time": None, "off_text": None,
+    }  # fmt: skip
+    home = tmp_path / "pets"
+    home.mkdir()
+    (home / "memories.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (home / "queries.jsonl").write_text(json.dumps(asked) + "\n")
+    return home
+
+
+def test_it_prints_and_writes_a_figure_for_every_part(folder, tmp_path, capsys) -> None:
+    out = tmp_path / "out.json"
+    ablation.main(["--data", str(folder), "--face", "llamaindex", "--json", str(out)])
+
+    printed = capsys.readouterr().out
+    assert json.loads(out.read_text())["pets"].keys() == ablation.PARTS.keys()
+    assert all(part in printed for part in ablation.PARTS)
+
+
+def test_the_parts_are_off(folder, monkeypatch) -> None:
+    asked = {}
+
+    def ask_all(data, face, use, stores, **settings):
+        kept = stores["c"].get(["a"])[0].said_before
+        asked[len(asked)] = (use, bool(kept), settings)
+        return [["q"]], [1.0]
+
+    monkeypatch.setattr(ablation, "ask_all", ask_all)
+    ablation.measure(read_retrieval_set(folder), "langchain", OncePerText())
+
+    seen = dict(zip(ablation.PARTS, asked.values(), strict=True))
+    assert [part for part, (use, _, _) in seen.items() if use == "none"] == ["time window"]
+    assert [part for part, (_, context, _) in seen.items() if not context] == ["context"]
+    assert {part: set(settings) for part, (_, _, settings) in seen.items() if settings} == {
+        "dense": {"method"},
+        "keyword": {"method"},
+        "fusion": {"fusion"},
+        "type": {"stages"},
+        "author": {"stages"},
+        "duplicates": {"duplicate_threshold"},
+    }
+
+
+def test_data_that_is_not_there_is_named(tmp_path, capsys) -> None:
+    with pytest.raises(SystemExit):
+        ablation.main(["--data", str(tmp_path / "nowhere")])
+    assert "nowhere" in capsys.readouterr().err

@@ -1,0 +1,70 @@
+"""Near-duplicates: what repeats, what only looks like it, and how the work grows."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall_stages.near_duplicates import near_duplicates
+
+LONG = (
+    "On the way home we talked about the garden, the old fence, the neighbours and what the roses "
+    "will cost when the summer is as dry as the last one was for all of us"
+)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("I like tea.", "i like  TEA"),
+        (LONG, LONG.replace("garden", "yard")),
+        (LONG + ".", "So " + LONG[0].lower() + LONG[1:]),
+        ("我昨天去了博物馆看展览。", "我昨天去了博物馆看展览"),
+    ],
+)
+def test_it_repeats(one: str, other: str) -> None:
+    assert near_duplicates([one, other], 0.95) == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("I like tea.", "I like coffee."),
+        (f"{LONG} in 2023", f"{LONG} in 2024"),
+        (f"{LONG} said Ann", f"{LONG} said Bob"),
+        (LONG, LONG.replace("will cost", "will not cost")),
+        (LONG, LONG.replace("will cost", "won't cost")),
+        (LONG, f"{LONG} {LONG}"),
+        (
+            "我喜欢喝茶，也喜欢和朋友们一起去公园散步聊天看书",
+            "我不喜欢喝茶，也喜欢和朋友们一起去公园散步聊天看书",
+        ),
+    ],
+)
+def test_it_says_something_else(one: str, other: str) -> None:
+    assert near_duplicates([one, other], 0.95) == [0, 1]
+
+
+@given(st.lists(st.text(max_size=40), max_size=12))
+def test_equal_texts_repeat_the_first_of_them(texts: list[str]) -> None:
+    firsts = near_duplicates([*texts, *texts], 1.0)
+
+    assert all(first <= place for place, first in enumerate(firsts))
+    assert firsts[len(texts) :] == firsts[: len(texts)]
+    assert all(firsts[first] == first for first in firsts)
+
+
+def test_the_work_grows_with_the_texts_and_not_with_their_square() -> None:
+    def took(texts):
+        started = time.perf_counter()
+        near_duplicates(texts, 0.95)
+        return time.perf_counter() - started
+
+    few, many = (
+        [f"{LONG} {number} times and more, {LONG[number % 90 :]}" for number in range(count)]
+        for count in (200, 1600)
+    )
+    took(few)
+
+    assert took(many) < 24 * max(took(few) for _ in range(3))  # a square would be 64

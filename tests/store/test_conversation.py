@@ -1,0 +1,156 @@
+"""A conversation stored: what is found by what, what is returned, and storing it twice."""
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall_stages.errors import MemoryFormatError, ScopeError, StoreError
+from recall_stages.memory import Memory, Scope
+from recall_stages.stage import Search
+from recall_stages.store import RecallStore
+
+WHEN = "2024-03-12T15:20:00Z"
+PETS = [
+    {"role": "system", "content": "You are kind."},
+    {"role": "assistant", "content": "Which pets do you have at home?"},
+    {"role": "user", "content": "Three of them, all tabby.", "name": "Ann"},
+    {"role": "tool", "content": "42"},
+    {"role": "assistant", "content": ""},
+    {"role": "assistant", "content": "How lovely."},
+]
+
+
+def keyword(store: RecallStore, text: str) -> list[Memory]:
+    return store.find([Search(text, 5, method="keyword")])[0]
+
+
+def test_a_turn_is_found_by_what_was_said_before_it_and_returned_alone(words: Any) -> None:
+    with RecallStore(embedding=words) as store:
+        ids = store.add_conversation(PETS, scope={"session_id": "one"}, created_at=WHEN)
+        found = {each.id: each for each in keyword(store, "pets at home")}
+        turns = store.get(ids)
+
+    assert [each.content for each in turns] == [
+        "Which pets do you have at home?",
+        "Three of them, all tabby.",
+        "How lovely.",
+    ]
+    assert set(found) == set(ids[:2])
+    assert [each.author for each in turns] == ["assistant", "Ann", "assistant"]
+    assert {each.memory_type for each in turns} == {"conversation"}
+    assert {each.scope for each in turns} == {Scope(session_id="one")}
+    assert [each.turn_before for each in turns] == ["", *ids[:2]]
+    assert [each.created_at for each in turns] == [
+        datetime(2024, 3, 12, 15, 20, 0, 1000 * place, tzinfo=UTC) for place in range(3)
+    ]
+
+
+def test_what_was_said_before_outlives_a_restart(words: Any, tmp_path: Path) -> None:
+    with RecallStore(tmp_path / "kept", embedding=words) as store:
+        _, told, _ = store.add_conversation(PETS, created_at=WHEN)
+    with RecallStore(tmp_path / "kept", embedding=words) as store:
+        assert told in [each.id for each in keyword(store, "pets at home")]
+
+
+def test_a_plain_add_joins_nothing(words: Any) -> None:
+    with RecallStore(embedding=words) as store:
+        store.add([Memory(content=each["content"], created_at=WHEN) for each in PETS[1:3]])
+        assert len(keyword(store, "pets at home")) == 1
+
+
+@pytest.mark.parametrize("created_at", [WHEN, None])
+def test_storing_it_again_or_more_of_it_stores_nothing_twice(
+    words: Any, created_at: str | None
+) -> None:
+    hours = iter(range(9, 20))
+    clock = lambda: datetime(2024, 3, 12, next(hours), tzinfo=UTC)  # noqa: E731
+    with RecallStore(embedding=words, clock=clock) as store:
+        first = store.add_conversation(PETS[:3], created_at=created_at)
+        told = store.get(first)
+        again = store.add_conversation(PETS, created_at=created_at)
+
+        assert again[:2] == first
+        assert store.count() == 3
+        assert [each.created_at for each in store.get(first)] == [each.created_at for each in told]
+
+
+def test_the_same_words_said_twice_are_two_turns(words: Any) -> None:
+    with RecallStore(embedding=words) as store:
+        said = [{"role": "user", "content": text} for text in ("OK.", "Really?", "OK.")]
+        assert len(set(store.add_conversation(said, created_at=WHEN))) == 3
+
+
+def test_it_goes_on_where_an_earlier_call_ended(words: Any) -> None:
+    with RecallStore(embedding=words) as store:
+        asked = store.add_conversation(PETS[:2], created_at=WHEN)
+        told = store.add_conversation(PETS[2:3], created_at=WHEN, turn_before=asked[-1])
+
+        assert {each.id for each in keyword(store, "pets at home")} == {*asked, *told}
+        with pytest.raises(StoreError, match="'gone', which is not stored"):
+            store.add_conversation(PETS, turn_before="gone")
+
+
+@pytest.mark.parametrize(
+    ("changed", "joined"),
+    [
+        ({"created_at": "2024-03-12T15:25:00Z"}, True),
+        ({"created_at": "2024-03-12T16:20:00Z"}, False),
+        ({"scope": Scope(session_id="two")}, False),
+    ],
+)
+def test_only_the_same_conversation_and_hour_is_before(
+    words: Any, changed: dict[str, Any], joined: bool
+) -> None:
+    asked = Memory(content="Which pets do you have?", created_at=WHEN, author="Bob")
+    told = Memory(**{"content": "Three of them.", "created_at": WHEN, **changed})
+    with RecallStore(embedding=words) as store:
+        ids = store.add_conversation([asked, told])
+        assert bool(store.get(ids)[1].said_before) is joined
+
+
+def test_only_the_end_of_a_long_turn_is_kept(words: Any) -> None:
+    long = " ".join(f"word{number}" for number in range(100))
+    with RecallStore(embedding=words) as store:
+        for text, end in ((long, long.split()[-20:]), ("茶" * 90, ["茶" * 40])):
+            said = [{"role": "user", "content": each} for each in (text, "Yes.")]
+            [_, turn] = store.get(store.add_conversation(said, created_at=WHEN))
+            assert turn.said_before.split() == end
+
+
+def test_a_memory_keeps_what_it_says_of_itself(words: Any) -> None:
+    insight = Memory(content="Likes tea.", memory_type="insight", id="tea", created_at=WHEN)
+    with RecallStore(embedding=words) as store:
+        store.add_conversation([insight], scope={"user_id": "ann"})
+        [kept] = store.get(["tea"])
+
+        assert (kept.memory_type, kept.scope.user_id) == ("insight", "ann")
+        with pytest.raises(ScopeError):
+            store.add_conversation([kept], scope={"user_id": "bob"})
+
+
+@pytest.mark.parametrize(
+    ("messages", "complaint"),
+    [
+        ("hello", "put it in a list"),
+        ({"role": "user", "content": "hello"}, "put it in a list"),
+        ([{"role": "user"}], "mapping with a role .* got dict with role"),
+        ([{"content": "hello"}], "role"),
+        (["hello"], "got str"),
+        ([{"role": "user", "content": "x", "created_at": "tomorrow"}], "created_at must be"),
+    ],
+)
+def test_what_is_no_conversation_is_refused(words: Any, messages: Any, complaint: str) -> None:
+    with RecallStore(embedding=words) as store:
+        with pytest.raises(MemoryFormatError, match=complaint):
+            store.add_conversation(messages)
+        assert store.count() == 0
+
+
+def test_the_event_loop_is_not_blocked_and_the_ids_are_the_same(words: Any) -> None:
+    with RecallStore(embedding=words) as store:
+        ids = store.add_conversation(PETS, created_at=WHEN)
+        assert asyncio.run(store.aadd_conversation(PETS, created_at=WHEN)) == ids
+        assert store.add_conversation([]) == []
