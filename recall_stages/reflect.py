@@ -88,9 +88,10 @@ class Reflect(ModelStage, TextStage):
     def apply(self, recall: Recall) -> Steps:
         """Ask for the reflection, verify every sentence of it, set it, and store it if so set."""
         sources = tuple(each for each in recall.memories if not is_reflection(each))
+        if not sources:
+            why = "there is nothing to reflect on but reflections"
+            return recall.fell_back(type(self).__name__, why) if recall.memories else recall
         recall = self.asked_for(replace(recall, memories=sources))
-        if not recall.memories:
-            return recall
         citations = _first_sentences(recall.memories)
         if self.llm is not None:
             window, *others = self.windows(recall.memories)
@@ -123,10 +124,7 @@ class Reflect(ModelStage, TextStage):
         return recall
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        user = USER.substitute(
-            question=quoted_question(query),
-            memories=window.text,
-        )
+        user = USER.substitute(question=quoted_question(query), memories=window.text)
         return Prompt(SYSTEM.substitute(WANTED[self.kind]), user, self.llm, self.timeout_s)
 
     def _read(self, reply: str, window: Window) -> Verified:

@@ -43,7 +43,22 @@ def test_both_faces_have_the_same_names() -> None:
     assert langchain - set(OWN) == llamaindex - set(OWN)
 
 
-@pytest.mark.parametrize("name", ["ExtractTime", "FuseRerank", "PrintMemory", "SemanticRank"])
+STAGES = [
+    "BuildQuery",
+    "ExtractTime",
+    "FuseRerank",
+    "MergeMemory",
+    "PrintMemory",
+    "Reflect",
+    "RerankMemory",
+    "RewriteMemory",
+    "SemanticRank",
+    "StaleReflections",
+    "TokenBudget",
+]
+
+
+@pytest.mark.parametrize("name", STAGES)
 def test_both_faces_have_the_same_settings_and_defaults(name: str) -> None:
     ours = [getattr(face, name)() for face in (langchain_recall, llamaindex_recall)]
     theirs = {"name", "callback_manager"}  # of RunnableSerializable, and of BaseNodePostprocessor

@@ -191,6 +191,16 @@ def test_reflections_never_feed_reflections(store: RecallStore, face: Face) -> N
     assert model.asked[1] == model.asked[0]
 
 
+def test_reflections_alone_come_back_as_they_are(face: Face) -> None:
+    stage = face.Reflect(llm=face.model(POINTS))
+    given = [Found("r", "The dentist moved.", 0.5, {"memory_type": "reflection"})]
+
+    [found] = face.refine(stage, given, "the dentist")
+
+    assert (found.id, found.content) == ("r", "The dentist moved.")
+    assert found.metadata["recall_degraded"].startswith("Reflect: there is nothing to reflect on")
+
+
 def test_what_repeats_a_memory_is_not_stored(store: RecallStore, face: Face) -> None:
     """Of two memories with the same text a search returns one, and the other would be lost."""
     before = store.count()
