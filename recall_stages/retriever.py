@@ -55,6 +55,7 @@ class CallOptions(TypedDict, total=False):
     time_range: RangeInput | None
     time_mode: TimeMode
     messages: Sequence[object]
+    deadline_s: float | None
 
 
 class RecallOptions(Timed):
@@ -68,6 +69,7 @@ class RecallOptions(Timed):
     time_range: RangeInput | None = None
     time_mode: TimeMode = "prefer"
     messages: Annotated[tuple[Message, ...], BeforeValidator(read_messages)] = ()
+    deadline_s: float | None = Field(None, gt=0)
 
     @field_validator("filter")
     @classmethod
@@ -126,6 +128,8 @@ class MemoryRetriever(RecallOptions):
             "require" returns nothing else, "ignore" does not read it.
         messages: The conversation in which it is asked: a list of messages with a role and a
             content. `BuildQuery` and `RewriteMemory` look at the last three.
+        deadline_s: Seconds after which no model is asked or waited for any more: what is found and
+            ranked by then is returned, and the trace says so. A search that has begun is finished.
         fetch_k: The size of the candidate pool; never less than four times k.
         recall_key: The key that holds the question, when a chain hands over a dict.
         stages: What is done, in order; those that work on the question come before the search.
@@ -171,7 +175,7 @@ class MemoryRetriever(RecallOptions):
         stages = [stage for stage in self.stages if not self._unasked(stage, call)]
         before = [stage for stage in stages if stage.before_search]
         after = [stage for stage in stages if not stage.before_search]
-        recall = yield from pipeline([*before, retrieve, *after], Recall(query))
+        recall = yield from pipeline([*before, retrieve, *after], Recall(query), call.deadline_s)
         return replace(recall, memories=recall.memories[: call.k])
 
     def _question(self, asked: object, call: RecallOptions) -> str:
