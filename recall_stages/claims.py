@@ -15,7 +15,7 @@ _NUMBERS = ("memories", "memory", "citations", "sources")
 _MARK = re.compile(r"\s*[\[【][^\d\[\]【】]{0,24}(\d+(?:\s*[,，;]\s*\d+)*)\s*[\]】]")
 _MARKS_BEHIND = re.compile(rf"([.!?。！？…]+)((?:{_MARK.pattern})+)")
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
-_END = re.compile(r"(?<=[.!?…])\s+(?=[^a-z\s])|(?<=[。！？])\s*|\n+")
+_END = re.compile(r"(?<=[.!?…])\s+(?=[^a-z\s])|(?<=[。！？])\s*")
 _ABBREVIATED = re.compile(
     r"(?:^|[\s(])(?:[A-HJ-Z]|Dr|Mrs?|Ms|Prof|St|Jr|Sr|No|vs|etc|approx|ca|bzw|e\.g|i\.e|z\. ?B)\.$"
 )
@@ -63,12 +63,13 @@ def sentences_in(text: str) -> list[str]:
         ['我喜欢茶。', '你呢？']
     """
     found: list[str] = []
-    for part in _END.split(visible(text)):
-        sentence = " ".join(_BULLET.sub("", part).split())
-        if found and _ABBREVIATED.search(found[-1]):
-            found[-1] = f"{found[-1]} {sentence}"
-        elif sentence:
-            found.append(sentence)
+    for line in visible(text).splitlines():
+        for part in _END.split(_BULLET.sub("", line)):
+            sentence = " ".join(part.split())
+            if found and _ABBREVIATED.search(found[-1]):
+                found[-1] = f"{found[-1]} {sentence}"
+            elif sentence:
+                found.append(sentence)
     return found
 
 

@@ -16,7 +16,7 @@ from recall_stages.memory import Memory
 from recall_stages.quoting import body
 from recall_stages.store.words import words
 
-_NUMBER = re.compile(r"\d+")
+_FIGURE = re.compile(r"\d{4}-\d\d-\d\d|\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ ids=('a',)),), removed=1)
 
 
 def _supporting(
-    claim: Claim, evidence: Sequence[tuple[frozenset[str], frozenset[int]]], min_support: float
+    claim: Claim, evidence: Sequence[tuple[frozenset[str], frozenset[str]]], min_support: float
 ) -> list[int]:
     """The numbers of the cited memories that support a sentence; none, if they do not suffice."""
     cited = [number for number in claim.numbers if 1 <= number <= len(evidence)]
@@ -74,16 +74,18 @@ def _supporting(
     said = frozenset(words(claim.sentence))
     cited = [number for number in cited if said & evidence[number - 1][0]]
     known = frozenset[str]().union(*(evidence[number - 1][0] for number in cited))
-    figures = frozenset[int]().union(*(evidence[number - 1][1] for number in cited))
+    figures = frozenset[str]().union(*(evidence[number - 1][1] for number in cited))
     enough = len(said & known) >= min_support * len(said) and _figures(claim.sentence) <= figures
     return cited if enough else []
 
 
-def _evidence(memory: Memory) -> tuple[frozenset[str], frozenset[int]]:
-    recorded = memory.created_at.strftime("%Y-%m-%d %A %B") if memory.created_at else ""
+def _evidence(memory: Memory) -> tuple[frozenset[str], frozenset[str]]:
+    moment = memory.created_at
+    recorded = f"{moment:%Y-%m-%d %Y %d %A %B}" if moment else ""
     text = f"{body(memory)} {memory.author} {recorded}"
     return frozenset(words(text)), _figures(text)
 
 
-def _figures(text: str) -> frozenset[int]:
-    return frozenset(int(number[:18]) for number in _NUMBER.findall(text))
+def _figures(text: str) -> frozenset[str]:
+    """The numbers of a text, a date as one, without zeros before them."""
+    return frozenset(figure.lstrip("0") for figure in _FIGURE.findall(text))

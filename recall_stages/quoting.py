@@ -50,7 +50,7 @@ def quoted(number: int, memory: Memory, text: str | None = None) -> str:
     Args:
         number: By which the model is to name it.
         memory: The memory.
-        text: What to show of it; None = all it says.
+        text: What to show of it, made `harmless`; None = all it says.
 
     Examples:
         >>> print(quoted(1, Memory(content="Tea at four.", author="Ann")))
@@ -60,7 +60,7 @@ def quoted(number: int, memory: Memory, text: str | None = None) -> str:
     """
     recorded = memory.created_at.strftime(' recorded="%Y-%m-%d %A"') if memory.created_at else ""
     author = f' author="{escape(_one_line(memory.author))}"' if memory.author else ""
-    shown = harmless(body(memory) if text is None else text)
+    shown = harmless(body(memory)) if text is None else text
     return f'<memory number="{number}"{author}{recorded}>\n{shown}\n</memory>'
 
 

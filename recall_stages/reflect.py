@@ -61,8 +61,9 @@ class Reflect(ModelStage, TextStage):
         llm: The framework's model. None = the first sentences of the best memories.
         kind: "summary", or "key_points": 3 to 5 of them, a line each.
         store_reflections: Store what the model wrote as a memory of type "reflection", with the
-            question and the ids of the memories it cites. The same reflection is stored once. Only
-            inside a retriever; a collection that cannot be written is named in the trace.
+            question and the ids of the memories it cites. The same reflection is stored once,
+            and one that repeats a memory is not. Only inside a retriever; a collection that cannot
+            be written is named in the trace.
         min_support: The share of a sentence's words that must stand in the memories it cites, 0
             to 1; with 0 these need only exist.
         timeout_s: Seconds to wait for the reply. None = as the model has it.
@@ -87,9 +88,10 @@ class Reflect(ModelStage, TextStage):
     def apply(self, recall: Recall) -> Steps:
         """Ask for the reflection, verify every sentence of it, set it, and store it if so set."""
         sources = tuple(each for each in recall.memories if not is_reflection(each))
+        if not sources:
+            why = "there is nothing to reflect on but reflections"
+            return recall.fell_back(type(self).__name__, why) if recall.memories else recall
         recall = self.asked_for(replace(recall, memories=sources))
-        if not recall.memories:
-            return recall
         citations = _first_sentences(recall.memories)
         if self.llm is not None:
             window, *others = self.windows(recall.memories)
@@ -112,18 +114,17 @@ class Reflect(ModelStage, TextStage):
             why = f"{told.removed} sentence(s) left out that do not rest on what they cite"
             recall = recall.fell_back(type(self).__name__, why)
         if self.store_reflections:
-            written = reflection_of(self._plain(citations), citations, recall)
+            text = self._plain(citations)
+            if any(text == memory.content.strip() for memory in recall.memories):
+                return recall  # it says what a memory says: of two copies, a search returns one
             try:
-                yield [Write((written,))]
+                yield [Write((reflection_of(text, citations, recall),))]
             except Exception as error:  # noqa: BLE001 - the reflection is there, if not stored
                 recall = recall.fell_back(type(self).__name__, error)
         return recall
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        user = USER.substitute(
-            question=quoted_question(query),
-            memories=window.text,
-        )
+        user = USER.substitute(question=quoted_question(query), memories=window.text)
         return Prompt(SYSTEM.substitute(WANTED[self.kind]), user, self.llm, self.timeout_s)
 
     def _read(self, reply: str, window: Window) -> Verified:

@@ -59,6 +59,7 @@ class CallOptions(TypedDict, total=False):
     time_range: RangeInput | None
     time_mode: TimeMode
     messages: Sequence[object]
+    deadline_s: float | None
 
 
 class RecallOptions(Timed):
@@ -72,6 +73,7 @@ class RecallOptions(Timed):
     time_range: RangeInput | None = None
     time_mode: TimeMode = "prefer"
     messages: Annotated[tuple[Message, ...], BeforeValidator(read_messages)] = ()
+    deadline_s: float | None = Field(None, gt=0)
 
     @field_validator("filter")
     @classmethod
@@ -140,6 +142,8 @@ class MemoryRetriever(RecallOptions):
             "require" returns nothing else, "ignore" does not read it.
         messages: The conversation in which it is asked: a list of messages with a role and a
             content. `BuildQuery` and `RewriteMemory` look at the last three.
+        deadline_s: Seconds after which no model is asked or waited for any more: what is found and
+            ranked by then is returned, and the trace says so. A search that has begun is finished.
         fetch_k: The size of the candidate pool; never less than four times k.
         fusion: How a hybrid search makes one score of two: "scores" weighs the similarity and the
             BM25 score, "ranks" only how they rank (reciprocal rank fusion).
@@ -201,7 +205,7 @@ class MemoryRetriever(RecallOptions):
         stages = [stage for stage in self.stages if not self._unasked(stage, call)]
         before = [stage for stage in stages if stage.before_search]
         after = [stage for stage in stages if not stage.before_search]
-        recall = yield from pipeline([*before, retrieve, *after], Recall(query))
+        recall = yield from pipeline([*before, retrieve, *after], Recall(query), call.deadline_s)
         return replace(recall, memories=recall.memories[: call.k])
 
     def _calendar(self) -> ExtractTime:

@@ -74,8 +74,5 @@ class SemanticRank(ModelStage, RankStage):
         return replace(recall, memories=tuple(memories[: self.limit(recall.query)]))
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        user = USER.substitute(
-            question=quoted_question(query),
-            memories=window.text,
-        )
+        user = USER.substitute(question=quoted_question(query), memories=window.text)
         return Prompt(SYSTEM, user, self.llm, self.timeout_s)

@@ -11,88 +11,46 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import tzinfo
-from typing import ClassVar, Literal, Never, cast
+from dataclasses import dataclass, replace
+from typing import ClassVar, Never, cast
 
 from pydantic import Field
 
 from recall_stages.citations import Citation
 from recall_stages.errors import StoreError
-from recall_stages.memory import Filter, Memory, Query, Scope
+from recall_stages.memory import Memory, Query
+from recall_stages.metering import Deadline, Meter, metered
+from recall_stages.requests import Answers, Fetch, Prompt, Replies, Requests, Search, Write
 from recall_stages.settings import Settings
-from recall_stages.timeline import TimeRange
+
+# With what it may ask for: whoever writes a stage needs both.
+__all__ = [
+    "Add",
+    "Answers",
+    "Ask",
+    "AsyncAsk",
+    "AsyncFind",
+    "Fetch",
+    "Find",
+    "Get",
+    "Prompt",
+    "RankStage",
+    "Recall",
+    "Replies",
+    "Requests",
+    "Search",
+    "Stage",
+    "Steps",
+    "Write",
+    "anowhere",
+    "arun",
+    "nowhere",
+    "pipeline",
+    "run",
+]
 
 _LONGEST_REASON = 300  # characters of an error that a trace holds
 
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """What a stage asks of a language model.
-
-    Attributes:
-        system: How the model is to work, and what form its reply must have.
-        user: The material.
-        llm: The framework's model to ask; only the face knows what it is.
-        timeout_s: Seconds to wait for the reply, of all that is asked at once; None = no limit of
-            ours.
-    """
-
-    system: str
-    user: str
-    llm: object
-    timeout_s: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """What a stage asks of the collection: the memories that answer a text best.
-
-    Attributes:
-        text: What to look for.
-        limit: How many at the most.
-        scope: Whose memories.
-        filter: Conditions on metadata, as Chroma writes them.
-        within: Where not empty, the recorded or the event time must lie in one of these.
-        timezone: The zone in which the times of a filter are read, where they have none.
-        method: "semantic" = nearest in meaning, scored by similarity, 0 to 1; "keyword" = sharing
-            most of its words, scored by BM25, 0 and up.
-    """
-
-    text: str
-    limit: int
-    scope: Scope = field(default_factory=Scope)
-    filter: Filter | None = None
-    within: tuple[TimeRange, ...] = ()
-    timezone: tzinfo | None = None
-    method: Literal["semantic", "keyword"] = "semantic"
-
-
-@dataclass(frozen=True, slots=True)
-class Fetch:
-    """What a stage asks of the collection: memories by their ids; those that are gone are left out.
-
-    Attributes:
-        ids: Their ids.
-    """
-
-    ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Write:
-    """What a stage asks of the collection: to store memories, and return them with their ids.
-
-    Attributes:
-        memories: What to store; one with an id that is there already replaces it.
-    """
-
-    memories: tuple[Memory, ...]
-
-
-Requests = Sequence[Prompt] | Sequence[Search] | Sequence[Fetch] | Sequence[Write]
-Replies = Sequence[str | Exception]
-Answers = Replies | Sequence[list[Memory]] | Sequence[list[str]]
 Ask = Callable[[Sequence[Prompt]], Replies]
 AsyncAsk = Callable[[Sequence[Prompt]], Awaitable[Replies]]
 Find = Callable[[Sequence[Search]], Sequence[list[Memory]]]
@@ -111,6 +69,7 @@ class Recall:
         text: What the reader sees, once a stage has written it.
         fallbacks: The steps that could not do their work, and why; nothing is lost by them.
         citations: The sentences of the text and what each rests on, where a model wrote them.
+        usage: What the models of each stage that asked one cost.
     """
 
     query: Query
@@ -118,6 +77,7 @@ class Recall:
     text: str = ""
     fallbacks: tuple[str, ...] = ()
     citations: tuple[Citation, ...] = ()
+    usage: tuple[str, ...] = ()
 
     def fell_back(self, step: str, why: str | Exception) -> Recall:
         """A copy that names a step which did not do its work, and why."""
@@ -125,6 +85,11 @@ class Recall:
         if len(told) > _LONGEST_REASON:  # a server may answer with a whole page
             told = f"{told[:_LONGEST_REASON]}…"
         return replace(self, fallbacks=(*self.fallbacks, f"{step}: {told}"))
+
+    def told(self) -> dict[str, float | str]:
+        """What the trace of everything that comes out says: which steps degraded, what it cost."""
+        notes = {"degraded": self.fallbacks, "usage": self.usage}
+        return {name: "; ".join(lines) for name, lines in notes.items() if lines}
 
 
 Steps = Generator[Requests, Answers, Recall]
@@ -158,21 +123,34 @@ class RankStage(Stage):
         return self.top_n if "top_n" in self.model_fields_set else max(self.top_n, query.k or 0)
 
 
-def pipeline(stages: Sequence[Stage], recall: Recall) -> Steps:
+def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None = None) -> Steps:
     """Run stages one after the other, each on what the one before it returned.
 
-    Where a step fell back, every memory that comes out says so in its trace, as ``degraded``.
+    Where a step fell back, every memory that comes out says so in its trace, as ``degraded``;
+    where a model was asked, what it cost, as ``usage``.
+
+    Args:
+        stages: What is done, in order.
+        recall: What the first is given.
+        deadline_s: Seconds after which no model is asked any more, and none is waited for.
     """
+    deadline = Deadline.after(deadline_s)
     for stage in stages:
         outcome = stage.apply(recall)
-        recall = (yield from outcome) if isinstance(outcome, Generator) else outcome
-    if not recall.fallbacks:
+        if not isinstance(outcome, Generator):
+            recall = outcome
+            continue
+        meter = Meter(type(stage).__name__)
+        recall = yield from metered(outcome, meter, deadline)
+        if meter.calls:
+            recall = replace(recall, usage=(*recall.usage, str(meter)))
+    notes = recall.told()
+    if not notes:
         return recall
-    degraded = {"degraded": "; ".join(recall.fallbacks)}
     return replace(
         recall,
         memories=tuple(
-            memory.model_copy(update={"trace": {**memory.trace, **degraded}})
+            memory.model_copy(update={"trace": {**memory.trace, **notes}})
             for memory in recall.memories
         ),
     )

@@ -42,8 +42,9 @@ def estimate_tokens(text: str) -> int:
     """About how many tokens a text is for a language model of today; rather too many than too few.
 
     A word counts 1 and a sixth for each letter beyond the seventh, a Chinese, Japanese or Korean
-    character 0.75, a sign or up to three digits 1; then 15 % are added. Against o200k the mean
-    error without these was 11 % on English chat, 5 % on Chinese and 11 % on code.
+    character 0.75, a sign or up to three digits 1; then 15 % are added. Against tiktoken's o200k
+    the mean error before that was 11 % on English chat, 7 % on Chinese and 30 % on Python code;
+    with it, fewer than 1 % of the texts were estimated too low.
 
     Examples:
         >>> estimate_tokens("The dentist moved to Elm Street.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from datetime import tzinfo
 from typing import TypeVar
@@ -19,7 +19,6 @@ from recall_stages.stage import Recall
 IDS = TRACE_PREFIX + "ids"
 CITATIONS = TRACE_PREFIX + "citations"
 MEMORIES = TRACE_PREFIX + "memories"
-DEGRADED = TRACE_PREFIX + "degraded"
 LEFT_OUT = TRACE_PREFIX + "left_out"
 
 T = TypeVar("T")
@@ -29,7 +28,7 @@ _MEMORIES = TypeAdapter(list[dict[str, object]])
 
 
 def flat_told(recall: Recall) -> dict[str, object]:
-    """The sources of a text: their ids, who cites what, the memories whole, and what went wrong.
+    """The sources of a text: their ids, who cites what, the memories whole; and what it cost.
 
     ``recall_ids`` has commas between the ids; ``recall_citations`` and ``recall_memories`` are
     JSON texts, which `citations_in` and `memories_in` read.
@@ -43,17 +42,16 @@ def flat_told(recall: Recall) -> dict[str, object]:
         ('a', ['Tea.'])
     """
     zone = recall.query.reference_time.tzinfo
+    notes = {TRACE_PREFIX + name: note for name, note in recall.told().items()}
     told: dict[str, object] = {
         IDS: ", ".join(memory.id for memory in recall.memories),
-        MEMORIES: _json([_fields(memory, zone) for memory in recall.memories]),
+        MEMORIES: _json([_fields(memory, zone, without=notes) for memory in recall.memories]),
     }
     if recall.citations:
         told[CITATIONS] = _json([asdict(each) for each in recall.citations])
     if recall.memories and "left_out" in recall.memories[0].trace:
         told[LEFT_OUT] = recall.memories[0].trace["left_out"]
-    if recall.fallbacks:
-        told[DEGRADED] = "; ".join(recall.fallbacks)
-    return told
+    return told | notes
 
 
 def citations_in(metadata: Mapping[str, object]) -> list[Citation]:
@@ -87,11 +85,11 @@ def memories_in(metadata: Mapping[str, object]) -> list[Memory]:
     ]
 
 
-def _fields(memory: Memory, zone: tzinfo | None) -> dict[str, object]:
+def _fields(memory: Memory, zone: tzinfo | None, without: Collection[str]) -> dict[str, object]:
     score = {} if memory.score is None else {"score": memory.score}
     fields = {**to_flat(memory, zone), "id": memory.id, "content": memory.content, **score}
     # In an order of their own: Chroma hands on the keys of a row in any.
-    return {name: _plain(fields[name]) for name in sorted(fields)}
+    return {name: _plain(fields[name]) for name in sorted(fields) if name not in without}
 
 
 def _plain(value: object) -> object:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from recall_stages.memory import Memory
-from recall_stages.quoting import body, quoted
+from recall_stages.quoting import body, harmless, quoted
 from recall_stages.tokens import Counter, cut
 
 T = TypeVar("T")
 
 _LEAST = 16  # tokens of a memory that are shown, however small the budget is
+_LONG_NUMBER = 999  # the number that a memory will have is not known yet; it is not longer
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +52,9 @@ def windows(
     held: list[list[tuple[Memory, str]]] = []
     size = 0
     for memory in memories:
-        room = max(budget - count(quoted(1, memory, "")), _LEAST)
-        shown = cut(body(memory), room, count)
-        needed = count(quoted(1, memory, shown)) + 1  # and the end of the line
+        room = max(budget - count(quoted(_LONG_NUMBER, memory, "")), _LEAST)
+        shown = cut(harmless(body(memory)), room, count)
+        needed = count(quoted(_LONG_NUMBER, memory, shown)) + 1  # and the end of the line
         if not held or size + needed > budget or len(held[-1]) == most:
             held.append([])
             size = 0

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -203,7 +204,7 @@ def test_sync_async_and_batch_agree(store: RecallStore, face: Face) -> None:
     one_by_one = [face.ask(retriever(), question) for question in questions]
     sync = [Face(face.package, False).ask(retriever(), question) for question in questions]
 
-    assert one_by_one == sync if face.is_langchain else _same(one_by_one, sync)
+    assert _comparable(one_by_one) == _comparable(sync)
     if face.is_langchain:
         batch = retriever().batch(questions)
         abatch = asyncio.run(retriever().abatch(questions))
@@ -212,11 +213,67 @@ def test_sync_async_and_batch_agree(store: RecallStore, face: Face) -> None:
         assert [[document.page_content for document in found] for found in abatch] == texts
 
 
-def _same(found: list[list[Found]], other: list[list[Found]]) -> bool:
-    """But for the ids that LlamaIndex gives to nodes that have none."""
-    return [[(e.content, e.score, e.metadata) for e in each] for each in found] == [
-        [(e.content, e.score, e.metadata) for e in each] for each in other
+def _comparable(answers: list[list[Found]]) -> list[list[Any]]:
+    """Without the ids that LlamaIndex makes up for texts, and the milliseconds it took."""
+    return [
+        [
+            (e.content, e.score, {k: v for k, v in e.metadata.items() if k != "recall_usage"})
+            for e in found
+        ]
+        for found in answers
     ]
+
+
+def test_a_deadline_ends_the_waiting_and_what_is_ranked_by_then_is_returned(
+    store: RecallStore, face: Face
+) -> None:
+    """The first stage has its answer; the second is cut short; the third is not asked at all."""
+    model = _slow(face, seconds=5, quick="<memory")  # in every prompt
+    slow = _slow(face, seconds=5)
+    stages = [
+        face.SemanticRank(llm=model),
+        face.RerankMemory(llm=slow),
+        face.RewriteMemory(llm=slow),
+    ]
+    retriever = face.RecallRetriever(store=store, stages=stages, timestamp=NOW, deadline_s=1)
+
+    begun = time.perf_counter()
+    [told] = face.ask(retriever, "the dentist")
+    took = time.perf_counter() - begun
+
+    assert took < 4
+    rerank, rewrite = told.metadata["recall_degraded"].split("; ")
+    assert rerank.startswith("RerankMemory: TimeoutError: no answer within")
+    assert rewrite == "RewriteMemory: TimeoutError: the 1 s for the question are over"
+    assert told.content.startswith("Memory 1 :")
+    assert [each.split(":")[0] for each in told.metadata["recall_usage"].split("; ")] == [
+        "SemanticRank",
+        "RerankMemory",
+    ]
+
+
+def test_a_deadline_may_be_set_for_a_call(store: RecallStore, face: Face) -> None:
+    retriever = face.personal_memory_retriever(store, _slow(face, seconds=5), timestamp=NOW)
+
+    found = face.ask(retriever, "the dentist", deadline_s=0.3)
+
+    assert len(found) == 5
+    assert "TimeoutError" in found[0].metadata["recall_degraded"]
+    with pytest.raises(ValueError, match="greater than 0"):
+        face.ask(retriever, "the dentist", deadline_s=0)
+
+
+def test_what_a_model_cost_stands_in_the_trace(face: Face) -> None:
+    stage = face.SemanticRank(llm=face.model(all_judged), window=2)
+
+    [first, *_] = face.refine(stage, GIVEN, "the dentist")
+    [plain, *_] = face.refine(face.SemanticRank(), GIVEN, "the dentist")
+
+    assert re.fullmatch(
+        r"SemanticRank: 3 calls, \d{3,4} tokens in, \d{2,4} out, \d+ ms",
+        first.metadata["recall_usage"],
+    )
+    assert "recall_usage" not in plain.metadata
 
 
 class ToolCallingChat(ScriptedChat):

@@ -189,20 +189,31 @@ def test_print_memory_in_a_list_of_the_framework_is_one_text(face: Face) -> None
     assert printed[0].metadata["recall_ids"] == "a, b"
 
 
-@pytest.mark.parametrize("stage", ["ExtractTime", "FuseRerank", "SemanticRank", "PrintMemory"])
+ASKING = ["BuildQuery", "SemanticRank", "RerankMemory", "RewriteMemory", "Reflect"]
+SILENT = [
+    "ExtractTime",
+    "FuseRerank",
+    "PrintMemory",
+    "MergeMemory",
+    "StaleReflections",
+    "TokenBudget",
+]
+
+
+@pytest.mark.parametrize("stage", [*ASKING, *SILENT])
 def test_nothing_in_nothing_out_and_no_model_is_asked(face: Face, stage: str) -> None:
     model = face.model("{}")
-    settings = {"llm": model} if stage == "SemanticRank" else {}
+    settings = {"llm": model} if stage in ASKING else {}
 
     assert face.refine(getattr(face, stage)(**settings), [], "the dentist") == []
     assert model.asked == []
 
 
-@pytest.mark.parametrize("stage", ["ExtractTime", "FuseRerank", "SemanticRank", "PrintMemory"])
+@pytest.mark.parametrize("stage", [*ASKING, *SILENT])
 def test_what_is_given_is_not_altered(face: Face, stage: str) -> None:
     items = [_document(each) if face.is_langchain else _node(each) for each in CANDIDATES]
     before = copy.deepcopy(items)
-    settings: dict[str, Any] = {"llm": face.model(RANKING)} if stage == "SemanticRank" else {}
+    settings: dict[str, Any] = {"llm": face.model(RANKING)} if stage in ASKING else {}
     made = getattr(face, stage)(timestamp=NOW, **settings)
 
     if face.is_langchain:

@@ -1,0 +1,318 @@
+"""The flows that end in one text, in a retriever: tasks, reflections, and what becomes of these."""
+
+import json
+from typing import Any
+
+import pytest
+from faces.adapters import Face, Found, _document, _node
+
+from recall_stages.store import RecallStore
+
+NOW = "2024-03-08T12:00:00Z"
+TASKS = [
+    {
+        "id": "catch",
+        "content": "Catch PermissionError and tell the user.",
+        "when_to_use": "When a file upload fails",
+        "memory_type": "task",
+        "quality": 0.9,
+    },
+    {
+        "id": "retry",
+        "content": "Retry the upload with a delay.",
+        "when_to_use": "When an upload times out",
+        "memory_type": "task",
+        "quality": 0.1,
+    },
+    {"id": "chat", "content": "My file upload fails again!", "memory_type": "conversation"},
+]
+MESSAGES = [{"role": "user", "content": "The upload fails."}, ("assistant", "With which error?")]
+
+
+@pytest.fixture
+def tasks(words: object):
+    with RecallStore(embedding=words) as opened:
+        opened.add(TASKS)
+        yield opened
+
+
+def _item(face: Face, found: Found) -> Any:
+    return _document(found) if face.is_langchain else _node(found)
+
+
+def test_tasks_without_a_model(tasks: RecallStore, face: Face) -> None:
+    [told] = face.ask(face.task_memory_retriever(tasks), "a file upload fails")
+
+    assert told.content == (
+        "Memory 1 :\n When to use: When a file upload fails\n"
+        " Content: Catch PermissionError and tell the user.\n\n"
+        "Memory 2 :\n When to use: When an upload times out\n"
+        " Content: Retry the upload with a delay.\n"
+    )
+    assert told.metadata["recall_ids"] == "catch, retry"
+    assert "recall_degraded" not in told.metadata
+    assert told.score == pytest.approx(
+        (face.originals(_item(face, told))[0].metadata["relevance_score"])
+        if face.is_langchain
+        else face.originals(_item(face, told))[0].score
+    )
+
+
+def test_tasks_with_a_model_from_messages_alone(tasks: RecallStore, words: Any, face: Face) -> None:
+    def reply(prompt: str) -> str:
+        if "You write the query" in prompt:
+            return '{"query": "upload times out"}'
+        if "You rank memories" in prompt:
+            return '{"ranking": [{"memory": 2, "score": 0.9}, {"memory": 1, "score": 0.2}]}'
+        assert "The last messages:" in prompt
+        return '{"sentences": [{"text": "Catch PermissionError.", "memories": [1]}]}'
+
+    model = face.model(reply)
+    retriever = face.task_memory_retriever(tasks, model)
+
+    [told] = face.ask(retriever, "", messages=MESSAGES)
+
+    assert words.queries[-1] == "upload times out"
+    assert told.content == "Catch PermissionError. [1]"
+    assert [each.ids for each in face.citations(_item(face, told))] == [("catch",)]
+    assert len(model.asked) == 3
+    assert "recall_degraded" not in told.metadata
+
+
+def test_a_chain_may_hand_over_messages() -> None:
+    import langchain_recall
+
+    with RecallStore() as store:
+        store.add(TASKS)
+        retriever = langchain_recall.simple_task_memory_retriever(store)
+
+        [told] = retriever.invoke({"messages": MESSAGES})
+
+    assert told.page_content.startswith("Previous memories:\n- When a file upload fails: Catch")
+
+
+def test_the_simple_flow_ends_in_a_merge(tasks: RecallStore, face: Face) -> None:
+    [told] = face.ask(face.simple_task_memory_retriever(tasks, k=1), "a file upload fails")
+
+    assert told.content == (
+        "Previous memories:\n"
+        "- When a file upload fails: Catch PermissionError and tell the user.\n\n"
+        "Consider the helpful parts of these memories when you answer the question."
+    )
+
+
+def test_memories_of_another_type_are_looked_for_where_a_filter_says_so(
+    tasks: RecallStore, face: Face
+) -> None:
+    retriever = face.simple_task_memory_retriever(tasks, filter={"memory_type": "conversation"})
+
+    [told] = face.ask(retriever, "a file upload fails")
+
+    assert told.metadata["recall_ids"] == "chat"
+
+
+def test_nothing_found_is_nothing(words: object, face: Face) -> None:
+    with RecallStore(embedding=words) as empty:
+        for make in (face.task_memory_retriever, face.simple_task_memory_retriever):
+            assert face.ask(make(empty), "a file upload fails") == []
+
+
+@pytest.mark.parametrize("asked", ["", None])
+def test_no_question_and_no_messages_is_an_error(
+    tasks: RecallStore, face: Face, asked: str | None
+) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        face.ask(face.task_memory_retriever(tasks), asked)
+
+
+def test_messages_without_the_stage_that_reads_them_are_an_error(
+    tasks: RecallStore, face: Face
+) -> None:
+    with pytest.raises(ValueError, match="query must say what to look for"):
+        face.ask(face.RecallRetriever(store=tasks), "", messages=MESSAGES)
+
+
+def test_messages_that_are_none_are_an_error(tasks: RecallStore, face: Face) -> None:
+    with pytest.raises(ValueError, match="a role and a content"):
+        face.ask(face.task_memory_retriever(tasks), "", messages="The upload fails.")
+
+
+POINTS = json.dumps(
+    {
+        "points": [
+            {"text": "The dentist moved and Ann is afraid.", "memories": [1, 2, 3, 4, 5]},
+            {"text": "Nobody knows why.", "memories": [1]},
+        ]
+    }
+)
+
+
+def reflecting(face: Face, store: RecallStore, model: Any, **settings: Any) -> Any:
+    stages = [face.Reflect(llm=model, kind="key_points", store_reflections=True, **settings)]
+    return face.RecallRetriever(
+        store=store, stages=stages, scope={"user_id": "ann"}, timestamp=NOW, timezone="UTC"
+    )
+
+
+def test_a_reflection_is_stored_once_with_its_question_and_sources(
+    store: RecallStore, face: Face
+) -> None:
+    before = store.count()
+    retriever = reflecting(face, store, face.model(POINTS))
+
+    for _ in range(2):
+        [told] = face.ask(retriever, "the dentist moved")
+
+    assert told.content == "- The dentist moved and Ann is afraid. [1, 2, 3, 4]"
+    assert "1 sentence(s) left out" in told.metadata["recall_degraded"]
+    assert store.count() == before + 1
+    [stored] = [m for m in _all(store) if m.memory_type == "reflection"]
+    assert stored.content == "The dentist moved and Ann is afraid."
+    assert stored.metadata["query"] == "the dentist moved"
+    assert set(stored.metadata["source_ids"]) == {"moved", "filling", "fear", "tea"}
+    assert stored.scope.fields() == {"user_id": "ann"}
+    assert stored.created_at.isoformat() == "2024-03-08T12:00:00+00:00"
+
+
+def _all(store: RecallStore) -> list[Any]:
+    from recall_stages.stage import Search
+
+    return store.find([Search("the dentist moved", limit=100)])[0]
+
+
+def test_reflections_never_feed_reflections(store: RecallStore, face: Face) -> None:
+    model = face.model(POINTS)
+    retriever = reflecting(face, store, model)
+    face.ask(retriever, "the dentist moved")
+
+    [told] = face.ask(retriever, "the dentist moved")
+
+    assert "reflection-" not in told.metadata["recall_ids"]
+    assert model.asked[1] == model.asked[0]
+
+
+def test_reflections_alone_come_back_as_they_are(face: Face) -> None:
+    stage = face.Reflect(llm=face.model(POINTS))
+    given = [Found("r", "The dentist moved.", 0.5, {"memory_type": "reflection"})]
+
+    [found] = face.refine(stage, given, "the dentist")
+
+    assert (found.id, found.content) == ("r", "The dentist moved.")
+    assert found.metadata["recall_degraded"].startswith("Reflect: there is nothing to reflect on")
+
+
+def test_what_repeats_a_memory_is_not_stored(store: RecallStore, face: Face) -> None:
+    """Of two memories with the same text a search returns one, and the other would be lost."""
+    before = store.count()
+    model = face.model(
+        '{"points": [{"text": "The dentist moved to Elm Street.", "memories": [1]}]}'
+    )
+
+    [told] = face.ask(reflecting(face, store, model), "the dentist moved")
+
+    assert told.content == "- The dentist moved to Elm Street. [1]"
+    assert store.count() == before
+
+
+def test_what_no_model_wrote_is_not_stored(store: RecallStore, face: Face) -> None:
+    before = store.count()
+
+    for model in (None, face.model("I cannot help with that.")):
+        [told] = face.ask(reflecting(face, store, model), "the dentist moved")
+        assert told.content.startswith("- The dentist moved to Elm Street. [1]\n- ")
+
+    assert store.count() == before
+
+
+def test_a_collection_that_cannot_be_written_is_named_and_the_reflection_is_there(
+    store: RecallStore, face: Face, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(memories: Any) -> list[str]:
+        raise PermissionError("read only")
+
+    monkeypatch.setattr(store, "add", refuse)
+
+    [told] = face.ask(reflecting(face, store, face.model(POINTS)), "the dentist moved")
+
+    assert told.content.startswith("- The dentist moved")
+    assert told.metadata["recall_degraded"].endswith("Reflect: PermissionError: read only")
+
+
+def test_outside_a_retriever_there_is_nothing_to_store_it_in(face: Face) -> None:
+    stage = face.Reflect(llm=face.model(POINTS), store_reflections=True)
+    given = [Found("a", "The dentist moved to Elm Street.", 0.5, {})]
+
+    [told] = face.refine(stage, given, "the dentist")
+
+    assert told.content == "The dentist moved and Ann is afraid. [1]"
+    assert "use this stage inside a RecallRetriever" in told.metadata["recall_degraded"]
+
+
+STALE = {
+    "a source that is gone": lambda store: store.delete(["moved"]),
+    "a source that says something else": lambda store: store.add(
+        [{"id": "moved", "content": "The dentist stayed.", "scope": {"user_id": "ann"}}]
+    ),
+}
+
+
+@pytest.mark.parametrize("change", STALE.values(), ids=STALE)
+def test_a_stale_reflection_weighs_half(store: RecallStore, face: Face, change: Any) -> None:
+    face.ask(reflecting(face, store, face.model(POINTS)), "the dentist moved")
+    retriever = face.personal_memory_retriever(store, timestamp=NOW, k=10)
+
+    def reflection() -> Found:
+        found = face.ask(retriever, "The dentist moved and Ann is afraid.", method="semantic")
+        return next(each for each in found if each.id.startswith("reflection-"))
+
+    fresh = reflection()
+    change(store)
+    stale = reflection()
+
+    assert "recall_stale" not in fresh.metadata
+    assert stale.metadata["recall_stale"] == 0.5
+    assert stale.score == pytest.approx(0.5 * fresh.score)
+
+
+def test_the_personal_flow_may_end_in_a_text(store: RecallStore, face: Face) -> None:
+    def reply(prompt: str) -> str:
+        if "You judge" in prompt:
+            return '{"scores": [{"memory": 1, "score": 1.0}]}'
+        return '{"sentences": "The dentist put a filling in my tooth. [1]"}'
+
+    settings = {"timestamp": NOW, "scope": {"user_id": "ann"}, "k": 2}
+    retriever = face.personal_memory_retriever(store, face.model(reply), rewrite=True, **settings)
+
+    [told] = face.ask(retriever, "the filling in my tooth")
+
+    assert told.content == "The dentist put a filling in my tooth. [1]"
+    assert told.metadata["recall_ids"].startswith("filling")
+    assert face.explain_text(_found(face, told)).count("semantic") == len(_found(face, told))
+
+
+def _found(face: Face, told: Found) -> list[Found]:
+    kept = face.originals(_item(face, told))
+    if face.is_langchain:
+        return [
+            Found(d.id, d.page_content, d.metadata.get("relevance_score"), d.metadata) for d in kept
+        ]
+    return [Found(n.node_id, n.node.get_content(), n.score, n.node.metadata) for n in kept]
+
+
+def test_print_memory_as_the_last_stage_of_a_retriever_is_one_text(
+    store: RecallStore, face: Face
+) -> None:
+    retriever = face.RecallRetriever(store=store, stages=[face.PrintMemory()], k=1)
+
+    [told] = face.ask(retriever, "Dr. Lee")
+
+    assert told.content.startswith("Memory 1:\n  Content: The dentist of Bob is called Dr. Lee.")
+    assert told.metadata["recall_ids"] == "bob"
+
+
+def test_metadata_that_no_stage_wrote_is_an_error(face: Face) -> None:
+    item = _item(face, Found("a", "Tea.", None, {"recall_citations": "nonsense"}))
+
+    with pytest.raises(face.RecallError, match="the JSON list that a stage wrote"):
+        face.citations(item)
+    assert face.originals(item) == []

@@ -1,0 +1,172 @@
+"""RewriteMemory: every sentence cites, every citation is checked, nothing else is told."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from recall_stages.claims import sentences_in
+from recall_stages.memory import Memory, Query
+from recall_stages.rewrite_memory import RewriteMemory
+from recall_stages.stage import Recall, run
+
+NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
+UPLOADS = (
+    Memory(
+        id="catch",
+        content="Use try-except blocks to catch specific exceptions like PermissionError.",
+        when_to_use="When handling file upload errors in web applications",
+        memory_type="task",
+        author="Ann",
+        created_at="2024-03-05T10:00:00Z",
+        score=0.9,
+    ),
+    Memory(
+        id="check",
+        content="Check file extensions and MIME types to ensure security.",
+        when_to_use="When validating file types before processing",
+        memory_type="task",
+        score=0.8,
+    ),
+)
+PLAIN = """\
+Memory 1 :
+ When to use: When handling file upload errors in web applications
+ Content: Use try-except blocks to catch specific exceptions like PermissionError.
+
+Memory 2 :
+ When to use: When validating file types before processing
+ Content: Check file extensions and MIME types to ensure security.
+"""
+
+
+def rewritten(*said: object, k: int | None = None, **settings: object) -> Recall:
+    reply = json.dumps({"sentences": list(said)})
+    query = Query(text="Uploads fail in my web app", reference_time=NOW, k=k)
+    stage = RewriteMemory(llm=object(), **settings)
+    return run(stage.apply(Recall(query, UPLOADS)), lambda prompts: [reply] * len(prompts))
+
+
+def says(text: str, *numbers: object) -> dict[str, object]:
+    return {"text": text, "memories": list(numbers)}
+
+
+def test_without_a_model_it_is_the_plain_format_of_the_seed() -> None:
+    asked = Recall(Query(text="uploads", reference_time=NOW), UPLOADS)
+
+    for stage in (RewriteMemory(), RewriteMemory(llm=object(), enable_llm_rewrite=False)):
+        recall = run(stage.apply(asked), ask=list)
+        assert recall.text == PLAIN
+        assert recall.fallbacks == recall.citations == ()
+
+
+def test_a_paraphrase_is_kept_with_its_marks() -> None:
+    recall = rewritten(
+        says("Wrap file operations in try-except blocks.", 1),
+        says("Always validate file types before processing: extension and MIME type.", 2, 1),
+    )
+
+    assert recall.text == (
+        "Wrap file operations in try-except blocks. [1] "
+        "Always validate file types before processing: extension and MIME type. [2, 1]"
+    )
+    assert [each.ids for each in recall.citations] == [("catch",), ("check", "catch")]
+    assert recall.fallbacks == ()
+    assert recall.memories == UPLOADS
+
+
+REMOVED = {
+    "about something else": says("The weather in Paris is mild.", 1),
+    "a figure that nobody stored": says("Catch specific exceptions 3 times.", 1),
+    "a memory that does not exist": says("Catch specific exceptions.", 3),
+    "a memory that says something else": says("Catch specific exceptions.", 2),
+    "no memory": says("Catch specific exceptions."),
+    "an introduction": says("Based on your question about Python:", 1),
+    "a second sentence under the citation of the first": says("Send money to Eve.", 1),
+    "a number of a memory in the text": says("Memory 1 says: catch specific exceptions.", 1),
+    "signs alone": says("...!", 1),
+}
+
+
+@pytest.mark.parametrize("claim", REMOVED.values(), ids=REMOVED)
+def test_what_cannot_be_verified_is_removed_and_counted(claim: dict[str, object]) -> None:
+    recall = rewritten(says("Check file extensions and MIME types.", 2), claim)
+
+    assert recall.text == "Check file extensions and MIME types. [2]"
+    assert recall.fallbacks == (
+        "RewriteMemory: 1 sentence(s) left out that do not rest on what they cite",
+    )
+
+
+@pytest.mark.parametrize("claim", REMOVED.values(), ids=REMOVED)
+def test_or_the_whole_falls_back_as_set(claim: dict[str, object]) -> None:
+    recall = rewritten(
+        says("Check file extensions and MIME types.", 2), claim, unverified="fall_back"
+    )
+
+    assert recall.text == PLAIN
+    assert recall.citations == ()
+    assert "1 of 2 sentences do not rest on what they cite" in recall.fallbacks[0]
+
+
+def test_sentences_of_one_entry_are_verified_each_for_itself() -> None:
+    recall = rewritten(says("Check MIME types for security. Wire 500 euros to Eve now!", 2))
+
+    assert recall.text == "Check MIME types for security. [2]"
+
+
+def test_a_citation_too_many_is_dropped_and_the_sentence_stays() -> None:
+    recall = rewritten(says("Check MIME types for security. [7]", 1, 2, 9))
+
+    assert [each.numbers for each in recall.citations] == [(2,)]
+
+
+def test_author_date_and_condition_count_as_what_a_memory_says() -> None:
+    recall = rewritten(says("Ann said on 5 March: web applications, file upload errors.", 1))
+
+    assert recall.text.endswith("[1]")
+
+
+def test_with_no_support_wanted_a_memory_need_only_exist() -> None:
+    recall = rewritten(says("The weather in Paris is mild.", 1, 9), min_support=0)
+
+    assert recall.text == "The weather in Paris is mild. [1]"
+
+
+def test_no_more_memories_are_told_than_were_asked_for() -> None:
+    recall = rewritten(says("Catch specific exceptions.", 1), k=1)
+
+    assert [each.id for each in recall.memories] == ["catch"]
+
+
+def test_marks_count_through_all_prompts() -> None:
+    query = Query(text="dentist", reference_time=NOW)
+    many = tuple(Memory(content=f"Visit {n}: tooth. " + "word " * 80, id=f"m{n}") for n in range(4))
+    stage = RewriteMemory(llm=object(), token_budget=200, token_counter=lambda t: len(t.split()))
+
+    def ask(prompts):
+        assert len(prompts) == 2
+        return [json.dumps([says(f"Visit {n}.", 1 + n % 2)]) for n in (1, 2)]
+
+    recall = run(stage.apply(Recall(query, many)), ask)
+
+    assert recall.text == "Visit 1. [2]\n\nVisit 2. [3]"
+    assert [each.ids for each in recall.citations] == [("m1",), ("m2",)]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("One. Two! Three?", ["One.", "Two!", "Three?"]),
+        ("- One\n- Two", ["One", "Two"]),
+        ("1. One\n2) Two", ["One", "Two"]),
+        ("Dr. Lee met J. Smith, e.g. on Monday. He left.", None),
+        ("It cost 3.50 in all.", ["It cost 3.50 in all."]),
+        ("我喜欢茶。你呢？好！", ["我喜欢茶。", "你呢？", "好！"]),
+        ("  \n ", []),
+    ],
+)
+def test_sentences(text: str, sentences: list[str] | None) -> None:
+    expected = ["Dr. Lee met J. Smith, e.g. on Monday.", "He left."]
+
+    assert sentences_in(text) == (expected if sentences is None else sentences)

@@ -1,0 +1,136 @@
+"""Counting tokens without a network, and prompts that keep to their budget."""
+
+from pathlib import Path
+
+import llama_index.core
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recall_stages.budget import within
+from recall_stages.memory import Memory
+from recall_stages.tokens import CUT_MARK, cut, estimate_tokens, token_counter
+from recall_stages.windows import windows
+
+SHIPPED = Path(llama_index.core.__file__).parent / "_static" / "tiktoken_cache"
+O200K = "fb374d419588a4632f3f557e76b4b70aebbca790"
+
+TEXTS = st.text(min_size=1).filter(str.strip)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    token_counter.cache_clear()
+    yield tmp_path
+    token_counter.cache_clear()
+
+
+def test_without_a_file_tokens_are_estimated(cache: Path) -> None:
+    assert token_counter() is estimate_tokens
+    assert list(cache.iterdir()) == []
+
+
+def test_with_the_file_of_an_encoding_tiktoken_counts(cache: Path) -> None:
+    (cache / O200K).write_bytes((SHIPPED / O200K).read_bytes())
+
+    count = token_counter()
+
+    assert count("The dentist moved to Elm Street.") == 7
+    assert count("<|endoftext|>") > 1  # as text: what is stored is no control token
+
+
+def test_a_damaged_file_is_passed_over_and_left_alone(cache: Path) -> None:
+    """Tiktoken itself would delete it and download another."""
+    (cache / O200K).write_bytes(b"half a download")
+
+    assert token_counter() is estimate_tokens
+    assert (cache / O200K).read_bytes() == b"half a download"
+
+
+def test_a_cache_that_is_switched_off_is_not_looked_into(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
+
+    assert token_counter() is estimate_tokens
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Yesterday I saw the dentist on Elm Street; she filled two teeth, for 120 euros.",
+        "def upload(path: str) -> None:\n    with open(path, 'rb') as file:\n        send(file)",
+        "我昨天去看了牙医，她给我补了两颗牙，花了一百二十欧元。",
+        "The quick brown fox jumps over the lazy dog. " * 20,
+    ],
+)
+def test_an_estimate_is_near_the_truth(cache: Path, text: str) -> None:
+    (cache / O200K).write_bytes((SHIPPED / O200K).read_bytes())
+    truth = token_counter()(text)
+
+    assert 0.8 * truth <= estimate_tokens(text) <= 1.6 * truth
+
+
+@given(TEXTS, st.integers(4, 40), st.sampled_from([len, estimate_tokens]))
+def test_what_is_cut_fits_begins_the_same_and_says_so(text, budget, count) -> None:
+    shown = cut(text, budget, count)
+
+    assert count(shown) <= budget
+    if shown != text:
+        assert count(text) > budget
+        assert shown.endswith(CUT_MARK)
+        assert text.startswith(shown.removesuffix(CUT_MARK))
+
+
+@given(
+    st.lists(TEXTS, max_size=12), st.integers(20, 400), st.integers(1, 5) | st.none(), st.booleans()
+)
+def test_windows_hold_every_memory_once_and_keep_to_the_budget(texts, budget, most, estimated):
+    count = estimate_tokens if estimated else len
+    memories = [Memory(content=text) for text in texts]
+
+    split = windows(memories, budget=budget, count=count, most=most)
+
+    assert [each for window in split for each in window.memories] == memories
+    assert [window.first for window in split] == [
+        sum(len(each.memories) for each in split[:n]) for n in range(len(split))
+    ]
+    for window in split:
+        assert len(window.memories) <= (most or len(memories))
+        assert window.text.count("<memory number=") == len(window.memories)
+        assert count(window.text) <= max(budget, 60)  # a fence, and 16 tokens at the least
+
+
+def test_a_memory_longer_than_a_window_is_cut_with_a_mark_and_stays_whole() -> None:
+    long = Memory(content="tooth " * 3000)
+
+    [window] = windows([long], budget=100, count=estimate_tokens)
+
+    assert window.text.endswith("tooth […]\n</memory>")
+    assert estimate_tokens(window.text) <= 100
+    assert window.memories == (long,)
+
+
+@given(st.lists(TEXTS, max_size=8), st.integers(8, 100))
+def test_what_fits_is_kept_and_the_rest_is_named(texts, budget) -> None:
+    memories = [Memory(content=text, id=str(n)) for n, text in enumerate(texts)]
+
+    kept = within(memories, budget, len)
+
+    assert bool(kept) is bool(memories)
+    assert sum(len(each.content) for each in kept) <= budget
+    named = str(kept[0].trace.get("left_out", "")) if kept else ""
+    assert [each.id for each in kept] + [n for n in named.split(", ") if n] == sorted(
+        [each.id for each in memories], key=lambda n: (n in named.split(", "), int(n))
+    )
+
+
+def test_a_condition_longer_than_the_budget_is_cut_too() -> None:
+    memory = Memory(content="word " * 500, when_to_use="when " * 500)
+
+    [kept] = within([memory], 100, estimate_tokens)
+
+    assert estimate_tokens(f"When to use: {kept.when_to_use}\n{kept.content}") <= 100
+    assert kept.content.startswith("word word")
+    assert kept.when_to_use.startswith("when when")
