@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from langchain_recall.compressors import FuseRerank as FuseRerank
     from langchain_recall.compressors import MemoryCompressor as MemoryCompressor
     from langchain_recall.compressors import PrintMemory as PrintMemory
+    from langchain_recall.compressors import SearchGate as SearchGate
     from langchain_recall.compressors import SemanticRank as SemanticRank
     from langchain_recall.retriever import RecallRetriever as RecallRetriever
     from langchain_recall.retriever import explain as explain
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from recall_stages.errors import ScopeError as ScopeError
     from recall_stages.memory import Memory as Memory
     from recall_stages.memory import Scope as Scope
+    from recall_stages.search_gate import should_search_memory as should_search_memory
     from recall_stages.store import Fields as Fields
     from recall_stages.store import RecallStore as RecallStore
     from recall_stages.timeline import TimeRange as TimeRange
@@ -39,11 +41,13 @@ _EXPORTS = {
     "RecallStore": "recall_stages.store",
     "Scope": "recall_stages.memory",
     "ScopeError": "recall_stages.errors",
+    "SearchGate": "langchain_recall.compressors",
     "SemanticRank": "langchain_recall.compressors",
     "TimeRange": "recall_stages.timeline",
     "explain": "langchain_recall.retriever",
     "extract_time": "recall_stages.timeline",
     "personal_memory_retriever": "langchain_recall.retriever",
+    "should_search_memory": "recall_stages.search_gate",
 }
 
 __all__ = list(_EXPORTS)

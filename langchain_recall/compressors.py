@@ -22,7 +22,7 @@ from pydantic import ConfigDict, Field
 
 from langchain_recall._convert import to_document, to_memory
 from langchain_recall._model import Model, asking, asking_async
-from recall_stages import extract_time, fuse_rerank, print_memory, semantic_rank
+from recall_stages import extract_time, fuse_rerank, print_memory, search_gate, semantic_rank
 from recall_stages.memory import Query
 from recall_stages.stage import Recall, Stage, arun, pipeline, run
 from recall_stages.timed import Timed
@@ -113,6 +113,10 @@ class TextCompressor(MemoryCompressor):
 
 
 class ExtractTime(extract_time.ExtractTime, MemoryCompressor):
+    llm: Model | None = Field(None, exclude=True, repr=False)
+
+
+class SearchGate(search_gate.SearchGate, MemoryCompressor):
     llm: Model | None = Field(None, exclude=True, repr=False)
 
 

@@ -9,6 +9,8 @@ from typing import Any, Unpack
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
     CallbackManagerForRetrieverRun,
+    adispatch_custom_event,
+    dispatch_custom_event,
 )
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever, LangSmithRetrieverParams
@@ -24,6 +26,9 @@ from recall_stages.memory import Scope
 from recall_stages.retriever import CallOptions, MemoryRetriever, MemoryStore
 from recall_stages.stage import Recall, arun, run
 
+SKIPPED = "recall_skipped"
+"""The custom event of a question that was not searched for; its data says why."""
+
 # What a chain's config may set. Not session_id: LangChain's message histories use that name for
 # a conversation, and memories of other conversations would silently vanish.
 _CONFIGURABLE = ("timestamp", "timezone")
@@ -36,7 +41,8 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         + """
     A drop-in LangChain retriever. Every setting but the store can be set for one call:
     ``retriever.invoke("...", k=3, timestamp="2024-03-12")``; timestamp, timezone, user_id,
-    agent_id and workspace also through ``config={"configurable": {...}}``.
+    agent_id and workspace also through ``config={"configurable": {...}}``. A result that is empty
+    because of the ``gate`` is told to callbacks, as the custom event "recall_skipped".
 
     Examples:
         >>> from langchain_recall import RecallRetriever, RecallStore
@@ -80,7 +86,11 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         **options: Unpack[CallOptions],
     ) -> list[Document]:
         steps = self.steps_for(query, datetime.now(UTC), options)
-        return _documents(run(steps, asking(run_manager.get_child()), self.store.find))
+        callbacks = run_manager.get_child()
+        recall = run(steps, asking(callbacks), self.store.find)
+        if recall.skipped:
+            dispatch_custom_event(SKIPPED, recall.skipped, config={"callbacks": callbacks})
+        return _documents(recall)
 
     async def _aget_relevant_documents(
         self,
@@ -90,8 +100,11 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         **options: Unpack[CallOptions],
     ) -> list[Document]:
         steps = self.steps_for(query, datetime.now(UTC), options)
-        ask = asking_async(run_manager.get_child())
-        return _documents(await arun(steps, ask, self.store.afind))
+        callbacks = run_manager.get_child()
+        recall = await arun(steps, asking_async(callbacks), self.store.afind)
+        if recall.skipped:
+            await adispatch_custom_event(SKIPPED, recall.skipped, config={"callbacks": callbacks})
+        return _documents(recall)
 
     def _get_ls_params(self, **kwargs: Any) -> LangSmithRetrieverParams:
         params = super()._get_ls_params(**kwargs)

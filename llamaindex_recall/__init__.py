@@ -14,15 +14,18 @@ if TYPE_CHECKING:
     from llamaindex_recall.postprocessors import FuseRerank as FuseRerank
     from llamaindex_recall.postprocessors import MemoryPostprocessor as MemoryPostprocessor
     from llamaindex_recall.postprocessors import PrintMemory as PrintMemory
+    from llamaindex_recall.postprocessors import SearchGate as SearchGate
     from llamaindex_recall.postprocessors import SemanticRank as SemanticRank
     from llamaindex_recall.retriever import RecallQueryBundle as RecallQueryBundle
     from llamaindex_recall.retriever import RecallRetriever as RecallRetriever
+    from llamaindex_recall.retriever import SearchSkipped as SearchSkipped
     from llamaindex_recall.retriever import explain as explain
     from llamaindex_recall.retriever import personal_memory_retriever as personal_memory_retriever
     from recall_stages.errors import RecallError as RecallError
     from recall_stages.errors import ScopeError as ScopeError
     from recall_stages.memory import Memory as Memory
     from recall_stages.memory import Scope as Scope
+    from recall_stages.search_gate import should_search_memory as should_search_memory
     from recall_stages.store import Fields as Fields
     from recall_stages.store import RecallStore as RecallStore
     from recall_stages.timeline import TimeRange as TimeRange
@@ -41,11 +44,14 @@ _EXPORTS = {
     "RecallStore": "recall_stages.store",
     "Scope": "recall_stages.memory",
     "ScopeError": "recall_stages.errors",
+    "SearchGate": "llamaindex_recall.postprocessors",
+    "SearchSkipped": "llamaindex_recall.retriever",
     "SemanticRank": "llamaindex_recall.postprocessors",
     "TimeRange": "recall_stages.timeline",
     "explain": "llamaindex_recall.retriever",
     "extract_time": "recall_stages.timeline",
     "personal_memory_retriever": "llamaindex_recall.retriever",
+    "should_search_memory": "recall_stages.search_gate",
 }
 
 __all__ = list(_EXPORTS)

@@ -17,7 +17,7 @@ from pydantic import ConfigDict, Field
 
 from llamaindex_recall._convert import to_memory, to_node
 from llamaindex_recall._model import ask, ask_async
-from recall_stages import extract_time, fuse_rerank, print_memory, semantic_rank
+from recall_stages import extract_time, fuse_rerank, print_memory, search_gate, semantic_rank
 from recall_stages.memory import Query
 from recall_stages.stage import Recall, Stage, arun, pipeline, run
 from recall_stages.timed import Timed
@@ -74,6 +74,10 @@ class TextPostprocessor(MemoryPostprocessor):
 
 
 class ExtractTime(extract_time.ExtractTime, MemoryPostprocessor):
+    llm: LLM | None = Field(None, exclude=True, repr=False)
+
+
+class SearchGate(search_gate.SearchGate, MemoryPostprocessor):
     llm: LLM | None = Field(None, exclude=True, repr=False)
 
 

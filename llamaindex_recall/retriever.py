@@ -12,6 +12,7 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import LLM
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, QueryType
 from llama_index_instrumentation import get_dispatcher
+from llama_index_instrumentation.base import BaseEvent
 from pydantic import Field, PrivateAttr
 
 from llamaindex_recall._convert import to_memory, to_node
@@ -37,12 +38,30 @@ class RecallQueryBundle(QueryBundle):
     options: CallOptions = field(default_factory=CallOptions)
 
 
+class SearchSkipped(BaseEvent):
+    """The instrumentation event of a question that was not searched for.
+
+    Args:
+        query: The question.
+        why: Which step found that no memories are needed, and why.
+    """
+
+    query: str
+    why: str
+
+    @classmethod
+    def class_name(cls) -> str:
+        """The name under which LlamaIndex writes the event down."""
+        return cls.__name__
+
+
 class RecallRetriever(MemoryRetriever, BaseRetriever):
     __doc__ = (
         (MemoryRetriever.__doc__ or "")
         + """
     A drop-in LlamaIndex retriever. Every setting but the store can be set for one call:
     ``retriever.retrieve("...", k=3, timestamp="2024-03-12")``, or with a `RecallQueryBundle`.
+    A result that is empty because of the ``gate`` is told to instrumentation, as `SearchSkipped`.
 
     Examples:
         >>> from llamaindex_recall import RecallRetriever, RecallStore
@@ -84,11 +103,11 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         return self.store.add([to_memory(node) for node in nodes])
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return _nodes(run(self._steps(query_bundle), ask, self.store.find))
+        return _found(run(self._steps(query_bundle), ask, self.store.find))
 
     @dispatcher.span  # LlamaIndex decorates only the sync method by itself
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return _nodes(await arun(self._steps(query_bundle), ask_async, self.store.afind))
+        return _found(await arun(self._steps(query_bundle), ask_async, self.store.afind))
 
     def _steps(self, query_bundle: QueryBundle) -> Steps:
         options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}
@@ -125,6 +144,8 @@ def _bundle(asked: QueryType, options: CallOptions) -> QueryBundle:
     return RecallQueryBundle(asked, options=options)
 
 
-def _nodes(recall: Recall) -> list[NodeWithScore]:
+def _found(recall: Recall) -> list[NodeWithScore]:
+    if recall.skipped:
+        dispatcher.event(SearchSkipped(query=recall.query.text, why=recall.skipped))
     zone = recall.query.reference_time.tzinfo
     return [to_node(memory, zone) for memory in recall.memories]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -14,10 +15,13 @@ from recall_stages.extract_time import ExtractTime
 from recall_stages.fuse_rerank import FuseRerank
 from recall_stages.memory import Filter, Memory, Query, Scope, query_text
 from recall_stages.retrieve import Method, Retrieve, check_threshold
+from recall_stages.search_gate import SearchGate
 from recall_stages.stage import Recall, Search, Stage, Steps, pipeline
 from recall_stages.store.where import filter_where
 from recall_stages.timed import Timed, TimeInput
 from recall_stages.timeline import TimeRange, parse_time
+
+_log = logging.getLogger(__name__)
 
 RangeInput = TimeRange | tuple[TimeInput | None, TimeInput | None]
 TimeMode = Literal["prefer", "require", "ignore"]
@@ -118,12 +122,15 @@ class MemoryRetriever(RecallOptions):
         time_mode: What a time named in the question does. "prefer" searches and favours it,
             "require" returns nothing else, "ignore" does not read it.
         fetch_k: The size of the candidate pool; never less than four times k.
+        gate: Decides from the question's words whether memories are needed; where they are not,
+            nothing is searched and the result is empty. None = every question is searched.
         recall_key: The key that holds the question, when a chain hands over a dict.
         stages: What is done, in order; those that work on the question come before the search.
     """
 
     store: MemoryStore = Field(repr=False, exclude=True)
     fetch_k: int = Field(50, ge=1)
+    gate: SearchGate | None = None
     recall_key: str = "query"
     stages: list[Stage] = Field(default_factory=lambda: [ExtractTime(), FuseRerank()])
 
@@ -158,7 +165,10 @@ class MemoryRetriever(RecallOptions):
         stages = [stage for stage in self.stages if not self._unasked(stage, call)]
         before = [stage for stage in stages if stage.before_search]
         after = [stage for stage in stages if not stage.before_search]
-        recall = yield from pipeline([*before, retrieve, *after], Recall(query))
+        gate = [] if self.gate is None else [self.gate]
+        recall = yield from pipeline([*gate, *before, retrieve, *after], Recall(query))
+        if recall.skipped:
+            _log.debug("nothing was searched; %s", recall.skipped)
         return replace(recall, memories=recall.memories[: call.k])
 
     def _question(self, asked: object) -> object:

@@ -5,8 +5,8 @@ habits ("the usual"), what only the asker knows ("my sister's birthday"). Each k
 weight and counts once a sentence; the sentence with the highest sum decides. A model may be asked
 where that sum is just below the threshold; when it fails, the sum decides, and the trace says so.
 
-The original (seed 004) adds up memory words x 3, question words x 1 and pronouns x 2, found anywhere
-in the text, and searches from 3 on. The weights here are the same; what they count is not.
+The original (seed 004) adds up memory words x 3, question words x 1 and pronouns x 2, found
+anywhere in the text, and searches from 3 on. The weights are kept; what they count is another.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ WEIGHTS = {
     "wording": -5.0,
     "told": -4.0,
 }
-"""What each kind of cue counts; what the kinds are is told in `recall_stages.gate.language.CUES`."""
+"""What each kind of cue counts; `recall_stages.gate.language.CUES` tells what the kinds are."""
 
 LANGUAGES = ("en", "zh", "de", "es", "fr")
 
@@ -50,17 +50,20 @@ class GateReading:
         score: The sum of the weights of the cues.
         threshold: The score from which on memories are searched.
         cues: The words that counted, each with the kind of cue that they are and its weight.
+        model: What a model said; None where none was asked.
     """
 
     search: bool
     score: float
     threshold: float
     cues: tuple[tuple[str, str, float], ...]
+    model: bool | None = None
 
     def __str__(self) -> str:
-        verdict = "search" if self.search else "no search"
         sums = ", ".join(f'{kind} "{words}" {weight:+g}' for words, kind, weight in self.cues)
-        return f"{verdict}: {sums or 'nothing that points to memories'} = {self.score:g}"
+        counted = f"{sums or 'nothing that points to memories'} = {self.score:g}"
+        asked = "" if self.model is None else f"; the model says {'yes' if self.model else 'no'}"
+        return f"{'search' if self.search else 'no search'}: {counted}{asked}"
 
 
 class SearchGate(Stage):
@@ -86,7 +89,7 @@ class SearchGate(Stage):
     Examples:
         >>> gate = SearchGate()
         >>> print(gate.explain("When is my sister's birthday?"))
-        search: asks "When is" +1, own "my" +2 = 3
+        search: asks "When is" +1, own "is my" +2 = 3
         >>> print(gate.explain("What is computer memory?"))
         no search: asks "What is" +1 = 1
     """
@@ -145,14 +148,12 @@ class SearchGate(Stage):
         except Exception as error:  # noqa: BLE001 - whatever a model does wrong, the words decide
             recall = recall.fell_back(type(self).__name__, f"{type(error).__name__}: {error}")
             return self._decided(recall, reading)
-        verdict = ("the model's answer", "model", 0.0)
-        decided = replace(reading, search=search, cues=(*reading.cues, verdict))
-        return self._decided(recall, decided)
+        return self._decided(recall, replace(reading, search=search, model=search))
 
     def _decided(self, recall: Recall, reading: GateReading) -> Recall:
         if reading.search:
             return recall
-        return recall.ended(type(self).__name__, str(reading))
+        return recall.skip(type(self).__name__, "; ".join([str(reading), *recall.fallbacks]))
 
     def _read(self, turns: Sequence[Turn], system_prompt: str) -> GateReading:
         people = names_served(system_prompt)
@@ -162,7 +163,9 @@ class SearchGate(Stage):
             for language in likely(last, self._read_in)
             for cues in [(), *read_cues(turns, language, people)]
         ]
-        return max(readings, key=lambda each: (each.score, len(each.cues)), default=self._weighed(()))
+        return max(
+            readings, key=lambda each: (each.score, len(each.cues)), default=self._weighed(())
+        )
 
     def _weighed(self, cues: Sequence[Cue]) -> GateReading:
         weights = WEIGHTS | self.weights

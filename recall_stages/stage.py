@@ -77,16 +77,25 @@ class Recall:
         memories: The candidates, best first.
         text: What the reader sees, once a stage has written it.
         fallbacks: The steps that could not do their work, and why; nothing is lost by them.
+        skipped: Which step found that no memories are needed, and why; empty where they are.
     """
 
     query: Query
     memories: tuple[Memory, ...] = ()
     text: str = ""
     fallbacks: tuple[str, ...] = ()
+    skipped: str = ""
 
     def fell_back(self, step: str, why: str) -> Recall:
         """A copy that names a step which did not do its work, and why."""
         return replace(self, fallbacks=(*self.fallbacks, f"{step}: {why}"))
+
+    def skip(self, step: str, why: str) -> Recall:
+        """A copy without memories, that names the step which found that none are needed, and why.
+
+        No stage after it is run.
+        """
+        return replace(self, memories=(), skipped=f"{step}: {why}")
 
 
 Steps = Generator[Requests, Answers, Recall]
@@ -123,11 +132,14 @@ class RankStage(Stage):
 def pipeline(stages: Sequence[Stage], recall: Recall) -> Steps:
     """Run stages one after the other, each on what the one before it returned.
 
-    Where a step fell back, every memory that comes out says so in its trace, as ``degraded``.
+    Where a step fell back, every memory that comes out says so in its trace, as ``degraded``. Where
+    one finds that no memories are needed, the rest is left out.
     """
     for stage in stages:
         outcome = stage.apply(recall)
         recall = (yield from outcome) if isinstance(outcome, Generator) else outcome
+        if recall.skipped:
+            return recall
     if not recall.fallbacks:
         return recall
     degraded = {"degraded": "; ".join(recall.fallbacks)}

@@ -12,7 +12,12 @@ import langchain_recall
 import llamaindex_recall
 
 ROOT = Path(__file__).parent.parent
-OWN = ("MemoryCompressor", "MemoryPostprocessor", "RecallQueryBundle")  # a framework's own words
+OWN = (
+    "MemoryCompressor",
+    "MemoryPostprocessor",
+    "RecallQueryBundle",
+    "SearchSkipped",
+)  # a framework's own words
 
 
 def _ours() -> list[Path]:
@@ -43,7 +48,9 @@ def test_both_faces_have_the_same_names() -> None:
     assert langchain - set(OWN) == llamaindex - set(OWN)
 
 
-@pytest.mark.parametrize("name", ["ExtractTime", "FuseRerank", "PrintMemory", "SemanticRank"])
+@pytest.mark.parametrize(
+    "name", ["ExtractTime", "FuseRerank", "PrintMemory", "SearchGate", "SemanticRank"]
+)
 def test_both_faces_have_the_same_settings_and_defaults(name: str) -> None:
     ours = [getattr(face, name)() for face in (langchain_recall, llamaindex_recall)]
     theirs = {"name", "callback_manager"}  # of RunnableSerializable, and of BaseNodePostprocessor

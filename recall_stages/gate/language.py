@@ -30,7 +30,7 @@ CUES = {
 }
 """What each kind of cue stands for."""
 
-_INNER = ("nothing", "named", "follow_up", "back")
+_INNER = ("nothing", "named", "follow_up", "back", "how_to")
 _DATA = Path(__file__).parent
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
@@ -107,6 +107,4 @@ def likely(text: str, languages: Sequence[Language]) -> list[Language]:
     spoken = [token.lower() for token in tokens_of(text) if len(token) > 1]
     counts = [sum(token in each.common for token in spoken) for each in same_letters]
     most = max(counts, default=0)
-    return [
-        each for each, count in zip(same_letters, counts, strict=True) if han or count == most
-    ]
+    return [each for each, count in zip(same_letters, counts, strict=True) if han or count == most]

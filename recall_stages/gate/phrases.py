@@ -100,8 +100,7 @@ class Phrases:
                 for kind in node.kinds:
                     found[Match(kind, start, place)] = None
                 if place < len(tokens):
-                    for following in node.onward.get(tokens[place], ()):
-                        ahead.append((following, place + 1))
+                    ahead += [(each, place + 1) for each in node.onward.get(tokens[place], ())]
                     if node.gaps:
                         ahead.extend(_beyond(node, place, tokens))
         return list(found)

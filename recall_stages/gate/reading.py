@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from recall_stages.gate.language import CUES, Language
 from recall_stages.gate.phrases import BOUNDARY, Match, tokens_of
@@ -40,11 +41,14 @@ def read_cues(turns: Sequence[Turn], language: Language, people: frozenset[str])
         if last is None:
             return []
         message, turns = turns[last].text, turns[:last]
-        sentences = list(sentences_of(without_material(_asked(message, language))))
-        if not _only_goes_on(sentences, language) or not _has_subject(turns, language):
+        said = without_material(_asked(message, language))
+        sentences = [
+            (sentence, language.phrases.find(sentence.tokens)) for sentence in sentences_of(said)
+        ]
+        if not _only_goes_on(sentences) or not _has_subject(turns, language):
             break
     reader = _Reader(language, people, turns)
-    return [cues for sentence in sentences if (cues := reader.read(sentence))]
+    return [cues for sentence, found in sentences if (cues := reader.read(sentence, found))]
 
 
 def _asked(message: str, language: Language) -> str:
@@ -57,11 +61,11 @@ def _asked(message: str, language: Language) -> str:
     return before if colon and after.strip() and named else message
 
 
-def _only_goes_on(sentences: Sequence[Sentence], language: Language) -> bool:
+def _only_goes_on(sentences: Sequence[tuple[Sentence, Sequence[Match]]]) -> bool:
     """Whether a message makes sense only after another: "And when?"."""
-    if len(sentences) != 1 or len(sentences[0].tokens) > _SHORT:
+    if len(sentences) != 1 or len(sentences[0][0].tokens) > _SHORT:
         return False
-    kinds = {match.kind for match in language.phrases.find(sentences[0].tokens)}
+    kinds = {match.kind for match in sentences[0][1]}
     return "follow_up" in kinds and kinds.isdisjoint({"earlier", "resume", "habit"})
 
 
@@ -85,13 +89,15 @@ class _Reader:
         self._language = language
         self._people = people
         self._own: Cue | None = None  # of the sentence before
-        recent = [sentence for turn in before[-_BACK:] for sentence in sentences_of(turn.text[:400])]
+        recent = [
+            sentence for turn in before[-_BACK:] for sentence in sentences_of(turn.text[:400])
+        ]
         self._talked = _has_subject(before, language)
         self._said = {token for sentence in recent for token in sentence.tokens}
         self._named = any(_names_something(each, len(each.tokens), language) for each in recent)
 
-    def read(self, sentence: Sentence) -> Cues:
-        matches = self._language.phrases.find(sentence.tokens)
+    def read(self, sentence: Sentence, matches: Sequence[Match]) -> Cues:
+        """The cues of the next sentence, of all that matches in it."""
         lookalikes = [match for match in matches if match.kind == "nothing"]
         found: dict[str, Cue] = {}
         for match in matches:
@@ -105,6 +111,9 @@ class _Reader:
         if people := self._people.intersection(sentence.tokens):
             found.setdefault("own", Cue("own", min(people)))
         self._own = found.get("own")
+        general = any(match.kind == "how_to" for match in matches)
+        if self._own and sentence.is_question and not general:
+            found.setdefault("asks", Cue("asks", "?"))
         self._said.update(sentence.tokens)
         self._named |= _names_something(sentence, len(sentence.tokens), self._language)
         return tuple(found.values())
@@ -158,7 +167,9 @@ def _first_name(match: Match, sentence: Sentence, language: Language) -> bool:
     before = sentence.spoken[match.start - 1]
     opens = match.start < 2 or sentence.spoken[match.start - 2] == BOUNDARY
     nouns = "capitalised" in language.words
-    return not following[0].isupper() and (opens or nouns or not before[0].isupper() or before == "I")
+    return not following[0].isupper() and (
+        opens or nouns or not before[0].isupper() or before == "I"
+    )
 
 
 def _names_something(sentence: Sentence, end: int, language: Language) -> bool:
@@ -179,7 +190,6 @@ def names_served(system_prompt: str) -> frozenset[str]:
         ['acme', 'john']
     """
     tokens = tokens_of(system_prompt[:4_000])
-    following = zip(tokens, tokens[1:], strict=False)
-    return frozenset(a.lower() for a, b in following if b == "s" and a[0].isupper() and len(a) > 1)
-
-
+    return frozenset(
+        a.lower() for a, b in pairwise(tokens) if b == "s" and a[0].isupper() and len(a) > 1
+    )

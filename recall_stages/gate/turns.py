@@ -17,10 +17,13 @@ USER, OTHER = "user", "other"
 
 _USERS = {"user", "human", "用户", "benutzer", "nutzer", "usuario", "utilisateur"}
 _OTHERS = {
-    "assistant", "ai", "bot", "agent", "chatbot", "system", "developer", "tool", "function", "model",
-    "助手", "助理", "系统", "assistent", "asistente", "sistema", "système", "system",
+    "assistant", "ai", "bot", "agent", "chatbot", "system", "developer", "tool", "function",
+    "model",
+    "助手", "助理", "系统", "assistent", "asistente", "sistema", "système",
 }  # fmt: skip
-_LABEL = re.compile(rf"^\s*({'|'.join(sorted(_USERS | _OTHERS))})\s*[:：]", re.IGNORECASE | re.MULTILINE)
+_LABEL = re.compile(
+    rf"^\s*({'|'.join(sorted(_USERS | _OTHERS))})\s*[:：]", re.IGNORECASE | re.MULTILINE
+)
 
 
 @runtime_checkable
@@ -45,13 +48,13 @@ class Turn:
 
 
 def read_turns(conversation: Conversation) -> list[Turn]:
-    """The turns of a conversation, in order; those that hold no text are left out.
+    r"""The turns of a conversation, in order; those that hold no text are left out.
 
     Raises:
         TypeError: When it is no conversation.
 
     Examples:
-        >>> read_turns("User: Hi\\nAssistant: Hello!\\nUser: Where were we?")[-1]
+        >>> read_turns("User: Hi\nAssistant: Hello!\nUser: Where were we?")[-1]
         Turn(role='user', text='Where were we?')
         >>> read_turns([{"role": "user", "content": None}, ("human", "Book it again.")])
         [Turn(role='user', text='Book it again.')]
@@ -60,10 +63,8 @@ def read_turns(conversation: Conversation) -> list[Turn]:
         return []
     if isinstance(conversation, str):
         turns: Iterable[Turn] = _labelled(conversation)
-    elif isinstance(conversation, Mapping) or not isinstance(conversation, Iterable):
-        turns = [_turn(conversation)]
-    elif isinstance(conversation, Message):  # a pydantic model can be iterated too: over its fields
-        turns = [_turn(conversation)]
+    elif isinstance(conversation, Mapping | Message) or not isinstance(conversation, Iterable):
+        turns = [_turn(conversation)]  # a pydantic model can be iterated too: over its fields
     else:
         turns = map(_turn, conversation)
     return [turn for turn in turns if turn.text.strip()]
