@@ -14,13 +14,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from operator import itemgetter
 from typing import ClassVar, Self
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from recall_stages.gate.language import CUES, Language, likely, load_language
 from recall_stages.gate.prompt import gate_prompt, read_verdict
-from recall_stages.gate.reading import Cue, names_served, read_cues
+from recall_stages.gate.reading import names_served, read_cues
 from recall_stages.gate.turns import USER, Conversation, Turn, read_turns
 from recall_stages.stage import Recall, Stage, Steps
 
@@ -158,19 +159,15 @@ class SearchGate(Stage):
     def _read(self, turns: Sequence[Turn], system_prompt: str) -> GateReading:
         people = names_served(system_prompt)
         last = next((turn.text for turn in reversed(turns) if turn.role == USER), "")
-        readings = [
-            self._weighed(cues)
+        sentences = [
+            cues
             for language in likely(last, self._read_in)
-            for cues in [(), *read_cues(turns, language, people)]
+            for cues in read_cues(turns, language, people)
         ]
-        return max(
-            readings, key=lambda each: (each.score, len(each.cues)), default=self._weighed(())
-        )
-
-    def _weighed(self, cues: Sequence[Cue]) -> GateReading:
         weights = WEIGHTS | self.weights
+        sums = [sum(weights[cue.kind] for cue in cues) for cues in sentences]
+        score, cues = max(zip(sums, sentences, strict=True), default=(0.0, ()), key=itemgetter(0))
         counted = tuple((cue.words, cue.kind, weights[cue.kind]) for cue in cues)
-        score = sum(weight for _, _, weight in counted)
         return GateReading(score >= self.threshold, score, self.threshold, counted)
 
 

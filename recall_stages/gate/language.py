@@ -104,7 +104,7 @@ def likely(text: str, languages: Sequence[Language]) -> list[Language]:
     han = bool(_HAN.search(text))
     same_letters = [each for each in languages if each.written_in_han == han]
     # A letter alone tells nothing: "s" is in "when's" as in "s'il".
-    spoken = [token.lower() for token in tokens_of(text) if len(token) > 1]
-    counts = [sum(token in each.common for token in spoken) for each in same_letters]
+    spoken = {token.lower() for token in tokens_of(text) if len(token) > 1}
+    counts = [len(spoken & each.common) for each in same_letters]
     most = max(counts, default=0)
     return [each for each, count in zip(same_letters, counts, strict=True) if han or count == most]

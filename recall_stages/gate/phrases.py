@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 BOUNDARY = "|"
 
@@ -26,8 +27,7 @@ _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """A phrase that was found: what kind of cue it is, and which tokens it spans."""
 
     kind: str
@@ -93,16 +93,22 @@ class Phrases:
     def find(self, tokens: Sequence[str]) -> list[Match]:
         """Every phrase among lower-case tokens, in order; phrases may lie within each other."""
         found: dict[Match, None] = {}
-        for start in range(len(tokens)):
+        count = len(tokens)
+        for start in range(count):
+            if tokens[start] not in self._root.onward:
+                continue
             ahead = [(self._root, start)]
             while ahead:
                 node, place = ahead.pop()
                 for kind in node.kinds:
                     found[Match(kind, start, place)] = None
-                if place < len(tokens):
-                    ahead += [(each, place + 1) for each in node.onward.get(tokens[place], ())]
-                    if node.gaps:
-                        ahead.extend(_beyond(node, place, tokens))
+                if place == count:
+                    continue
+                following = node.onward.get(tokens[place])
+                if following:
+                    ahead += [(each, place + 1) for each in following]
+                if node.gaps:
+                    ahead += _beyond(node, place, tokens)
         return list(found)
 
     def _grow(self, phrase: str) -> _Node:
