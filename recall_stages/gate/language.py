@@ -2,7 +2,7 @@
 
 A file has three parts: ``common``, the small words by which the language is known; ``[words]``, the
 classes of words that phrases name; and ``[cues]``, the phrases of each kind (see `CUES`). A further
-language is one more such file.
+language is one more such file. First names, which are the same in many languages, are in names.txt.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CUES = {
 }
 """What each kind of cue stands for."""
 
-_INNER = ("nothing", "named", "follow_up", "back", "how_to")
+_INNER = ("nothing", "named", "follow_up", "back", "how_to", "self")
 _DATA = Path(__file__).parent
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
@@ -75,6 +75,7 @@ def load_language(name: str, extra: Mapping[str, Sequence[str]]) -> Language:
 def _language(file: Path, extra: tuple[tuple[str, tuple[str, ...]], ...]) -> Language:
     data = tomllib.loads(file.read_text(encoding="utf-8"))
     words = {name: entries.split() for name, entries in data["words"].items()}
+    words.setdefault("name", (_DATA / "names.txt").read_text(encoding="utf-8").split())
     cues = {kind: list(phrases) for kind, phrases in data["cues"].items()}
     unknown = cues.keys() - CUES.keys() - set(_INNER)
     if unknown:

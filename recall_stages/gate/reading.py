@@ -101,7 +101,7 @@ class _Reader:
         lookalikes = [match for match in matches if match.kind == "nothing"]
         found: dict[str, Cue] = {}
         for match in matches:
-            if any(_within(match, each) for each in lookalikes):
+            if any(_within(match, each, sentence) for each in lookalikes):
                 continue
             kind = self._counts_as(match, sentence)
             if kind in CUES and kind not in found:
@@ -110,19 +110,38 @@ class _Reader:
             found.setdefault("own", self._own)
         if people := self._people.intersection(sentence.tokens):
             found.setdefault("own", Cue("own", min(people)))
+        if sentence.is_question and not any(match.kind == "how_to" for match in matches):
+            self._ask_of_oneself(found, matches, lookalikes, sentence)
         self._own = found.get("own")
-        general = any(match.kind == "how_to" for match in matches)
-        if self._own and sentence.is_question and not general:
-            found.setdefault("asks", Cue("asks", "?"))
         self._said.update(sentence.tokens)
         self._named |= _names_something(sentence, len(sentence.tokens), self._language)
         return tuple(found.values())
+
+    def _ask_of_oneself(
+        self,
+        found: dict[str, Cue],
+        matches: Sequence[Match],
+        lookalikes: Sequence[Match],
+        sentence: Sentence,
+    ) -> None:
+        """A question with the asker in it asks for what the asker's memories know."""
+        for match in matches:
+            if (
+                match.kind == "self"
+                and not self._opens(match, sentence)
+                and not any(_within(match, each, sentence) for each in lookalikes)
+            ):
+                found.setdefault("own", Cue("own", _words(match, sentence, self._language)))
+        if "own" in found:
+            found.setdefault("asks", Cue("asks", "?"))
 
     def _counts_as(self, match: Match, sentence: Sentence) -> str:
         if match.kind == "named":
             return "own" if _first_name(match, sentence, self._language) else ""
         if match.kind == "asks" and not (sentence.is_question or self._opens(match, sentence)):
             return ""
+        if match.kind == "follow_up":
+            return "" if self._talked or match.end - match.start < 3 else "pointing"
         if match.kind == "pointing" and self._has_antecedent(match, sentence):
             return ""
         return match.kind
@@ -143,8 +162,10 @@ class _Reader:
         return self._talked
 
 
-def _within(match: Match, other: Match) -> bool:
-    return match is not other and other.start <= match.start and match.end <= other.end
+def _within(match: Match, other: Match, sentence: Sentence) -> bool:
+    """Whether a match lies in another, but for the boundary before it."""
+    start = match.start + (sentence.tokens[match.start] == BOUNDARY)
+    return match is not other and other.start <= start and match.end <= other.end
 
 
 def _words(match: Match, sentence: Sentence, language: Language) -> str:
