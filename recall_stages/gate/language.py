@@ -30,7 +30,7 @@ CUES = {
 }
 """What each kind of cue stands for."""
 
-_INNER = ("nothing", "named", "follow_up", "back", "how_to", "self")
+_INNER = ("nothing", "named", "follow_up", "back", "how_to", "self", "statement")
 _DATA = Path(__file__).parent
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
@@ -86,7 +86,7 @@ def _language(file: Path, extra: tuple[tuple[str, tuple[str, ...]], ...]) -> Lan
     return Language(
         code=file.stem,
         common=frozenset(common.split()),
-        words={name: frozenset(entries) for name, entries in words.items()},
+        words={name: frozenset(map(str.lower, entries)) for name, entries in words.items()},
         phrases=Phrases(cues, words),
         written_in_han=bool(_HAN.search(common)),
     )

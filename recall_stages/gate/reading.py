@@ -13,6 +13,7 @@ from recall_stages.gate.turns import USER, Turn
 
 _BACK = 4  # turns in which what "that book" points to is looked for
 _SHORT = 8  # tokens of a message that only goes on with the one before it, boundaries included
+_REQUEST = 14  # tokens of a request, boundaries included; people tell at length, and ask in brief
 _FOLLOWED = 5  # such messages in a row
 
 
@@ -110,8 +111,12 @@ class _Reader:
             found.setdefault("own", self._own)
         if people := self._people.intersection(sentence.tokens):
             found.setdefault("own", Cue("own", min(people)))
-        if sentence.is_question and not any(match.kind == "how_to" for match in matches):
-            self._ask_of_oneself(found, matches, lookalikes, sentence)
+        kinds = {match.kind for match in matches}
+        if "how_to" not in kinds:
+            if sentence.is_question:
+                self._ask_of_oneself(found, matches, lookalikes, sentence)
+            elif "own" in kinds & found.keys() and not self._tells(matches, sentence):
+                found.setdefault("asks", Cue("asks", sentence.spoken[1]))
         self._own = found.get("own")
         self._said.update(sentence.tokens)
         self._named |= _names_something(sentence, len(sentence.tokens), self._language)
@@ -135,22 +140,29 @@ class _Reader:
         if "own" in found:
             found.setdefault("asks", Cue("asks", "?"))
 
+    def _tells(self, matches: Sequence[Match], sentence: Sentence) -> bool:
+        """Whether a sentence is long or begins as statements do; else it asks for something."""
+        return len(sentence.tokens) > _REQUEST or any(
+            match.kind == "statement" and self._opens(match, sentence) for match in matches
+        )
+
     def _counts_as(self, match: Match, sentence: Sentence) -> str:
         if match.kind == "named":
             return "own" if _first_name(match, sentence, self._language) else ""
         if match.kind == "asks" and not (sentence.is_question or self._opens(match, sentence)):
             return ""
-        if match.kind == "follow_up":
-            return "" if self._talked or match.end - match.start < 3 else "pointing"
         if match.kind == "pointing" and self._has_antecedent(match, sentence):
             return ""
         return match.kind
 
     def _opens(self, match: Match, sentence: Sentence) -> bool:
-        """Whether a match begins its sentence, but for words like "so" and "please"."""
-        fillers = self._language.words["filler"]
+        """Whether a match begins its sentence, but for "so", "please", and whom it greets."""
+        words = self._language.words
         before = sentence.tokens[: match.start]
-        return all(token == BOUNDARY or token in fillers for token in before)
+        return all(
+            token == BOUNDARY or token in words["filler"] or token in words["name"]
+            for token in before
+        )
 
     def _has_antecedent(self, match: Match, sentence: Sentence) -> bool:
         """Whether what is pointed to was named: "that book" by its title, "it" by any talk."""
