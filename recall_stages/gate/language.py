@@ -30,7 +30,18 @@ CUES = {
 }
 """What each kind of cue stands for."""
 
-_INNER = ("nothing", "named", "follow_up", "back", "how_to", "self", "statement")
+_MARKS = {
+    "named": "a first name, where it stands alone",
+    "self": "the asker, in a question",
+    "how_to": "a question about how things are done, or a text to be written",
+    "statement": "how a sentence begins that tells something",
+    "follow_up": "how a message begins that makes sense only after another",
+    "back": "a question about what the sentence before it named",
+    "nothing": "what looks like a cue and is none: my code, the deadline for taxes",
+}
+"""What phrases may also say, to tell when a cue counts."""
+
+_NEEDED = ("task", "filler", "being", "things")  # classes of words that the reading asks for
 _DATA = Path(__file__).parent
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
@@ -74,12 +85,16 @@ def load_language(name: str, extra: Mapping[str, Sequence[str]]) -> Language:
 @cache
 def _language(file: Path, extra: tuple[tuple[str, tuple[str, ...]], ...]) -> Language:
     data = tomllib.loads(file.read_text(encoding="utf-8"))
+    missing = {"words", "cues"} - data.keys() or set(_NEEDED) - data["words"].keys()
+    if missing:
+        raise ValueError(f"{file.name} must have {', '.join(sorted(missing))}, if empty")
     words = {name: entries.split() for name, entries in data["words"].items()}
     words.setdefault("name", (_DATA / "names.txt").read_text(encoding="utf-8").split())
     cues = {kind: list(phrases) for kind, phrases in data["cues"].items()}
-    unknown = cues.keys() - CUES.keys() - set(_INNER)
+    unknown = cues.keys() - CUES.keys() - _MARKS.keys()
     if unknown:
-        raise ValueError(f"{file.name} has cues {sorted(unknown)}; known are {sorted(CUES)}")
+        known = ", ".join([*CUES, *_MARKS])
+        raise ValueError(f"{file.name} has cues {sorted(unknown)}; known are {known}")
     for kind, phrases in extra:
         cues.setdefault(kind, []).extend(phrases)
     common = data.get("common", "")

@@ -49,7 +49,10 @@ def read_cues(turns: Sequence[Turn], language: Language, people: frozenset[str])
         if not _only_goes_on(sentences) or not _has_subject(turns, language):
             break
     reader = _Reader(language, people, turns)
-    return [cues for sentence, found in sentences if (cues := reader.read(sentence, found))]
+    read = [reader.read(sentence, found) for sentence, found in sentences]
+    if _only_goes_on(sentences) and not any(read) and sentences[0][0].is_question:
+        read = [(Cue("pointing", message.strip()),)]
+    return [cues for cues in read if cues]
 
 
 def _asked(message: str, language: Language) -> str:
@@ -67,7 +70,7 @@ def _only_goes_on(sentences: Sequence[tuple[Sentence, Sequence[Match]]]) -> bool
     if len(sentences) != 1 or len(sentences[0][0].tokens) > _SHORT:
         return False
     kinds = {match.kind for match in sentences[0][1]}
-    return "follow_up" in kinds and kinds.isdisjoint({"earlier", "resume", "habit"})
+    return "follow_up" in kinds and kinds.isdisjoint({"earlier", "resume", "habit", "nothing"})
 
 
 def _has_subject(turns: Iterable[Turn], language: Language) -> bool:
@@ -151,6 +154,9 @@ class _Reader:
             return "own" if _first_name(match, sentence, self._language) else ""
         if match.kind == "asks" and not (sentence.is_question or self._opens(match, sentence)):
             return ""
+        # "My car is loud, what could it be?" tells of the car, and asks about cars.
+        if match.kind == "own" and match.end <= 3 and sentence.tokens.count(BOUNDARY) > 2:
+            return "" if sentence.is_question and match.start < 2 else "own"
         if match.kind == "pointing" and self._has_antecedent(match, sentence):
             return ""
         return match.kind
