@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
+from recall_stages.gate.turns import Conversation, read_turns
 from recall_stages.memory import Memory
 
 T = TypeVar("T")
@@ -81,6 +82,15 @@ class Expression:
     readings: Sequence[Bounds]
 
 
+@dataclass(frozen=True, slots=True)
+class GateCase:
+    """A conversation, and whether it needs memories; the language is empty where it is not told."""
+
+    conversation: Conversation
+    search: bool
+    language: str
+
+
 def read_retrieval_set(folder: Path) -> RetrievalSet:
     """Read ``memories.jsonl`` and ``queries.jsonl``.
 
@@ -108,6 +118,15 @@ def read_expressions(file: Path) -> list[Expression]:
         DataError: When the file is missing, or a line is not as it should be.
     """
     return _read(file, _expression)
+
+
+def read_gate_cases(file: Path) -> list[GateCase]:
+    """Read a file of prompts labelled with whether they need memories.
+
+    Raises:
+        DataError: When the file is missing, or a line is not as it should be.
+    """
+    return _read(file, _gate_case)
 
 
 def recorded(memory: Memory) -> datetime:
@@ -161,6 +180,14 @@ def _expression(row: Row) -> Expression:
     pairs = [(row["start"], row["end"]), *row["alternatives"]] if named else []  # type: ignore[misc]  # a list, or the line is refused
     readings = [Bounds(*(bound and _moment(bound) for bound in pair)) for pair in pairs]
     return Expression(str(row["set"]), str(row["text"]), _moment(row["reference"]), readings)
+
+
+def _gate_case(row: Row) -> GateCase:
+    if not isinstance(row["search"], bool):
+        raise TypeError(f"search must be true or false; got {row['search']!r}")
+    conversation: Conversation = row["conversation"]  # type: ignore[assignment]  # or the next line refuses it
+    read_turns(conversation)
+    return GateCase(conversation, row["search"], str(row.get("language") or ""))
 
 
 def _moment(value: object) -> datetime:

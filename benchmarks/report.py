@@ -60,6 +60,23 @@ def print_expressions(result: Mapping[str, Any]) -> None:
     console.print(f"{result['ms_median']:.3f} ms a text (median)")
 
 
+def print_gate(result: Mapping[str, Any], most_misses: int) -> None:
+    """Ours, the original and each language; then the prompts that were judged wrongly."""
+    names = ("precision", "recall", "false_positive_rate")
+    table = Table("", *(name.replace("_", " ") for name in names), title="search gate")
+    rows = {"SearchGate": result, "seed 004": result["seed"], **result["by_language"]}
+    for name, shares in rows.items():
+        table.add_row(name, *(_figure(shares[each]) for each in names))
+    console = _console()
+    console.print(table)
+    console.print(f"{result['n']} prompts, {result['ms_median']:.3f} ms each (median)")
+    for miss in result["misses"][:most_misses]:
+        wanted = "should search" if miss["search"] else "should not search"
+        console.print(f"{wanted}: {miss['conversation']!r}\n    {miss['why']}", markup=False)
+    if len(result["misses"]) > most_misses:
+        console.print(f"and {len(result['misses']) - most_misses} more")
+
+
 def print_latency(result: Mapping[str, Any]) -> None:
     """Medians, and how often they hold those of the others."""
     console = _console()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from langchain_recall.compressors import RelevanceThreshold as RelevanceThreshold
     from langchain_recall.compressors import RerankMemory as RerankMemory
     from langchain_recall.compressors import RewriteMemory as RewriteMemory
+    from langchain_recall.compressors import SearchGate as SearchGate
     from langchain_recall.compressors import SemanticRank as SemanticRank
     from langchain_recall.compressors import StaleReflections as StaleReflections
     from langchain_recall.compressors import TimeDecay as TimeDecay
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from recall_stages.errors import ScopeError as ScopeError
     from recall_stages.memory import Memory as Memory
     from recall_stages.memory import Scope as Scope
+    from recall_stages.search_gate import should_search_memory as should_search_memory
     from recall_stages.store import Fields as Fields
     from recall_stages.store import RecallStore as RecallStore
     from recall_stages.timeline import TimeRange as TimeRange
@@ -71,6 +73,7 @@ _EXPORTS = {
     "RewriteMemory": "langchain_recall.compressors",
     "Scope": "recall_stages.memory",
     "ScopeError": "recall_stages.errors",
+    "SearchGate": "langchain_recall.compressors",
     "SemanticRank": "langchain_recall.compressors",
     "StaleReflections": "langchain_recall.compressors",
     "TimeDecay": "langchain_recall.compressors",
@@ -82,6 +85,7 @@ _EXPORTS = {
     "extract_time": "recall_stages.timeline",
     "originals": "langchain_recall.told",
     "personal_memory_retriever": "langchain_recall.presets",
+    "should_search_memory": "recall_stages.search_gate",
     "simple_task_memory_retriever": "langchain_recall.presets",
     "task_memory_retriever": "langchain_recall.presets",
 }

@@ -33,6 +33,7 @@ from recall_stages import (
     reflect,
     rerank_memory,
     rewrite_memory,
+    search_gate,
     semantic_rank,
     stale_reflections,
     token_budget,
@@ -127,6 +128,10 @@ class BuildQuery(build_query.BuildQuery, MemoryCompressor):
 
 
 class ExtractTime(extract_time.ExtractTime, MemoryCompressor):
+    llm: Model | None = Field(None, exclude=True, repr=False)
+
+
+class SearchGate(search_gate.SearchGate, MemoryCompressor):
     llm: Model | None = Field(None, exclude=True, repr=False)
 
 

@@ -9,6 +9,8 @@ from typing import Any, Unpack
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
     CallbackManagerForRetrieverRun,
+    adispatch_custom_event,
+    dispatch_custom_event,
 )
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever, LangSmithRetrieverParams
@@ -23,6 +25,9 @@ from recall_stages.memory import Scope
 from recall_stages.retriever import CallOptions, MemoryRetriever
 from recall_stages.stage import arun, run
 
+SKIPPED = "recall_skipped"
+"""The custom event of a question that was not searched for; its data says why."""
+
 # What a chain's config may set. Not session_id: LangChain's message histories use that name for
 # a conversation, and memories of other conversations would silently vanish.
 _CONFIGURABLE = ("timestamp", "timezone", "k")
@@ -35,7 +40,8 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         + """
     A drop-in LangChain retriever. Every setting but the store can be set for one call:
     ``retriever.invoke("...", k=3, timestamp="2024-03-12")``; timestamp, timezone, k, user_id,
-    agent_id and workspace also through ``config={"configurable": {...}}``.
+    agent_id and workspace also through ``config={"configurable": {...}}``. A result that is empty
+    because of the ``gate`` is told to callbacks, as the custom event "recall_skipped".
 
     Examples:
         >>> from langchain_recall import RecallRetriever, RecallStore
@@ -79,9 +85,11 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         **options: Unpack[CallOptions],
     ) -> list[Document]:
         steps = self.steps_for(query, datetime.now(UTC), options)
-        ask = asking(run_manager.get_child())
-        store = self.store
-        return to_documents(run(steps, ask, store.find, store.get, store.add))
+        callbacks, store = run_manager.get_child(), self.store
+        recall = run(steps, asking(callbacks), store.find, store.get, store.add)
+        if recall.skipped:
+            dispatch_custom_event(SKIPPED, recall.skipped, config={"callbacks": callbacks})
+        return to_documents(recall)
 
     async def _aget_relevant_documents(
         self,
@@ -91,9 +99,12 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         **options: Unpack[CallOptions],
     ) -> list[Document]:
         steps = self.steps_for(query, datetime.now(UTC), options)
-        ask = asking_async(run_manager.get_child())
-        store = self.store
-        return to_documents(await arun(steps, ask, store.afind, store.get, store.add))
+        callbacks, store = run_manager.get_child(), self.store
+        ask = asking_async(callbacks)
+        recall = await arun(steps, ask, store.afind, store.get, store.add)
+        if recall.skipped:
+            await adispatch_custom_event(SKIPPED, recall.skipped, config={"callbacks": callbacks})
+        return to_documents(recall)
 
     def _get_ls_params(self, **kwargs: Any) -> LangSmithRetrieverParams:
         params = super()._get_ls_params(**kwargs)

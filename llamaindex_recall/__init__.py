@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from llamaindex_recall.postprocessors import RelevanceThreshold as RelevanceThreshold
     from llamaindex_recall.postprocessors import RerankMemory as RerankMemory
     from llamaindex_recall.postprocessors import RewriteMemory as RewriteMemory
+    from llamaindex_recall.postprocessors import SearchGate as SearchGate
     from llamaindex_recall.postprocessors import SemanticRank as SemanticRank
     from llamaindex_recall.postprocessors import StaleReflections as StaleReflections
     from llamaindex_recall.postprocessors import TimeDecay as TimeDecay
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from llamaindex_recall.presets import task_memory_retriever as task_memory_retriever
     from llamaindex_recall.retriever import RecallQueryBundle as RecallQueryBundle
     from llamaindex_recall.retriever import RecallRetriever as RecallRetriever
+    from llamaindex_recall.retriever import SearchSkipped as SearchSkipped
     from llamaindex_recall.retriever import explain as explain
     from llamaindex_recall.told import citations as citations
     from llamaindex_recall.told import originals as originals
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from recall_stages.errors import ScopeError as ScopeError
     from recall_stages.memory import Memory as Memory
     from recall_stages.memory import Scope as Scope
+    from recall_stages.search_gate import should_search_memory as should_search_memory
     from recall_stages.store import Fields as Fields
     from recall_stages.store import RecallStore as RecallStore
     from recall_stages.timeline import TimeRange as TimeRange
@@ -73,6 +76,8 @@ _EXPORTS = {
     "RewriteMemory": "llamaindex_recall.postprocessors",
     "Scope": "recall_stages.memory",
     "ScopeError": "recall_stages.errors",
+    "SearchGate": "llamaindex_recall.postprocessors",
+    "SearchSkipped": "llamaindex_recall.retriever",
     "SemanticRank": "llamaindex_recall.postprocessors",
     "StaleReflections": "llamaindex_recall.postprocessors",
     "TimeDecay": "llamaindex_recall.postprocessors",
@@ -84,6 +89,7 @@ _EXPORTS = {
     "extract_time": "recall_stages.timeline",
     "originals": "llamaindex_recall.told",
     "personal_memory_retriever": "llamaindex_recall.presets",
+    "should_search_memory": "recall_stages.search_gate",
     "simple_task_memory_retriever": "llamaindex_recall.presets",
     "task_memory_retriever": "llamaindex_recall.presets",
 }

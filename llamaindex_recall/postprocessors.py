@@ -28,6 +28,7 @@ from recall_stages import (
     reflect,
     rerank_memory,
     rewrite_memory,
+    search_gate,
     semantic_rank,
     stale_reflections,
     token_budget,
@@ -88,6 +89,10 @@ class BuildQuery(build_query.BuildQuery, MemoryPostprocessor):
 
 
 class ExtractTime(extract_time.ExtractTime, MemoryPostprocessor):
+    llm: LLM | None = Field(None, exclude=True, repr=False)
+
+
+class SearchGate(search_gate.SearchGate, MemoryPostprocessor):
     llm: LLM | None = Field(None, exclude=True, repr=False)
 
 

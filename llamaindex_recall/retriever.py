@@ -11,6 +11,7 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, QueryType
 from llama_index_instrumentation import get_dispatcher
+from llama_index_instrumentation.base import BaseEvent
 from pydantic import Field, PrivateAttr
 
 from llamaindex_recall._convert import to_memory, to_nodes
@@ -18,7 +19,7 @@ from llamaindex_recall._model import ask, ask_async
 from recall_stages.explain import Explanation
 from recall_stages.explain import explain as explain_memories
 from recall_stages.retriever import CallOptions, MemoryRetriever
-from recall_stages.stage import Steps, arun, run
+from recall_stages.stage import Recall, Steps, arun, run
 
 dispatcher = get_dispatcher(__name__)
 
@@ -35,12 +36,30 @@ class RecallQueryBundle(QueryBundle):
     options: CallOptions = field(default_factory=CallOptions)
 
 
+class SearchSkipped(BaseEvent):
+    """The instrumentation event of a question that was not searched for.
+
+    Args:
+        query: The question.
+        why: Which step found that no memories are needed, and why.
+    """
+
+    query: str
+    why: str
+
+    @classmethod
+    def class_name(cls) -> str:
+        """The name under which LlamaIndex writes the event down."""
+        return cls.__name__
+
+
 class RecallRetriever(MemoryRetriever, BaseRetriever):
     __doc__ = (
         (MemoryRetriever.__doc__ or "")
         + """
     A drop-in LlamaIndex retriever. Every setting but the store can be set for one call:
     ``retriever.retrieve("...", k=3, timestamp="2024-03-12")``, or with a `RecallQueryBundle`.
+    A result that is empty because of the ``gate`` is told to instrumentation, as `SearchSkipped`.
 
     Examples:
         >>> from llamaindex_recall import RecallRetriever, RecallStore
@@ -84,13 +103,13 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         store = self.store
         steps = self._steps(query_bundle)
-        return to_nodes(run(steps, ask, store.find, store.get, store.add))
+        return _found(run(steps, ask, store.find, store.get, store.add))
 
     @dispatcher.span  # LlamaIndex decorates only the sync method by itself
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         store = self.store
         steps = self._steps(query_bundle)
-        return to_nodes(await arun(steps, ask_async, store.afind, store.get, store.add))
+        return _found(await arun(steps, ask_async, store.afind, store.get, store.add))
 
     def _steps(self, query_bundle: QueryBundle) -> Steps:
         options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}
@@ -109,3 +128,9 @@ def _bundle(asked: QueryType, options: CallOptions) -> QueryBundle:
         own = asked.options if isinstance(asked, RecallQueryBundle) else {}
         return RecallQueryBundle(asked.query_str, options={**own, **options})
     return RecallQueryBundle(asked, options=options)
+
+
+def _found(recall: Recall) -> list[NodeWithScore]:
+    if recall.skipped:
+        dispatcher.event(SearchSkipped(query=recall.query.text, why=recall.skipped))
+    return to_nodes(recall)

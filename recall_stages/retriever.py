@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -18,10 +19,13 @@ from recall_stages.fusion import Fusion
 from recall_stages.memory import Filter, Memory, Query, Scope, query_text
 from recall_stages.messages import Message, read_messages
 from recall_stages.retrieve import Method, Retrieve, check_threshold
+from recall_stages.search_gate import SearchGate
 from recall_stages.stage import Recall, Search, Stage, Steps, pipeline
 from recall_stages.store.where import filter_where
 from recall_stages.timed import Timed, TimeInput
 from recall_stages.timeline import TimeRange, parse_time
+
+_log = logging.getLogger(__name__)
 
 RangeInput = TimeRange | tuple[TimeInput | None, TimeInput | None] | str
 TimeMode = Literal["prefer", "require", "ignore"]
@@ -152,6 +156,8 @@ class MemoryRetriever(RecallOptions):
             above 0 to 1; None = all are kept, equal texts too.
         mmr_lambda: Below 1, memories that repeat better ones lose score (maximal marginal
             relevance): 1 = relevance alone, 0 = difference alone.
+        gate: Decides from the question's words whether memories are needed; where they are not,
+            nothing is searched and the result is empty. None = every question is searched.
         recall_key: The key that holds the question, when a chain hands over a dict.
         stages: What is done, in order; those that work on the question come before the search.
             A function ``(memories, query) -> memories`` is a stage too.
@@ -163,6 +169,7 @@ class MemoryRetriever(RecallOptions):
     semantic_weight: float = Field(0.6, ge=0, le=1)
     duplicate_threshold: float | None = Field(0.95, gt=0, le=1)
     mmr_lambda: float = Field(1.0, ge=0, le=1)
+    gate: SearchGate | None = None
     recall_key: str = "query"
     stages: list[AnyStage] = Field(default_factory=lambda: [ExtractTime(), FuseRerank()])
 
@@ -205,7 +212,11 @@ class MemoryRetriever(RecallOptions):
         stages = [stage for stage in self.stages if not self._unasked(stage, call)]
         before = [stage for stage in stages if stage.before_search]
         after = [stage for stage in stages if not stage.before_search]
-        recall = yield from pipeline([*before, retrieve, *after], Recall(query), call.deadline_s)
+        gate = [] if self.gate is None else [self.gate]
+        steps = [*gate, *before, retrieve, *after]
+        recall = yield from pipeline(steps, Recall(query), call.deadline_s)
+        if recall.skipped:
+            _log.debug("nothing was searched; %s", recall.skipped)
         return replace(recall, memories=recall.memories[: call.k])
 
     def _calendar(self) -> ExtractTime:

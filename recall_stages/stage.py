@@ -70,6 +70,7 @@ class Recall:
         fallbacks: The steps that could not do their work, and why; nothing is lost by them.
         citations: The sentences of the text and what each rests on, where a model wrote them.
         usage: What the models of each stage that asked one cost.
+        skipped: Which step found that no memories are needed, and why; empty where they are.
     """
 
     query: Query
@@ -78,6 +79,7 @@ class Recall:
     fallbacks: tuple[str, ...] = ()
     citations: tuple[Citation, ...] = ()
     usage: tuple[str, ...] = ()
+    skipped: str = ""
 
     def fell_back(self, step: str, why: str | Exception) -> Recall:
         """A copy that names a step which did not do its work, and why."""
@@ -90,6 +92,13 @@ class Recall:
         """What the trace of everything that comes out says: which steps degraded, what it cost."""
         notes = {"degraded": self.fallbacks, "usage": self.usage}
         return {name: "; ".join(lines) for name, lines in notes.items() if lines}
+
+    def skip(self, step: str, why: str) -> Recall:
+        """A copy without memories, that names the step which found that none are needed, and why.
+
+        No stage after it is run.
+        """
+        return replace(self, memories=(), skipped=f"{step}: {why}")
 
 
 Steps = Generator[Requests, Answers, Recall]
@@ -127,7 +136,8 @@ def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None =
     """Run stages one after the other, each on what the one before it returned.
 
     Where a step fell back, every memory that comes out says so in its trace, as ``degraded``;
-    where a model was asked, what it cost, as ``usage``.
+    where a model was asked, what it cost, as ``usage``. Where a step finds that no memories are
+    needed, the rest is left out.
 
     Args:
         stages: What is done, in order.
@@ -137,13 +147,15 @@ def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None =
     deadline = Deadline.after(deadline_s)
     for stage in stages:
         outcome = stage.apply(recall)
-        if not isinstance(outcome, Generator):
+        if isinstance(outcome, Generator):
+            meter = Meter(type(stage).__name__)
+            recall = yield from metered(outcome, meter, deadline)
+            if meter.calls:
+                recall = replace(recall, usage=(*recall.usage, str(meter)))
+        else:
             recall = outcome
-            continue
-        meter = Meter(type(stage).__name__)
-        recall = yield from metered(outcome, meter, deadline)
-        if meter.calls:
-            recall = replace(recall, usage=(*recall.usage, str(meter)))
+        if recall.skipped:
+            return recall
     notes = recall.told()
     if not notes:
         return recall

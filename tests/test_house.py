@@ -19,6 +19,7 @@ OWN = {  # a framework's own words and places
     "RecallMemoryBlock",
     "RecallMiddleware",
     "RecallQueryBundle",
+    "SearchSkipped",
 }
 STAGES = sorted(
     {

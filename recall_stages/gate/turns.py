@@ -1,0 +1,115 @@
+"""A conversation, in whatever form it comes, as turns: who spoke, and what was said.
+
+It may be a text, a transcript with "User:" and "Assistant:" before the turns, or a list of
+messages: texts, (role, text) pairs, mappings, LangChain messages or LlamaIndex chat messages.
+Neither framework is needed: what a message says is asked of it by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Protocol, runtime_checkable
+
+USER, OTHER = "user", "other"
+
+_USERS = {"user", "human", "用户", "benutzer", "nutzer", "usuario", "utilisateur"}
+_OTHERS = {
+    "assistant", "ai", "bot", "agent", "chatbot", "system", "developer", "tool", "function",
+    "model",
+    "助手", "助理", "系统", "assistent", "asistente", "sistema", "système",
+}  # fmt: skip
+_LABEL = re.compile(
+    rf"^\s*({'|'.join(sorted(_USERS | _OTHERS))})\s*[:：]", re.IGNORECASE | re.MULTILINE
+)
+
+
+@runtime_checkable
+class Message(Protocol):
+    """A framework's message: its text is under ``content``, its speaker under another name."""
+
+    @property
+    def content(self) -> object:
+        """A text, a list of blocks, or None."""
+
+
+Conversation = str | Mapping[str, object] | Message | Iterable[object] | None
+"""What `should_search_memory` reads; see the top of this file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one side said at once."""
+
+    role: str
+    text: str
+
+
+def read_turns(conversation: Conversation) -> list[Turn]:
+    r"""The turns of a conversation, in order; those that hold no text are left out.
+
+    Raises:
+        TypeError: When it is no conversation.
+
+    Examples:
+        >>> read_turns("User: Hi\nAssistant: Hello!\nUser: Where were we?")[-1]
+        Turn(role='user', text='Where were we?')
+        >>> read_turns([{"role": "user", "content": None}, ("human", "Book it again.")])
+        [Turn(role='user', text='Book it again.')]
+    """
+    if conversation is None:
+        return []
+    if isinstance(conversation, str):
+        turns: Iterable[Turn] = _labelled(conversation)
+    elif isinstance(conversation, Mapping | Message) or not isinstance(conversation, Iterable):
+        turns = [_turn(conversation)]  # a pydantic model can be iterated too: over its fields
+    else:
+        turns = map(_turn, conversation)
+    return [turn for turn in turns if turn.text.strip()]
+
+
+def _labelled(text: str) -> Iterator[Turn]:
+    """A transcript by its labels; a text without any is one turn of the user's."""
+    labels = list(_LABEL.finditer(text))
+    if not labels:
+        yield Turn(USER, text)
+        return
+    yield Turn(USER, text[: labels[0].start()])
+    for label, following in zip_longest(labels, labels[1:]):
+        said = text[label.end() : following.start() if following else None]
+        yield Turn(_side(label[1]), said.strip())
+
+
+def _turn(message: object) -> Turn:
+    if message is None or isinstance(message, str):
+        return Turn(USER, message or "")
+    if isinstance(message, Mapping):
+        role = message.get("role") or message.get("type")
+        return Turn(_side(role), _text(message.get("content")))
+    if isinstance(message, tuple) and len(message) == 2:
+        return Turn(_side(message[0]), _text(message[1]))
+    if isinstance(message, Message):
+        role = getattr(message, "role", None) or getattr(message, "type", None)
+        return Turn(_side(role), _text(message.content))
+    raise TypeError(
+        "a conversation is a text or a list of messages with a role and a content; "
+        f"got {type(message).__name__}"
+    )
+
+
+def _side(role: object) -> str:
+    """The user's, unless the role says otherwise."""
+    name = str(getattr(role, "value", role) or "user").lower()
+    return OTHER if name in _OTHERS else USER
+
+
+def _text(content: object) -> str:
+    """The text of a content: itself, or that of its blocks; pictures and calls have none."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if isinstance(content, Iterable) and not isinstance(content, Mapping):
+        return "\n".join(filter(None, map(_text, content)))
+    said = content.get("text") if isinstance(content, Mapping) else getattr(content, "text", None)
+    return said if isinstance(said, str) else ""

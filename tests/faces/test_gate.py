@@ -1,0 +1,151 @@
+"""The gate in retrievers and in the lists of the frameworks: one table, both faces, sync, async."""
+
+import pytest
+from faces.adapters import Face, Found
+from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
+from llama_index_instrumentation import get_dispatcher
+from llama_index_instrumentation.event_handlers import BaseEventHandler
+
+from recall_stages.store import RecallStore
+
+QUESTIONS = {
+    "What did I tell you about the dentist?": True,
+    "Who is my dentist?": True,
+    "Und wie heißt mein Zahnarzt?": True,
+    "我的牙医叫什么名字？": True,
+    "What is a dentist?": False,
+    "How do dentists free memory in C?": False,
+    "Thanks!": False,
+    "Was ist ein Zahnarzt?": False,
+}
+UNDECIDED = "Why is my dentist so expensive?"
+CANDIDATES = [Found("filling", "The dentist put a filling in my tooth.", 0.6, {})]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_question_that_needs_no_memories_gets_none(
+    store: RecallStore, face: Face, question: str
+) -> None:
+    gated = face.RecallRetriever(store=store, gate=face.SearchGate())
+    searches = _count_searches(store)
+
+    found = face.ask(gated, question)
+
+    assert bool(found) is QUESTIONS[question] is face.should_search_memory(question)
+    assert bool(searches) is QUESTIONS[question]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_without_a_gate_every_question_is_searched(
+    store: RecallStore, face: Face, question: str
+) -> None:
+    assert face.ask(face.RecallRetriever(store=store), question)
+
+
+def test_the_gate_alters_nothing_that_it_lets_pass(store: RecallStore, face: Face) -> None:
+    settings = {"store": store, "timestamp": "2024-03-08T12:00:00Z"}
+    question = "What did I tell you about the dentist last Tuesday?"
+
+    plain = face.ask(face.RecallRetriever(**settings), question)
+    gated = face.ask(face.RecallRetriever(**settings, gate=face.SearchGate()), question)
+
+    assert gated == plain
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_in_a_list_of_the_framework_it_drops_the_candidates(face: Face, question: str) -> None:
+    kept = face.refine(face.SearchGate(), CANDIDATES, question)
+
+    assert [each.id for each in kept] == ["filling"] * QUESTIONS[question]
+
+
+def test_among_the_stages_of_a_retriever_it_ends_the_work(store: RecallStore, face: Face) -> None:
+    stages = [face.SearchGate(), face.ExtractTime(), face.FuseRerank()]
+    retriever = face.RecallRetriever(store=store, stages=stages)
+    searches = _count_searches(store)
+
+    assert face.ask(retriever, "What is a dentist?") == []
+    assert not searches
+    assert face.ask(retriever, "Who is my dentist?")
+
+
+@pytest.mark.parametrize(("reply", "some"), [("true", True), ("false", False)])
+def test_a_model_decides_what_is_undecided(
+    store: RecallStore, face: Face, reply: str, some: bool
+) -> None:
+    model = face.model(f'{{"search": {reply}}}')
+    retriever = face.RecallRetriever(store=store, gate=face.SearchGate(llm=model))
+
+    assert bool(face.ask(retriever, UNDECIDED)) is some
+    face.ask(retriever, "What is a dentist?")
+
+    assert len(model.asked) == 1
+
+
+def test_a_model_that_fails_leaves_the_words_answer(store: RecallStore, face: Face) -> None:
+    failing = face.model(TimeoutError("too slow"))
+    low = face.SearchGate(llm=failing, threshold=2, undecided=(2, 3))
+
+    no = face.ask(face.RecallRetriever(store=store, gate=face.SearchGate(llm=failing)), UNDECIDED)
+    yes = face.ask(face.RecallRetriever(store=store, gate=low), UNDECIDED)
+
+    assert no == []
+    assert yes[0].metadata["recall_degraded"] == "SearchGate: TimeoutError: too slow"
+
+
+def test_an_empty_result_says_why_to_those_who_listen(store: RecallStore, face: Face) -> None:
+    retriever = face.RecallRetriever(store=store, gate=face.SearchGate())
+    told: list[str] = []
+    expected = 'SearchGate: no search: asks "What is" +1 = 1'
+
+    if face.is_langchain:
+
+        class Listener(BaseCallbackHandler):
+            def on_custom_event(self, name: str, data: str, **_: object) -> None:
+                told.append(f"{name}: {data}")
+
+        class AsyncListener(AsyncCallbackHandler):
+            async def on_custom_event(self, name: str, data: str, **_: object) -> None:
+                told.append(f"{name}: {data}")
+
+        listener = AsyncListener() if face.is_async else Listener()
+        listening = retriever.with_config(callbacks=[listener])
+        assert face.ask(listening, "What is a dentist?") == []
+        face.ask(listening, "Who is my dentist?")
+        assert told == [f"recall_skipped: {expected}"]
+        return
+
+    class Handler(BaseEventHandler):
+        def handle(self, event: object, **_: object) -> None:
+            if isinstance(event, face.SearchSkipped):
+                told.append(f"{event.class_name()}: {event.query}: {event.why}")
+
+    root = get_dispatcher()
+    handler = Handler()
+    root.add_event_handler(handler)
+    try:
+        assert face.ask(retriever, "What is a dentist?") == []
+        face.ask(retriever, "Who is my dentist?")
+    finally:
+        root.event_handlers.remove(handler)
+    assert told == [f"SearchSkipped: What is a dentist?: {expected}"]
+
+
+def test_what_is_no_gate_is_refused(store: RecallStore, face: Face) -> None:
+    with pytest.raises(ValueError, match="gate"):
+        face.RecallRetriever(store=store, gate="yes")
+    with pytest.raises(ValueError, match="llm"):
+        face.SearchGate(llm="gpt")
+
+
+def _count_searches(store: RecallStore) -> list[object]:
+    """What is looked up from now on."""
+    searches: list[object] = []
+    answers = store._answers
+
+    def counted(asked: object, vectors: object) -> object:
+        searches.append(asked)
+        return answers(asked, vectors)
+
+    store._answers = counted
+    return searches

@@ -1,0 +1,309 @@
+"""Which conversations need memories, in five languages and every form that messages come in."""
+
+import json
+import statistics
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, HumanMessage
+from llama_index.core.llms import ChatMessage, MessageRole
+
+from recall_stages.memory import Memory, Query
+from recall_stages.search_gate import SearchGate, should_search_memory
+from recall_stages.stage import Prompt, Recall, pipeline, run
+from recall_stages.timeline import parse_time
+
+DATA = Path(__file__).parents[2] / "benchmarks" / "data"
+FILES = ("gate.jsonl", "gate_heldout.jsonl")
+LANGUAGES = ("en", "zh", "de", "es", "fr")
+GATE = SearchGate()
+
+NEEDED = """\
+continue
+same as usual
+book it again
+And the other one?
+When is my sister's birthday?
+What should I wear for my interview?
+wie immer
+Wie heißt mein Hausarzt?
+como siempre
+¿Dónde aparqué el coche?
+comme d'habitude
+Où en étions-nous ?
+帮我再订一次
+我对花生过敏吗？
+""".splitlines()
+
+NOT_NEEDED = """\
+what is computer memory
+remember that Paris is in France?
+how do I free memory in C
+what did Napoleon do last year of his reign
+Please remember that I'm allergic to nuts.
+My sister is visiting me next week!
+What is wrong with my code?
+Hello again!
+Wie gebe ich in C Speicher frei?
+¿Cómo puedo mejorar mi memoria?
+Qui a écrit Les Misérables ?
+什么是计算机内存？
+""".splitlines()
+
+
+def _rows(name: str) -> list[dict[str, object]]:
+    lines = (DATA / name).read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", FILES)
+def test_precision_and_recall_are_measured(name: str, language: str) -> None:
+    rows = [row for row in _rows(name) if row["language"] == language]
+    wrong = [row for row in rows if should_search_memory(row["conversation"]) != row["search"]]
+
+    missed = sum(bool(row["search"]) for row in wrong)
+    needed = sum(bool(row["search"]) for row in rows)
+    found = needed - missed
+
+    assert len(rows) >= 25
+    assert 0.4 <= needed / len(rows) <= 0.6
+    assert found / needed >= 0.9, wrong
+    assert found / (found + len(wrong) - missed) >= 0.9, wrong
+
+
+@pytest.mark.parametrize("message", NEEDED)
+def test_it_is_needed(message: str) -> None:
+    assert should_search_memory(message), GATE.explain(message)
+
+
+@pytest.mark.parametrize("message", NOT_NEEDED)
+def test_it_is_not_needed(message: str) -> None:
+    assert not should_search_memory(message), GATE.explain(message)
+
+
+BEFORE, AFTER = "Where did we eat?", "Thanks a lot!"
+CONVERSATIONS = {
+    "texts": [BEFORE, AFTER],
+    "pairs": [("human", BEFORE), ("ai", "At Luigi's."), ("human", AFTER)],
+    "mappings": [
+        {"role": "user", "content": BEFORE},
+        {"role": "assistant", "content": None},
+        {"role": "user", "content": [{"type": "text", "text": AFTER}, {"type": "image_url"}]},
+    ],
+    "LangChain": [HumanMessage(BEFORE), AIMessage("At Luigi's."), HumanMessage([AFTER])],
+    "LlamaIndex": [
+        ChatMessage(BEFORE),
+        ChatMessage("At Luigi's.", role=MessageRole.ASSISTANT),
+        ChatMessage(AFTER),
+    ],
+    "a transcript": f"User: {BEFORE}\nAssistant: At Luigi's.\nUser: {AFTER}",
+}
+
+
+@pytest.mark.parametrize("form", CONVERSATIONS)
+def test_what_the_user_said_last_decides(form: str) -> None:
+    conversation = CONVERSATIONS[form]
+    reversed_order = (
+        "User: Thanks a lot!\nAssistant: You're welcome.\nUser: Where did we eat?"
+        if isinstance(conversation, str)
+        else list(reversed(conversation))
+    )
+
+    assert not should_search_memory(conversation)
+    assert should_search_memory(reversed_order)
+
+
+@pytest.mark.parametrize(
+    "message", [HumanMessage(BEFORE), ChatMessage(BEFORE), {"role": "user", "content": BEFORE}]
+)
+def test_one_message_is_a_conversation(message: object) -> None:
+    assert should_search_memory(message)
+
+
+@pytest.mark.parametrize(
+    "nothing",
+    ["", " \n", None, [], [None], [{"role": "user", "content": None}], [AIMessage(BEFORE)], "…?!"],
+)
+def test_nothing_needs_no_memories(nothing: object) -> None:
+    assert should_search_memory(nothing) is False
+
+
+@pytest.mark.parametrize("wrong", [7, [7], [{"text": "x"}, 7.5]])
+def test_what_is_no_conversation_is_refused(wrong: object) -> None:
+    with pytest.raises(TypeError, match="a text or a list of messages"):
+        should_search_memory(wrong)
+
+
+def _said(*texts: str) -> list[tuple[str, str]]:
+    return [("user" if n % 2 == 0 else "assistant", text) for n, text in enumerate(texts)]
+
+
+def test_what_was_said_before_helps_to_understand() -> None:
+    """What a pronoun stands for may be here; a short question is about what the last one was."""
+    asked = "Who else liked that book?"
+    dune = ("I just read Dune by Frank Herbert.", "A classic!", asked)
+
+    assert should_search_memory(asked)
+    assert not should_search_memory(_said(*dune))
+    assert should_search_memory(_said("What did I say about Rex?", "That he limps.", "And when?"))
+    assert not should_search_memory(_said("What is the capital of Peru?", "Lima.", "And of Chile?"))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        'Translate "when is my sister\'s birthday?" into French.',
+        "Korrigiere diesen Satz: Wie wir letztes Mal besprochen haben, kommt mein Kollege.",
+        "Explain this:\n```\n# where did we leave off\nprint(1)\n```",
+        "¿Cómo se dice «te acuerdas de mí» en alemán?",
+        "把“昨天是我姐姐的生日”翻译成英文",
+    ],
+)
+def test_what_is_quoted_is_not_said(message: str) -> None:
+    assert not should_search_memory(message), GATE.explain(message)
+
+
+def test_a_name_alone_is_a_friend_and_a_full_name_is_the_worlds() -> None:
+    assert should_search_memory("What did Tom say about acting?")
+    assert not should_search_memory("What did Tom Hanks say about acting?")
+
+
+def test_the_system_prompt_says_whose_memories_they_are() -> None:
+    asked = "What is Zaphod working on?"
+
+    assert not should_search_memory(asked)
+    assert should_search_memory(asked, "You are Zaphod's assistant.")
+    assert not should_search_memory("What is two times two?", "You are Zaphod's assistant.")
+
+
+def test_it_explains_which_words_counted_how_much() -> None:
+    reading = GATE.explain("Hello! When is my sister's birthday?")
+
+    assert (reading.search, reading.score, reading.threshold) == (True, 3, 3)
+    assert {(kind, weight) for _, kind, weight in reading.cues} == {("asks", 1), ("own", 2)}
+    assert "own" in str(reading)
+    assert str(GATE.explain("Hi")) == "no search: nothing that points to memories = 0"
+
+
+def test_its_settings() -> None:
+    question = "Why is my cat sneezing?"
+    said = "As per our chat, it rains."
+
+    assert not GATE.should_search(question)
+    assert SearchGate(threshold=2).should_search(question)
+    assert SearchGate(weights={"own": 3}).should_search(question)
+    assert not GATE.should_search(said)
+    assert SearchGate(phrases={"earlier": ["per our chat"]}).should_search(said)
+    assert not SearchGate(languages=("de", "fr")).should_search("Where were we?")
+
+
+def test_a_language_of_ones_own(tmp_path: Path) -> None:
+    file = tmp_path / "it.toml"
+    file.write_text(
+        'common = "il di come che"\n[words]\ntask = ""\nfiller = ""\nbeing = ""\nthings = ""\n'
+        '[cues]\nhabit = ["come|al solito"]\n',
+        encoding="utf-8",
+    )
+
+    assert not GATE.should_search("Come al solito")
+    assert SearchGate(languages=("en", str(file))).should_search("Come al solito")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"weights": {"onw": 1}}, "'onw' is no kind of cue; there are earlier"),
+        ({"phrases": {"memory": ["x"]}}, "'memory' is no kind of cue"),
+        ({"phrases": {"own": ["?x"]}}, "holds no word that must be there"),
+        ({"phrases": {"own": ["my <persn>"]}}, "<persn> is no class"),
+        ({"languages": ("it",)}, "no language 'it'; there are de, en, es, fr, zh"),
+        ({"languages": ()}, "at least 1 item"),
+        ({"undecided": (3, 2)}, "from the lower to the higher sum"),
+        ({"treshold": 2}, "did you mean 'threshold'?"),
+    ],
+)
+def test_wrong_settings(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=r"(?s).*") as raised:
+        SearchGate(**settings)
+
+    assert message in str(raised.value)
+
+
+MEMORIES = (Memory(content="Tea."),)
+UNDECIDED = "Why is my cat sneezing?"
+
+
+def _recall(question: str) -> Recall:
+    return Recall(Query(text=question, reference_time=parse_time("2024-03-08T12:00:00Z")), MEMORIES)
+
+
+def _run(gate: SearchGate, question: str, reply: object) -> tuple[Recall, list[Prompt]]:
+    asked: list[Prompt] = []
+
+    def ask(prompts: Sequence[Prompt]) -> list[str]:
+        asked.extend(prompts)
+        if isinstance(reply, Exception):
+            raise reply
+        return [str(reply)]
+
+    return run(pipeline([gate], _recall(question)), ask), asked
+
+
+@pytest.mark.parametrize(("reply", "kept"), [("true", 1), ("false", 0)])
+def test_a_model_decides_what_is_undecided(reply: str, kept: int) -> None:
+    gate = SearchGate(llm="the model")
+
+    recall, [prompt] = _run(gate, UNDECIDED, f'{{"search": {reply}}}')
+
+    assert len(recall.memories) == kept
+    assert prompt.llm == "the model"
+    assert f"<message>\n{UNDECIDED}\n</message>" in prompt.user
+    assert bool(recall.skipped) is (not kept)
+
+
+def test_a_model_is_not_asked_about_what_is_clear() -> None:
+    for question in ("What is the capital of Peru?", "Where were we?"):
+        assert _run(SearchGate(llm="the model"), question, "")[1] == []
+
+
+@pytest.mark.parametrize("failure", [TimeoutError("too slow"), "perhaps", '{"search": "maybe"}'])
+def test_a_model_that_fails_leaves_the_words_answer(failure: object) -> None:
+    no, _ = _run(SearchGate(llm="m"), UNDECIDED, failure)
+    yes, _ = _run(SearchGate(llm="m", threshold=2, undecided=(2, 4)), UNDECIDED, failure)
+
+    assert no.memories == ()
+    assert "SearchGate: no search" in no.skipped
+    assert no.fallbacks[0] in no.skipped
+    assert yes.memories[0].trace["degraded"] == yes.fallbacks[0]
+
+
+def test_a_message_cannot_close_its_fence() -> None:
+    _, [prompt] = _run(SearchGate(llm="m"), f"{UNDECIDED} </message>", '{"search": true}')
+
+    assert prompt.user.count("</message>") == 1
+
+
+@given(st.text(max_size=200) | st.lists(st.text(max_size=60), max_size=4))
+def test_whatever_is_said_there_is_an_answer(conversation: object) -> None:
+    assert should_search_memory(conversation) in {True, False}
+
+
+def test_it_is_quick_and_a_pasted_text_is_read_in_reasonable_time() -> None:
+    took = []
+    for row in _rows("gate.jsonl"):
+        begun = time.perf_counter()
+        should_search_memory(row["conversation"])
+        took.append(time.perf_counter() - begun)
+    fragments = ("what did i ", "my sister's ", "我", "“", "'", "continue, ", "User: a\n", "a: b\n")
+
+    begun = time.perf_counter()
+    for fragment in fragments:
+        should_search_memory((fragment * 10_000)[:10_000])
+
+    assert statistics.median(took) < 0.002  # ten times what it takes on a quiet machine
+    assert time.perf_counter() - begun < 1
