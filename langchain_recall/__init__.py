@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from langchain_recall.compressors import TimeDecay as TimeDecay
     from langchain_recall.compressors import TokenBudget as TokenBudget
     from langchain_recall.middleware import RecallMiddleware as RecallMiddleware
+    from langchain_recall.one_call import arecall as arecall
+    from langchain_recall.one_call import recall as recall
     from langchain_recall.presets import personal_memory_retriever as personal_memory_retriever
     from langchain_recall.presets import (
         simple_task_memory_retriever as simple_task_memory_retriever,
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from recall_stages.errors import ScopeError as ScopeError
     from recall_stages.memory import Memory as Memory
     from recall_stages.memory import Scope as Scope
+    from recall_stages.one_call import RecallConfig as RecallConfig
     from recall_stages.search_gate import should_search_memory as should_search_memory
     from recall_stages.store import Fields as Fields
     from recall_stages.store import RecallStore as RecallStore
@@ -61,6 +64,7 @@ _EXPORTS = {
     "MemoryCompressor": "langchain_recall.compressors",
     "MergeMemory": "langchain_recall.compressors",
     "PrintMemory": "langchain_recall.compressors",
+    "RecallConfig": "recall_stages.one_call",
     "RecallError": "recall_stages.errors",
     "RecallMiddleware": "langchain_recall.middleware",
     "RecallRetriever": "langchain_recall.retriever",
@@ -79,12 +83,14 @@ _EXPORTS = {
     "TimeDecay": "langchain_recall.compressors",
     "TimeRange": "recall_stages.timeline",
     "TokenBudget": "langchain_recall.compressors",
+    "arecall": "langchain_recall.one_call",
     "citations": "langchain_recall.told",
     "create_recall_tool": "langchain_recall.tools",
     "explain": "langchain_recall.retriever",
     "extract_time": "recall_stages.timeline",
     "originals": "langchain_recall.told",
     "personal_memory_retriever": "langchain_recall.presets",
+    "recall": "langchain_recall.one_call",
     "should_search_memory": "recall_stages.search_gate",
     "simple_task_memory_retriever": "langchain_recall.presets",
     "task_memory_retriever": "langchain_recall.presets",

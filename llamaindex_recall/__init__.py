@@ -11,6 +11,8 @@ from recall_stages.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from llamaindex_recall.memory import RecallMemoryBlock as RecallMemoryBlock
+    from llamaindex_recall.one_call import arecall as arecall
+    from llamaindex_recall.one_call import recall as recall
     from llamaindex_recall.postprocessors import BuildQuery as BuildQuery
     from llamaindex_recall.postprocessors import ExtractTime as ExtractTime
     from llamaindex_recall.postprocessors import FuseRerank as FuseRerank
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from recall_stages.errors import ScopeError as ScopeError
     from recall_stages.memory import Memory as Memory
     from recall_stages.memory import Scope as Scope
+    from recall_stages.one_call import RecallConfig as RecallConfig
     from recall_stages.search_gate import should_search_memory as should_search_memory
     from recall_stages.store import Fields as Fields
     from recall_stages.store import RecallStore as RecallStore
@@ -63,6 +66,7 @@ _EXPORTS = {
     "MemoryPostprocessor": "llamaindex_recall.postprocessors",
     "MergeMemory": "llamaindex_recall.postprocessors",
     "PrintMemory": "llamaindex_recall.postprocessors",
+    "RecallConfig": "recall_stages.one_call",
     "RecallError": "recall_stages.errors",
     "RecallMemoryBlock": "llamaindex_recall.memory",
     "RecallQueryBundle": "llamaindex_recall.retriever",
@@ -83,12 +87,14 @@ _EXPORTS = {
     "TimeDecay": "llamaindex_recall.postprocessors",
     "TimeRange": "recall_stages.timeline",
     "TokenBudget": "llamaindex_recall.postprocessors",
+    "arecall": "llamaindex_recall.one_call",
     "citations": "llamaindex_recall.told",
     "create_recall_tool": "llamaindex_recall.tools",
     "explain": "llamaindex_recall.retriever",
     "extract_time": "recall_stages.timeline",
     "originals": "llamaindex_recall.told",
     "personal_memory_retriever": "llamaindex_recall.presets",
+    "recall": "llamaindex_recall.one_call",
     "should_search_memory": "recall_stages.search_gate",
     "simple_task_memory_retriever": "llamaindex_recall.presets",
     "task_memory_retriever": "llamaindex_recall.presets",

@@ -14,6 +14,11 @@ from pathlib import Path
 import chromadb
 import numpy as np
 import pytest
+from hypothesis import settings
+
+# No example has a time limit: a busy machine is no failure.
+settings.register_profile("house", deadline=None)
+settings.load_profile("house")
 
 ROOT = Path(__file__).parent.parent
 

@@ -99,7 +99,7 @@ def in_utc(time_range: TimeRange) -> TimeRange:
 
 class TestRoundTrip:
     @given(memory=memories)
-    @settings(deadline=None, max_examples=200)
+    @settings(max_examples=200)
     def test_a_row_reads_back_as_the_memory_it_was_made_of(self, memory: Memory) -> None:
         read = to_memory("an id", memory.content, to_metadata(memory))
         assert read is not None
@@ -108,7 +108,7 @@ class TestRoundTrip:
 
     def test_chroma_keeps_every_part_of_a_memory(self, in_memory: RecallStore) -> None:
         @given(given_memories=st.lists(memories, min_size=1, max_size=4))
-        @settings(deadline=None, max_examples=40)
+        @settings(max_examples=40)
         def holds(given_memories: list[Memory]) -> None:
             kept = in_memory.get(in_memory.add(given_memories))
             for read, memory in zip(kept, given_memories, strict=True):

@@ -109,7 +109,7 @@ PIECES = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(PIECES, min_size=1, max_size=8), st.sampled_from(["", " "]), st.integers(1, 300))
 @example(["the week before the week after"], " ", 300)
 @example(["“a"], " ", 300)
@@ -122,7 +122,7 @@ def test_whatever_is_repeated_is_survived(pieces, between, count):
         assert (one.start, one.end) not in {(o.start, o.end) for o in one.alternatives}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text(max_size=300), st.sampled_from(["auto", "en", "zh"]))
 def test_whatever_is_typed_is_survived(text, language):
     extract_time(text, NOW, language=language)

@@ -1,0 +1,61 @@
+"""recall(query, config): candidates, filters, ranker, limit and reflection in one call."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from recall_stages.extract_time import ExtractTime
+from recall_stages.fuse_rerank import FuseRerank
+from recall_stages.reflect import Reflect
+from recall_stages.retrieve import Method
+from recall_stages.retriever import AnyStage, MemoryRetriever, MemoryStore
+from recall_stages.settings import Settings
+from recall_stages.stage import Recall, Steps, pipeline
+
+
+class RecallConfig(Settings):
+    """What one call of `recall` does: the configuration of recall-kit (seed 003).
+
+    Args:
+        source: The collection.
+        retrieval_method: By meaning ("semantic"), by words ("keyword") or both ("hybrid").
+        max_candidates: How many are looked at.
+        filters: What is done with the candidates, in order: `RelevanceThreshold`, `TimeDecay`,
+            functions ``(memories, query) -> memories`` or stages of your own.
+        ranker: What puts them in order. The seed's is `RelevanceRank`; this one also prefers the
+            time that the question names and the weightier kinds of memory.
+        max_results: How many memories are returned.
+        generate_reflection: Whether to say what they come to.
+        reflector: What says it. None = `Reflect` without a model.
+        store_reflections: Whether to store what a model said of them as a memory.
+
+    Raises:
+        pydantic.ValidationError: When a setting is unknown or out of range.
+    """
+
+    source: MemoryStore = Field(repr=False, exclude=True)
+    retrieval_method: Method = "hybrid"
+    max_candidates: int = Field(50, ge=1)
+    filters: list[AnyStage] = Field(default_factory=list)
+    ranker: AnyStage = Field(default_factory=FuseRerank)
+    max_results: int = Field(5, ge=1)
+    generate_reflection: bool = False
+    reflector: Reflect | None = None
+    store_reflections: bool = False
+
+    def retriever(self) -> MemoryRetriever:
+        """What finds, filters and ranks the memories."""
+        return MemoryRetriever(
+            store=self.source,
+            method=self.retrieval_method,
+            fetch_k=self.max_candidates,
+            k=self.max_results,
+            stages=[ExtractTime(), *self.filters, self.ranker],
+        )
+
+    def reflection(self, found: Recall) -> Steps:
+        """The steps that say what was found comes to; the text stays empty where none is wanted."""
+        reflector = self.reflector or Reflect()
+        if self.store_reflections:
+            reflector = reflector.model_copy(update={"store_reflections": True})
+        return pipeline([reflector] if self.generate_reflection else [], found)
