@@ -83,8 +83,9 @@ class BuildQuery(ModelStage):
         return replace(recall, query=query.model_copy(update={"text": built}))
 
     def _prompt(self, query: Query) -> Prompt:
-        said = [(role, _cut(text, _SHOWN)) for role, text in latest(query.messages)]
-        return self.prompt(SYSTEM, USER, messages=quoted_messages(said))
+        return self.prompt(
+            SYSTEM, USER, messages=quoted_messages(latest(query.messages, longest=_SHOWN))
+        )
 
 
 def read_query(reply: str) -> str:
@@ -106,8 +107,4 @@ def read_query(reply: str) -> str:
 
 def simple_query(messages: Sequence[Message]) -> str:
     """The last messages as a query: a line for each, cut at 200 characters."""
-    return "\n".join(f"- {role}: {_cut(text, _SIMPLE)}" for role, text in latest(messages))
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[:longest]}..."
+    return "\n".join(f"- {role}: {text}" for role, text in latest(messages, longest=_SIMPLE))

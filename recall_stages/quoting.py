@@ -23,6 +23,10 @@ _INVISIBLE = re.compile(
 )
 
 
+_LONGEST_NAME = 100  # characters of an author or a role in a prompt
+_LONGEST_QUESTION = 10_000  # and of a question
+
+
 def visible(text: str) -> str:
     """A text without the characters that show nothing and change how the rest is shown."""
     return _INVISIBLE.sub("", text.replace("\r\n", "\n"))
@@ -80,4 +84,4 @@ def quoted_messages(messages: Sequence[tuple[str, str]]) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(visible(text).split())
+    return " ".join(visible(text[:_LONGEST_NAME]).split())

@@ -37,6 +37,8 @@ $messages
 The memories:
 $memories""")
 
+_SHOWN = 1000  # characters of a message in the prompt
+
 
 class RewriteMemory(WindowStage, TextStage):
     """Tell the memories anew, fitted to the question, in sentences that name what they rest on.
@@ -110,7 +112,7 @@ class RewriteMemory(WindowStage, TextStage):
         return replace(recall, text="\n\n".join(parts), citations=citations)
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        messages = latest(query.messages)
+        messages = latest(query.messages, longest=_SHOWN)
         told = f"\nThe last messages:\n{quoted_messages(messages)}\n" if messages else ""
         return self.prompt(
             SYSTEM,
