@@ -71,7 +71,10 @@ def quoted(number: int, memory: Memory, text: str | None = None) -> str:
 def quoted_question(query: Query) -> str:
     """The question in its fence, with the moment at which it is asked."""
     moment = query.reference_time.strftime("%Y-%m-%d %H:%M (%A)")
-    return f"The question, asked at {moment}:\n<question>\n{harmless(query.text)}\n</question>"
+    text = query.text
+    if len(text) > _LONGEST_QUESTION:
+        text = text[:_LONGEST_QUESTION] + CUT_MARK
+    return f"The question, asked at {moment}:\n<question>\n{harmless(text)}\n</question>"
 
 
 def quoted_messages(messages: Sequence[tuple[str, str]]) -> str:
