@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import LLM, ChatMessage, MessageRole
 
 from recall_stages.at_once import at_once, at_once_async
@@ -47,7 +46,7 @@ def _text(message: ChatMessage) -> str:
     """What a model said; where it called a tool instead, what it would have told the tool."""
     if not (message.content or "").strip():
         for block in message.blocks:
-            if isinstance(block, ToolCallBlock):
-                told = block.tool_kwargs
+            told = getattr(block, "tool_kwargs", None)  # of a ToolCallBlock, which 0.14.0 lacks
+            if told is not None:
                 return told if isinstance(told, str) else json.dumps(told)
     return message.content or ""

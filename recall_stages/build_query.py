@@ -7,14 +7,13 @@ from dataclasses import replace
 from string import Template
 from typing import ClassVar
 
-from pydantic import Field
-
 from recall_stages.errors import QueryError, ReplyError
 from recall_stages.memory import Query
 from recall_stages.messages import Message, latest
+from recall_stages.model_stage import ModelStage
 from recall_stages.quoting import quoted_messages, visible
 from recall_stages.replies import answer_under
-from recall_stages.stage import Prompt, Recall, Stage, Steps
+from recall_stages.stage import Prompt, Recall, Steps
 
 SYSTEM = """\
 You write the query with which memories are searched that help with what a conversation has come \
@@ -32,7 +31,7 @@ _SIMPLE = 200  # and in the query that is built without a model, as the seed has
 _LONGEST = 500  # characters of a query; a longer one is no query
 
 
-class BuildQuery(Stage):
+class BuildQuery(ModelStage):
     """Make the question out of the conversation, where there is none.
 
     Seed operation BuildQueryOp. A question that is given stays. Else the last three messages say
@@ -43,6 +42,9 @@ class BuildQuery(Stage):
         llm: The framework's model. None = the messages themselves.
         enable_llm_build: Whether to ask the model at all.
         timeout_s: Seconds to wait for the reply. None = as the model has it.
+        system_prompt: What the model is told to do, in place of the stage's own words; it must ask
+            for the same JSON.
+        user_prompt: How the material is put, in place of the stage's own: with ``$messages``.
 
     Raises:
         QueryError: On a call, when there is neither a question nor a message.
@@ -58,10 +60,9 @@ class BuildQuery(Stage):
     """
 
     before_search: ClassVar[bool] = True
+    placeholders: ClassVar[tuple[str, ...]] = ("messages",)
 
-    llm: object = Field(None, exclude=True, repr=False)
     enable_llm_build: bool = True
-    timeout_s: float | None = Field(None, gt=0)
 
     def apply(self, recall: Recall) -> Steps:
         """Set the text of the query, unless it has one."""
@@ -82,9 +83,9 @@ class BuildQuery(Stage):
         return replace(recall, query=query.model_copy(update={"text": built}))
 
     def _prompt(self, query: Query) -> Prompt:
-        said = [(role, _cut(text, _SHOWN)) for role, text in latest(query.messages)]
-        user = USER.substitute(messages=quoted_messages(said))
-        return Prompt(SYSTEM, user, self.llm, self.timeout_s)
+        return self.prompt(
+            SYSTEM, USER, messages=quoted_messages(latest(query.messages, longest=_SHOWN))
+        )
 
 
 def read_query(reply: str) -> str:
@@ -106,8 +107,4 @@ def read_query(reply: str) -> str:
 
 def simple_query(messages: Sequence[Message]) -> str:
     """The last messages as a query: a line for each, cut at 200 characters."""
-    return "\n".join(f"- {role}: {_cut(text, _SIMPLE)}" for role, text in latest(messages))
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[:longest]}..."
+    return "\n".join(f"- {role}: {text}" for role, text in latest(messages, longest=_SIMPLE))

@@ -48,9 +48,17 @@ def read_messages(given: object) -> tuple[Message, ...]:
     return tuple(message for message in messages if message.content)
 
 
-def latest(messages: Sequence[Message]) -> list[tuple[str, str]]:
-    """The last messages, as (role, text)."""
-    return [(each.role, each.content) for each in messages[-LATEST:]]
+def latest(messages: Sequence[Message], longest: int) -> list[tuple[str, str]]:
+    """The last messages, as (role, text), each cut at so many characters.
+
+    Examples:
+        >>> latest([Message(role="user", content="The tooth again.")], longest=9)
+        [('user', 'The tooth...')]
+    """
+    return [
+        (role, text if len(text) <= longest else f"{text[:longest]}...")
+        for role, text in ((each.role, each.content) for each in messages[-LATEST:])
+    ]
 
 
 def _message(given: object) -> Message:

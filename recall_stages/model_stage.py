@@ -3,44 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from string import Template
+from typing import ClassVar
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from recall_stages.memory import Memory
-from recall_stages.stage import Recall, Stage
-from recall_stages.tokens import Counter, token_counter
-from recall_stages.windows import Window, windows
+from recall_stages.stage import Prompt, Stage
 
 
 class ModelStage(Stage):
-    """A stage that asks a model, in as many prompts as its memories need, all at once.
+    """A stage that asks a model.
 
     Args:
         llm: The framework's model; None = what the stage does without one.
         timeout_s: Seconds to wait for the replies; those that are late count as failed.
             None = as the model has it.
-        token_budget: How many tokens of memories go into one prompt.
-        token_counter: What counts them: a function from a text to a number. None = tiktoken where
-            its files are on this machine, else an estimate; nothing is downloaded.
+        system_prompt: What the model is told to do, in place of the stage's own words. It must ask
+            for the same JSON, which is read and checked as before. None = the stage's own.
+        user_prompt: How the material is put, with the placeholders of the stage, such as
+            ``$question`` and ``$memories``; a dollar sign is ``$$``. None = the stage's own.
+
+    Raises:
+        pydantic.ValidationError: On construction, when a placeholder is missing or unknown.
     """
+
+    placeholders: ClassVar[tuple[str, ...]] = ("question", "memories")
+    optional_placeholders: ClassVar[tuple[str, ...]] = ()
 
     llm: object = Field(None, exclude=True, repr=False)
     timeout_s: float | None = Field(None, gt=0)
-    token_budget: int = Field(4000, ge=100)
-    token_counter: Counter | None = Field(None, exclude=True, repr=False)
+    system_prompt: str | None = Field(None, min_length=1)
+    user_prompt: str | None = None
 
-    def windows(self, memories: Sequence[Memory], most: int | None = None) -> list[Window]:
-        """The memories of each prompt, at most so many in one."""
-        count = self.token_counter or token_counter()
-        return windows(memories, budget=self.token_budget, count=count, most=most)
+    @field_validator("user_prompt")
+    @classmethod
+    def _has_its_placeholders(cls, prompt: str | None) -> str | None:
+        if prompt is None:
+            return None
+        named = Template(prompt).get_identifiers() if Template(prompt).is_valid() else None
+        if named is None:
+            raise ValueError("user_prompt has a $ with no name behind it; write $$ for the sign")
+        known = (*cls.placeholders, *cls.optional_placeholders)
+        missing = [each for each in cls.placeholders if each not in named]
+        unknown = [each for each in named if each not in known]
+        if missing:
+            raise ValueError(f"user_prompt must hold {_signs(missing)}")
+        if unknown:
+            raise ValueError(
+                f"user_prompt has no {_signs(unknown)} to put in; it takes: {_signs(known)}"
+            )
+        return prompt
 
-    def some_failed(
-        self, recall: Recall, errors: Sequence[Exception], windows: Sequence[Window]
-    ) -> Recall:
-        """The recall, which names the first error where the replies to some windows are no use."""
-        if not errors:
-            return recall
-        why = f"{type(errors[0]).__name__}: {errors[0]}"
-        return recall.fell_back(
-            type(self).__name__, f"{len(errors)} of {len(windows)} prompts failed: {why}"
-        )
+    def prompt(self, system: str, user: Template, **material: str) -> Prompt:
+        """What is asked: the stage's own words, or those that replace them, with the material."""
+        template = user if self.user_prompt is None else Template(self.user_prompt)
+        text = template.substitute(material)
+        return Prompt(self.system_prompt or system, text, self.llm, self.timeout_s)
+
+
+def _signs(names: Sequence[str]) -> str:
+    return ", ".join(f"${name}" for name in names)

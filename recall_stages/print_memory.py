@@ -7,12 +7,13 @@ from dataclasses import replace
 from datetime import tzinfo
 
 from recall_stages.memory import Memory
-from recall_stages.stage import Recall, Stage
+from recall_stages.stage import Recall
+from recall_stages.text_stage import TextStage
 
 NOTHING_FOUND = "No memories found."
 
 
-class PrintMemory(Stage):
+class PrintMemory(TextStage):
     """Write the memories as text: number, when to use, content, time and metadata.
 
     Seed operation PrintMemoryOp. An empty list gives an explicit text, not an empty one.
@@ -29,6 +30,7 @@ class PrintMemory(Stage):
 
     def apply(self, recall: Recall) -> Recall:
         """Set the text; the memories stay as they are."""
+        recall = self.asked_for(recall)
         return replace(
             recall, text=print_memories(recall.memories, recall.query.reference_time.tzinfo)
         )

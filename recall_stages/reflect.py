@@ -17,11 +17,11 @@ from recall_stages.claims import read_claims, sentences_in
 from recall_stages.errors import ReplyError
 from recall_stages.grounding import Verified, verify
 from recall_stages.memory import Memory, Query
-from recall_stages.model_stage import ModelStage
 from recall_stages.quoting import QUOTED_MATERIAL, quoted_question
 from recall_stages.reflections import is_reflection, reflection_of
 from recall_stages.stage import Prompt, Recall, Steps, Write
 from recall_stages.text_stage import TextStage
+from recall_stages.window_stage import WindowStage
 from recall_stages.windows import Window
 
 FEWEST, MOST = 3, 5  # key points, as the seed has it
@@ -48,7 +48,7 @@ The memories:
 $memories""")
 
 
-class Reflect(ModelStage, TextStage):
+class Reflect(WindowStage, TextStage):
     """Say what the memories come to: a summary or key points, in sentences that cite them.
 
     The reflection of recall-kit. Each sentence is verified as `RewriteMemory` verifies its own;
@@ -70,6 +70,10 @@ class Reflect(ModelStage, TextStage):
         token_budget: How many tokens of memories go into the prompt.
         token_counter: What counts them: a function from a text to a number. None = tiktoken where
             its files are on this machine, else an estimate.
+        system_prompt: What the model is told to do, in place of the stage's own words; it must ask
+            for the same JSON.
+        user_prompt: How the material is put, in place of the stage's own: with ``$question``
+            and ``$memories``.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -124,8 +128,8 @@ class Reflect(ModelStage, TextStage):
         return recall
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        user = USER.substitute(question=quoted_question(query), memories=window.text)
-        return Prompt(SYSTEM.substitute(WANTED[self.kind]), user, self.llm, self.timeout_s)
+        system = SYSTEM.substitute(WANTED[self.kind])
+        return self.prompt(system, USER, question=quoted_question(query), memories=window.text)
 
     def _read(self, reply: str, window: Window) -> Verified:
         claims = read_claims(reply, "points")

@@ -13,9 +13,9 @@ from pydantic import Field
 
 from recall_stages.judging import judged, read_ranking
 from recall_stages.memory import Memory, Query
-from recall_stages.model_stage import ModelStage
 from recall_stages.quoting import QUOTED_MATERIAL, quoted_question
 from recall_stages.stage import Prompt, RankStage, Recall, Replies, Steps
+from recall_stages.window_stage import WindowStage
 from recall_stages.windows import Window
 
 SYSTEM = f"""\
@@ -32,7 +32,7 @@ The memories:
 $memories""")
 
 
-class RerankMemory(ModelStage, RankStage):
+class RerankMemory(WindowStage, RankStage):
     """Put memories of tasks in the order in which they help with the one at hand.
 
     Seed operation RerankMemoryOp. The reply must be a ranking of the memories that were sent: each
@@ -54,6 +54,10 @@ class RerankMemory(ModelStage, RankStage):
         token_budget: How many tokens of memories go into one prompt at the most.
         token_counter: What counts them: a function from a text to a number. None = tiktoken where
             its files are on this machine, else an estimate.
+        system_prompt: What the model is told to do, in place of the stage's own words; it must ask
+            for the same JSON.
+        user_prompt: How the material is put, in place of the stage's own: with ``$question``
+            and ``$memories``.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -89,5 +93,4 @@ class RerankMemory(ModelStage, RankStage):
         return not (self.enable_score_filter and judged_poor)
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        user = USER.substitute(question=quoted_question(query), memories=window.text)
-        return Prompt(SYSTEM, user, self.llm, self.timeout_s)
+        return self.prompt(SYSTEM, USER, question=quoted_question(query), memories=window.text)

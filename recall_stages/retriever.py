@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import pairwise
 from typing import Annotated, Literal, Protocol, Self, TypedDict, runtime_checkable
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
@@ -22,6 +23,7 @@ from recall_stages.retrieve import Method, Retrieve, check_threshold
 from recall_stages.search_gate import SearchGate
 from recall_stages.stage import Recall, Search, Stage, Steps, pipeline
 from recall_stages.store.where import filter_where
+from recall_stages.text_stage import TextStage
 from recall_stages.timed import Timed, TimeInput
 from recall_stages.timeline import TimeRange, parse_time
 
@@ -159,8 +161,9 @@ class MemoryRetriever(RecallOptions):
         gate: Decides from the question's words whether memories are needed; where they are not,
             nothing is searched and the result is empty. None = every question is searched.
         recall_key: The key that holds the question, when a chain hands over a dict.
-        stages: What is done, in order; those that work on the question come before the search.
-            A function ``(memories, query) -> memories`` is a stage too.
+        stages: What is done, in order; those that work on the question come before the search. One
+            that writes a text comes last: then that text is returned, as a single result. A
+            function ``(memories, query) -> memories`` is a stage too.
     """
 
     store: MemoryStore = Field(repr=False, exclude=True)
@@ -172,6 +175,17 @@ class MemoryRetriever(RecallOptions):
     gate: SearchGate | None = None
     recall_key: str = "query"
     stages: list[AnyStage] = Field(default_factory=lambda: [ExtractTime(), FuseRerank()])
+
+    @field_validator("stages")
+    @classmethod
+    def _a_text_comes_last(cls, stages: list[Stage]) -> list[Stage]:
+        for stage, following in pairwise(stages):
+            if isinstance(stage, TextStage):
+                raise ValueError(  # noqa: TRY004 - pydantic gathers it among its errors
+                    f"{type(stage).__name__} writes the text that is returned: put it last, not "
+                    f"before {type(following).__name__}"
+                )
+        return stages
 
     def steps_for(self, asked: object, now: datetime, given: CallOptions) -> Steps:
         """The steps that answer a question; `run` or `arun` drives them.

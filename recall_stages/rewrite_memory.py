@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from string import Template
-from typing import Literal, cast
+from typing import ClassVar, Literal, cast
 
 from pydantic import Field
 
@@ -17,10 +17,10 @@ from recall_stages.errors import ReplyError
 from recall_stages.grounding import Verified, verify
 from recall_stages.memory import Memory, Query
 from recall_stages.messages import latest
-from recall_stages.model_stage import ModelStage
 from recall_stages.quoting import QUOTED_MATERIAL, quoted_messages, quoted_question
 from recall_stages.stage import Prompt, Recall, Replies, Steps
 from recall_stages.text_stage import TextStage
+from recall_stages.window_stage import WindowStage
 from recall_stages.windows import Window, failures, read_each
 
 SYSTEM = f"""\
@@ -37,8 +37,10 @@ $messages
 The memories:
 $memories""")
 
+_SHOWN = 1000  # characters of a message in the prompt
 
-class RewriteMemory(ModelStage, TextStage):
+
+class RewriteMemory(WindowStage, TextStage):
     """Tell the memories anew, fitted to the question, in sentences that name what they rest on.
 
     Seed operation RewriteMemoryOp. The model must cite memories for every sentence; code checks
@@ -63,6 +65,10 @@ class RewriteMemory(ModelStage, TextStage):
             parts, asked for at once. One that fails has its memories told as they are.
         token_counter: What counts them: a function from a text to a number. None = tiktoken where
             its files are on this machine, else an estimate.
+        system_prompt: What the model is told to do, in place of the stage's own words; it must ask
+            for the same JSON.
+        user_prompt: How the material is put, in place of the stage's own: with ``$question``,
+            ``$memories`` and, where it is wanted, ``$messages``.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -76,6 +82,8 @@ class RewriteMemory(ModelStage, TextStage):
          Content: Catch PermissionError.
         <BLANKLINE>
     """
+
+    optional_placeholders: ClassVar[tuple[str, ...]] = ("messages",)
 
     enable_llm_rewrite: bool = True
     min_support: float = Field(0.4, ge=0, le=1)
@@ -104,14 +112,15 @@ class RewriteMemory(ModelStage, TextStage):
         return replace(recall, text="\n\n".join(parts), citations=citations)
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        messages = latest(query.messages)
+        messages = latest(query.messages, longest=_SHOWN)
         told = f"\nThe last messages:\n{quoted_messages(messages)}\n" if messages else ""
-        user = USER.substitute(
+        return self.prompt(
+            SYSTEM,
+            USER,
             question=quoted_question(query),
             messages=told,
             memories=window.text,
         )
-        return Prompt(SYSTEM, user, self.llm, self.timeout_s)
 
     def _read(self, reply: str, window: Window) -> Verified:
         claims = read_claims(reply, "sentences")

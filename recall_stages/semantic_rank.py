@@ -13,9 +13,9 @@ from pydantic import Field
 
 from recall_stages.judging import judged, read_scores
 from recall_stages.memory import Query
-from recall_stages.model_stage import ModelStage
 from recall_stages.quoting import QUOTED_MATERIAL, quoted_question
 from recall_stages.stage import Prompt, RankStage, Recall, Replies, Steps
+from recall_stages.window_stage import WindowStage
 from recall_stages.windows import Window
 
 SYSTEM = f"""\
@@ -31,7 +31,7 @@ The memories:
 $memories""")
 
 
-class SemanticRank(ModelStage, RankStage):
+class SemanticRank(WindowStage, RankStage):
     """Let a language model judge how well each candidate answers the question.
 
     Seed operation SemanticRankOp. Memories with the same text are judged once and kept once. A
@@ -49,6 +49,10 @@ class SemanticRank(ModelStage, RankStage):
         token_budget: How many tokens of memories go into one prompt at the most.
         token_counter: What counts them: a function from a text to a number. None = tiktoken where
             its files are on this machine, else an estimate.
+        system_prompt: What the model is told to do, in place of the stage's own words; it must ask
+            for the same JSON.
+        user_prompt: How the material is put, in place of the stage's own: with ``$question``
+            and ``$memories``.
     """
 
     enable_ranker: bool = True
@@ -74,5 +78,4 @@ class SemanticRank(ModelStage, RankStage):
         return replace(recall, memories=tuple(memories[: self.limit(recall.query)]))
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        user = USER.substitute(question=quoted_question(query), memories=window.text)
-        return Prompt(SYSTEM, user, self.llm, self.timeout_s)
+        return self.prompt(SYSTEM, USER, question=quoted_question(query), memories=window.text)

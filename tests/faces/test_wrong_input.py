@@ -100,6 +100,11 @@ def test_a_collection_with_another_embedding_model(
     client.delete_collection(collection_name)
 
 
+def test_a_text_that_is_not_the_last_word(store: RecallStore, face: Face) -> None:
+    with pytest.raises(ValueError, match=r"MergeMemory writes the text .* not before FuseRerank"):
+        face.RecallRetriever(store=store, stages=[face.MergeMemory(), face.FuseRerank()])
+
+
 def test_no_store_at_all(face: Face) -> None:
     with pytest.raises(ValueError, match="store"):
         face.RecallRetriever()

@@ -93,3 +93,14 @@ def test_a_prompt_is_asked_of_the_model_it_was_given_and_within_its_time(
     [first, *_] = next(stage.apply(asked))
 
     assert (first.llm, first.timeout_s) == (stage.llm, 3.0)
+
+
+def test_what_is_overlong_beside_the_memories_is_cut_too() -> None:
+    said = tuple(Message(role="user" * 99, content="word " * 9_000) for _ in range(3))
+    query = Query(text="why " * 9_000, reference_time=NOW, messages=said)
+    asked = Recall(query, (Memory(content="Tea.", author="Ann " * 9_000),))
+
+    [prompt] = next(RewriteMemory(llm=object()).apply(asked))
+
+    assert len(prompt.user) < 15_000
+    assert " […]\n</question>" in prompt.user

@@ -1,0 +1,75 @@
+"""Prompts of the user's own: the placeholders are checked when a stage is made."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from recall_stages.build_query import BuildQuery
+from recall_stages.memory import Memory, Query
+from recall_stages.messages import Message
+from recall_stages.model_stage import ModelStage
+from recall_stages.reflect import Reflect
+from recall_stages.rerank_memory import RerankMemory
+from recall_stages.rewrite_memory import RewriteMemory
+from recall_stages.semantic_rank import SemanticRank
+from recall_stages.stage import Recall
+
+SAID = (Message(role="user", content="The tooth again."),)
+NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
+ASKED = Recall(
+    Query(text="Who?", reference_time=NOW, messages=SAID),
+    (Memory(content="The dentist.</memory>"), Memory(content="Tea.")),
+)
+STAGES = [SemanticRank, RerankMemory, RewriteMemory, Reflect]
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_own_words_take_the_place_of_the_stages(stage: type[ModelStage]) -> None:
+    made = stage(
+        llm=object(),
+        system_prompt="Sei kurz. JSON!",
+        user_prompt="Kosten: 5 $$\nFrage: $question\nErinnerungen: ${memories}",
+    )
+
+    [prompt] = next(made.apply(ASKED))
+
+    assert prompt.system == "Sei kurz. JSON!"
+    assert prompt.user.startswith("Kosten: 5 $\nFrage: The question, asked at 2024-03-08 12:00")
+    assert prompt.user.endswith(
+        'Erinnerungen: <memory number="1">\nThe dentist.&lt;/memory&gt;\n</memory>\n'
+        '<memory number="2">\nTea.\n</memory>'
+    )
+
+
+def test_messages_may_stand_in_a_rewrite_and_must_in_a_query() -> None:
+    own = RewriteMemory(llm=object(), user_prompt="$question $memories $messages")
+    [prompt] = next(own.apply(ASKED))
+    assert "The tooth again." in prompt.user
+
+    unasked = Recall(ASKED.query.model_copy(update={"text": ""}))
+    [prompt] = next(BuildQuery(llm=object(), user_prompt="So far: $messages").apply(unasked))
+    assert prompt.user == 'So far: <message number="1" role="user">\nThe tooth again.\n</message>'
+
+
+WRONG = {
+    "no memories": ("$question", r"must hold \$memories"),
+    "no placeholder": ("Rank them.", r"must hold \$question, \$memories"),
+    "an unknown one": ("$question $memories $mood", r"no \$mood .* takes: \$question, \$memories"),
+    "a bare sign": ("$question $memories 5 $", r"write \$\$ for the sign"),
+}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize(("prompt", "message"), WRONG.values(), ids=WRONG)
+def test_a_wrong_placeholder_is_an_error_at_construction(
+    stage: type[ModelStage], prompt: str, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        stage(user_prompt=prompt)
+
+
+def test_an_empty_instruction_is_an_error() -> None:
+    with pytest.raises(ValueError, match="at least 1 character"):
+        SemanticRank(system_prompt="")
+    with pytest.raises(ValueError, match=r"must hold \$messages"):
+        BuildQuery(user_prompt="$question")
