@@ -130,6 +130,20 @@ def test_what_only_words_found_is_as_similar_as_the_last_that_was_shown() -> Non
     assert _score_of("worded", short) == pytest.approx(0.4)
 
 
+def test_what_only_the_meaning_found_has_as_many_words_as_the_last_that_was_shown() -> None:
+    worded = [
+        Memory(content=name, id=name).scored(score, keyword=score)
+        for name, score in (("a", 4.0), ("b", 3.0), ("c", 2.0), ("d", 1.0))
+    ]
+    query = Query(text="x", reference_time=NOW, k=1)
+
+    full, _ = ask(Retrieve(fetch_k=4), query, [_similar("similar", 0.8)], worded)
+    short, _ = ask(Retrieve(fetch_k=5), query, [_similar("similar", 0.8)], worded)
+
+    assert _score_of("similar", full) == pytest.approx(0.6 + 0.4 * 0.25)
+    assert _score_of("similar", short) == pytest.approx(0.6)
+
+
 def test_fused_by_rank_only_the_places_count() -> None:
     def scored(*similarities):
         found = [_similar(name, each) for name, each in zip("abc", similarities, strict=True)]
