@@ -182,6 +182,15 @@ def test_near_copies_are_left_out_and_named() -> None:
     assert [each.id for each in every.memories] == ["new", "old", "other"]
 
 
+def test_a_near_copy_below_the_threshold_takes_nothing_with_it() -> None:
+    said = "The dentist on Elm Street filled the tooth that had hurt me since the middle of winter"
+    found = [_told("old", said, 0.31, "2024-03-01"), _told("new", said + "!", 0.29, "2024-03-02")]
+
+    recall, _ = ask(Retrieve(method="semantic", threshold_score=0.3), ASKED, found)
+
+    assert [each.id for each in recall.memories] == ["old"]
+
+
 def test_the_same_said_by_two_people_is_no_copy() -> None:
     found = [
         _told(name, "I eat no meat.", 0.9).model_copy(update={"author": name})
