@@ -8,6 +8,12 @@ import re
 _ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai"})
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _WORD = re.compile(r"[^\W_]+")
+# Names that are words too: only in capitals do they name somebody.
+_ALSO_WORDS = """
+    al art bill chase chip dawn don drew faith frank gene grace guy hope hunter jack jean joy june
+    mark may miles pat pearl penny ray rich rob rose ruby sue will
+"""
+_CAPITALS_ONLY = frozenset(_ALSO_WORDS.split())
 
 
 def person(author: str) -> str:
@@ -28,10 +34,19 @@ def asks_about(text: str, author: str) -> bool:
         True
         >>> asks_about("How many user roles are there?", "user")
         False
+        >>> asks_about("What will he say?", "Will"), asks_about("What did Will say?", "Will")
+        (False, True)
         >>> asks_about("张曼婷喜欢什么书？", "张曼婷")
         True
     """
-    name = person(author).lower()
+    name = person(author)
     if _CJK.search(name):  # written without spaces, so it has no words to compare
-        return name in text.lower()
-    return not set(_WORD.findall(name)).isdisjoint(_WORD.findall(text.lower()))
+        return name in text
+    asked = set(_WORD.findall(text))
+    return any(_named(part, asked) for part in _WORD.findall(name) if len(part) > 1)
+
+
+def _named(part: str, asked: set[str]) -> bool:
+    if part.lower() in _CAPITALS_ONLY:
+        return part.capitalize() in asked
+    return part.lower() in {word.lower() for word in asked}

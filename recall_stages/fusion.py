@@ -30,15 +30,15 @@ def fuse_arms(
     """One list of candidates out of the arms of a search, scored from 0 to about 1.
 
     A score is ``weight`` x the similarity, divided by the best one, plus the rest x the BM25 score,
-    divided by the best one. What only its words found is at most as similar as the last of the
-    first arm, and counts as that, unless the arm came back short and has shown all there is. Where
-    one kind of arm found nothing, the other counts alone. A turn of a conversation whose reply is
-    in the pool gets a fifth of the reply's share: what is answered shows what was said.
+    divided by the best one. What one kind of arm did not find is at most as good as the last that
+    its first arm found, and counts as that, unless the arm came back short and has shown all there
+    is. Where one kind of arm found nothing, the other counts alone. A turn of a conversation whose
+    reply is in the pool gets a fifth of the reply's share: what is answered shows what was said.
 
     Args:
         semantic: Memories found by meaning, each with ``similarity`` in its trace; the widest
             search first.
-        keyword: Memories found by words, each with ``keyword`` in its trace.
+        keyword: Memories found by words, each with ``keyword`` in its trace; likewise.
         limit: How many each arm was asked for.
         weight: The share of meaning, 0 to 1.
         by: "scores" as above; "ranks" puts 61 / (60 + rank) in the place of both quotients, for
@@ -58,10 +58,9 @@ def fuse_arms(
     worded = _scores(pool.values(), "keyword")
     share = weight if similar and worded else float(bool(similar))
     if by == "scores":
-        first = [similar[each.id] for each in (semantic[0] if semantic else ())]
-        unseen = min(first, default=0.0) if len(first) >= limit else 0.0
-        meaning = _of_the_best({key: similar.get(key, unseen) for key in pool})
-        wording = _of_the_best(worded)
+        unseen_similar, unseen_worded = _last(semantic, limit), _last(keyword, limit)
+        meaning = _of_the_best({key: similar.get(key, unseen_similar) for key in pool})
+        wording = _of_the_best({key: worded.get(key, unseen_worded) for key in pool})
     else:
         meaning, wording = _by_rank(similar), _by_rank(worded)
     replies = {
@@ -79,6 +78,12 @@ def fuse_arms(
 
 def _scores(memories: Iterable[Memory], name: str) -> dict[str, float]:
     return {each.id: float(each.trace[name]) for each in memories if name in each.trace}
+
+
+def _last(arms: Sequence[Sequence[Memory]], limit: int) -> float:
+    """What a memory scores at the most that the widest search, cut at the limit, did not show."""
+    first = arms[0] if arms else ()
+    return min((each.score or 0.0 for each in first), default=0.0) if len(first) >= limit else 0.0
 
 
 def _of_the_best(scores: Mapping[str, float]) -> dict[str, float]:

@@ -70,9 +70,8 @@ class Retrieve(Stage):
         while True:
             searches = self._searches(query, limit)
             arms = cast("Sequence[list[Memory]]", (yield searches))
-            candidates = self._distinct(self._fused(searches, arms, limit), _bounded(query))
-            if self.threshold_score is not None:
-                candidates = [each for each in candidates if self._reaches(each)]
+            found = self._fused(searches, arms, limit)
+            candidates = self._distinct(filter(self._reaches, found), _bounded(query))
             exhausted = all(len(arm) < limit for arm in arms)
             if len(candidates) >= wanted or exhausted or limit >= _LARGEST_POOL:
                 if self.mmr_lambda < 1:
@@ -117,9 +116,11 @@ class Retrieve(Stage):
         return _best_first(_best_of(same, window) for same in copies.values())
 
     def _reaches(self, memory: Memory) -> bool:
+        if self.threshold_score is None:
+            return True
         found_by_words = "keyword" in memory.trace
         similarity = memory.trace.get("similarity", None if found_by_words else memory.score)
-        return isinstance(similarity, float) and similarity >= (self.threshold_score or 0.0)
+        return isinstance(similarity, float) and similarity >= self.threshold_score
 
 
 def check_threshold(method: Method, threshold_score: float | None) -> None:

@@ -130,6 +130,20 @@ def test_what_only_words_found_is_as_similar_as_the_last_that_was_shown() -> Non
     assert _score_of("worded", short) == pytest.approx(0.4)
 
 
+def test_what_only_the_meaning_found_has_as_many_words_as_the_last_that_was_shown() -> None:
+    worded = [
+        Memory(content=name, id=name).scored(score, keyword=score)
+        for name, score in (("a", 4.0), ("b", 3.0), ("c", 2.0), ("d", 1.0))
+    ]
+    query = Query(text="x", reference_time=NOW, k=1)
+
+    full, _ = ask(Retrieve(fetch_k=4), query, [_similar("similar", 0.8)], worded)
+    short, _ = ask(Retrieve(fetch_k=5), query, [_similar("similar", 0.8)], worded)
+
+    assert _score_of("similar", full) == pytest.approx(0.6 + 0.4 * 0.25)
+    assert _score_of("similar", short) == pytest.approx(0.6)
+
+
 def test_fused_by_rank_only_the_places_count() -> None:
     def scored(*similarities):
         found = [_similar(name, each) for name, each in zip("abc", similarities, strict=True)]
@@ -166,6 +180,15 @@ def test_near_copies_are_left_out_and_named() -> None:
     assert [each.id for each in recall.memories] == ["new", "other"]
     assert recall.memories[0].trace["duplicates"] == "old"
     assert [each.id for each in every.memories] == ["new", "old", "other"]
+
+
+def test_a_near_copy_below_the_threshold_takes_nothing_with_it() -> None:
+    said = "The dentist on Elm Street filled the tooth that had hurt me since the middle of winter"
+    found = [_told("old", said, 0.31, "2024-03-01"), _told("new", said + "!", 0.29, "2024-03-02")]
+
+    recall, _ = ask(Retrieve(method="semantic", threshold_score=0.3), ASKED, found)
+
+    assert [each.id for each in recall.memories] == ["old"]
 
 
 def test_the_same_said_by_two_people_is_no_copy() -> None:
