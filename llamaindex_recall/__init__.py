@@ -21,17 +21,20 @@ if TYPE_CHECKING:
     from llamaindex_recall.retriever import SearchSkipped as SearchSkipped
     from llamaindex_recall.retriever import explain as explain
     from llamaindex_recall.retriever import personal_memory_retriever as personal_memory_retriever
+    from recall_stages.agent_memory import AgentMemory as AgentMemory
     from recall_stages.errors import RecallError as RecallError
     from recall_stages.errors import ScopeError as ScopeError
     from recall_stages.memory import Memory as Memory
     from recall_stages.memory import Scope as Scope
     from recall_stages.search_gate import should_search_memory as should_search_memory
+    from recall_stages.search_terms import extract_search_terms as extract_search_terms
     from recall_stages.store import Fields as Fields
     from recall_stages.store import RecallStore as RecallStore
     from recall_stages.timeline import TimeRange as TimeRange
     from recall_stages.timeline import extract_time as extract_time
 
 _EXPORTS = {
+    "AgentMemory": "recall_stages.agent_memory",
     "ExtractTime": "llamaindex_recall.postprocessors",
     "Fields": "recall_stages.store",
     "FuseRerank": "llamaindex_recall.postprocessors",
@@ -49,6 +52,7 @@ _EXPORTS = {
     "SemanticRank": "llamaindex_recall.postprocessors",
     "TimeRange": "recall_stages.timeline",
     "explain": "llamaindex_recall.retriever",
+    "extract_search_terms": "recall_stages.search_terms",
     "extract_time": "recall_stages.timeline",
     "personal_memory_retriever": "llamaindex_recall.retriever",
     "should_search_memory": "recall_stages.search_gate",
