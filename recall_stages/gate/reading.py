@@ -57,12 +57,14 @@ def read_cues(turns: Sequence[Turn], language: Language, people: frozenset[str])
 
 def _asked(message: str, language: Language) -> str:
     """A message without the text that it hands over: "Translate this: As I told you ..."."""
-    before, colon, after = message.partition("：" if "：" in message else ":")
+    before, _, after = message.partition("：" if "：" in message else ":")
+    if not after.strip():
+        return message
     task = language.words["task"]
     tokens = [token.lower() for token in tokens_of(before[-200:])]
     joined = "".join(tokens) if language.written_in_han else ""
     named = any(token in task for token in tokens) or any(each in joined for each in task if joined)
-    return before if colon and after.strip() and named else message
+    return before if named else message
 
 
 def _only_goes_on(sentences: Sequence[tuple[Sentence, Sequence[Match]]]) -> bool:
@@ -93,12 +95,8 @@ class _Reader:
         self._language = language
         self._people = people
         self._own: Cue | None = None  # of the sentence before
-        recent = [
-            sentence for turn in before[-_BACK:] for sentence in sentences_of(turn.text[:400])
-        ]
-        self._talked = _has_subject(before, language)
-        self._said = {token for sentence in recent for token in sentence.tokens}
-        self._named = any(_names_something(each, len(each.tokens), language) for each in recent)
+        self._before = before
+        self._read: list[Sentence] = []
 
     def read(self, sentence: Sentence, matches: Sequence[Match]) -> Cues:
         """The cues of the next sentence, of all that matches in it."""
@@ -121,8 +119,7 @@ class _Reader:
             elif "own" in kinds & found.keys() and not self._tells(matches, sentence):
                 found.setdefault("asks", Cue("asks", sentence.spoken[1]))
         self._own = found.get("own")
-        self._said.update(sentence.tokens)
-        self._named |= _names_something(sentence, len(sentence.tokens), self._language)
+        self._read.append(sentence)
         return tuple(found.values())
 
     def _ask_of_oneself(
@@ -154,9 +151,8 @@ class _Reader:
             return "own" if _first_name(match, sentence, self._language) else ""
         if match.kind == "asks" and not (sentence.is_question or self._opens(match, sentence)):
             return ""
-        # "My car is loud, what could it be?" tells of the car, and asks about cars.
-        if match.kind == "own" and match.end <= 3 and sentence.tokens.count(BOUNDARY) > 2:
-            return "" if sentence.is_question and match.start < 2 else "own"
+        if match.kind == "own" and _only_introduces(match, sentence):
+            return ""
         if match.kind == "pointing" and self._has_antecedent(match, sentence):
             return ""
         return match.kind
@@ -172,12 +168,22 @@ class _Reader:
 
     def _has_antecedent(self, match: Match, sentence: Sentence) -> bool:
         """Whether what is pointed to was named: "that book" by its title, "it" by any talk."""
-        if self._named or _names_something(sentence, match.start, self._language):
+        if _names_something(sentence, match.start, self._language):
+            return True
+        recent = [each for turn in self._before[-_BACK:] for each in sentences_of(turn.text[:400])]
+        recent += self._read
+        if any(_names_something(each, len(each.tokens), self._language) for each in recent):
             return True
         last = sentence.tokens[match.end - 1]
         if last in self._language.words["things"]:
-            return last in self._said
-        return self._talked
+            return any(last in each.tokens for each in recent)
+        return _has_subject(self._before, self._language)
+
+
+def _only_introduces(match: Match, sentence: Sentence) -> bool:
+    """Whether a question only begins with it: "My car is loud, what could it be?"."""
+    begins = match.start < 2 and match.end <= 3
+    return begins and sentence.is_question and sentence.tokens.count(BOUNDARY) > 2
 
 
 def _within(match: Match, other: Match, sentence: Sentence) -> bool:

@@ -1,0 +1,210 @@
+"""AgentMemory: the profiles and events of an agent and its users, searched by a conversation.
+
+What PersonaLab (seed 004) calls its memory: rows of the types "profile" and "event" in the one
+collection, those with a ``user_id`` a user's and those without the agent's own. Whose memories can
+be seen is settled where the memory is opened.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TypedDict
+
+from pydantic import ConfigDict, Field, StrictStr
+
+from recall_stages.gate.turns import Conversation
+from recall_stages.memory import Memory, Scope
+from recall_stages.retriever import MemoryStore
+from recall_stages.search_gate import should_search_memory
+from recall_stages.search_terms import extract_search_terms
+from recall_stages.settings import Settings
+from recall_stages.stage import Search
+from recall_stages.store.words import words
+
+_POOL = 200  # candidates of each type, the best by BM25, of which the best by match score are shown
+
+
+class Match(TypedDict):
+    """A memory that was found.
+
+    Attributes:
+        content: Its text.
+        match_score: How often each term stands in it x the letters of the term, summed.
+        matched_terms: The terms that stand in it.
+    """
+
+    content: str
+    match_score: int
+    matched_terms: list[str]
+
+
+class ContextMatches(TypedDict):
+    """What a conversation finds; the names are those of seed 004.
+
+    Attributes:
+        search_terms: What was looked up, up to 20 terms, those said last first.
+        agent_profile_matches: Of what describes the agent.
+        agent_event_matches: Of what the agent has lived through.
+        user_profile_matches: Of what describes its users.
+        user_event_matches: Of what its users have lived through.
+        total_matches: How many matches there are in all four.
+    """
+
+    search_terms: list[str]
+    agent_profile_matches: list[Match]
+    agent_event_matches: list[Match]
+    user_profile_matches: list[Match]
+    user_event_matches: list[Match]
+    total_matches: int
+
+
+class AgentMemory(Settings):
+    """The memory of an agent: profiles and events of its own and of its users.
+
+    Args:
+        store: A collection made by `RecallStore`; profiles and events are memories of the types
+            "profile" and "event".
+        agent_id: The agent, where the collection holds several. None = all that is in it.
+        user_id: The only user whose memories can be seen. None = the agent's and all its users'.
+
+    Examples:
+        >>> from recall_stages.store import RecallStore
+        >>> store = RecallStore()
+        >>> ids = store.add([
+        ...     {"content": "Ann is learning Python.", "memory_type": "profile",
+        ...      "scope": {"user_id": "ann"}},
+        ...     {"content": "Explained Python decorators.", "memory_type": "event"},
+        ... ])
+        >>> found = AgentMemory(store=store).search_memory_with_context("Python decorators?")
+        >>> found["agent_event_matches"][0]["matched_terms"], found["total_matches"]
+        (['decorators', 'python'], 2)
+        >>> bob = AgentMemory(store=store).get_user_memory("bob")
+        >>> bob.search_memory_with_context("Python?", user_id="ann")["total_matches"]
+        0
+        >>> store.close()
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    store: MemoryStore = Field(repr=False, exclude=True)
+    agent_id: StrictStr | None = Field(None, min_length=1)
+    user_id: StrictStr | None = Field(None, min_length=1)
+
+    def get_user_memory(self, user_id: str) -> AgentMemory:
+        """The memory of one user, who is all it will ever see.
+
+        Raises:
+            ValueError: When this is another user's memory, or the id is no text or empty.
+        """
+        if self.user_id not in (None, user_id):
+            raise ValueError(
+                f"this is the memory of {self.user_id!r} and cannot be opened for {user_id!r}; "
+                "open that one from the agent's"
+            )
+        Scope(user_id=user_id)  # refuses what is no id
+        return AgentMemory(store=self.store, agent_id=self.agent_id, user_id=user_id)
+
+    def get_agent_memory(self) -> AgentMemory:
+        """The memory of the agent and all its users; that of a user's memory is the user's."""
+        return self
+
+    def should_search_memory(self, conversation: Conversation, system_prompt: str = "") -> bool:
+        """Whether a conversation needs memories; see the function of the same name."""
+        return should_search_memory(conversation, system_prompt)
+
+    def search_memory_with_context(
+        self,
+        conversation: Conversation,
+        system_prompt: str = "",
+        user_id: str | None = None,
+        max_results: int = 10,
+    ) -> ContextMatches:
+        """Look up the words of a conversation among profiles and events, old and new.
+
+        Args:
+            conversation: A text or a list of messages; see `should_search_memory`.
+            system_prompt: What the assistant was told; its words are looked up as well.
+            user_id: Only this user's memories; an unknown one has none. None = all that this
+                memory sees. A user's memory sees that user only, whatever is passed here.
+            max_results: How many matches of each kind, at least 1.
+
+        Raises:
+            ValueError: When ``max_results`` is less than 1.
+        """
+        terms, searches = self._asked(conversation, system_prompt, user_id, max_results)
+        found = self.store.find(searches) if searches else []
+        return _matches(terms, found, max_results)
+
+    async def asearch_memory_with_context(
+        self,
+        conversation: Conversation,
+        system_prompt: str = "",
+        user_id: str | None = None,
+        max_results: int = 10,
+    ) -> ContextMatches:
+        """The same, without blocking the event loop."""
+        terms, searches = self._asked(conversation, system_prompt, user_id, max_results)
+        found = await self.store.afind(searches) if searches else []
+        return _matches(terms, found, max_results)
+
+    def _asked(
+        self,
+        conversation: Conversation,
+        system_prompt: str,
+        user_id: str | None,
+        max_results: int,
+    ) -> tuple[list[str], list[Search]]:
+        if max_results < 1:
+            raise ValueError(f"max_results must be at least 1; got {max_results}")
+        terms = extract_search_terms(conversation, system_prompt)
+        user = self.user_id if self.user_id is not None else user_id
+        if not terms or user == "":  # nobody has that id, and no id would mean everybody
+            return terms, []
+        scope = Scope(agent_id=self.agent_id, user_id=user)
+        limit = max(_POOL, max_results)
+        return terms, [
+            Search(" ".join(terms), limit, scope, {"memory_type": kind}, method="keyword")
+            for kind in ("profile", "event")
+        ]
+
+
+def _matches(
+    terms: Sequence[str], found: Iterable[Sequence[Memory]], max_results: int
+) -> ContextMatches:
+    profiles, events = found or ([], [])
+    agents, users = (
+        [_best(terms, _of(memories, users=whose), max_results) for memories in (profiles, events)]
+        for whose in (False, True)
+    )
+    return ContextMatches(
+        search_terms=list(terms),
+        agent_profile_matches=agents[0],
+        agent_event_matches=agents[1],
+        user_profile_matches=users[0],
+        user_event_matches=users[1],
+        total_matches=sum(map(len, [*agents, *users])),
+    )
+
+
+def _of(memories: Iterable[Memory], *, users: bool) -> list[Memory]:
+    return [memory for memory in memories if (memory.scope.user_id is not None) is users]
+
+
+def _best(terms: Sequence[str], memories: Iterable[Memory], max_results: int) -> list[Match]:
+    """The memories with the highest match score; among equals, those that BM25 puts first."""
+    stems = {term: _whole(term) for term in terms}
+    matches = []
+    for memory in memories:
+        counts = Counter(words(memory.content))
+        often = {term: counts[stem] for term, stem in stems.items() if counts[stem]}
+        if often:
+            score = sum(count * len(term) for term, count in often.items())
+            matches.append(Match(content=memory.content, match_score=score, matched_terms=[*often]))
+    matches.sort(key=lambda match: -match["match_score"])
+    return matches[:max_results]
+
+
+def _whole(term: str) -> str:
+    """A term as keyword search knows it: its stem, or a pair of Chinese characters."""
+    return (words(term) or [term])[-1]
