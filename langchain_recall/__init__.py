@@ -11,6 +11,7 @@ from recall_stages.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from langchain_recall.compressors import BuildQuery as BuildQuery
+    from langchain_recall.compressors import Deduplicate as Deduplicate
     from langchain_recall.compressors import ExtractTime as ExtractTime
     from langchain_recall.compressors import FuseRerank as FuseRerank
     from langchain_recall.compressors import HybridRank as HybridRank
@@ -59,6 +60,7 @@ _EXPORTS = {
     "AgentMemory": "recall_stages.agent_memory",
     "BuildQuery": "langchain_recall.compressors",
     "Citation": "recall_stages.citations",
+    "Deduplicate": "langchain_recall.compressors",
     "ExtractTime": "langchain_recall.compressors",
     "Fields": "recall_stages.store",
     "FuseRerank": "langchain_recall.compressors",

@@ -151,6 +151,10 @@ class RelevanceThreshold(filters.RelevanceThreshold, MemoryCompressor):
     pass
 
 
+class Deduplicate(filters.Deduplicate, MemoryCompressor):
+    pass
+
+
 class TimeDecay(filters.TimeDecay, MemoryCompressor):
     pass
 

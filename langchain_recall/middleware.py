@@ -16,6 +16,7 @@ from langgraph.runtime import Runtime
 from langchain_recall._convert import to_memory
 from langchain_recall.retriever import RecallRetriever
 from recall_stages.recalled import recalled_text
+from recall_stages.search_gate import SearchGate
 
 
 class RecallState(AgentState[Any]):
@@ -36,6 +37,8 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
 
     Args:
         retriever: What is asked.
+        gate: Decides from the conversation whether memories are needed; where they are not, none
+            are looked for. None = every turn looks for them.
 
     Examples:
         >>> from langchain.agents import create_agent
@@ -55,20 +58,28 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
 
     state_schema = RecallState
 
-    def __init__(self, retriever: RecallRetriever) -> None:
+    def __init__(self, retriever: RecallRetriever, *, gate: SearchGate | None = None) -> None:
         super().__init__()
         self._retriever = retriever
+        self._gate = gate
 
     # LangGraph hands the runtime over by that name.
     def before_agent(self, state: RecallState, runtime: Runtime[Any]) -> dict[str, str]:  # noqa: ARG002
         """Ask the memories about what the user said last."""
-        question = _question(state["messages"])
+        question = self._question(state["messages"])
         return _recalled(self._retriever.invoke(question) if question else [])
 
     async def abefore_agent(self, state: RecallState, runtime: Runtime[Any]) -> dict[str, str]:  # noqa: ARG002
         """The same, without blocking the event loop."""
-        question = _question(state["messages"])
+        question = self._question(state["messages"])
         return _recalled(await self._retriever.ainvoke(question) if question else [])
+
+    def _question(self, messages: Sequence[BaseMessage]) -> str:
+        """What the user said last; empty where it was no text, or needs no memories."""
+        last = next((each for each in reversed(messages) if isinstance(each, HumanMessage)), None)
+        if last is None or (self._gate is not None and not self._gate.should_search(messages)):
+            return ""
+        return str(last.text).strip()
 
     def wrap_model_call(
         self,
@@ -85,12 +96,6 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
     ) -> ModelResponse[Any]:
         """The same, without blocking the event loop."""
         return await handler(_with_memories(request))
-
-
-def _question(messages: Sequence[BaseMessage]) -> str:
-    """What the user said last; empty where it was no text."""
-    last = next((each for each in reversed(messages) if isinstance(each, HumanMessage)), None)
-    return str(last.text).strip() if last is not None else ""
 
 
 def _recalled(documents: Sequence[Document]) -> dict[str, str]:

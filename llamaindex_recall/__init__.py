@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from llamaindex_recall.one_call import arecall as arecall
     from llamaindex_recall.one_call import recall as recall
     from llamaindex_recall.postprocessors import BuildQuery as BuildQuery
+    from llamaindex_recall.postprocessors import Deduplicate as Deduplicate
     from llamaindex_recall.postprocessors import ExtractTime as ExtractTime
     from llamaindex_recall.postprocessors import FuseRerank as FuseRerank
     from llamaindex_recall.postprocessors import HybridRank as HybridRank
@@ -61,6 +62,7 @@ _EXPORTS = {
     "AgentMemory": "recall_stages.agent_memory",
     "BuildQuery": "llamaindex_recall.postprocessors",
     "Citation": "recall_stages.citations",
+    "Deduplicate": "llamaindex_recall.postprocessors",
     "ExtractTime": "llamaindex_recall.postprocessors",
     "Fields": "recall_stages.store",
     "FuseRerank": "llamaindex_recall.postprocessors",

@@ -112,6 +112,10 @@ class RelevanceThreshold(filters.RelevanceThreshold, MemoryPostprocessor):
     pass
 
 
+class Deduplicate(filters.Deduplicate, MemoryPostprocessor):
+    pass
+
+
 class TimeDecay(filters.TimeDecay, MemoryPostprocessor):
     pass
 

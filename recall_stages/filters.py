@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from pydantic import Field
 
+from recall_stages.copies import copies, for_all
 from recall_stages.memory import Memory, Query
 from recall_stages.relevance import relevances
 from recall_stages.stage import Recall, Stage
@@ -45,6 +46,36 @@ class RelevanceThreshold(Stage):
             return recall
         lowest = self.threshold_score
         kept = (each for each in recall.memories if each.score is None or each.score >= lowest)
+        return replace(recall, memories=tuple(kept))
+
+
+class Deduplicate(Stage):
+    """Keep one of memories that say nearly the same (seed operation deduplication_filter).
+
+    The better-scored one stays, in its place, with the ids of the others in its trace. What two
+    people said are no copies of each other. The work grows with the number of memories, not with
+    its square. Inside a retriever this has been done already; see its ``duplicate_threshold``.
+
+    Args:
+        similarity_threshold: The share of words, in order, from which two memories count as one,
+            above 0 to 1; numbers, names and negations must be the same.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> found = (Memory(content="I like tea.", score=0.4, id="a"), Memory(content="Coffee."),
+        ...          Memory(content="i like tea", score=0.6, id="b"))
+        >>> kept = Deduplicate().apply(Recall(asked, found)).memories
+        >>> [memory.content for memory in kept], kept[0].trace
+        (['i like tea', 'Coffee.'], {'duplicates': 'a'})
+    """
+
+    similarity_threshold: float = Field(0.95, gt=0, le=1)
+
+    def apply(self, recall: Recall) -> Recall:
+        """Put copies together, and keep the best of each."""
+        groups = copies(recall.memories, self.similarity_threshold)
+        kept = (for_all(max(same, key=lambda each: each.score or 0.0), same) for same in groups)
         return replace(recall, memories=tuple(kept))
 
 

@@ -8,10 +8,10 @@ from typing import Literal, Self, cast
 
 from pydantic import Field, model_validator
 
+from recall_stages.copies import copies, for_all
 from recall_stages.diversity import diversified
 from recall_stages.fusion import Fusion, fuse_arms
 from recall_stages.memory import Memory, Query
-from recall_stages.near_duplicates import near_duplicates
 from recall_stages.stage import Recall, Search, Stage, Steps
 from recall_stages.timeline import TimeRange
 
@@ -108,12 +108,10 @@ class Retrieve(Stage):
         once = list({memory.id: memory for memory in found}.values())
         if self.duplicate_threshold is None:
             return _best_first(once)
-        copies: dict[tuple[str, str | None, int], list[Memory]] = {}
-        firsts = near_duplicates([each.content for each in once], self.duplicate_threshold)
-        for first, memory in zip(firsts, once, strict=True):
-            # "I eat no meat" said by two people is two facts.
-            copies.setdefault((memory.author, memory.scope.user_id, first), []).append(memory)
-        return _best_first(_best_of(same, window) for same in copies.values())
+        groups = copies(once, self.duplicate_threshold)
+        return _best_first(
+            for_all(min(same, key=lambda each: _preference(each, window)), same) for same in groups
+        )
 
     def _reaches(self, memory: Memory) -> bool:
         if self.threshold_score is None:
@@ -143,14 +141,6 @@ def _bounded(query: Query) -> tuple[TimeRange, ...]:
 
 def _best_first(memories: Iterable[Memory]) -> list[Memory]:
     return sorted(memories, key=lambda memory: (-(memory.score or 0.0), memory.id))
-
-
-def _best_of(same: Sequence[Memory], window: tuple[TimeRange, ...]) -> Memory:
-    best, *others = sorted(same, key=lambda each: _preference(each, window))
-    if not others:
-        return best
-    score = max(each.score or 0.0 for each in same)
-    return best.scored(score, duplicates=", ".join(each.id for each in others))
 
 
 def _preference(memory: Memory, window: tuple[TimeRange, ...]) -> tuple[bool, float, str]:

@@ -16,6 +16,7 @@ CANDIDATES = [
 
 CASES: list[tuple[str, dict[str, Any], list[tuple[str, float]]]] = [
     ("RelevanceThreshold", {"threshold_score": 0.6}, [("old", 0.9), ("new", 0.6)]),
+    ("Deduplicate", {}, [("old", 0.9), ("new", 0.6), ("undated", 0.5)]),
     ("TimeDecay", {"half_life_days": 60}, [("new", 0.6), ("undated", 0.5), ("old", 0.45)]),
     ("RelevanceRank", {"top_n": 2}, [("old", 0.9), ("new", 0.6)]),
     ("RecencyRank", {}, [("new", 0.6), ("old", 0.9), ("undated", 0.5)]),

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from langchain_recall import RecallMiddleware, RecallRetriever
+from langchain_recall import RecallMiddleware, RecallRetriever, SearchGate
 from recall_stages.store import RecallStore
 
 CONFIG = {"timestamp": NOW, "timezone": "UTC"}
@@ -88,6 +88,18 @@ def test_where_nothing_is_found_the_model_is_told_nothing(store: RecallStore) ->
     run(create_agent(model, middleware=[recall]), "Hello!", False)
 
     assert [type(m).__name__ for m in model.shown[0]] == ["HumanMessage"]
+
+
+def test_a_gate_spares_small_talk_the_search(store: RecallStore) -> None:
+    model = said("You are welcome.", "Green tea.")
+    recall = RecallMiddleware(RecallRetriever(store=store), gate=SearchGate())
+    agent = create_agent(model, middleware=[recall])
+
+    run(agent, "Thanks!", False, user_id="ann")
+    run(agent, "What did I tell you about my tea?", False, user_id="ann")
+
+    assert [type(m).__name__ for m in model.shown[0]] == ["HumanMessage"]
+    assert "Green tea" in model.shown[1][0].text
 
 
 def test_two_users_of_one_agent_never_see_each_others_memories(store: RecallStore) -> None:

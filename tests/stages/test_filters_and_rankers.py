@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from recall_stages.filters import RelevanceThreshold, TimeDecay
+from recall_stages.filters import Deduplicate, RelevanceThreshold, TimeDecay
 from recall_stages.function_stage import FunctionStage
 from recall_stages.memory import Memory, Query
 from recall_stages.rankers import HybridRank, RecencyRank, RelevanceRank
@@ -75,6 +75,20 @@ def test_a_threshold_drops_what_scores_below_it_and_keeps_the_unscored():
 
     assert names(run(RelevanceThreshold(threshold_score=0.5), found)) == ["exact", "none", "high"]
     assert names(run(RelevanceThreshold(), found)) == ["low", "exact", "none", "high"]
+
+
+def test_of_copies_the_better_scored_stays_and_names_the_others():
+    found = [
+        told("I like green tea a lot.", 0.4),
+        told("Milk", 0.5),
+        told("i like green tea a lot", 0.9),
+    ]
+
+    kept = run(Deduplicate(), found)
+
+    assert names(kept) == ["i like green tea a lot", "Milk"]
+    assert kept[0].trace["duplicates"] == "I like green tea a lot."
+    assert run(Deduplicate(), kept) == kept
 
 
 def test_after_one_half_life_a_memory_counts_half():
