@@ -10,10 +10,12 @@ from pydantic import Field
 
 from recall_stages.authors import asks_about
 from recall_stages.memory import Memory, Query
+from recall_stages.relevance import relevances, was_ranked
 from recall_stages.stage import RankStage, Recall
 from recall_stages.time_stamp import stamped, stamped_ranges
 from recall_stages.timeline import TimeRange, half_life_weight
 
+_BY = "fused"  # the name of its score in the trace
 _SOFT_HALF_LIFE = timedelta(days=14)  # what "recently" prefers: a fortnight old counts half
 
 
@@ -72,8 +74,8 @@ class FuseRerank(RankStage):
         """Score, sort and cut the candidates; memories with equal scores keep their order."""
         memories = recall.memories
         ranges = recall.query.time_ranges or stamped_ranges(memories)
-        relevances = _relevance(memories)
-        trust = _trust(memories, relevances, ranges)
+        before = relevances(memories, _BY)
+        trust = _trust(memories, before, ranges)
         fused = [
             self._fuse(
                 memory,
@@ -81,7 +83,7 @@ class FuseRerank(RankStage):
                 self._author_ratio(memory, recall.query),
                 self._time_trace(memory, recall.query, ranges, trust),
             )
-            for memory, relevance in zip(memories, relevances, strict=True)
+            for memory, relevance in zip(memories, before, strict=True)
         ]
         kept = [memory for memory in fused if self._worth_keeping(memory)]
         kept.sort(key=lambda memory: -(memory.score or 0.0))
@@ -97,7 +99,7 @@ class FuseRerank(RankStage):
         type_ratio = self.fuse_ratio_dict.get(memory.memory_type, 1.0)
         fused = relevance * type_ratio * author_ratio * float(time["time_ratio"])
         ratios = {"type_ratio": type_ratio, "author_ratio": author_ratio, **time}
-        return memory.scored(fused, relevance=relevance, **ratios, fused=fused)
+        return memory.scored(fused, relevance=relevance, **ratios, **{_BY: fused})
 
     def _author_ratio(self, memory: Memory, query: Query) -> float:
         named = asks_about(query.text, memory.author)
@@ -133,44 +135,26 @@ class FuseRerank(RankStage):
 
 
 def _trust(
-    memories: Sequence[Memory], relevances: Sequence[float], ranges: Sequence[TimeRange]
+    memories: Sequence[Memory], found: Sequence[float], ranges: Sequence[TimeRange]
 ) -> list[float]:
     """How far to trust each range, 0 to 1: does anything in it answer as well as the rest?"""
-    best = max(relevances, default=0.0)
+    best = max(found, default=0.0)
     trusted = []
     for time_range in ranges:
         inside = [
             (relevance, memory)
-            for memory, relevance in zip(memories, relevances, strict=True)
+            for memory, relevance in zip(memories, found, strict=True)
             if memory.matches(time_range)
         ]
         # Fused before, the best of the others may have been cut: take what was found then.
-        before = [m.trace["time_trust"] for _, m in inside if _was_fused(m, "time_trust")]
-        found = max((relevance for relevance, _ in inside), default=0.0)
-        trusted.append(float(before[0]) if before else (found / (best or 1.0)) ** 2)
+        before = [
+            float(memory.trace["time_trust"])
+            for _, memory in inside
+            if was_ranked(memory, _BY) and "time_trust" in memory.trace
+        ]
+        best_inside = max((relevance for relevance, _ in inside), default=0.0)
+        trusted.append(before[0] if before else (best_inside / (best or 1.0)) ** 2)
     return trusted
-
-
-def _relevance(memories: Sequence[Memory]) -> list[float]:
-    """What each memory scored before it was fused, between 0 and 1."""
-    scores = [_unfused(memory) for memory in memories]
-    best = max((score for score in scores if score is not None), default=1.0)
-    scale = max(best, 1.0)
-    return [
-        1 - place / len(memories) if score is None else max(score, 0.0) / scale
-        for place, score in enumerate(scores)
-    ]
-
-
-def _unfused(memory: Memory) -> float | None:
-    # Fused before, and not scored anew since: take what it was fused from.
-    return float(memory.trace["relevance"]) if _was_fused(memory) else memory.score
-
-
-def _was_fused(memory: Memory, by: str = "fused") -> bool:
-    """Whether it was fused before, by time too if so asked, and not scored anew since."""
-    fused = memory.trace.get("fused")
-    return memory.score is not None and fused == memory.score and by in memory.trace
 
 
 def _dated(memory: Memory, timezone: tzinfo | None) -> Memory:
