@@ -77,9 +77,9 @@ def test_the_time_it_takes_grows_with_the_text_only(language: str) -> None:
 
     def took(count: int) -> float:
         tokens = (words * (count // len(words) + 1))[:count]
-        begun = time.perf_counter()
+        begun = time.process_time()
         known.find(tokens)
-        return time.perf_counter() - begun
+        return time.process_time() - begun
 
     took(100)
     assert min(took(4000) for _ in range(3)) < 12 * max(min(took(1000) for _ in range(3)), 0.0005)

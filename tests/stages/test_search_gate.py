@@ -1,7 +1,6 @@
 """Which conversations need memories, in five languages and every form that messages come in."""
 
 import json
-import statistics
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -168,6 +167,14 @@ def test_what_is_quoted_is_not_said(message: str) -> None:
     assert not should_search_memory(message), GATE.explain(message)
 
 
+@pytest.mark.parametrize(
+    ("opening", "closing"), [('"', '"'), ("“", "”"), ("«", "»"), ("„", "“"), ("`", "`")]
+)
+def test_only_the_marks_tell_that_it_is_quoted(opening: str, closing: str) -> None:
+    assert should_search_memory("Is where did we leave off a good title?")
+    assert not should_search_memory(f"Is {opening}where did we leave off{closing} a good title?")
+
+
 def test_a_name_alone_is_a_friend_and_a_full_name_is_the_worlds() -> None:
     assert should_search_memory("What did Tom say about acting?")
     assert not should_search_memory("What did Tom Hanks say about acting?")
@@ -294,16 +301,17 @@ def test_whatever_is_said_there_is_an_answer(conversation: object) -> None:
 
 
 def test_it_is_quick_and_a_pasted_text_is_read_in_reasonable_time() -> None:
-    took = []
-    for row in _rows("gate.jsonl"):
-        begun = time.perf_counter()
+    rows = _rows("gate.jsonl")
+    should_search_memory("")  # the languages are read once
+    begun = time.process_time()
+    for row in rows:
         should_search_memory(row["conversation"])
-        took.append(time.perf_counter() - begun)
+    mean = (time.process_time() - begun) / len(rows)
     fragments = ("what did i ", "my sister's ", "我", "“", "'", "continue, ", "User: a\n", "a: b\n")
 
-    begun = time.perf_counter()
+    begun = time.process_time()
     for fragment in fragments:
         should_search_memory((fragment * 10_000)[:10_000])
 
-    assert statistics.median(took) < 0.002  # ten times what it takes on a quiet machine
-    assert time.perf_counter() - begun < 1
+    assert mean < 0.002  # ten times what it takes on a quiet machine
+    assert time.process_time() - begun < 1

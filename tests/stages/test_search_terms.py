@@ -51,8 +51,8 @@ def test_at_most_twenty_and_each_once(conversation: str, prompt: str) -> None:
 
 
 def test_a_long_conversation_is_read_in_reasonable_time() -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     for word in ("a ", "tea ", "绿茶", "# ", "x" * 50):
         extract_search_terms(word * 20_000)
 
-    assert time.perf_counter() - begun < 2
+    assert time.process_time() - begun < 2
