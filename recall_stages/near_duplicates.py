@@ -56,8 +56,12 @@ def near_duplicates(texts: Sequence[str], threshold: float) -> list[int]:
     words = [_WORD.findall(_ends(text)) for text in texts]
     lowered = [[word.lower() for word in each] for each in words]
     numbers = [_NUMBER.findall(text) for text in texts]
+    seen: dict[str, int] = {}
     met: dict[tuple[int, int], list[int]] = defaultdict(list)
     for place, (text, each) in enumerate(zip(texts, lowered, strict=True)):
+        if text.strip() in seen:
+            first.append(seen[text.strip()])
+            continue
         keys = _smallest(each)
         agreeing = Counter(other for key in keys for other in met[key])
         repeated = (
@@ -71,6 +75,7 @@ def near_duplicates(texts: Sequence[str], threshold: float) -> list[int]:
         )
         found = next(repeated, place)
         first.append(found)
+        seen[text.strip()] = found
         if found == place:
             for key in keys:
                 if len(met[key]) < _COMPARED:

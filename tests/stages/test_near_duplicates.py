@@ -55,6 +55,12 @@ def test_equal_texts_repeat_the_first_of_them(texts: list[str]) -> None:
     assert all(firsts[first] == first for first in firsts)
 
 
+def test_a_copy_is_found_among_many_that_look_like_it() -> None:
+    texts = [f"{LONG} {number}" for number in range(40)]
+
+    assert near_duplicates([*texts, *texts], 0.95) == 2 * list(range(40))
+
+
 def test_the_work_grows_with_the_texts_and_not_with_their_square() -> None:
     def took(texts):
         started = time.process_time()
