@@ -54,20 +54,18 @@ FRAMEWORK_KEYS = frozenset(
     }
 )
 WRITTEN_AT = "written_at"  # when a row was last written: what others have changed is found by it
+CREATED_KEYS = frozenset({"created_at", "created_day", "created_month"})
+EVENT_KEYS = frozenset({"event_start", "event_end", "event_ranges"})
 _OWN_KEYS = frozenset(
-    {
-        WRITTEN_AT,
-        "created_at",
-        "created_day",
-        "created_month",
-        "event_start",
-        "event_end",
-        "event_ranges",
-        "list_values",
-    }
+    {WRITTEN_AT, "list_values"}
+    | CREATED_KEYS
+    | EVENT_KEYS
     | {"memory_type", "when_to_use", "author", "quality", *Scope.model_fields}
 )
 _NOT_METADATA = _OWN_KEYS | FRAMEWORK_KEYS
+
+Row = tuple[str, str | None, Mapping[str, MetadataValue] | None]
+"""A row's id, its text and its metadata."""
 
 
 class Fields(Settings):
