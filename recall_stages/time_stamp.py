@@ -61,6 +61,8 @@ def stamped_ranges(memories: Iterable[Memory]) -> tuple[TimeRange, ...]:
         'every Monday'
     """
     for memory in memories:
+        if "time_range" not in memory.trace:
+            continue
         written, *told = (
             str(memory.trace.get(name, "")).split(_BETWEEN)
             for name in ("time_range", "time_words", "time_alternatives")

@@ -12,6 +12,7 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Literal
 
 from pydantic import ConfigDict, Field
@@ -180,9 +181,7 @@ def to_memory(  # noqa: PLR0913, PLR0917 - a row, how to read it, how near it is
         events=_events(row_id, row),
         when_to_use=_text(row, "when_to_use"),
         author=_text(row, fields.author),
-        scope=Scope.model_construct(
-            None, **{name: _text(row, getattr(fields, name)) or None for name in Scope.model_fields}
-        ),
+        scope=_scope(*(_text(row, getattr(fields, name)) for name in Scope.model_fields)),
         quality=_quality(row.pop("quality", None)),
         # Last, when all that has a place of its own has been taken out of the row.
         metadata={key: value for key, value in row.items() if key not in _NOT_METADATA},
@@ -192,13 +191,20 @@ def to_memory(  # noqa: PLR0913, PLR0917 - a row, how to read it, how near it is
     )
 
 
+@lru_cache(maxsize=1024)
+def _scope(*owners: str) -> Scope:
+    """A scope of the values of its fields; many rows share one."""
+    values = zip(Scope.model_fields, owners, strict=True)
+    return Scope.model_construct(None, **{name: value or None for name, value in values})
+
+
 def _without_strays(row: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
     """A row of ours with the lists that it was written with, and no others.
 
     Chroma 1.5 keeps the lists of a deleted collection, and a new row in their place inherits
     them: somebody else's tags. So our rows keep their lists a second time, as text.
     """
-    if "created_day" not in row:
+    if "created_day" not in row or not any(isinstance(value, list) for value in row.values()):
         return row
     try:
         own: dict[str, MetadataValue] = dict(json.loads(str(row.get("list_values", "{}"))))

@@ -58,9 +58,9 @@ class Vectors:
         for number, inside in _by_block(places):
             block, rows = self._blocks[number], places[inside] % _BLOCK
             if len(rows) * _WHOLE > _BLOCK:
-                found[inside] = (block @ vector)[rows]
+                found[inside] = _dot(block, vector)[rows]
             else:
-                found[inside] = block[rows] @ vector
+                found[inside] = _dot(block[rows], vector)
         return found
 
     def _start(self, number: int, dimension: int) -> bool:
@@ -76,6 +76,12 @@ def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     scaled: NDArray[np.float32] = vectors / np.maximum(lengths, np.float32(1e-12))
     return scaled
+
+
+def _dot(rows: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    # `@` starts threads for it, which wait for each other: 12 ms instead of 1 on a busy machine.
+    products: NDArray[np.float32] = np.einsum("ij,j->i", rows, vector)
+    return products
 
 
 def _by_block(places: Places) -> list[tuple[int, slice]]:
