@@ -114,18 +114,9 @@ class Index:
         found = zip(page["ids"][0], cosines.tolist(), strict=True)
         return sorted(found, key=lambda each: (-each[1], each[0]))
 
-    def similar(self, found: Sequence[Similar]) -> dict[str, Memory]:
-        """What rows hold that were found by their similarity."""
-        rows = self.read([row_id for row_id, _ in found], None)
-        return {
-            row_id: rows[row_id].scored(score, similarity=score)
-            for row_id, score in ((each, min(max(cosine, 0.0), 1.0)) for each, cosine in found)
-            if row_id in rows
-        }
-
-    def memory(self, row: Row, similarity: float | None = None) -> Memory | None:
+    def memory(self, row: Row) -> Memory | None:
         """What a row holds; None where that is no text."""
-        return to_memory(*row, self.fields, self.unit, similarity)
+        return to_memory(*row, self.fields, self.unit)
 
     def filter_where(self, search: Search) -> Where | None:
         """The condition that a search sets on metadata."""

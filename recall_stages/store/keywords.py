@@ -1,21 +1,19 @@
 """Keyword search: BM25 over the words of a collection's memories, in an index of its own.
 
 Chroma searches by vector only (its full-text filters scan every row and rank nothing). The words
-are indexed by tantivy, in memory; k1 is 1.2 and b 0.75. Each row is kept beside its words as it
-stands in the collection, compressed, because tantivy hands it over ten times faster than Chroma.
-Together that takes about 60 MB for 100,000 memories of a sentence. `Mirror` keeps it in step.
+are indexed by tantivy, in memory, about 40 MB for 100,000 memories; k1 is 1.2 and b 0.75. `Mirror`
+keeps it in step with the collection.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import tantivy
 
 from recall_stages.memory import Memory, Scope
 from recall_stages.store.moments import EARLIEST, LATEST, to_milliseconds, up_to_milliseconds
-from recall_stages.store.rows import Row, event_hull, index_text
+from recall_stages.store.rows import event_hull, index_text
 from recall_stages.store.words import words
 from recall_stages.timeline import TimeRange
 
@@ -32,59 +30,45 @@ class KeywordIndex:
         self._writer = self._index.writer(heap_size=50_000_000, num_threads=1)
         self._stale = False
 
-    def put(self, row: Row, memory: Memory, *, replaces: bool) -> None:
-        """Take a row in.
+    def put(self, place: int, memory: Memory) -> None:
+        """Take a memory in; one of the same id must have been dropped.
 
         Args:
-            row: The row as the collection has it.
-            memory: What it says.
-            replaces: Whether a row of that id is here already.
+            place: Where its row stands in the `Roster`.
+            memory: What the row holds.
         """
-        if replaces:
-            self._writer.delete_documents_by_term("id", row[0])
         document = _document(memory)
-        document.add_bytes("row", json.dumps(row).encode())
+        document.add_integer("place", place)
         self._writer.add_document(document)
         self._stale = True
 
     def drop(self, row_id: str) -> None:
-        """Forget a row."""
+        """Forget a memory."""
         self._writer.delete_documents_by_term("id", row_id)
         self._stale = True
 
     def search(
         self, text: str, limit: int, scope: Scope, within: Sequence[TimeRange]
-    ) -> list[tuple[Row, float]]:
-        """The rows that share most of a question's words, the best first, with their BM25 scores.
+    ) -> list[tuple[int, float]]:
+        """The places of the rows that share most of a question's words, with their BM25 scores.
 
         Args:
             text: The question.
-            limit: How many at the most.
+            limit: How many at the most; the best come first.
             scope: Whose memories.
             within: Where not empty, the recorded time, or the hull of the events, must touch one.
         """
         asked = list(dict.fromkeys(words(text)))[:_MOST_WORDS]
         if not asked:
             return []
-        found = self._searcher()
-        hits = found.search(self._query(asked, scope, within), limit=limit, count=False).hits
-        # Equal scores come in the order of storing, which another process may not share.
-        scored = [(_row(found.doc(address)), float(score)) for score, address in hits]
-        return sorted(scored, key=lambda hit: (-hit[1], hit[0][0]))
-
-    def rows(self, ids: Iterable[str]) -> Iterator[Row]:
-        """The rows with these ids; those that are not here are left out."""
-        found = self._searcher()
-        for row_id in ids:
-            hits = found.search(self._term("id", row_id), limit=1, count=False).hits
-            yield from (_row(found.doc(address)) for _, address in hits)
-
-    def _searcher(self) -> tantivy.Searcher:
         if self._stale:
             self._writer.commit()
             self._index.reload()
             self._stale = False
-        return self._index.searcher()
+        found = self._index.searcher()
+        hits = found.search(self._query(asked, scope, within), limit=limit, count=False).hits
+        places = found.fast_field_values("place", [address for _, address in hits])
+        return [(int(place or 0), float(hit[0])) for place, hit in zip(places, hits, strict=True)]
 
     def _query(
         self, asked: Sequence[str], scope: Scope, within: Sequence[TimeRange]
@@ -125,7 +109,7 @@ def _schema() -> tantivy.Schema:
     builder.add_text_field("scope", tokenizer_name="raw", index_option="basic")
     for name in ("created_at", "event_start", "event_end"):
         builder.add_integer_field(name, indexed=True, fast=True)
-    builder.add_bytes_field("row", stored=True, indexed=False)
+    builder.add_integer_field("place", fast=True)
     return builder.build()
 
 
@@ -140,11 +124,6 @@ def _document(memory: Memory) -> tantivy.Document:
     for name, bound in event_hull(memory.events).items():
         document.add_integer(name, bound)
     return document
-
-
-def _row(document: tantivy.Document) -> Row:
-    row_id, text, metadata = json.loads(bytes(document["row"][0]))
-    return row_id, text, metadata
 
 
 def _any(queries: Sequence[tantivy.Query]) -> tantivy.Query:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from recall_stages.memory import Memory, MetadataValue, Scope
 from recall_stages.stage import Search
 from recall_stages.store.index import Index, Similar
+from recall_stages.store.kept_rows import KeptRows
 from recall_stages.store.keywords import KeywordIndex
 from recall_stages.store.moments import to_milliseconds
 from recall_stages.store.roster import Places, Roster
@@ -73,6 +74,7 @@ class Mirror:
         self._lock = threading.Lock()
         self._roster = Roster()
         self._words = KeywordIndex()
+        self._rows = KeptRows()
         self._vectors = Vectors()
         self._look_at = 0.0
         self._seen = _now()
@@ -143,20 +145,19 @@ class Mirror:
         metadata: Mapping[str, MetadataValue] | None,
         written: int,
     ) -> int:
-        known = row_id in self._roster
+        self._forget(row_id)
         memory = self._index.memory((row_id, document, metadata))
         place = self._roster.put(row_id, memory, written)
-        self._vectors.forget(place)
+        self._rows.keep(place, (row_id, document, metadata))
         if memory is not None:
-            self._words.put((row_id, document or "", metadata or {}), memory, replaces=known)
-        elif known:
-            self._words.drop(row_id)
+            self._words.put(place, memory)
         return place
 
     def _forget(self, row_id: str) -> None:
         place = self._roster.drop(row_id)
         if place is not None:
             self._vectors.forget(place)
+            self._rows.forget(place)
             self._words.drop(row_id)
 
     # -- what it knows ----------------------------------------------------------------------------
@@ -199,30 +200,23 @@ class Mirror:
             fits = (places < 0) | self._roster.fitting(places, scope, within)
         return [each for each, fit in zip(found, fits.tolist(), strict=True) if fit]
 
-    def read(self, found: Sequence[Similar]) -> tuple[dict[str, Memory], list[str]]:
-        """Memories by id, with their similarity; and the ids that are not known here."""
-        scores = dict(found)
+    def read(self, ids: Sequence[str]) -> tuple[dict[str, Memory], list[str]]:
+        """Memories by id; and the ids of those rows that are not kept here."""
         with self._lock:
-            rows = list(self._words.rows(scores))
-            unknown = [row_id for row_id in scores if row_id not in self._roster]
-        memories = (self._index.memory(row, min(max(scores[row[0]], 0.0), 1.0)) for row in rows)
-        return {memory.id: memory for memory in memories if memory is not None}, unknown
+            places = self._roster.places(ids)
+            rows = [self._rows.get(place) for place in places.tolist()]
+        memories = ((row[0], self._index.memory(row)) for row in rows if row is not None)
+        absent = [row_id for row_id, row in zip(ids, rows, strict=True) if row is None]
+        return {row_id: memory for row_id, memory in memories if memory is not None}, absent
 
-    def by_words(
-        self, search: Search, limit: int, read: Mapping[str, Memory]
-    ) -> list[tuple[Memory, float]]:
-        """The memories that share most of a question's words; see `KeywordIndex.search`.
-
-        Args:
-            search: What is asked.
-            limit: How many at the most.
-            read: Memories that have been read for the same question.
-        """
+    def by_words(self, search: Search, limit: int) -> list[tuple[str, float]]:
+        """The ids of rows that share most of a question's words, with their BM25 scores."""
         with self._lock:
             hits = self._words.search(search.text, limit, search.scope, search.within)
-        memories = (read.get(row[0]) or self._index.memory(row) for row, _ in hits)
-        scores = (score for _, score in hits)
-        return [(each, score) for each, score in zip(memories, scores, strict=True) if each]
+            ids = self._roster.ids_at(np.array([place for place, _ in hits], dtype=np.intp))
+        # Equal scores come in the order of storing, which another process may not share.
+        scored = zip(ids, (score for _, score in hits), strict=True)
+        return sorted(scored, key=lambda hit: (-hit[1], hit[0]))
 
     def _cosines(self, places: Places, vector: NDArray[np.float32]) -> NDArray[np.float32]:
         """How similar rows are to a vector of length 1; -2 where one has gone meanwhile."""
