@@ -173,22 +173,23 @@ def to_memory(  # noqa: PLR0913, PLR0917 - a row, how to read it, how near it is
         _log.debug("row %s holds no text and is passed over", row_id)
         return None
     found: dict[str, float | str] = {} if similarity is None else {"similarity": similarity}
-    return Memory.model_construct(
-        id=row_id,
-        content=content,
-        memory_type=_text(row, fields.memory_type),
-        created_at=_moment(row_id, row.pop(fields.created_at, None), unit),
-        events=_events(row_id, row),
-        when_to_use=_text(row, "when_to_use"),
-        author=_text(row, fields.author),
-        scope=_scope(*(_text(row, getattr(fields, name)) for name in Scope.model_fields)),
-        quality=_quality(row.pop("quality", None)),
-        # Last, when all that has a place of its own has been taken out of the row.
-        metadata={key: value for key, value in row.items() if key not in _NOT_METADATA},
-        score=similarity,
-        trace=found,
-        source=None,
-    )
+    values: dict[str, object] = {
+        "id": row_id,
+        "content": content,
+        "memory_type": _text(row, fields.memory_type),
+        "created_at": _moment(row_id, row.pop(fields.created_at, None), unit),
+        "events": _events(row_id, row),
+        "when_to_use": _text(row, "when_to_use"),
+        "author": _text(row, fields.author),
+        "scope": _scope(*(_text(row, getattr(fields, name)) for name in Scope.model_fields)),
+        "quality": _quality(row.pop("quality", None)),
+        "score": similarity,
+        "trace": found,
+        "source": None,
+    }
+    # Last, when all that has a place of its own has been taken out of the row.
+    values["metadata"] = {key: value for key, value in row.items() if key not in _NOT_METADATA}
+    return Memory.trusted(values, set(values))
 
 
 @lru_cache(maxsize=1024)
@@ -204,7 +205,7 @@ def _without_strays(row: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
     Chroma 1.5 keeps the lists of a deleted collection, and a new row in their place inherits
     them: somebody else's tags. So our rows keep their lists a second time, as text.
     """
-    if "created_day" not in row or not any(isinstance(value, list) for value in row.values()):
+    if "created_day" not in row or list not in map(type, row.values()):
         return row
     try:
         own: dict[str, MetadataValue] = dict(json.loads(str(row.get("list_values", "{}"))))
