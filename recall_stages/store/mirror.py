@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _POLL = 1.0  # seconds between two looks for what other processes have written
 _COUNTED_AT_ONCE = 5000  # rows; up to here counting them is quick enough to do for each question
-_RESTS = 20  # times as long as a look took: after a large load of others it takes its time
+_RESTS = 3  # times as long as a look took: after a large load of others that is some seconds
 _SKEW = 60_000  # milliseconds by which another machine's clock may be late
 _LARGEST_PAGE = 5000  # rows
 _PAGE = 250  # vectors a call: below every limit
@@ -176,6 +176,8 @@ class Mirror:
             The number of these rows, and of those among them whose vector has to be fetched.
         """
         with self._lock:
+            if not within and not scope.fields():
+                return len(self), len(self) - len(self._vectors)
             places = self._roster.matching(scope, within)
             return len(places), int(np.count_nonzero(self._vectors.missing(places)))
 

@@ -138,11 +138,12 @@ class RecallStore:
             MemoryFormatError: When a memory cannot be stored; then none is.
         """
         ready = self._ready(memories)
+        made = [each.memory.id for each in ready]
         with _bar(ready, progress) as bar:
             for batch in _batches(ready):
                 self._writer.write(batch).result()
                 bar.update(len(batch))
-        return [each.memory.id for each in ready]
+        return made
 
     async def aadd(self, memories: Iterable[MemoryInput], *, progress: bool = False) -> list[str]:
         """Store memories as `add` does, without blocking the event loop.
@@ -151,11 +152,12 @@ class RecallStore:
         may have stored a part of its memories, in their order, and takes nothing from the others.
         """
         ready = await asyncio.to_thread(self._ready, memories)
+        made = [each.memory.id for each in ready]
         with _bar(ready, progress) as bar:
             for batch in _batches(ready):
                 await asyncio.wrap_future(self._writer.write(batch))
                 bar.update(len(batch))
-        return [each.memory.id for each in ready]
+        return made
 
     def delete(self, ids: Sequence[str]) -> None:
         """Delete memories by id; ids that are not there are passed over."""
@@ -245,8 +247,11 @@ def _bar(ready: Sequence[Ready], progress: bool) -> tqdm[None]:
     return tqdm(total=len(ready), unit=" memories", disable=None if progress else True)
 
 
-def _batches(ready: Sequence[Ready]) -> Iterator[Sequence[Ready]]:
-    return (ready[start : start + BATCH] for start in range(0, len(ready), BATCH))
+def _batches(ready: list[Ready]) -> Iterator[list[Ready]]:
+    """What is ready, part by part; what has been written is let go, for a load may be large."""
+    while ready:
+        yield ready[:BATCH]
+        del ready[:BATCH]
 
 
 def _texts(searches: Sequence[Search]) -> list[str]:

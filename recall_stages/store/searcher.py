@@ -84,8 +84,9 @@ class Searcher:
         read: dict[str, Memory],
     ) -> list[Memory]:
         found = self._index.neighbours(vector, nearest)
-        fitting = self._mirror.fitting(found, search.scope, search.within)
-        return _with_similarity(self._looked_at(fitting, search, read))
+        if nearest > search.limit:  # more than are wanted, because there are conditions
+            found = self._mirror.fitting(found, search.scope, search.within)
+        return _with_similarity(self._looked_at(found, search, read))
 
     def _by_rows(
         self, vector: NDArray[np.float32], search: Search, read: dict[str, Memory]

@@ -39,6 +39,9 @@ class Vectors:
         if place // _BLOCK in self._kept:
             self._kept[place // _BLOCK][place % _BLOCK] = False
 
+    def __len__(self) -> int:
+        return sum(int(np.count_nonzero(kept)) for kept in self._kept.values())
+
     def missing(self, places: Places) -> NDArray[np.bool_]:
         """For each place whether its vector is not here."""
         missing = np.ones(len(places), dtype=np.bool_)
