@@ -92,10 +92,10 @@ class Mirror:
         """
         with self._lock:
             if not self.ready and build:
-                self._seen = _now()
+                started = _now()
                 for page in self._pages(["documents", "metadatas"]):
                     self._take(page)
-                self.ready = True
+                self._seen, self.ready = started, True
             elif self.ready and not self._alone:
                 self._catch_up()
 
@@ -103,18 +103,19 @@ class Mirror:
         started = time.monotonic()
         due = started >= self._look_at
         if due and self._shared:
-            since, self._seen = self._seen - _SKEW, _now()
+            now, since = _now(), self._seen - _SKEW
             for page in self._pages(["metadatas"], {WRITTEN_AT: {"$gte": since}}):
                 rows = zip(page["ids"], page["metadatas"], strict=True)
                 self._fetch([x for x, row in rows if row[WRITTEN_AT] != self._roster.written(x)])
+            self._seen = now
         if (due or len(self) <= _COUNTED_AT_ONCE) and self._collection.count() != len(self):
             there = {row_id for page in self._pages([]) for row_id in page["ids"]}
             for row_id in self._roster.ids - there:
                 self._forget(row_id)
             self._fetch(sorted(there - self._roster.ids))
         if due:
-            now = time.monotonic()
-            self._look_at = now + max(_POLL, _RESTS * (now - started))
+            took = time.monotonic() - started
+            self._look_at = time.monotonic() + max(_POLL, _RESTS * took)
 
     def _fetch(self, ids: Sequence[str]) -> None:
         for start in range(0, len(ids), _PAGE):

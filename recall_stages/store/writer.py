@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from recall_stages.store.embedding import Embedder
@@ -89,7 +90,7 @@ class Writer:
             if len(together) > 1 and self._succeeds(together):
                 continue
             for job in together:  # alone, so that each learns what became of its own
-                _answer(job, lambda job=job: self._store(job.rows))  # type: ignore[misc]  # a default binds it
+                _answer(job, partial(self._store, job.rows))
 
     def _succeeds(self, jobs: Sequence[_Job]) -> bool:
         try:
