@@ -80,16 +80,26 @@ def print_gate(result: Mapping[str, Any], most_misses: int) -> None:
 def print_latency(result: Mapping[str, Any]) -> None:
     """Medians, and how often they hold those of the others."""
     console = _console()
-    for rows, cases in result["by_rows"].items():
+    for rows, measured in result["by_rows"].items():
         table = Table(
-            "", "system", "median ms", "x raw", "x langchain_chroma", title=f"{rows} rows, k=10"
+            "",
+            "system",
+            "median ms",
+            "x raw",
+            "x langchain_chroma",
+            "of exact",
+            title=f"{rows} rows, k=10",
         )
-        for case, figures in cases.items():
+        for case, figures in measured["cases"].items():
             for system, median in figures["median_ms"].items():
                 ratios = (figures[f"ratio_to_{each}"][system] for each in _COMPARED)
-                table.add_row(case, system, f"{median:.2f}", *(f"{ratio:.2f}" for ratio in ratios))
+                exact = _figure(figures["found_of_exact"].get(system))
+                table.add_row(
+                    case, system, f"{median:.2f}", *(f"{ratio:.2f}" for ratio in ratios), exact
+                )
             table.add_section()
         console.print(table)
+        console.print(f"The first question after opening: {measured['first_question_ms']:.0f} ms")
 
 
 def _console() -> Console:

@@ -3,15 +3,16 @@
 The vectors lie in clusters, as those of real texts do (an even cloud of 384 dimensions is harder
 for the index than anything people write): one centre for every hundred rows, drawn from a normal
 distribution, and each row a centre plus noise of half its length, all scaled to length 1. Texts
-are twelve words drawn from a small vocabulary, and times are spread evenly over two years.
+are twelve words, as common as the words of a language (Zipf: the second half as common as the
+first, the third a third), and times are spread evenly over two years.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,24 +21,31 @@ DIMENSIONS = 384
 
 _FIRST = datetime(2022, 1, 1, tzinfo=UTC)
 _SPAN = timedelta(days=730)
-# None of these names a time, so a query of them is a plain one.
-_WORDS = ["garden", "kitchen", "train", "river", "letter", "doctor", "music", "coffee", "story"]
+# Syllables make words that name no time and that no stemmer cuts, so a query of them is plain.
+_SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
+_WORDS = [a + b + c for a in _SYLLABLES[::3] for b in _SYLLABLES[::2] for c in _SYLLABLES[::4]]
 
 
-@dataclass
+@dataclass(frozen=True)
 class FreeEmbeddings:
-    """Looks vectors up by text: an embedding that costs nothing, for LangChain and for us alike."""
+    """Looks vectors up by text: an embedding that costs nothing, for LangChain and for us alike.
+
+    Attributes:
+        known: For each text, which of the vectors it has.
+        vectors: One a row, each of length 1.
+    """
 
     model_name = "free-lookup"
-    known: dict[str, list[float]] = field(default_factory=dict)
+    known: dict[str, int]
+    vectors: NDArray[np.float32]
 
     def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
         """The vectors of texts."""
-        return [self.known[text] for text in texts]
+        return self.vectors[[self.known[text] for text in texts]].tolist()
 
     def embed_query(self, text: str) -> list[float]:
         """The vector of a text."""
-        return self.known[text]
+        return self.vectors[self.known[text]].tolist()
 
     async def aembed_documents(self, texts: Sequence[str]) -> list[list[float]]:
         """The vectors of texts."""
@@ -72,27 +80,38 @@ class SyntheticRows:
         last = self.times[end] if end < len(self.times) else _FIRST + _SPAN
         return self.times[first], last
 
+    def nearest(self, question: str, window: tuple[datetime, datetime] | None, k: int) -> set[str]:
+        """The texts that are nearest to a question, by looking at each memory of the window."""
+        first, end = window or (self.times[0], self.times[-1] + _SPAN)
+        low, high = bisect_left(self.times, first), bisect_left(self.times, end)
+        vectors = self.embedding.vectors[low:high]
+        cosines = vectors @ self.embedding.vectors[self.embedding.known[question]]
+        return {self.texts[low + place] for place in np.argsort(-cosines)[:k].tolist()}
+
 
 def synthesise(rows: int, questions: int, seed: int = 7) -> SyntheticRows:
     """Make rows and questions; the same seed makes the same ones."""
     random = np.random.default_rng(seed)
-    centres = _unit(random.standard_normal((max(1, rows // 100), DIMENSIONS)))
+    centres = _unit(random.standard_normal((max(1, rows // 100), DIMENSIONS), dtype=np.float32))
     vectors = _near(centres[random.integers(len(centres), size=rows)], random)
     asked = _near(vectors[random.integers(rows, size=questions)], random)
-    texts = [
-        f"{' '.join(_WORDS[each] for each in words)} {number}"
-        for number, words in enumerate(random.integers(len(_WORDS), size=(rows, 11)))
-    ]
-    asking = [" ".join(words) for words, _ in zip(product(_WORDS, repeat=4), asked, strict=False)]
-    known = dict(zip([*texts, *asking], [*vectors.tolist(), *asked.tolist()], strict=True))
+    shares = 1 / np.arange(1, len(_WORDS) + 1)
+    drawn = random.choice(len(_WORDS), size=(rows + questions, 11), p=shares / shares.sum())
+    # The number, which keeps texts apart, is a word too, and of no length that a year has.
+    said = [f"{' '.join(_WORDS[n] for n in row)} x{number}" for number, row in enumerate(drawn)]
+    texts = said[:rows]
+    asking = [" ".join(text.split()[:5]) + f" {text.split()[-1]}" for text in said[rows:]]
+    known = {text: number for number, text in enumerate([*texts, *asking])}
     times = [_FIRST + _SPAN * number / rows for number in range(rows)]
-    return SyntheticRows(texts, times, asking, FreeEmbeddings(known))
+    return SyntheticRows(
+        texts, times, asking, FreeEmbeddings(known, np.concatenate([vectors, asked]))
+    )
 
 
-def _near(points: NDArray[np.float64], random: np.random.Generator) -> NDArray[np.float64]:
-    return _unit(points + 0.5 * _unit(random.standard_normal(points.shape)))
+def _near(points: NDArray[np.float32], random: np.random.Generator) -> NDArray[np.float32]:
+    return _unit(points + 0.5 * _unit(random.standard_normal(points.shape, dtype=np.float32)))
 
 
-def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    lengths: NDArray[np.float64] = np.linalg.norm(rows, axis=1, keepdims=True)
+def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    lengths: NDArray[np.float32] = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / lengths

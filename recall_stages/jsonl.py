@@ -69,13 +69,21 @@ def _bring_up_to_date(
         return Loaded(store.count(), bad, fresh=False)
     loaded = Loaded()
     memories = {memory.id: memory for memory in _read(path, timezone, loaded)}
-    state_file.unlink(missing_ok=True)  # a load that is cut short shall be done again
-    store.delete([each for each in state.get("ids", []) if each not in memories])
+    # A load that is cut short shall be done again, and may leave rows behind that it has to know.
+    known = {*state.get("ids", []), *memories}
+    _note(state_file, {"ids": sorted(known), "bad_lines": {}})
+    store.delete(sorted(known - memories.keys()))
     store.add(memories.values(), progress=True)
     loaded.count = store.count()
-    state = {"sha256": digest, "ids": list(memories), "bad_lines": loaded.bad_lines}
-    state_file.write_text(json.dumps(state))
+    _note(state_file, {"sha256": digest, "ids": list(memories), "bad_lines": loaded.bad_lines})
     return loaded
+
+
+def _note(state_file: Path, state: Mapping[str, object]) -> None:
+    # Written beside and put in its place, so that there is never half of it.
+    written = state_file.with_suffix(".new")
+    written.write_text(json.dumps(state))
+    written.replace(state_file)
 
 
 def _read(path: Path, timezone: str | None, loaded: Loaded) -> Iterator[Memory]:

@@ -82,6 +82,8 @@ def stamped_ranges(memories: Iterable[Memory]) -> tuple[TimeRange, ...]:
         'every Monday'
     """
     for memory in memories:
+        if _NAMES[0] not in memory.trace:
+            continue
         written, *told = (str(memory.trace.get(name, "")).split(_BETWEEN) for name in _NAMES)
         words, others = ([*each, *[""] * len(written)] for each in told)
         with suppress(ValueError):  # none, or somebody else's

@@ -3,11 +3,13 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from recall_stages.cli import main
+from recall_stages.memory import Memory
 from recall_stages.store import RecallStore
 
 LINES = [
@@ -99,6 +101,29 @@ def test_a_changed_file_is_loaded_again(memories: Path, capsys: pytest.CaptureFi
     shown = capsys.readouterr().out
     assert "2 memories loaded" in shown
     assert "A new dentist." in shown
+    assert "tooth" not in shown
+
+
+def test_a_load_that_was_cut_short_is_taken_up_and_leaves_nothing_behind(
+    memories: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add = RecallStore.add
+
+    def cut_short(self: RecallStore, given: Iterable[Memory], **settings: bool) -> list[str]:
+        add(self, list(given)[:2], **settings)
+        raise OSError("the power is gone")
+
+    monkeypatch.setattr(RecallStore, "add", cut_short)
+    assert ask(memories, "the dentist") == 2
+    assert "the power is gone" in capsys.readouterr().err
+    monkeypatch.undo()
+    memories.write_text("\n".join(json.dumps(line) for line in LINES[1:]), encoding="utf-8")
+
+    assert ask(memories, "the dentist") == 0
+
+    shown = capsys.readouterr().out
+    assert "2 memories loaded" in shown
+    assert "Bob sees a dentist" in shown
     assert "tooth" not in shown
 
 

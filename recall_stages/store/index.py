@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -10,20 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random
 
-from recall_stages.memory import Memory, MetadataValue, Scope
+from recall_stages.memory import Memory, MetadataValue
 from recall_stages.stage import Search
-from recall_stages.store.rows import Fields, TimeUnit, to_memory
+from recall_stages.store.rows import Fields, Row, TimeUnit, to_memory
 from recall_stages.store.where import Where, all_of, filter_where, scope_where
 from recall_stages.store.window import foreign_window_where, window_where
-from recall_stages.timeline import TimeRange
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
-FindWords = Callable[[str, int, Scope, Sequence[TimeRange]], list[tuple[str, float]]]
+Similar = tuple[str, float]
+"""A row's id and its cosine to a question."""
+
 _Row = tuple[str, float, Memory | None]  # its id, its similarity; None where it holds no text
 
 _PAGE = 250  # rows a call, below every limit
+_CLOUD_RESULTS = 300  # what Chroma Cloud returns at the most
+_LOCAL_RESULTS = 30_000  # SQLite takes 32,766 variables in one statement
 _SAMPLE = 100  # rows looked at to learn how a collection of others writes its times
 
 _search_again = retry(
@@ -45,7 +48,7 @@ class Index:
         fields: Where its rows keep what a memory needs.
         unit: How its rows write their times.
         foreign: Whether somebody else made it, so that it has no buckets of days.
-        most_results: How many rows one query may return.
+        cloud: Whether it lies in Chroma Cloud.
         cosine: Whether its distances are cosine distances.
     """
 
@@ -53,13 +56,11 @@ class Index:
     fields: Fields
     unit: TimeUnit
     foreign: bool
-    most_results: int
+    cloud: bool
     cosine: bool
 
     @classmethod
-    def of(
-        cls, collection: Collection, fields: Fields, *, foreign: bool, most_results: int
-    ) -> Self:
+    def of(cls, collection: Collection, fields: Fields, *, foreign: bool, cloud: bool) -> Self:
         """Look at a collection, and learn how its rows are written."""
         index = collection.configuration_json
         # Chroma Cloud has another index, "spann"; its "hnsw" is None.
@@ -68,13 +69,18 @@ class Index:
         if foreign:
             sample = collection.get(limit=_SAMPLE, include=["metadatas"])["metadatas"] or []
             unit = _time_unit([(row or {}).get(fields.created_at) for row in sample])
-        return cls(collection, fields, unit, foreign, most_results, cosine=space == "cosine")
+        return cls(collection, fields, unit, foreign, cloud, cosine=space == "cosine")
+
+    @property
+    def most_results(self) -> int:
+        """How many rows one call may return."""
+        return _CLOUD_RESULTS if self.cloud else _LOCAL_RESULTS
 
     def nearest(self, vector: NDArray[np.float32], search: Search) -> list[Memory]:
         """The exact answer to one search: asked coarsely, looked at closely, asked again if few."""
         where = all_of(
             [
-                filter_where(search.filter, self.fields, self.unit, search.timezone),
+                self.filter_where(search),
                 scope_where(search.scope, self.fields),
                 self._window(search),
             ]
@@ -98,50 +104,37 @@ class Index:
                 return memories[: search.limit]
             wanted = min(4 * wanted, most)
 
-    def worded(self, find: FindWords, search: Search, read: Mapping[str, Memory]) -> list[Memory]:
-        """The exact answer to a keyword search: the words say which rows, the rows say the rest.
-
-        Args:
-            find: How to find rows by their words; see `KeywordIndex.search`.
-            search: What is asked.
-            read: Memories that have been read for the same question and need not be read again.
-        """
-        where = filter_where(search.filter, self.fields, self.unit, search.timezone)
-        narrowed = bool(search.within) or where is not None
-        wanted = 2 * search.limit if narrowed else search.limit
-        while True:
-            hits = find(search.text, wanted, search.scope, search.within)
-            rows = self._read([row_id for row_id, _ in hits], where, read)
-            memories = [
-                rows[row_id].scored(score, keyword=score)
-                for row_id, score in hits
-                if row_id in rows
-                and (not search.within or any(map(rows[row_id].matches, search.within)))
-            ]
-            if len(memories) >= search.limit or len(hits) < wanted:
-                return memories[: search.limit]
-            wanted *= 4
-
-    def _read(
-        self, ids: Sequence[str], where: Where | None, read: Mapping[str, Memory]
-    ) -> dict[str, Memory]:
-        """Rows by id, those that do not fit the filter left out."""
-        rows = {} if where else {row_id: read[row_id] for row_id in ids if row_id in read}
-        missing = [row_id for row_id in ids if row_id not in rows]
+    def neighbours(self, vector: NDArray[np.float32], limit: int) -> list[Similar]:
+        """The rows nearest to a vector, without a condition, and without reading what they hold."""
         collection: Any = self.collection
-        for start in range(0, len(missing), _PAGE):
+        page = collection.query(
+            query_embeddings=vector[None, :], n_results=limit, include=["distances"]
+        )
+        cosines = 1 - np.asarray(page["distances"][0], dtype=np.float32)
+        found = zip(page["ids"][0], cosines.tolist(), strict=True)
+        return sorted(found, key=lambda each: (-each[1], each[0]))
+
+    def memory(self, row: Row) -> Memory | None:
+        """What a row holds; None where that is no text."""
+        return to_memory(*row, self.fields, self.unit)
+
+    def filter_where(self, search: Search) -> Where | None:
+        """The condition that a search sets on metadata."""
+        return filter_where(search.filter, self.fields, self.unit, search.timezone)
+
+    def read(self, ids: Sequence[str], where: Where | None) -> dict[str, Memory]:
+        """Memories by id; those that do not fit the filter, and rows without text, left out."""
+        memories: dict[str, Memory] = {}
+        collection: Any = self.collection
+        for start in range(0, len(ids), _PAGE):
             page = collection.get(
-                ids=missing[start : start + _PAGE],
-                where=where,
-                include=["documents", "metadatas"],
+                ids=ids[start : start + _PAGE], where=where, include=["documents", "metadatas"]
             )
-            for row_id, document, metadata in zip(
-                page["ids"], page["documents"], page["metadatas"], strict=True
-            ):
-                memory = to_memory(row_id, document, metadata, self.fields, self.unit)
+            for row in zip(page["ids"], page["documents"], page["metadatas"], strict=True):
+                memory = self.memory(row)
                 if memory is not None:
-                    rows[row_id] = memory
-        return rows
+                    memories[row[0]] = memory
+        return memories
 
     def _window(self, search: Search) -> Where | None:
         if self.foreign:

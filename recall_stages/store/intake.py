@@ -10,7 +10,7 @@ from recall_stages.errors import MemoryFormatError
 from recall_stages.event_times import event_times
 from recall_stages.memory import Memory, MetadataValue
 from recall_stages.store.moments import new_id
-from recall_stages.store.rows import to_metadata
+from recall_stages.store.rows import CREATED_KEYS, EVENT_KEYS, WRITTEN_AT, to_metadata
 
 MemoryInput = Memory | Mapping[str, object] | str
 
@@ -23,11 +23,30 @@ class Ready:
         memory: The memory, with an id and a time.
         metadata: The metadata of its row.
         is_new: Whether its id was made just now, so that no row can have it yet.
+        made_now: The keys of its metadata that the clock has filled, not the caller.
     """
 
     memory: Memory
     metadata: dict[str, MetadataValue]
     is_new: bool
+    made_now: frozenset[str] = frozenset()
+
+    def is_stored_as(
+        self, document: str | None = None, metadata: Mapping[str, MetadataValue] | None = None
+    ) -> bool:
+        """Whether a row holds this memory already; a row without a text never does.
+
+        What the clock has filled is not compared: a memory that comes again without a time keeps
+        the one it was first stored with.
+        """
+        if document != self.memory.content or metadata is None:
+            return False
+        ignored = self.made_now | {WRITTEN_AT}
+        old, new = (
+            {key: value for key, value in each.items() if key not in ignored}
+            for each in (metadata, self.metadata)
+        )
+        return old == new
 
 
 def make_ready(
@@ -50,6 +69,7 @@ def make_ready(
         )
     ready: dict[str, Ready] = {}
     for memory in map(_as_memory, given):
+        made_now = frozenset[str]() if memory.created_at else CREATED_KEYS
         created_at = memory.created_at or clock()
         memory_id = memory.id or new_id(created_at)
         if memory_id in ready:
@@ -59,9 +79,10 @@ def make_ready(
         events = memory.events
         if read_events and "events" not in memory.model_fields_set:
             events = event_times(memory.content, created_at)
+            made_now |= EVENT_KEYS if made_now else frozenset()
         found: dict[str, object] = {"created_at": created_at, "id": memory_id, "events": events}
         whole = memory.model_copy(update=found)
-        ready[memory_id] = Ready(whole, to_metadata(whole), is_new=not memory.id)
+        ready[memory_id] = Ready(whole, to_metadata(whole), not memory.id, made_now)
     return list(ready.values())
 
 

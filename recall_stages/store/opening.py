@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 MARK = "recall_format"  # in the metadata of a collection that is ours
 FORMAT = 1
 
-_CLOUD_RESULTS = 300  # what Chroma Cloud returns at the most
-_LOCAL_RESULTS = 30_000  # SQLite takes 32,766 variables in one statement
-
 _engine_process: dict[str, int] = {}  # the first process to run Chroma's engine: forks inherit it
 
 
@@ -36,7 +33,8 @@ class Opened:
         client: The client that we made for it; None when it is the caller's own.
         lock: The lock on the path, where there is one.
         private: Whether the collection lives in memory and nobody else can know it.
-        most_results: How many rows one query may return.
+        shared: Whether other processes may write to it while it is open.
+        cloud: Whether it lies in Chroma Cloud, which has limits and an index of its own.
         process: The process that opened it; Chroma's engine hangs in any other.
     """
 
@@ -44,7 +42,8 @@ class Opened:
     client: ClientAPI | None = None
     lock: FileLock | None = None
     private: bool = False
-    most_results: int = _LOCAL_RESULTS
+    shared: bool = False
+    cloud: bool = False
     process: int = 0
 
     def close(self) -> None:
@@ -75,7 +74,7 @@ def open_collection(source: object, name: str, metadata: dict[str, str | int]) -
 
     process = os.getpid()
     if isinstance(source, Collection):
-        return Opened(source, process=process)
+        return Opened(source, shared=True, process=process)
     if source is None:
         # One in-memory system serves the whole process, so a name of its own keeps it private.
         client = _embedded(chromadb.EphemeralClient, "memory")
@@ -94,8 +93,10 @@ def open_collection(source: object, name: str, metadata: dict[str, str | int]) -
             "RecallStore takes chromadb.HttpClient, not AsyncHttpClient: its own async methods "
             "keep the event loop free"
         )
-    results = _CLOUD_RESULTS if _is_cloud(source) else _LOCAL_RESULTS
-    return Opened(_collection(source, name, metadata), most_results=results, process=process)  # type: ignore[arg-type]  # it has the client's method
+    collection = _collection(source, name, metadata)  # type: ignore[arg-type]  # it has the client's method
+    host = _host(source)
+    cloud = "trychroma.com" in host
+    return Opened(collection, cloud=cloud, shared=bool(host), process=process)
 
 
 def _open_path(path: Path, name: str, metadata: dict[str, str | int]) -> Opened:
@@ -156,6 +157,7 @@ def _collection(client: ClientAPI, name: str, metadata: dict[str, str | int]) ->
     )
 
 
-def _is_cloud(client: object) -> bool:
+def _host(client: object) -> str:
+    """The server that a client speaks to; empty where Chroma's engine is in this process."""
     settings = getattr(client, "get_settings", None)
-    return callable(settings) and "trychroma.com" in str(settings().chroma_server_host)
+    return str(settings().chroma_server_host or "") if callable(settings) else ""

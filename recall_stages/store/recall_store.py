@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from tqdm import tqdm
 
-from recall_stages.errors import (
-    EmbeddingMismatchError,
-    ForeignCollectionError,
-    StoreClosedError,
-    StoreError,
-)
+from recall_stages.errors import StoreClosedError
 from recall_stages.memory import Memory, Scope
 from recall_stages.stage import Search
 from recall_stages.store.conversation import conversation
 from recall_stages.store.embedding import as_embedder
+from recall_stages.store.identity import Identity
 from recall_stages.store.index import Index
 from recall_stages.store.intake import MemoryInput, Ready, distinct_ids, make_ready
-from recall_stages.store.keywords import KeywordIndex
-from recall_stages.store.moments import to_milliseconds
+from recall_stages.store.mirror import Mirror
 from recall_stages.store.opening import FORMAT, MARK, open_collection
-from recall_stages.store.rows import OWN_FIELDS, WRITTEN_AT, Fields, index_text, to_memory
+from recall_stages.store.rows import OWN_FIELDS, Fields
+from recall_stages.store.searcher import Searcher
+from recall_stages.store.writer import BATCH, Writer
 from recall_stages.timeline.parse_time import parse_time, resolve_timezone
 
 if TYPE_CHECKING:
@@ -35,11 +30,6 @@ if TYPE_CHECKING:
 
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
-
-
-# Rows a call: below every limit (Cloud takes 300, SQLite 5,461), and short enough that the
-# interpreter, which Chroma holds while it writes, pauses for no more than 0.15 s.
-_BATCH = 250
 
 
 def _now() -> datetime:
@@ -94,34 +84,27 @@ class RecallStore:
         model = self._embedding.model_name
         self._opened = open_collection(source, name, {MARK: FORMAT, "embedding_model": model})
         try:
-            self._read_collection(fields)
+            chosen = Fields.model_validate(fields or {})
+            self._identity = Identity(self._opened.collection, model, chosen)
+            self._learn(chosen)
         except BaseException:
             self._opened.close()
             raise
+        self._writer = Writer(self._opened.collection, self._embedding, self._identity)
 
-    def _read_collection(self, fields: Fields | Mapping[str, str] | None) -> None:
-        """Learn whose collection it is, and how its rows are written."""
-        known = self._collection.metadata or {}
-        chosen = Fields.model_validate(fields or {})
-        self._dimension: int | None = known.get("embedding_dimension") or self._stored_dimension()
-        if MARK in known:
-            self._check_own(known, chosen)
-        self._index = Index.of(
-            self._collection,
-            chosen,
-            foreign=MARK not in known,
-            most_results=self._opened.most_results,
-        )
-        self._keywords = KeywordIndex(
-            self._collection, self._index.fields, self._index.unit, alone=self._opened.private
-        )
+    def _learn(self, fields: Fields) -> None:
+        """Learn how the rows of the collection are written."""
+        opened, foreign = self._opened, self._identity.foreign
+        self._index = Index.of(opened.collection, fields, foreign=foreign, cloud=opened.cloud)
+        mirror = Mirror(self._index, alone=opened.private, shared=opened.shared)
+        self._searcher = Searcher(self._index, mirror)
 
     # -- what it is ---------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
         """The name of the collection."""
-        return self._collection.name
+        return self._opened.collection.name
 
     @property
     def embedding_model(self) -> str:
@@ -133,12 +116,16 @@ class RecallStore:
 
     def count(self) -> int:
         """How many memories it holds."""
-        return self._open_collection().count()
+        self._check_open()
+        return self._opened.collection.count()
 
     # -- writing ------------------------------------------------------------------------------
 
     def add(self, memories: Iterable[MemoryInput], *, progress: bool = False) -> list[str]:
         """Store memories; one with an id that is there already replaces it wholly.
+
+        One that is there already as it is, is neither embedded nor written again. So a long load
+        of memories that have ids may be killed, and done again: it goes on where it ended.
 
         Args:
             memories: Memories, mappings of their fields, or bare texts.
@@ -151,21 +138,27 @@ class RecallStore:
             ForeignCollectionError: When the collection was made by somebody else.
             MemoryFormatError: When a memory cannot be stored; then none is.
         """
-        self._open_collection()
-        ready = make_ready(memories, self._clock, read_events=self._event_times)
-        if ready:
-            self._adopt_if_empty()
-        self._check_writable()
-        with tqdm(total=len(ready), unit=" memories", disable=None if progress else True) as bar:
-            for start in range(0, len(ready), _BATCH):
-                batch = ready[start : start + _BATCH]
-                self._write(batch)
+        ready = self._ready(memories)
+        made = [each.memory.id for each in ready]
+        with _bar(ready, progress) as bar:
+            for batch in _batches(ready):
+                self._writer.write(batch).result()
                 bar.update(len(batch))
-        return [each.memory.id for each in ready]
+        return made
 
     async def aadd(self, memories: Iterable[MemoryInput], *, progress: bool = False) -> list[str]:
-        """Store memories as `add` does, without blocking the event loop."""
-        return await asyncio.to_thread(self.add, memories, progress=progress)
+        """Store memories as `add` does, without blocking the event loop.
+
+        What several tasks add at once is embedded and written together. A task that is cancelled
+        may have stored a part of its memories, in their order, and takes nothing from the others.
+        """
+        ready = await asyncio.to_thread(self._ready, memories)
+        made = [each.memory.id for each in ready]
+        with _bar(ready, progress) as bar:
+            for batch in _batches(ready):
+                await asyncio.wrap_future(self._writer.write(batch))
+                bar.update(len(batch))
+        return made
 
     def add_conversation(
         self,
@@ -208,7 +201,7 @@ class RecallStore:
             ...     store.get(ids)[1].content
             'Three of them, all cats.'
         """
-        self._open_collection()
+        self._check_open()
         turns = conversation(
             messages,
             scope=Scope.model_validate(scope or {}),
@@ -240,28 +233,31 @@ class RecallStore:
 
     def delete(self, ids: Sequence[str]) -> None:
         """Delete memories by id; ids that are not there are passed over."""
-        self._check_writable()
-        unwanted = distinct_ids(ids)
-        for start in range(0, len(unwanted), _BATCH):
-            self._collection.delete(ids=unwanted[start : start + _BATCH])
-        self._keywords.drop(unwanted)
+        self._check_open()
+        self._identity.check_writable()
+        self._writer.delete(distinct_ids(ids)).result()
+
+    def _ready(self, memories: Iterable[MemoryInput]) -> list[Ready]:
+        self._check_open()
+        ready = make_ready(memories, self._clock, read_events=self._event_times)
+        if ready and self._identity.foreign and self._index.fields == OWN_FIELDS:
+            self._adopt_if_empty()
+        self._identity.check_writable()
+        return ready
+
+    def _adopt_if_empty(self) -> None:
+        """Take an empty collection of the caller's for ours, now that it gets its first memory."""
+        if self.count() == 0:
+            self._identity.adopt()
+            self._learn(OWN_FIELDS)
 
     # -- reading ------------------------------------------------------------------------------
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         """The memories with these ids, in the order asked for; missing ones are left out."""
-        self._open_collection()
-        found: dict[str, Memory] = {}
+        self._check_open()
         wanted = distinct_ids(ids)
-        for start in range(0, len(wanted), _BATCH):
-            page = self._collection.get(
-                ids=wanted[start : start + _BATCH], include=["documents", "metadatas"]
-            )
-            rows = zip(page["ids"], page["documents"] or [], page["metadatas"] or [], strict=True)
-            for row_id, document, metadata in rows:
-                memory = to_memory(row_id, document, metadata, self._index.fields, self._index.unit)  # type: ignore[arg-type]  # a list of one scalar type each
-                if memory is not None:
-                    found[row_id] = memory
+        found = self._index.read(wanted, None)
         return [found[each] for each in wanted if each in found]
 
     def find(self, searches: Sequence[Search]) -> list[list[Memory]]:
@@ -275,44 +271,31 @@ class RecallStore:
             StoreClosedError: When the store is closed.
             FilterError: When a filter cannot match anything.
         """
-        self._open_collection()
+        self._check_open()
         vectors = {text: self._embedding.embed_query(text) for text in _texts(searches)}
-        self._check_dimension(*vectors.values())
-        return self._answers(searches, vectors)
+        self._identity.check_dimension(*vectors.values())
+        return self._searcher.answers(searches, vectors)
 
     async def afind(self, searches: Sequence[Search]) -> list[list[Memory]]:
         """Search as `find` does, without blocking the event loop."""
-        self._open_collection()
+        self._check_open()
         texts = _texts(searches)
         embedded = await asyncio.gather(*(self._embedding.aembed_query(text) for text in texts))
         vectors = dict(zip(texts, embedded, strict=True))
-        self._check_dimension(*embedded)
-        return await asyncio.to_thread(self._answers, searches, vectors)
-
-    def _answers(
-        self, searches: Sequence[Search], vectors: Mapping[str, NDArray[np.float32]]
-    ) -> list[list[Memory]]:
-        """The answer to each search; what one of them has read, the others do not read again."""
-        read: dict[str, Memory] = {}
-        answers: dict[int, list[Memory]] = {}
-        # Those by meaning first: their memories come with a similarity.
-        for place, search in sorted(
-            enumerate(searches), key=lambda each: each[1].method, reverse=True
-        ):
-            if search.method == "semantic":
-                found = self._index.nearest(vectors[search.text], search)
-            else:
-                found = self._index.worded(self._keywords.search, search, read)
-            read |= {memory.id: memory for memory in found if memory.id not in read}
-            answers[place] = found
-        return [answers[place] for place in range(len(searches))]
+        self._identity.check_dimension(*embedded)
+        return await asyncio.to_thread(self._searcher.answers, searches, vectors)
 
     # -- the end ------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Give back the path and the client that the store opened. Closing twice is fine."""
+        """Write what is waiting, and give back the path and the client that the store opened.
+
+        Closing twice is fine.
+        """
         if not self._closed:
             self._closed = True
+            if os.getpid() == self._opened.process:  # the thread is not in a fork
+                self._writer.close()
             self._opened.close()
 
     def __enter__(self) -> Self:
@@ -321,13 +304,7 @@ class RecallStore:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # -- inside -------------------------------------------------------------------------------
-
-    @property
-    def _collection(self) -> Collection:
-        return self._opened.collection
-
-    def _open_collection(self) -> Collection:
+    def _check_open(self) -> None:
         if self._closed:
             raise StoreClosedError(f"store {self.name!r} is closed; open it again with RecallStore")
         if os.getpid() != self._opened.process:
@@ -336,86 +313,17 @@ class RecallStore:
                 f"hangs in a fork of it; start this process ({os.getpid()}) with spawn, and open "
                 "it there"
             )
-        return self._collection
 
-    def _check_writable(self) -> None:
-        self._open_collection()
-        if self._index.foreign:
-            raise ForeignCollectionError(
-                f"collection {self.name!r} was not made by RecallStore: it is searched, never "
-                "written. Add memories to one of its own: RecallStore(client, 'memories')"
-            )
 
-    def _adopt_if_empty(self) -> None:
-        """Take an empty collection of the caller's for ours, now that it gets its first memory."""
-        if self._index.foreign and self.count() == 0 and self._index.fields == OWN_FIELDS:
-            self._note({MARK: FORMAT, "embedding_model": self.embedding_model})
-            self._read_collection(None)
+def _bar(ready: Sequence[Ready], progress: bool) -> tqdm[None]:
+    return tqdm(total=len(ready), unit=" memories", disable=None if progress else True)
 
-    def _check_own(self, known: Mapping[str, object], fields: Fields) -> None:
-        if known[MARK] != FORMAT:
-            raise StoreError(
-                f"collection {self.name!r} was made by a newer version of this library (format "
-                f"{known[MARK]}; this one knows {FORMAT}); update it"
-            )
-        if fields != OWN_FIELDS:
-            raise ForeignCollectionError(
-                f"collection {self.name!r} was made by RecallStore, which knows its fields; leave "
-                "`fields` out"
-            )
-        if known.get("embedding_model") != self.embedding_model:
-            raise EmbeddingMismatchError(
-                f"collection {self.name!r} holds vectors of {known.get('embedding_model')!r}; it "
-                f"cannot be searched with {self.embedding_model!r}. Open it with that model, or "
-                "add its memories to a new collection"
-            )
 
-    def _stored_dimension(self) -> int | None:
-        head = self._collection.get(limit=1, include=["embeddings"])["embeddings"]
-        return len(head[0]) if head is not None and len(head) else None
-
-    def _check_dimension(self, *vectors: NDArray[np.float32]) -> None:
-        for dimension in (each.shape[-1] for each in vectors):
-            if self._dimension is not None and dimension != self._dimension:
-                raise EmbeddingMismatchError(
-                    f"collection {self.name!r} holds vectors of {self._dimension} numbers; "
-                    f"{self.embedding_model!r} makes {dimension}. Open it with the model it was "
-                    "filled with"
-                )
-
-    def _write(self, batch: Sequence[Ready]) -> None:
-        vectors = self._embedding.embed_documents([index_text(each.memory) for each in batch])
-        self._check_dimension(vectors)
-        stale = self._stale_keys(batch)
-        written = to_milliseconds(datetime.now(UTC))
-        metadatas: Any = [
-            {**stale.get(each.memory.id, {}), **each.metadata, WRITTEN_AT: written}
-            for each in batch
-        ]
-        self._collection.upsert(
-            ids=[each.memory.id for each in batch],
-            embeddings=vectors,
-            documents=[each.memory.content for each in batch],
-            metadatas=metadatas,
-        )
-        self._keywords.put((each.memory, written) for each in batch)
-        if self._dimension is None:
-            self._dimension = int(vectors.shape[1])
-            self._note({"embedding_dimension": self._dimension})
-
-    def _stale_keys(self, batch: Sequence[Ready]) -> dict[str, dict[str, None]]:
-        """For rows that are there, their old keys as None: Chroma merges and does not replace."""
-        ids = [each.memory.id for each in batch if not each.is_new]
-        if not ids:
-            return {}
-        present = self._collection.get(ids=ids, include=["metadatas"])
-        rows = zip(present["ids"], present["metadatas"] or [], strict=True)
-        return {row_id: dict.fromkeys(row or {}) for row_id, row in rows}
-
-    def _note(self, facts: Mapping[str, str | int]) -> None:
-        """Keep facts about the collection with it; its space was said once and for all."""
-        old = {k: v for k, v in (self._collection.metadata or {}).items() if k[:5] != "hnsw:"}
-        self._collection.modify(metadata={**old, **facts})
+def _batches(ready: list[Ready]) -> Iterator[list[Ready]]:
+    """What is ready, part by part; what has been written is let go, for a load may be large."""
+    while ready:
+        yield ready[:BATCH]
+        del ready[:BATCH]
 
 
 def _texts(searches: Sequence[Search]) -> list[str]:

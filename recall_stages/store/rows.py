@@ -12,6 +12,7 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Literal
 
 from pydantic import ConfigDict, Field
@@ -53,21 +54,19 @@ FRAMEWORK_KEYS = frozenset(
     }
 )
 WRITTEN_AT = "written_at"  # when a row was last written: what others have changed is found by it
+CREATED_KEYS = frozenset({"created_at", "created_day", "created_month"})
+EVENT_KEYS = frozenset({"event_start", "event_end", "event_ranges"})
 _OWN_KEYS = frozenset(
-    {
-        WRITTEN_AT,
-        "created_at",
-        "created_day",
-        "created_month",
-        "event_start",
-        "event_end",
-        "event_ranges",
-        "list_values",
-    }
+    {WRITTEN_AT, "list_values"}
+    | CREATED_KEYS
+    | EVENT_KEYS
     | {"memory_type", "when_to_use", "author", "said_before", "turn_before", "quality"}
     | set(Scope.model_fields)
 )
 _NOT_METADATA = _OWN_KEYS | FRAMEWORK_KEYS
+
+Row = tuple[str, str | None, Mapping[str, MetadataValue] | None]
+"""A row's id, its text and its metadata."""
 
 
 class Fields(Settings):
@@ -190,26 +189,32 @@ def to_memory(  # noqa: PLR0913, PLR0917 - a row, how to read it, how near it is
         _log.debug("row %s holds no text and is passed over", row_id)
         return None
     found: dict[str, float | str] = {} if similarity is None else {"similarity": similarity}
-    return Memory.model_construct(
-        id=row_id,
-        content=content,
-        memory_type=_text(row, fields.memory_type),
-        created_at=_moment(row_id, row.pop(fields.created_at, None), unit),
-        events=_events(row_id, row),
-        when_to_use=_text(row, "when_to_use"),
-        author=_text(row, fields.author),
-        said_before=_text(row, "said_before"),
-        turn_before=_text(row, "turn_before"),
-        scope=Scope.model_construct(
-            None, **{name: _text(row, getattr(fields, name)) or None for name in Scope.model_fields}
-        ),
-        quality=_quality(row.pop("quality", None)),
-        # Last, when all that has a place of its own has been taken out of the row.
-        metadata={key: value for key, value in row.items() if key not in _NOT_METADATA},
-        score=similarity,
-        trace=found,
-        source=None,
-    )
+    values: dict[str, object] = {
+        "id": row_id,
+        "content": content,
+        "memory_type": _text(row, fields.memory_type),
+        "created_at": _moment(row_id, row.pop(fields.created_at, None), unit),
+        "events": _events(row_id, row),
+        "when_to_use": _text(row, "when_to_use"),
+        "author": _text(row, fields.author),
+        "said_before": _text(row, "said_before"),
+        "turn_before": _text(row, "turn_before"),
+        "scope": _scope(*(_text(row, getattr(fields, name)) for name in Scope.model_fields)),
+        "quality": _quality(row.pop("quality", None)),
+        "score": similarity,
+        "trace": found,
+        "source": None,
+    }
+    # Last, when all that has a place of its own has been taken out of the row.
+    values["metadata"] = {key: value for key, value in row.items() if key not in _NOT_METADATA}
+    return Memory.trusted(values, set(values))
+
+
+@lru_cache(maxsize=1024)
+def _scope(*owners: str) -> Scope:
+    """A scope of the values of its fields; many rows share one."""
+    values = zip(Scope.model_fields, owners, strict=True)
+    return Scope.model_construct(None, **{name: value or None for name, value in values})
 
 
 def _without_strays(row: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
@@ -218,7 +223,7 @@ def _without_strays(row: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
     Chroma 1.5 keeps the lists of a deleted collection, and a new row in their place inherits
     them: somebody else's tags. So our rows keep their lists a second time, as text.
     """
-    if "created_day" not in row:
+    if "created_day" not in row or list not in map(type, row.values()):
         return row
     try:
         own: dict[str, MetadataValue] = dict(json.loads(str(row.get("list_values", "{}"))))

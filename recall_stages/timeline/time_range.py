@@ -186,6 +186,8 @@ class TimeRange:
 def _absolute(moment: datetime) -> datetime:
     # Two moments of one zone compare by wall clock, which is wrong in the hour that a
     # clock change repeats; UTC has no such hour.
+    if moment.tzinfo is UTC:  # as those of all stored memories are
+        return moment
     if moment.utcoffset() is None:
         msg = f"a moment must carry a time zone to be compared; got {moment.isoformat()}"
         raise ValueError(msg)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from datetime import UTC, date, datetime
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -279,13 +280,24 @@ def test_ago_may_be_the_day_or_its_calendar_unit(text, readings):
 
 
 def test_latency_compares_the_systems(tmp_path):
-    out = tmp_path / "out.json"
-    latency.main(["--rows", "300", "--queries", "3", "--json", str(out)])
-    cases = json.loads(out.read_text())["by_rows"]["300"]
-    assert cases.keys() == {"unfiltered", "range_1_percent", "range_10_percent"}
-    others = {"raw", "langchain_chroma"}
+    out, picture = tmp_path / "out.json", tmp_path / "picture.svg"
+    latency.main(
+        ["--rows", "60,300", "--queries", "3", "--json", str(out), "--picture", str(picture)]
+    )
+    measured = json.loads(out.read_text())["by_rows"]["300"]
+    assert measured["first_question_ms"] > 0
+    cases = measured["cases"]
+    ranges = {"range_1_percent", "range_10_percent", "range_50_percent"}
+    assert cases.keys() == {"unfiltered", *ranges}
+    systems = {"raw", "langchain_chroma", "recall_store"}
     for case, figures in cases.items():
         ours = {"recall"} if case == "unfiltered" else {"recall_require", "recall_prefer"}
-        assert figures.keys() == {"median_ms", "ratio_to_raw", "ratio_to_langchain_chroma"}
-        assert all(each.keys() == others | ours for each in figures.values())
+        timed = ("median_ms", "ratio_to_raw", "ratio_to_langchain_chroma")
+        assert figures.keys() == {*timed, "found_of_exact"}
+        assert all(figures[each].keys() == systems | ours for each in timed)
         assert figures["ratio_to_raw"]["raw"] == 1
+        assert figures["found_of_exact"] == {"raw": 1, "recall_store": 1}
+    drawn = ET.fromstring(picture.read_text())
+    lines = [each for each in drawn.iter() if each.tag.endswith("polyline")]
+    assert len(lines) == 6
+    assert all(len(line.attrib["points"].split()) == 2 for line in lines)

@@ -21,9 +21,15 @@ def test_it_says_what_share_the_reading_of_event_times_has(tmp_path, capsys):
 
     result = json.loads(out.read_text())
     assert (result["rows"], result["with_events"]) == (5, 3)
+    assert result["rate"] > 0
+    assert result["rss_mb"] > 50
+    assert result["embedded_again"] == 0
     both = result["reading_ms"] + result["loading_ms"]
     assert result["share"] == pytest.approx(result["reading_ms"] / both, abs=1e-3)
-    assert "5 memories, 3 with event times" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "5 memories, " in told
+    assert "0 embedded again" in told
+    assert "3 with event times" in told
 
 
 @pytest.mark.parametrize("wrong", [["--rows", "0"], ["--rounds", "0"], ["--memories", "nowhere"]])

@@ -213,9 +213,9 @@ def test_async_does_not_block_the_event_loop(langchain: Any, llamaindex: Any) ->
         return count
 
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)  # seconds: the answer takes some milliseconds of other threads
+    sys.setswitchinterval(1e-5)  # seconds: the answer takes a millisecond or two of other threads
     try:
-        assert asyncio.run(ticks_during(langchain.ainvoke("the dentist"))) > 20
-        assert asyncio.run(ticks_during(llamaindex.aretrieve("the dentist"))) > 20
+        assert asyncio.run(ticks_during(langchain.ainvoke("the dentist"))) > 5
+        assert asyncio.run(ticks_during(llamaindex.aretrieve("the dentist"))) > 5
     finally:
         sys.setswitchinterval(interval)

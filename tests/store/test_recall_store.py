@@ -289,7 +289,7 @@ class TestAdding:
         self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         sizes: list[int] = []
-        collection = type(in_memory._collection)
+        collection = type(in_memory._opened.collection)
         upsert = collection.upsert
 
         def counted(self: Any, **rows: Any) -> None:
@@ -342,7 +342,7 @@ class TestFinding:
     ) -> None:
         _failing_queries(in_memory, monkeypatch, "Error finding id", times=99)
         with pytest.raises(chromadb.errors.InternalError, match="Error finding id"):
-            best(in_memory, "tea")
+            best(in_memory, "tea", filter={"x": {"$ne": 1}})
 
     def test_a_broken_index_is_not_tried_again(
         self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
@@ -351,7 +351,7 @@ class TestFinding:
         broken = "Failed to apply logs to the hnsw segment writer"
         left = _failing_queries(in_memory, monkeypatch, broken, times=2)
         with pytest.raises(chromadb.errors.InternalError, match="apply logs"):
-            best(in_memory, "tea")
+            best(in_memory, "tea", filter={"x": {"$ne": 1}})
         assert len(left) == 1
 
     async def test_the_event_loop_runs_on_while_a_store_works(
@@ -367,7 +367,7 @@ class TestFinding:
                 return self.embed_query(text)
 
         with RecallStore(embedding=Slow()) as store:
-            collection = type(store._collection)
+            collection = type(store._opened.collection)
             query = collection.query
 
             def slow_query(*args: Any, **settings: Any) -> Any:
@@ -432,7 +432,7 @@ def _failing_queries(
 ) -> list[Exception]:
     """Let the first queries fail as Chroma does."""
     failures: list[Exception] = [chromadb.errors.InternalError(message) for _ in range(times)]
-    collection = type(store._collection)
+    collection = type(store._opened.collection)
     query = collection.query
 
     def failing(self: Any, **asked: Any) -> Any:
@@ -642,7 +642,7 @@ class TestOpening:
     ) -> None:
         """Chroma Cloud answers with an index that is not called hnsw."""
         in_memory.add(["tea"])
-        collection = in_memory._collection
+        collection = in_memory._opened.collection
         cloud = {"hnsw": None, "spann": {"space": "cosine"}, "embedding_function": None}
         monkeypatch.setattr(type(collection), "configuration_json", property(lambda _: cloud))
         with RecallStore(collection, embedding=SmallEmbedding()) as store:

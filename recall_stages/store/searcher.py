@@ -1,0 +1,169 @@
+"""The answers to searches: the way chosen by `planner`, everything found looked at exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall_stages.memory import Memory
+from recall_stages.stage import Search
+from recall_stages.store.index import Index
+from recall_stages.store.mirror import Mirror
+from recall_stages.store.planner import Conditions, neighbours, routes
+
+
+class Searcher:
+    """Searches one collection.
+
+    Args:
+        index: How to ask Chroma.
+        mirror: What is known of its rows here.
+    """
+
+    def __init__(self, index: Index, mirror: Mirror) -> None:
+        self._index = index
+        self._mirror = mirror
+
+    def answers(
+        self, searches: Sequence[Search], vectors: Mapping[str, NDArray[np.float32]]
+    ) -> list[list[Memory]]:
+        """The answer to each search, the best first.
+
+        Args:
+            searches: What is asked.
+            vectors: The vector of each text that is searched for by meaning.
+        """
+        if searches:
+            by_words = any(search.method == "keyword" for search in searches)
+            self._mirror.refresh(build=by_words)
+        answers: dict[int, list[Memory]] = {}
+        read: dict[str, Memory] = {}  # what one search has read, the others need not
+        similar: dict[str, float] = {}
+        # Those by meaning first: what they find comes with a similarity.
+        for place, search in sorted(enumerate(searches), key=lambda x: x[1].method, reverse=True):
+            if search.method == "semantic":
+                answers[place] = self._nearest(vectors[search.text], search, read)
+                similar |= {each.id: each.score or 0.0 for each in answers[place]}
+            else:
+                answers[place] = self._worded(search, read, similar)
+        return [answers[place] for place in range(len(searches))]
+
+    # -- by meaning -------------------------------------------------------------------------------
+
+    def _nearest(
+        self, vector: NDArray[np.float32], search: Search, read: dict[str, Memory]
+    ) -> list[Memory]:
+        given = self._conditions(search)
+        found: list[Memory] = []
+        for route in routes(given):
+            if route == "graph":
+                found = self._by_graph(vector, search, neighbours(given), read)
+            elif route == "rows":
+                found = self._by_rows(vector, search, read)
+            else:
+                found = self._index.nearest(vector, search)
+            if len(found) >= search.limit:
+                break
+        return found
+
+    def _conditions(self, search: Search) -> Conditions:
+        # Rows of others may change without a mark, and the Cloud has its conditions indexed.
+        mirrored = self._mirror.ready and not self._index.foreign and not self._index.cloud
+        if not mirrored or self._index.filter_where(search) is not None:
+            return Conditions(search.limit, len(self._mirror), matching=None, unread=0)
+        matching, unread = self._mirror.survey(search.scope, search.within)
+        return Conditions(search.limit, len(self._mirror), matching, unread)
+
+    def _by_graph(
+        self,
+        vector: NDArray[np.float32],
+        search: Search,
+        nearest: int,
+        read: dict[str, Memory],
+    ) -> list[Memory]:
+        found = self._index.neighbours(vector, nearest)
+        if nearest > search.limit:  # more than are wanted, because there are conditions
+            found = self._mirror.fitting(found, search.scope, search.within)
+        return _with_similarity(self._looked_at(found, search, read))
+
+    def _by_rows(
+        self, vector: NDArray[np.float32], search: Search, read: dict[str, Memory]
+    ) -> list[Memory]:
+        most = search.limit
+        while True:
+            ranked = self._mirror.ranked(vector, most, search.scope, search.within)
+            found = self._looked_at(ranked, search, read)
+            if len(found) >= search.limit or len(ranked) < most:
+                return _with_similarity(found)
+            most *= 4
+
+    # -- by words ---------------------------------------------------------------------------------
+
+    def _worded(
+        self, search: Search, read: dict[str, Memory], similar: Mapping[str, float]
+    ) -> list[Memory]:
+        wanted = search.limit
+        while True:
+            hits = self._mirror.by_words(search, wanted)
+            found = self._looked_at(hits, search, read)
+            if len(found) >= search.limit or len(hits) < wanted:
+                return [
+                    memory.scored(score, **_similarity(memory, similar), keyword=score)
+                    for memory, score in found
+                ]
+            wanted *= 4
+
+    # -- both -------------------------------------------------------------------------------------
+
+    def _looked_at(
+        self, found: Sequence[tuple[str, float]], search: Search, read: dict[str, Memory]
+    ) -> list[tuple[Memory, float]]:
+        """The memories of rows that were found, as many as are wanted; those that do not fit out.
+
+        What is known of the rows here is coarse: of events it is the hull, and the last second's
+        writing of other processes is not in it.
+        """
+        kept: list[tuple[Memory, float]] = []
+        for start in range(0, len(found), search.limit):
+            part = found[start : start + search.limit]
+            memories = self._read([row_id for row_id, _ in part], search, read)
+            kept += [
+                (memory, score)
+                for row_id, score in part
+                if (memory := memories.get(row_id)) is not None and _fits(memory, search)
+            ]
+            if len(kept) >= search.limit:
+                break
+        return kept[: search.limit]
+
+    def _read(
+        self, ids: Sequence[str], search: Search, read: dict[str, Memory]
+    ) -> Mapping[str, Memory]:
+        where = self._index.filter_where(search)
+        if where is not None:
+            return self._index.read(ids, where)
+        absent = [row_id for row_id in ids if row_id not in read]
+        if not self._index.foreign:
+            memories, absent = self._mirror.read(absent)
+            read.update(memories)
+        if absent:
+            read.update(self._index.read(absent, None))
+        return read
+
+
+def _with_similarity(found: Sequence[tuple[Memory, float]]) -> list[Memory]:
+    scored = ((memory, min(max(cosine, 0.0), 1.0)) for memory, cosine in found)
+    return [memory.scored(score, similarity=score) for memory, score in scored]
+
+
+def _similarity(memory: Memory, similar: Mapping[str, float]) -> dict[str, float]:
+    return {"similarity": similar[memory.id]} if memory.id in similar else {}
+
+
+def _fits(memory: Memory, search: Search) -> bool:
+    if search.within and not any(memory.matches(each) for each in search.within):
+        return False
+    scope = search.scope.fields()
+    return all(getattr(memory.scope, name) == value for name, value in scope.items())

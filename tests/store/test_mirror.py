@@ -1,0 +1,149 @@
+"""The mirror follows the collection: whoever writes to it, and whatever a call may return."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import chromadb
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from store.kit import SmallEmbedding, contents, ids
+
+from recall_stages.memory import Memory, Scope
+from recall_stages.stage import Search
+from recall_stages.store import RecallStore, kept_rows, mirror, opening, vectors, writer
+from recall_stages.store.vectors import Vectors, unit
+
+
+@pytest.fixture
+def another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stores do not tell each other what they write, as those of two processes cannot."""
+    monkeypatch.setattr(writer, "mirrors_of", lambda _: [])
+
+
+@pytest.fixture
+def two(server_port: int, collection_name: str) -> Iterator[tuple[RecallStore, RecallStore]]:
+    """Two stores on one collection of a server."""
+    client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
+    small = SmallEmbedding()
+    with (
+        RecallStore(client, collection_name, embedding=small) as ours,
+        RecallStore(client, collection_name, embedding=small) as theirs,
+    ):
+        yield ours, theirs
+    client.delete_collection(collection_name)
+
+
+def both_ways(store: RecallStore, text: str, **search: Any) -> list[list[str]]:
+    found = store.find([Search(text, 5, **search), Search(text, 5, method="keyword", **search)])
+    return [ids(each) for each in found]
+
+
+def test_what_another_process_adds_replaces_and_deletes_is_seen_soon(
+    two: tuple[RecallStore, RecallStore], another_process: None
+) -> None:
+    ours, theirs = two
+    ann, bob = Scope(user_id="ann"), Scope(user_id="bob")
+    theirs.add([Memory(id="a", content="tea", scope=ann)])
+    assert both_ways(ours, "tea", scope=ann) == [["a"], ["a"]]
+
+    theirs.add([Memory(id="b", content="tea again", scope=ann)])
+    time.sleep(2 * mirror._POLL)
+    assert both_ways(ours, "tea", scope=ann) == [["a", "b"], ["a", "b"]]
+
+    theirs.add([Memory(id="a", content="tea", scope=bob)])  # now it is bob's alone
+    time.sleep(2 * mirror._POLL)
+    assert both_ways(ours, "tea", scope=ann) == [["b"], ["b"]]
+    assert both_ways(ours, "tea", scope=bob) == [["a"], ["a"]]
+
+    theirs.delete(["b"])
+    time.sleep(2 * mirror._POLL)
+    assert both_ways(ours, "tea", scope=ann) == [[], []]
+
+
+def test_a_replaced_vector_is_not_compared_any_more(
+    two: tuple[RecallStore, RecallStore], another_process: None
+) -> None:
+    ours, theirs = two
+    ours.add([Memory(id="a", content="tea"), Memory(id="b", content="tea bread")])
+    assert both_ways(ours, "tea")[0] == ["a", "b"]
+
+    theirs.add([Memory(id="a", content="train")])
+    time.sleep(2 * mirror._POLL)
+
+    [found] = ours.find([Search("tea", 5)])
+    assert ids(found) == ["b", "a"]
+    assert contents(found) == ["tea bread", "train"]
+
+
+def test_a_call_asks_for_no_more_than_the_cloud_returns(
+    collection_name: str, monkeypatch: pytest.MonkeyPatch, another_process: None
+) -> None:
+    """Chroma Cloud returns 300 rows a call, whatever was asked for."""
+    client = chromadb.EphemeralClient()
+    small = SmallEmbedding()
+    monkeypatch.setattr(opening, "_host", lambda _: "api.trychroma.com")
+    with RecallStore(client, collection_name, embedding=small) as store:
+        store.add(
+            Memory(id=f"m{n:03}", content=f"word{n} tea", scope=Scope(user_id=f"u{n % 2}"))
+            for n in range(700)
+        )
+    collection = chromadb.Collection
+    get, query = collection.get, collection.query
+
+    def limited(self: Any, ids: Any = None, limit: int | None = None, **asked: Any) -> Any:
+        assert len(ids or []) <= 300
+        return get(self, ids=ids, limit=min(limit or 300, 300), **asked)
+
+    def limited_query(self: Any, n_results: int = 10, **asked: Any) -> Any:
+        assert n_results <= 300
+        return query(self, n_results=n_results, **asked)
+
+    monkeypatch.setattr(collection, "get", limited)
+    monkeypatch.setattr(collection, "query", limited_query)
+    with RecallStore(client, collection_name, embedding=small) as store:
+        for n in (0, 299, 300, 699):
+            scope = Scope(user_id=f"u{n % 2}")
+            assert both_ways(store, f"word{n}", scope=scope)[1] == [f"m{n:03}"]
+            assert both_ways(store, f"word{n} tea", scope=scope)[0][0] == f"m{n:03}"
+        assert len(store.find([Search("tea", 650, method="keyword")])[0]) == 650
+    client.delete_collection(collection_name)
+
+
+def test_rows_that_find_no_room_are_read_from_the_collection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kept_rows, "_MOST", 1000)
+    monkeypatch.setattr(vectors, "_MOST", 0)
+    with RecallStore(embedding=SmallEmbedding()) as store:
+        memories = [Memory(id=f"m{n}", content=f"tea word{n}", created_at=n) for n in range(50)]
+        store.add(memories)
+        for n in (0, 30, 49):
+            assert [each[0] for each in both_ways(store, f"word{n}")] == [f"m{n}", f"m{n}"]
+        found = store.find([Search("tea", 50)])[0]
+        assert sorted(ids(found)) == sorted(ids(memories))
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.lists(st.integers(0, 40_000), min_size=1, max_size=60, unique=True).map(sorted),
+    st.randoms(use_true_random=False),
+)
+def test_kept_vectors_compare_as_exact_arithmetic_does(places: list[int], dice: Any) -> None:
+    rng = np.random.default_rng(dice.randrange(2**32))
+    rows = rng.standard_normal((len(places), 16)).astype(np.float32)
+    vector = unit(rng.standard_normal(16).astype(np.float32))
+    kept = Vectors()
+    order = rng.permutation(len(places))
+    kept.keep(np.array(places)[order], rows[order])
+    assert not kept.missing(np.array(places)).any()
+    expected = rows @ vector / np.linalg.norm(rows, axis=1)
+    assert kept.cosines(np.array(places), vector) == pytest.approx(expected, abs=1e-5)
+
+    kept.forget(places[0])
+    assert kept.missing(np.array(places)).tolist() == [True] + [False] * (len(places) - 1)
+    assert len(kept) == len(places) - 1

@@ -1,0 +1,179 @@
+"""Every way to the memories finds the same ones: compared with exact search, each way forced."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from store.kit import SmallEmbedding, ids
+
+from recall_stages.memory import Memory, Scope
+from recall_stages.stage import Search
+from recall_stages.store import RecallStore, planner, searcher
+from recall_stages.store.minilm import MiniLM
+from recall_stages.timeline import TimeRange
+
+ROUTES: list[planner.Route] = ["graph", "rows", "where"]
+FIRST = datetime(2023, 1, 1, tzinfo=UTC)
+DAYS = 400
+USERS = ["ann", "bob", None]
+WORDS = ["tea", "dentist", "street", "garden", "train", "letter", "music", "river", "bread", "sea"]
+
+
+def _memories(count: int, seed: int = 7) -> list[Memory]:
+    dice = random.Random(seed)
+    moments = [FIRST + timedelta(seconds=dice.randrange(DAYS * 86_400)) for _ in range(count)]
+    return [
+        Memory(
+            id=f"m{number}",
+            content=f"{' '.join(dice.choices(WORDS, k=3))} word{number}",
+            created_at=moment,
+            events=[TimeRange(moment - timedelta(days=9), moment - timedelta(days=8), "day")]
+            if dice.random() < 0.2
+            else [],
+            scope=Scope(user_id=dice.choice(USERS)),
+        )
+        for number, moment in enumerate(moments)
+    ]
+
+
+MEMORIES = _memories(900)
+
+
+@pytest.fixture(scope="module")
+def filled() -> Iterator[RecallStore]:
+    with RecallStore(embedding=SmallEmbedding()) as store:
+        store.add(MEMORIES)
+        yield store
+
+
+@pytest.fixture(scope="module")
+def reopened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecallStore]:
+    """The same rows, none of whose vectors has been seen in this process."""
+    path: Path = tmp_path_factory.mktemp("store")
+    with RecallStore(path, embedding=SmallEmbedding()) as store:
+        store.add(MEMORIES)
+    with RecallStore(path, embedding=SmallEmbedding()) as store:
+        store.find([Search("tea", 1, method="keyword")])  # reads the rows, not the vectors
+        yield store
+
+
+def exact(search: Search) -> list[str]:
+    """The answer by definition: all memories looked at, all similarities computed."""
+    embedding = SmallEmbedding()
+    asked = np.array(embedding.embed_query(search.text))
+    scope = search.scope.fields()
+    fitting = [
+        each
+        for each in MEMORIES
+        if (not search.within or any(each.matches(span) for span in search.within))
+        and all(getattr(each.scope, name) == value for name, value in scope.items())
+    ]
+    cosines = {x.id: float(np.array(embedding.embed_query(x.content)) @ asked) for x in fitting}
+    return sorted(cosines, key=lambda row_id: -cosines[row_id])[: search.limit]
+
+
+@st.composite
+def searches(draw: st.DrawFn) -> Search:
+    start = FIRST + timedelta(hours=draw(st.integers(-48, DAYS * 24)))
+    width = draw(st.sampled_from([1, 6, 24, 7 * 24, 40 * 24, 90 * 24, 200 * 24, 9999 * 24]))
+    within = (TimeRange(start, start + timedelta(hours=width), "day"),)
+    return Search(
+        " ".join(draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=3))),
+        limit=draw(st.sampled_from([1, 5, 50])),
+        scope=Scope(user_id=draw(st.sampled_from(USERS))),
+        within=draw(st.sampled_from([within, within, ()])),
+    )
+
+
+@pytest.mark.parametrize("store", ["filled", "reopened"])
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_forced_way_finds_what_exact_search_finds(
+    route: planner.Route, store: str, request: pytest.FixtureRequest, monkeypatch: Any
+) -> None:
+    opened: RecallStore = request.getfixturevalue(store)
+    # The graph may come back short; then comes what is exact.
+    ways = [route, "where"] if route == "graph" else [route]
+    monkeypatch.setattr(searcher, "routes", lambda _: ways)
+
+    @given(searches())
+    @settings(deadline=None, max_examples=40)
+    def holds(search: Search) -> None:
+        assert ids(opened.find([search])[0]) == exact(search)
+
+    holds()
+
+
+def test_the_way_chosen_finds_it_too(filled: RecallStore) -> None:
+    @given(searches())
+    @settings(deadline=None, max_examples=60)
+    def holds(search: Search) -> None:
+        assert ids(filled.find([search])[0]) == exact(search)
+
+    holds()
+
+
+def test_every_way_is_chosen_where_it_is_the_cheapest() -> None:
+    def first(matching: int | None, unread: int, rows: int = 100_000) -> str:
+        return planner.routes(planner.Conditions(50, rows, matching, unread))[0]
+
+    assert first(100_000, 100_000) == "graph"
+    assert first(60_000, 60_000) == "graph"
+    assert first(150, 150) == "rows"
+    assert first(5_000, 0) == "rows"
+    assert first(None, 0) == "where"
+    assert first(6_000, 6_000, rows=8_000_000) == "rows"
+    assert first(800, 800, rows=1_000) == "graph"
+
+
+def test_only_what_cannot_come_back_short_stands_alone() -> None:
+    for matching in (None, 0, 1, 50, 1000, 50_000, 100_000):
+        for unread in (0, matching or 0):
+            ways = planner.routes(planner.Conditions(50, 100_000, matching, unread))
+            assert ways[-1] in {"rows", "where"}
+
+
+@pytest.mark.parametrize("share", [0.05, 0.25, 0.6, 1.0])
+def test_the_graph_finds_nearly_all_of_real_embeddings(share: float, monkeypatch: Any) -> None:
+    """Recall of the ten nearest against exact search, over the graph alone."""
+    dice = random.Random(3)
+    subjects = ["My sister", "The dentist", "Our neighbour", "Anna", "The old teacher", "Ben"]
+    verbs = ["likes", "lost", "painted", "asked about", "forgot", "brought", "sold", "repaired"]
+    things = ["green tea", "a red bicycle", "the garden", "letters", "an umbrella", "the piano"]
+    places = ["in Berlin", "by the river", "at work", "on the train", "at home", "in the museum"]
+    texts = [
+        f"{dice.choice(subjects)} {dice.choice(verbs)} {dice.choice(things)} {dice.choice(places)}"
+        for _ in range(1200)
+    ]
+    texts = sorted(set(texts))
+    model = MiniLM()
+    vectors = model.embed_documents(texts)
+    moments = [FIRST + timedelta(hours=number) for number in range(len(texts))]
+    dice.shuffle(moments)
+    span = TimeRange(FIRST, FIRST + timedelta(hours=len(texts) * share), "day")
+    with RecallStore(embedding=model, event_times=False) as store:
+        store.add(
+            Memory(id=str(n), content=text, created_at=moments[n]) for n, text in enumerate(texts)
+        )
+        monkeypatch.setattr(searcher, "routes", lambda _: ["graph", "where"])
+        hits, wanted = 0, 0
+        for question in [
+            "Who likes tea?",
+            "What happened in the museum?",
+            "the bicycle",
+            "letters",
+        ]:
+            similar = vectors @ model.embed_query(question)
+            inside = [n for n in range(len(texts)) if span.contains(moments[n])]
+            best = {str(n) for n in sorted(inside, key=lambda n: -similar[n])[:10]}
+            found = store.find([Search(question, 10, within=(span,))])[0]
+            hits += len(best & set(ids(found)))
+            wanted += len(best)
+    assert hits / wanted >= 0.98

@@ -1,0 +1,221 @@
+"""Writing: nothing is done twice, and what several bring at once is written together."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from store.kit import SmallEmbedding, contents, ids
+
+from recall_stages.errors import StoreError
+from recall_stages.memory import Memory
+from recall_stages.stage import Search
+from recall_stages.store import RecallStore
+
+
+class Counting(SmallEmbedding):
+    """Remembers what it was asked to embed, batch by batch; cannot embed what is bad."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batches: list[list[str]] = []
+        self.takes = 0.0  # seconds
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        self.batches.append(list(texts))
+        time.sleep(self.takes)
+        if any(text.startswith("bad") for text in texts):
+            raise RuntimeError("the model is out of words")
+        return super().embed_documents(texts)
+
+    @property
+    def texts(self) -> list[str]:
+        return [text for batch in self.batches for text in batch]
+
+
+@pytest.fixture
+def embedding() -> Counting:
+    return Counting()
+
+
+@pytest.fixture
+def store(embedding: Counting) -> Iterator[RecallStore]:
+    with RecallStore(embedding=embedding) as opened:
+        yield opened
+
+
+class TestUnchanged:
+    def test_what_is_there_as_it_is_is_not_embedded_again(
+        self, store: RecallStore, embedding: Counting
+    ) -> None:
+        memories = [Memory(id=f"m{n}", content=f"word{n}", created_at=n) for n in range(600)]
+        store.add(memories[:300])
+        store.add(memories)
+        assert sorted(embedding.texts) == sorted(contents(memories))
+        assert store.get(ids(memories)) == memories
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"content": "coffee"},
+            {"created_at": 5},
+            {"author": "Ann"},
+            {"memory_type": "insight"},
+            {"when_to_use": "thirsty"},
+            {"metadata": {"stars": 4}},
+            {"metadata": {}},
+            {"quality": 0.5},
+            {"scope": {"user_id": "ann"}},
+        ],
+        ids=str,
+    )
+    def test_whatever_has_changed_is_written(
+        self, store: RecallStore, embedding: Counting, change: dict[str, Any]
+    ) -> None:
+        first = {"id": "one", "content": "tea", "created_at": 0, "metadata": {"stars": 3}}
+        store.add([first])
+        store.add([{**first, **change}])
+        assert len(embedding.batches) == 2
+        assert store.get(["one"]) == [Memory.model_validate({**first, **change})]
+
+    def test_one_that_comes_again_without_a_time_keeps_its_first(
+        self, store: RecallStore, embedding: Counting
+    ) -> None:
+        told = {"id": "one", "content": "I was at the sea yesterday."}
+        store.add([told])
+        before = store.get(["one"])
+        assert before[0].events
+        time.sleep(0.01)
+        store.add([told])
+        assert store.get(["one"]) == before
+        assert len(embedding.batches) == 1
+
+
+class TestTogether:
+    async def test_what_tasks_add_at_once_is_embedded_together(
+        self, store: RecallStore, embedding: Counting
+    ) -> None:
+        embedding.takes = 0.2
+        made = await asyncio.gather(*(store.aadd([f"word{n}"]) for n in range(60)))
+        assert store.count() == 60
+        assert len(embedding.batches) < 12
+        assert [contents(store.get(each)) for each in made] == [[f"word{n}"] for n in range(60)]
+        assert all(len(batch) <= 300 for batch in embedding.batches)
+
+    async def test_one_that_fails_takes_nothing_from_the_others(
+        self, store: RecallStore, embedding: Counting
+    ) -> None:
+        embedding.takes = 0.1
+        texts = [f"bad {n}" if n % 7 == 0 else f"word{n}" for n in range(30)]
+        done = await asyncio.gather(*(store.aadd([x]) for x in texts), return_exceptions=True)
+        failed = [
+            text for text, each in zip(texts, done, strict=True) if isinstance(each, Exception)
+        ]
+        assert failed == [text for text in texts if text.startswith("bad")]
+        assert all("out of words" in str(x) for x in done if isinstance(x, Exception))
+        assert store.count() == len(texts) - len(failed)
+
+    async def test_one_that_is_cancelled_takes_nothing_from_the_others(
+        self, store: RecallStore, embedding: Counting
+    ) -> None:
+        embedding.takes = 0.2
+        tasks = [asyncio.create_task(store.aadd([f"word{n}"])) for n in range(20)]
+        await asyncio.sleep(0.1)
+        for task in tasks[::3]:
+            task.cancel()
+        done = await asyncio.gather(*tasks, return_exceptions=True)
+        kept = [each for each in done if not isinstance(each, BaseException)]
+        assert len(kept) >= 13
+        for made in kept:
+            assert len(store.get(made)) == 1
+        store.add(["after"])
+        assert store.find([Search("after", 1)])[0][0].content == "after"
+
+    async def test_two_that_write_one_row_leave_the_later(
+        self, store: RecallStore, embedding: Counting
+    ) -> None:
+        embedding.takes = 0.1
+        rows = [{"id": "same", "content": f"word{n}", "created_at": n} for n in range(10)]
+        await asyncio.gather(*(store.aadd([row]) for row in rows))
+        assert store.count() == 1
+        [kept] = store.get(["same"])
+        assert store.find([Search(kept.content, 1)])[0][0].score == pytest.approx(1, abs=1e-5)
+
+    def test_threads_are_joined_too(self, store: RecallStore, embedding: Counting) -> None:
+        embedding.takes = 0.2
+        threads = [threading.Thread(target=store.add, args=([f"word{n}"],)) for n in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert store.count() == 20
+        assert len(embedding.batches) < 10
+
+    def test_a_vector_of_another_length_stores_nothing(self, store: RecallStore) -> None:
+        store.add(["tea"])
+        store._writer._embedding = SmallEmbedding(32)  # type: ignore[assignment]
+        with pytest.raises((StoreError, AttributeError)):
+            store.add(["train"])
+        assert store.count() == 1
+
+
+def test_a_load_that_was_killed_is_taken_up_where_it_ended(tmp_path: Path) -> None:
+    """A real process is killed half-way; the next ends with the same, and embeds the rest."""
+    script = """
+        import sys, time
+        from pathlib import Path
+        from recall_stages.memory import Memory
+        from recall_stages.store import RecallStore
+        from store.kit import SmallEmbedding
+
+        class Noting(SmallEmbedding):
+            def embed_documents(self, texts):
+                time.sleep(float(sys.argv[3]))
+                with open(sys.argv[2], "a") as log:
+                    log.writelines(text + "\\n" for text in texts)
+                return super().embed_documents(texts)
+
+        with RecallStore(sys.argv[1], embedding=Noting()) as store:
+            store.add(
+                Memory(id=f"m{n}", content=f"word{n} of the load", created_at=n)
+                for n in range(3000)
+            )
+            print(store.count())
+    """
+    log = tmp_path / "embedded.txt"
+
+    def load(seconds: str) -> subprocess.Popen[str]:
+        tests = Path(__file__).parent.parent
+        return subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(script), str(tmp_path / "store"), log, seconds],
+            env={"PYTHONPATH": f"{tests}:{tests.parent}", "PATH": "", "HOME": str(tmp_path)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    first = load("0.3")
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and (not log.exists() or log.read_text().count("\n") < 1000):
+        time.sleep(0.02)
+    first.kill()
+    first.communicate(timeout=30)
+    before = log.read_text().splitlines()
+    out, _ = load("0").communicate(timeout=120)
+    embedded = log.read_text().splitlines()
+
+    assert 1000 <= len(before) < 3000
+    assert out.strip() == "3000"
+    # What was being written when the process was killed may have been embedded and not stored.
+    assert len(embedded) <= 3000 + 250
+    assert set(embedded) == {f"word{n} of the load" for n in range(3000)}
+    with RecallStore(tmp_path / "store", embedding=SmallEmbedding()) as store:
+        found = store.find([Search(f"word{n}", 1) for n in (0, 999, 1700, 2999)])
+        assert [each[0].id for each in found] == ["m0", "m999", "m1700", "m2999"]
