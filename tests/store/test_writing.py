@@ -146,6 +146,7 @@ class TestTogether:
         rows = [{"id": "same", "content": f"word{n}", "created_at": n} for n in range(10)]
         await asyncio.gather(*(store.aadd([row]) for row in rows))
         assert store.count() == 1
+        assert len(embedding.texts) == len(set(embedding.texts))
         [kept] = store.get(["same"])
         assert store.find([Search(kept.content, 1)])[0][0].score == pytest.approx(1, abs=1e-5)
 
