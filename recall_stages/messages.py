@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, ValidationError
 
 from recall_stages.settings import Settings
+
+_NAMES = ("content", "role", "type", "name", "id")
+_TIMES = ("created_at", "timestamp")  # where a message may say when it was sent
 
 LATEST = 3
 """How many of the last messages say what a conversation is about now, as the seed has it."""
@@ -16,14 +20,20 @@ class Message(Settings):
     """What somebody said in a conversation.
 
     Args:
-        role: Who: user, assistant, ... as the API has it.
-        content: The text.
+        role: Who: user, assistant, ... as the API has it; empty where it does not say.
+        content: The text; of several parts the texts among them.
+        name: Who, by name.
+        id: Its id, where it has one.
+        sent_at: When, as the message tells it: epoch seconds, ISO 8601 or datetime.
     """
 
     model_config = ConfigDict(frozen=True)
 
     role: str
     content: str
+    name: str = ""
+    id: str = ""
+    sent_at: float | str | datetime | None = None
 
 
 def read_messages(given: object) -> tuple[Message, ...]:
@@ -44,8 +54,45 @@ def read_messages(given: object) -> tuple[Message, ...]:
         raise ValueError(  # noqa: TRY004 - pydantic gathers it among its errors
             f"messages must be a list of messages, each with a role and a content; got {given!r}"
         )
-    messages = map(_message, given)
-    return tuple(message for message in messages if message.content)
+    messages = (read_message(each) for each in given)
+    return tuple(
+        message if message.role else message.model_copy(update={"role": "user"})
+        for message in messages
+        if message.content
+    )
+
+
+def read_message(given: object) -> Message:
+    """Read one message; neither framework is imported, what it says is asked of it by name.
+
+    Args:
+        given: A mapping with ``content`` and ``role`` (or ``type``), a (role, text) pair, a
+            LangChain message or a LlamaIndex chat message. When it was sent is looked for under
+            ``created_at`` and ``timestamp``, in its ``additional_kwargs`` too.
+
+    Raises:
+        ValueError: When it is none of these.
+
+    Examples:
+        >>> read_message({"role": "user", "content": [{"text": "Hi"}], "name": "Ann"})
+        Message(role='user', content='Hi', name='Ann', id='', sent_at=None)
+    """
+    if isinstance(given, Message):
+        return given
+    said = _said(given)
+    role = said.get("role") or said.get("type")
+    try:
+        return Message(
+            role=str(getattr(role, "value", role) or ""),
+            content=_text(said.get("content")).strip(),
+            name=str(said.get("name") or ""),
+            id=str(said.get("id") or ""),
+            sent_at=next((said[name] for name in _TIMES if said.get(name) is not None), None),
+        )
+    except ValidationError as error:
+        raise ValueError(
+            f"a message was sent at a time; got {error.errors()[0]['input']!r}"
+        ) from error
 
 
 def latest(messages: Sequence[Message], longest: int) -> list[tuple[str, str]]:
@@ -61,18 +108,18 @@ def latest(messages: Sequence[Message], longest: int) -> list[tuple[str, str]]:
     ]
 
 
-def _message(given: object) -> Message:
-    if isinstance(given, Message):
+def _said(given: object) -> Mapping[str, object]:
+    """What a message says about itself, by the names that a mapping uses."""
+    if isinstance(given, Mapping) and "content" in given:
         return given
-    if isinstance(given, Mapping):
-        role, content = given.get("role", given.get("type")), given.get("content")
-    elif isinstance(given, tuple) and len(given) == 2:
-        role, content = given
-    elif hasattr(given, "content"):
-        role, content = getattr(given, "role", getattr(given, "type", None)), given.content
-    else:
-        raise ValueError(f"a message has a role and a content; got {given!r}")
-    return Message(role=str(getattr(role, "value", role) or "user"), content=_text(content).strip())
+    if isinstance(given, tuple) and len(given) == 2:
+        return {"role": given[0], "content": given[1]}
+    if hasattr(given, "content"):
+        more = getattr(given, "additional_kwargs", None)
+        own = {name: value for name in _NAMES if (value := getattr(given, name, None)) is not None}
+        return {**(more if isinstance(more, Mapping) else {}), **own}
+    told = f" with {', '.join(map(str, given))}" if isinstance(given, Mapping) else ""
+    raise ValueError(f"a message has a role and a content; got {type(given).__name__}{told}")
 
 
 def _text(content: object) -> str:

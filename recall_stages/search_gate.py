@@ -137,7 +137,8 @@ class SearchGate(Stage):
     def apply(self, recall: Recall) -> Recall | Steps:
         """Let a question that needs memories pass, and end the work on one that needs none."""
         before = read_turns([(each.role, each.content) for each in recall.query.messages])
-        reading = self._read([*before, Turn(USER, recall.query.text)], "")
+        asked = [Turn(USER, recall.query.text)] if recall.query.text else []
+        reading = self._read([*before, *asked], "")
         low, high = self.undecided
         if self.llm is not None and low <= reading.score < high:
             return self._asked(recall, reading)

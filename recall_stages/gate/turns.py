@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Protocol, runtime_checkable
 
+from recall_stages.messages import read_message
+
 USER, OTHER = "user", "other"
 
 _USERS = {"user", "human", "用户", "benutzer", "nutzer", "usuario", "utilisateur"}
@@ -85,31 +87,13 @@ def _labelled(text: str) -> Iterator[Turn]:
 def _turn(message: object) -> Turn:
     if message is None or isinstance(message, str):
         return Turn(USER, message or "")
-    if isinstance(message, Mapping):
-        role = message.get("role") or message.get("type")
-        return Turn(_side(role), _text(message.get("content")))
-    if isinstance(message, tuple) and len(message) == 2:
-        return Turn(_side(message[0]), _text(message[1]))
-    if isinstance(message, Message):
-        role = getattr(message, "role", None) or getattr(message, "type", None)
-        return Turn(_side(role), _text(message.content))
-    raise TypeError(
-        "a conversation is a text or a list of messages with a role and a content; "
-        f"got {type(message).__name__}"
-    )
+    try:
+        said = read_message(message)
+    except ValueError as error:
+        raise TypeError(f"a conversation is a text or a list of messages; {error}") from error
+    return Turn(_side(said.role), said.content)
 
 
-def _side(role: object) -> str:
+def _side(role: str) -> str:
     """The user's, unless the role says otherwise."""
-    name = str(getattr(role, "value", role) or "user").lower()
-    return OTHER if name in _OTHERS else USER
-
-
-def _text(content: object) -> str:
-    """The text of a content: itself, or that of its blocks; pictures and calls have none."""
-    if content is None or isinstance(content, str):
-        return content or ""
-    if isinstance(content, Iterable) and not isinstance(content, Mapping):
-        return "\n".join(filter(None, map(_text, content)))
-    said = content.get("text") if isinstance(content, Mapping) else getattr(content, "text", None)
-    return said if isinstance(said, str) else ""
+    return OTHER if role.lower() in _OTHERS else USER

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 
 from recall_stages.errors import MemoryFormatError, StoreError
 from recall_stages.memory import Memory, Scope
-from recall_stages.store.messages import read_message
+from recall_stages.store.messages import read_turn
 from recall_stages.store.rows import index_text
 
 _PAUSE = timedelta(hours=1)  # after a longer one, a turn is not about the one before it
@@ -42,7 +42,7 @@ def conversation(  # noqa: PLR0913 - all that a turn's place in time and in the 
     """The turns of a conversation as memories that can be stored, the oldest first.
 
     Args:
-        messages: What was said, the oldest first; see `read_message`.
+        messages: What was said, the oldest first; see `read_turn`.
         scope: Whose conversation it is.
         created_at: When it took place, for messages that do not say.
         now: The time of messages of which nobody says it, and which are not stored yet.
@@ -57,7 +57,7 @@ def conversation(  # noqa: PLR0913 - all that a turn's place in time and in the 
         raise MemoryFormatError(
             f"expected a list of messages; got one {type(messages).__name__}: put it in a list"
         )
-    read = (read_message(message, scope) for message in messages)
+    read = (read_turn(message, scope) for message in messages)
     turns = _named([turn for turn in read if turn is not None], created_at)
     before = stored([turn_before]) if turn_before else []
     if turn_before and not before:

@@ -1,5 +1,7 @@
 """The gate in retrievers and in the lists of the frameworks: one table, both faces, sync, async."""
 
+from typing import Any
+
 import pytest
 from faces.adapters import Face, Found
 from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
@@ -26,13 +28,12 @@ CANDIDATES = [Found("filling", "The dentist put a filling in my tooth.", 0.6, {}
 def test_a_question_that_needs_no_memories_gets_none(
     store: RecallStore, face: Face, question: str
 ) -> None:
-    gated = face.RecallRetriever(store=store, gate=face.SearchGate())
-    searches = _count_searches(store)
+    counted = Counted(store)
 
-    found = face.ask(gated, question)
+    found = face.ask(face.RecallRetriever(store=counted, gate=face.SearchGate()), question)
 
     assert bool(found) is QUESTIONS[question] is face.should_search_memory(question)
-    assert bool(searches) is QUESTIONS[question]
+    assert bool(counted.searches) is QUESTIONS[question]
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -61,11 +62,11 @@ def test_in_a_list_of_the_framework_it_drops_the_candidates(face: Face, question
 
 def test_among_the_stages_of_a_retriever_it_ends_the_work(store: RecallStore, face: Face) -> None:
     stages = [face.SearchGate(), face.ExtractTime(), face.FuseRerank()]
-    retriever = face.RecallRetriever(store=store, stages=stages)
-    searches = _count_searches(store)
+    counted = Counted(store)
+    retriever = face.RecallRetriever(store=counted, stages=stages)
 
     assert face.ask(retriever, "What is a dentist?") == []
-    assert not searches
+    assert not counted.searches
     assert face.ask(retriever, "Who is my dentist?")
 
 
@@ -138,14 +139,18 @@ def test_what_is_no_gate_is_refused(store: RecallStore, face: Face) -> None:
         face.SearchGate(llm="gpt")
 
 
-def _count_searches(store: RecallStore) -> list[object]:
-    """What is looked up from now on."""
-    searches: list[object] = []
-    answers = store._answers
+class Counted:
+    """A store that keeps what is looked up in it."""
 
-    def counted(asked: object, vectors: object) -> object:
-        searches.append(asked)
-        return answers(asked, vectors)
+    def __init__(self, store: RecallStore) -> None:
+        self.searches: list[Any] = []
+        self._store = store
+        self.get, self.add = store.get, store.add
 
-    store._answers = counted
-    return searches
+    def find(self, searches: Any) -> Any:
+        self.searches += searches
+        return self._store.find(searches)
+
+    async def afind(self, searches: Any) -> Any:
+        self.searches += searches
+        return await self._store.afind(searches)
