@@ -89,7 +89,7 @@ class Mirror:
     def refresh(self, *, build: bool) -> None:
         """Learn what others have written; where there is no mirror yet, build it if that is asked.
 
-        Reading 100,000 rows takes about ten seconds.
+        Reading 100,000 rows takes ten to twenty seconds.
         """
         with self._lock:
             if not self.ready and build:
