@@ -9,6 +9,7 @@ import chromadb
 import pytest
 
 import langchain_recall
+from recall_stages.retriever import CallOptions
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -46,6 +47,29 @@ def test_a_collection_that_you_have(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert found[0].page_content == "Ann sees the dentist."
     assert found[0].metadata["recall_time_match"] == "recorded"
     shown["store"].close()
+
+
+@pytest.mark.parametrize("block", BLOCKS[3:], ids=["agent", "memory"])
+def test_agents_remember(block: str, tmp_path: Path) -> None:
+    told = BLOCKS[3].split("model =")[0]  # both find what the first one stores
+    once = "" if block is BLOCKS[3] else f"{told}store.close()\n"
+
+    done = subprocess.run(
+        [sys.executable, "-c", once + block],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert "My sister's birthday is on 3 May." in done.stdout, done.stderr
+
+
+def test_what_a_call_may_set_stands_first() -> None:
+    table = README.split("| setting |")[1].split("\n\n")[0].splitlines()[2:12]
+    named = {name for row in table for name in re.findall(r"`([a-z_]+)`", row.split("|")[1])}
+
+    assert named == set(CallOptions.__annotations__)
 
 
 def test_the_commands_it_names_are_in_the_makefile() -> None:
