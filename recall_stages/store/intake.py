@@ -10,7 +10,13 @@ from recall_stages.errors import MemoryFormatError
 from recall_stages.event_times import event_times
 from recall_stages.memory import Memory, MetadataValue
 from recall_stages.store.moments import new_id
-from recall_stages.store.rows import CREATED_KEYS, EVENT_KEYS, WRITTEN_AT, to_metadata
+from recall_stages.store.rows import (
+    CREATED_KEYS,
+    EVENT_KEYS,
+    WRITTEN_AT,
+    to_metadata,
+    without_strays,
+)
 
 MemoryInput = Memory | Mapping[str, object] | str
 
@@ -44,7 +50,7 @@ class Ready:
         ignored = self.made_now | {WRITTEN_AT}
         old, new = (
             {key: value for key, value in each.items() if key not in ignored}
-            for each in (metadata, self.metadata)
+            for each in (without_strays(dict(metadata)), self.metadata)
         )
         return old == new
 

@@ -183,7 +183,7 @@ def to_memory(  # noqa: PLR0913, PLR0917 - a row, how to read it, how near it is
 
     Rows are read by the hundred for one question, so they are not validated again.
     """
-    row = _without_strays(dict(metadata or {}))
+    row = without_strays(dict(metadata or {}))
     content = document if fields.content is None else row.pop(fields.content, document)
     if not isinstance(content, str) or not content.strip():
         _log.debug("row %s holds no text and is passed over", row_id)
@@ -217,7 +217,7 @@ def _scope(*owners: str) -> Scope:
     return Scope.model_construct(None, **{name: value or None for name, value in values})
 
 
-def _without_strays(row: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
+def without_strays(row: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
     """A row of ours with the lists that it was written with, and no others.
 
     Chroma 1.5 keeps the lists of a deleted collection, and a new row in their place inherits

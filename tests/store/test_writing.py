@@ -62,6 +62,16 @@ class TestUnchanged:
         assert sorted(embedding.texts) == sorted(contents(memories))
         assert store.get(ids(memories)) == memories
 
+    def test_lists_that_chroma_has_mixed_in_do_not_count_as_a_change(
+        self, store: RecallStore, embedding: Counting
+    ) -> None:
+        """Chroma keeps the lists of deleted collections, and new rows inherit them."""
+        told = {"id": "one", "content": "tea", "created_at": 0, "metadata": {"tags": ["a"]}}
+        store.add([told])
+        store._opened.collection.update(ids=["one"], metadatas=[{"strays": ["x", "y"]}])
+        store.add([told])
+        assert len(embedding.batches) == 1
+
     @pytest.mark.parametrize(
         "change",
         [
