@@ -10,6 +10,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import Memory
 
 from llamaindex_recall import RecallMemoryBlock, RecallRetriever
+from recall_stages.stage import Search
 from recall_stages.store import RecallStore
 
 LONG = "So we talked about the weather for a while, and then about nothing in particular. "
@@ -99,8 +100,7 @@ def test_messages_that_do_not_fit_are_kept_with_speaker_and_session(counting: Co
     asyncio.run(memory.aput_messages([told("My cat is called Tom.", timestamp="2024-01-05")]))
     asyncio.run(memory.aput_messages([told(LONG * 3, "assistant"), told(LONG * 3)]))
 
-    found = counting.get([m for m in _ids(counting) if m])
-    cat = next(memory for memory in found if "Tom" in memory.content)
+    [[cat]] = counting.find([Search("cat Tom", 1, method="keyword")])
     assert (cat.author, cat.scope.session_id, cat.scope.user_id) == ("user", "s1", "ann")
     assert cat.created_at.date().isoformat() == "2024-01-05"
     assert "called Tom" in seen(memory_of(remembering(counting), "s2"), "What is my cat called?")
@@ -171,7 +171,3 @@ def test_two_users_never_see_each_others_memories(store: RecallStore) -> None:
     for user, text in zip(order, asyncio.run(ask_all()), strict=True):
         assert ("Dr. Lee" in text) == (user == "bob")
         assert ("Elm Street" in text) == (user == "ann")
-
-
-def _ids(store: RecallStore) -> list[str]:
-    return list(store._collection.get(include=[])["ids"])
