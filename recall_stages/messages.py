@@ -48,7 +48,7 @@ def read_messages(given: object) -> tuple[Message, ...]:
 
     Examples:
         >>> read_messages([{"role": "user", "content": "Where were we?"}, ("ai", "")])
-        (Message(role='user', content='Where were we?'),)
+        (Message(role='user', content='Where were we?', name='', id='', sent_at=None),)
     """
     if isinstance(given, str | Mapping) or not isinstance(given, Sequence):
         raise ValueError(  # noqa: TRY004 - pydantic gathers it among its errors
