@@ -26,7 +26,7 @@ demo: $(READY)  ## load real conversations and ask them three questions
 	$(BIN)/python -m llamaindex_recall $(ASK) --user-id Emily "What makes me nervous?"
 
 test: $(READY)  ## the tests; no network
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 check: $(READY)  ## format, lint, types, layers
 	$(BIN)/ruff format --check .
@@ -38,8 +38,10 @@ fix: $(READY)  ## format, and what the linter can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(READY)  ## latency; with DATA=folder, retrieval quality on that folder too
+bench: $(READY)  ## latency, loading; with DATA=folder, retrieval quality on that folder too
 	$(BIN)/python -m benchmarks.latency --rows 10000
+	$(BIN)/python -m benchmarks.loading --memories $(MEMORIES)
+	$(BIN)/python -m benchmarks.gate --data benchmarks/data/gate_heldout.jsonl
 	$(if $(DATA),$(BIN)/python -m benchmarks.retrieval --data $(DATA))
 
 notebooks: $(READY)  ## run the notebooks from top to bottom

@@ -272,7 +272,7 @@ class TestAsEmbedder:
         assert as_embedder(OwnModel(None, **attributes)).model_name == name
 
     @pytest.mark.parametrize(
-        "model", ["all-MiniLM-L6-v2", 384, object(), lambda texts: texts, OwnModel], ids=repr
+        "model", ["all-MiniLM-L6-v2", 384, object(), lambda texts: texts, OwnModel]
     )
     def test_anything_else_is_refused(self, model: object) -> None:
         with pytest.raises(TypeError, match="LangChain Embeddings, a LlamaIndex BaseEmbedding"):

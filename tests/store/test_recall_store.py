@@ -561,7 +561,9 @@ class TestOpening:
             RecallStore(file, embedding=small)
         assert file.read_text() == "{}"
 
-    @pytest.mark.parametrize("source", [42, object(), ["path"], {"path": "x"}], ids=repr)
+    @pytest.mark.parametrize(
+        "source", [42, object(), ["path"], {"path": "x"}], ids=["int", "object", "list", "dict"]
+    )
     def test_anything_else_is_no_source(self, source: Any, small: SmallEmbedding) -> None:
         with pytest.raises(TypeError, match="a path, a chromadb client or a chromadb collection"):
             RecallStore(source, embedding=small)
