@@ -76,11 +76,15 @@ class FuseRerank(RankStage):
         ranges = recall.query.time_ranges or stamped_ranges(memories)
         before = relevances(memories, _BY)
         trust = _trust(memories, before, ranges)
+        authors = {
+            author: self._author_ratio(author, recall.query)
+            for author in {memory.author for memory in memories}
+        }
         fused = [
             self._fuse(
                 memory,
                 relevance,
-                self._author_ratio(memory, recall.query),
+                authors[memory.author],
                 self._time_trace(memory, recall.query, ranges, trust),
             )
             for memory, relevance in zip(memories, before, strict=True)
@@ -101,9 +105,9 @@ class FuseRerank(RankStage):
         ratios = {"type_ratio": type_ratio, "author_ratio": author_ratio, **time}
         return memory.scored(fused, relevance=relevance, **ratios, **{_BY: fused})
 
-    def _author_ratio(self, memory: Memory, query: Query) -> float:
-        named = asks_about(query.text, memory.author)
-        role_ratio = self.fuse_role_ratio_dict.get(memory.author.lower(), 1.0)
+    def _author_ratio(self, author: str, query: Query) -> float:
+        named = asks_about(query.text, author)
+        role_ratio = self.fuse_role_ratio_dict.get(author.lower(), 1.0)
         return self.fuse_author_ratio if named else role_ratio
 
     def _time_trace(
