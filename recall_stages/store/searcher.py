@@ -104,7 +104,9 @@ class Searcher:
     def _worded(
         self, search: Search, read: dict[str, Memory], similar: Mapping[str, float]
     ) -> list[Memory]:
-        wanted = search.limit
+        # A filter is put to Chroma, and each time costs more than many rows: ask rarely.
+        filtered = self._index.filter_where(search) is not None
+        wanted = 4 * search.limit if filtered else search.limit
         while True:
             hits = self._mirror.by_words(search, wanted)
             found = self._looked_at(hits, search, read)
@@ -126,8 +128,9 @@ class Searcher:
         writing of other processes is not in it.
         """
         kept: list[tuple[Memory, float]] = []
-        for start in range(0, len(found), search.limit):
-            part = found[start : start + search.limit]
+        at_once = search.limit if self._index.filter_where(search) is None else len(found) or 1
+        for start in range(0, len(found), at_once):
+            part = found[start : start + at_once]
             memories = self._read([row_id for row_id, _ in part], search, read)
             kept += [
                 (memory, score)

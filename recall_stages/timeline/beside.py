@@ -27,7 +27,7 @@ def unit_beside(now: Now, name: Grain, when: When, sign: int) -> When | None:
             return found.or_else(Reading(cal.shift(inner.start, name, -1), inner.start, name))
         return found.or_else(Reading(inner.end, cal.shift(inner.end, name, 1), name))
 
-    return change(when, find, name)
+    return None if _comes_sooner(when, name) else change(when, find, name)
 
 
 def units_beside(_: Now, name: Grain, when: When, sign: int) -> When | None:
@@ -40,7 +40,15 @@ def units_beside(_: Now, name: Grain, when: When, sign: int) -> When | None:
             return Reading(cal.shift(inner.start, name, -_FEW), inner.start, name)
         return Reading(inner.end, cal.shift(inner.end, name, _FEW), name)
 
-    return change(when, find, name)
+    return None if _comes_sooner(when, name) else change(when, find, name)
+
+
+def _comes_sooner(when: When, name: Grain) -> bool:
+    """Whether it comes round again within the unit: "the year after Wednesday" names no year."""
+    if isinstance(when, Reading):
+        return False
+    begins = cal.day_of(2024, 1, 1)
+    return cal.shift(begins, when.unit, 1) < cal.shift(begins, name, 1)
 
 
 def _weekend_beside(now: Now, sign: int, start: datetime, end: datetime) -> Reading:

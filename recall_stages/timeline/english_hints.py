@@ -50,17 +50,15 @@ def stretches(text: str) -> Iterator[tuple[int, int]]:
     Where there are too many hints the strong ones are kept, the first and the last of them.
     """
     pieces = _WORD.split(text)  # what lies between the words, and the words, in turn
-    words = [word.lower() for word in pieces[1::2]]
-    hints = [
-        at
-        for at, word in enumerate(words)
-        if word in _HINTS or (word[0] <= "9" and not word.isdigit() and len(word) > 1)
-    ]
+    words = pieces[1::2]
+    telling = set(filter(_is_hint, set(words)))  # a long text says the same words again and again
+    hints = [at for at, word in enumerate(words) if word in telling] if telling else []
     if not hints:
         return
     if len(hints) > _MOST_HINTS:
-        strong = [at for at in hints if not _HINTS.get(words[at], False)]
-        weak = [at for at in hints if _HINTS.get(words[at], False)]
+        doubtful = {word for word in telling if _HINTS.get(word.lower(), False)}
+        strong = [at for at in hints if words[at] not in doubtful]
+        weak = [at for at in hints if words[at] in doubtful]
         kept = _outermost(strong, _MOST_HINTS)
         hints = sorted(kept + _outermost(weak, _MOST_HINTS - len(kept)))
     bounds = list(accumulate(map(len, pieces)))
@@ -70,6 +68,10 @@ def stretches(text: str) -> Iterator[tuple[int, int]]:
             last = min(at + _REACH, len(words) - 1)
             yield max(0, bounds[2 * first] - _MARKS), bounds[2 * last + 1] + _MARKS
             first = max(0, following - _REACH) if following else 0
+
+
+def _is_hint(word: str) -> bool:
+    return word.lower() in _HINTS or (word[0] <= "9" and not word.isdigit() and len(word) > 1)
 
 
 def _outermost(hints: list[int], most: int) -> list[int]:

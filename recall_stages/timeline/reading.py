@@ -18,7 +18,7 @@ from recall_stages.timeline.recurrence import Recurrence
 from recall_stages.timeline.time_range import Grain
 
 _MOST_OTHERS = 5  # readings beside the first; each step of a nested phrase could double them
-_MOST_NESTED = 6  # "the end of the beginning of ...": deeper than any speaker goes
+_MOST_NESTED = 4  # "the end of the beginning of ...": deeper than any speaker goes
 _SAMPLE = midnight(date(2024, 1, 1))  # begins a week, a month and a leap year
 _FAR_ENOUGH = 60  # units to search: a Friday the 13th and a 29 February both come sooner
 
