@@ -31,8 +31,8 @@ def memory_of(block: RecallMemoryBlock, session: str = "s1", limit: int = 3000) 
     )
 
 
-def seen(memory: Memory, text: str, **options: Any) -> str:
-    messages = asyncio.run(memory.aget(input=text, **options))
+async def seen(memory: Memory, text: str, **options: Any) -> str:
+    messages = await memory.aget(input=text, **options)
     return "\n".join(str(message.content) for message in messages)
 
 
@@ -65,99 +65,103 @@ def counting(words: object) -> Any:
         yield opened
 
 
-def test_what_was_said_before_is_recalled_as_quoted_material(store: RecallStore) -> None:
-    text = seen(memory_of(remembering(store)), "What did the dentist do last Tuesday?")
+async def test_what_was_said_before_is_recalled_as_quoted_material(store: RecallStore) -> None:
+    text = await seen(memory_of(remembering(store)), "What did the dentist do last Tuesday?")
 
     assert "The dentist put a filling in my tooth." in text
     assert "quoted material" in text
     assert "Dr. Lee" not in text
 
 
-def test_one_question_is_asked_once_however_often_it_is_read(counting: Counting) -> None:
+async def test_one_question_is_asked_once_however_often_it_is_read(counting: Counting) -> None:
     memory = memory_of(remembering(counting))
 
-    first = [seen(memory, "the dentist?") for _ in range(3)]
+    first = [await seen(memory, "the dentist?") for _ in range(3)]
 
     assert counting.asked == 1
     assert len(set(first)) == 1
-    assert seen(memory, "the dentist??")
+    assert await seen(memory, "the dentist??")
     assert counting.asked == 2
 
 
-def test_the_moment_of_asking_can_come_with_the_call(store: RecallStore) -> None:
+async def test_the_moment_of_asking_can_come_with_the_call(store: RecallStore) -> None:
     memory = memory_of(remembering(store))
     asked = {"timestamp": "2024-02-02T12:00:00Z", "time_mode": "require", "k": 1}
 
-    text = seen(memory, "What did the dentist do yesterday?", **asked)
+    text = await seen(memory, "What did the dentist do yesterday?", **asked)
 
     assert "Elm Street" in text
     assert "filling" not in text
 
 
-def test_messages_that_do_not_fit_are_kept_with_speaker_and_session(counting: Counting) -> None:
+async def test_messages_that_do_not_fit_are_kept_with_speaker_and_session(
+    counting: Counting,
+) -> None:
     memory = memory_of(remembering(counting), limit=200)
 
-    asyncio.run(memory.aput_messages([told("My cat is called Tom.", timestamp="2024-01-05")]))
-    asyncio.run(memory.aput_messages([told(LONG * 3, "assistant"), told(LONG * 3)]))
+    await memory.aput_messages([told("My cat is called Tom.", timestamp="2024-01-05")])
+    await memory.aput_messages([told(LONG * 3, "assistant"), told(LONG * 3)])
 
     [[cat]] = counting.find([Search("cat Tom", 1, method="keyword")])
     assert (cat.author, cat.scope.session_id, cat.scope.user_id) == ("user", "s1", "ann")
     assert cat.created_at.date().isoformat() == "2024-01-05"
-    assert "called Tom" in seen(memory_of(remembering(counting), "s2"), "What is my cat called?")
+    assert "called Tom" in await seen(
+        memory_of(remembering(counting), "s2"), "What is my cat called?"
+    )
 
 
-def test_the_rest_is_kept_when_the_session_ends_and_only_once(counting: Counting) -> None:
+async def test_the_rest_is_kept_when_the_session_ends_and_only_once(counting: Counting) -> None:
     block = remembering(counting)
     memory = memory_of(block)
-    asyncio.run(memory.aput_messages([told("My cat is called Tom."), told("Nice.", "assistant")]))
+    await memory.aput_messages([told("My cat is called Tom."), told("Nice.", "assistant")])
 
     for _ in range(2):
-        asyncio.run(block.aflush(memory))
+        await block.aflush(memory)
 
     assert counting.count() == 3
 
 
-def test_a_session_can_keep_to_itself(counting: Counting) -> None:
+async def test_a_session_can_keep_to_itself(counting: Counting) -> None:
     block = remembering(counting, by_session=True)
     memory = memory_of(block, "monday")
-    asyncio.run(memory.aput_messages([told("My cat is called Tom.")]))
-    asyncio.run(block.aflush(memory))
+    await memory.aput_messages([told("My cat is called Tom.")])
+    await block.aflush(memory)
 
-    assert "called Tom" in seen(memory_of(block, "monday"), "What is my cat called?")
-    assert "called Tom" not in seen(memory_of(block, "tuesday"), "What is my cat called?")
+    assert "called Tom" in await seen(memory_of(block, "monday"), "What is my cat called?")
+    assert "called Tom" not in await seen(memory_of(block, "tuesday"), "What is my cat called?")
 
 
-def test_what_goes_wrong_is_logged_and_what_was_not_stored_waits(
+async def test_what_goes_wrong_is_logged_and_what_was_not_stored_waits(
     counting: Counting, caplog: pytest.LogCaptureFixture
 ) -> None:
     block = remembering(counting)
     memory = memory_of(block)
-    asyncio.run(memory.aput_messages([told("My cat is called Tom.")]))
+    await memory.aput_messages([told("My cat is called Tom.")])
     counting.broken = True
 
-    asyncio.run(block.aflush(memory))
-    assert "Tom" not in seen(memory_of(block, "other"), "What is my cat called?")
+    await block.aflush(memory)
+    assert "Tom" not in await seen(memory_of(block, "other"), "What is my cat called?")
     assert "could not be stored" in caplog.text
     assert "could not be asked" in caplog.text
 
     counting.broken = False
-    asyncio.run(block.aput([told("Good night.")], session_id="s1"))
+    await block.aput([told("Good night.")], session_id="s1")
     assert counting.count() == 3
 
 
-def test_too_long_it_leaves_out_the_last_first(store: RecallStore) -> None:
+async def test_too_long_it_leaves_out_the_last_first(store: RecallStore) -> None:
     block = remembering(store)
-    whole = asyncio.run(block.aget([told("the dentist")]))
+    whole = await block.aget([told("the dentist")])
 
-    shorter = asyncio.run(block.atruncate(whole, 20))
+    shorter = await block.atruncate(whole, 20)
 
     assert whole.startswith(str(shorter))
     assert '<memory number="1"' in str(shorter)
     assert whole.count("<memory ") > str(shorter).count("<memory ") >= 1
-    assert asyncio.run(block.atruncate(whole, 10_000)) is None
+    assert await block.atruncate(whole, 10_000) is None
 
 
-def test_two_users_never_see_each_others_memories(store: RecallStore) -> None:
+async def test_two_users_never_see_each_others_memories(store: RecallStore) -> None:
     """A thousand questions in a random order, many at once, of one block for each."""
     blocks = {user: remembering(store, user) for user in ("ann", "bob")}
     order = random.Random(7).choices(["ann", "bob"], k=1000)
@@ -168,6 +172,6 @@ def test_two_users_never_see_each_others_memories(store: RecallStore) -> None:
     async def ask_all() -> list[str]:
         return await asyncio.gather(*(ask(n, user) for n, user in enumerate(order)))
 
-    for user, text in zip(order, asyncio.run(ask_all()), strict=True):
+    for user, text in zip(order, await ask_all(), strict=True):
         assert ("Dr. Lee" in text) == (user == "bob")
         assert ("Elm Street" in text) == (user == "ann")
