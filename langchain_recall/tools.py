@@ -75,6 +75,4 @@ def create_recall_tool(
 
 
 def _told(asked: RecallToolInput, found: list[Document]) -> tuple[str, list[Document]]:
-    memories = [to_memory(document) for document in found]
-    zone = next((each.created_at.tzinfo for each in memories if each.created_at), None)
-    return asked.answer(memories, zone), found
+    return asked.answer([to_memory(document) for document in found]), found

@@ -107,6 +107,4 @@ def create_recall_tool(
 
 
 def _told(asked: RecallToolInput, found: list[NodeWithScore]) -> RecallAnswer:
-    memories = [to_memory(node) for node in found]
-    zone = next((each.created_at.tzinfo for each in memories if each.created_at), None)
-    return RecallAnswer(asked.answer(memories, zone), found)
+    return RecallAnswer(asked.answer([to_memory(node) for node in found]), found)

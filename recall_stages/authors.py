@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from recall_stages.letters import CJK
+
 # No names that a question would use for a person.
 _ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai"})
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_CJK = re.compile(f"[{CJK}]")
 _WORD = re.compile(r"[^\W_]+")
 # Names that are words too: only in capitals do they name somebody.
 _ALSO_WORDS = """

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from math import sqrt
 
+from recall_stages.letters import split_words
 from recall_stages.memory import Memory
-
-_WORD = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|\\w+")
 
 
 def diversified(memories: Sequence[Memory], mmr_lambda: float) -> list[Memory]:
@@ -32,7 +30,7 @@ def diversified(memories: Sequence[Memory], mmr_lambda: float) -> list[Memory]:
         >>> [each.content for each in diversified(many, 0.5)]
         ['I like tea.', 'Tea is at four.', 'I like tea!']
     """
-    counts = [Counter(_WORD.findall(each.content.lower())) for each in memories]
+    counts = [Counter(split_words(each.content.lower())) for each in memories]
     nearest = [0.0] * len(memories)
     left = list(range(len(memories)))
     chosen: list[Memory] = []

@@ -18,7 +18,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-_WORD = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|\\w+(?:['\u2019]\\w+)?")
+from recall_stages.letters import split_words
+
 # Odd multipliers, one a hash.
 _HASHES = np.array(
     [2654435761, 2246822519, 3266489917, 668265263, 374761393, 2127912215], dtype=np.uint64
@@ -53,7 +54,7 @@ def near_duplicates(texts: Sequence[str], threshold: float) -> list[int]:
         [0, 1, 0]
     """
     first: list[int] = []
-    words = [_WORD.findall(_ends(text)) for text in texts]
+    words = [split_words(_ends(text)) for text in texts]
     lowered = [[word.lower() for word in each] for each in words]
     seen: dict[str, int] = {}
     met: dict[int, list[int]] = defaultdict(list)

@@ -7,7 +7,7 @@ at what moment is the operator's matter and never stands in the schema.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta
 
 from pydantic import Field
 
@@ -57,15 +57,16 @@ class RecallToolInput(Settings):
             return CallOptions(time_range=self.when, time_mode="require")
         return CallOptions()
 
-    def answer(self, memories: Sequence[Memory], timezone: tzinfo | None) -> str:
-        """The memories as text, or which time held none.
+    def answer(self, memories: Sequence[Memory]) -> str:
+        """The memories as text, in the time zone they carry, or which time held none.
 
         Examples:
-            >>> RecallToolInput(query="tea?", since="2024-03-01").answer([], None)
+            >>> RecallToolInput(query="tea?", since="2024-03-01").answer([])
             'No memories found since 2024-03-01.'
         """
         if memories:
-            return print_memories(memories, timezone)
+            zone = next((each.created_at.tzinfo for each in memories if each.created_at), None)
+            return print_memories(memories, zone)
         return f"{NOTHING_FOUND.removesuffix('.')}{self._named_time()}."
 
     def _named_time(self) -> str:

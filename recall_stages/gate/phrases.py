@@ -20,11 +20,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from recall_stages.letters import CJK
+
 BOUNDARY = "|"
 
 _GAPS = {"..": 4, "...": 12}
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
+_TOKEN = re.compile(rf"[{CJK}]|[^\W{CJK}]+")
 
 
 class Match(NamedTuple):

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from recall_stages.errors import MemoryFormatError, StoreError
+from recall_stages.letters import CJK
 from recall_stages.memory import Memory, Scope
 from recall_stages.store.messages import read_turn
 from recall_stages.store.rows import index_text
@@ -23,8 +24,7 @@ _PAUSE = timedelta(hours=1)  # after a longer one, a turn is not about the one b
 # they are with the whole turn, where that is a long reply.
 _KEPT = 20
 _STEP = timedelta(milliseconds=1)  # between turns of one time, so that their order stays
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_WORD = re.compile(rf"[{_CJK}]{{1,2}}|[^\s{_CJK}]+")  # two Chinese characters count as a word
+_WORD = re.compile(rf"[{CJK}]{{1,2}}|[^\s{CJK}]+")  # two Chinese characters count as a word
 
 Stored = Callable[[Sequence[str]], list[Memory]]
 """What gives the memories with some ids that are stored already."""

@@ -12,6 +12,7 @@ from recall_stages.stage import Search
 from recall_stages.store.index import Index
 from recall_stages.store.mirror import Mirror
 from recall_stages.store.planner import Conditions, neighbours, routes
+from recall_stages.store.reader import Reader
 
 
 class Searcher:
@@ -39,39 +40,40 @@ class Searcher:
             by_words = any(search.method == "keyword" for search in searches)
             self._mirror.refresh(build=by_words)
         answers: dict[int, list[Memory]] = {}
-        read: dict[str, Memory] = {}  # what one search has read, the others need not
+        readers: dict[str, Reader] = {}
         similar: dict[str, float] = {}
         # Those by meaning first: what they find comes with a similarity.
         for place, search in sorted(enumerate(searches), key=lambda x: x[1].method, reverse=True):
+            where = self._index.filter_where(search)
+            reader = readers.setdefault(repr(where), Reader(self._index, self._mirror, where))
             if search.method == "semantic":
-                answers[place] = self._nearest(vectors[search.text], search, read)
+                answers[place] = self._nearest(vectors[search.text], search, reader)
+                reader.take(answers[place])
                 similar |= {each.id: each.score or 0.0 for each in answers[place]}
             else:
-                answers[place] = self._worded(search, read, similar)
+                answers[place] = self._worded(search, reader, similar)
         return [answers[place] for place in range(len(searches))]
 
     # -- by meaning -------------------------------------------------------------------------------
 
-    def _nearest(
-        self, vector: NDArray[np.float32], search: Search, read: dict[str, Memory]
-    ) -> list[Memory]:
-        given = self._conditions(search)
+    def _nearest(self, vector: NDArray[np.float32], search: Search, reader: Reader) -> list[Memory]:
+        given = self._conditions(search, reader)
         found: list[Memory] = []
         for route in routes(given):
             if route == "graph":
-                found = self._by_graph(vector, search, neighbours(given), read)
+                found = self._by_graph(vector, search, neighbours(given), reader)
             elif route == "rows":
-                found = self._by_rows(vector, search, read)
+                found = self._by_rows(vector, search, reader)
             else:
                 found = self._index.nearest(vector, search)
             if len(found) >= search.limit:
                 break
         return found
 
-    def _conditions(self, search: Search) -> Conditions:
+    def _conditions(self, search: Search, reader: Reader) -> Conditions:
         # Rows of others may change without a mark, and the Cloud has its conditions indexed.
         mirrored = self._mirror.ready and not self._index.foreign and not self._index.cloud
-        if not mirrored or self._index.filter_where(search) is not None:
+        if not mirrored or reader.filtered:
             return Conditions(search.limit, len(self._mirror), matching=None, unread=0)
         matching, unread = self._mirror.survey(search.scope, search.within)
         return Conditions(search.limit, len(self._mirror), matching, unread)
@@ -81,35 +83,29 @@ class Searcher:
         vector: NDArray[np.float32],
         search: Search,
         nearest: int,
-        read: dict[str, Memory],
+        reader: Reader,
     ) -> list[Memory]:
         found = self._index.neighbours(vector, nearest)
         if nearest > search.limit:  # more than are wanted, because there are conditions
             found = self._mirror.fitting(found, search.scope, search.within)
-        return _with_similarity(self._looked_at(found, search, read))
+        return _with_similarity(_looked_at(found, search, reader))
 
-    def _by_rows(
-        self, vector: NDArray[np.float32], search: Search, read: dict[str, Memory]
-    ) -> list[Memory]:
+    def _by_rows(self, vector: NDArray[np.float32], search: Search, reader: Reader) -> list[Memory]:
         most = search.limit
         while True:
             ranked = self._mirror.ranked(vector, most, search.scope, search.within)
-            found = self._looked_at(ranked, search, read)
+            found = _looked_at(ranked, search, reader)
             if len(found) >= search.limit or len(ranked) < most:
                 return _with_similarity(found)
             most *= 4
 
     # -- by words ---------------------------------------------------------------------------------
 
-    def _worded(
-        self, search: Search, read: dict[str, Memory], similar: Mapping[str, float]
-    ) -> list[Memory]:
-        # A filter is put to Chroma, and each time costs more than many rows: ask rarely.
-        filtered = self._index.filter_where(search) is not None
-        wanted = 4 * search.limit if filtered else search.limit
+    def _worded(self, search: Search, reader: Reader, similar: Mapping[str, float]) -> list[Memory]:
+        wanted = 4 * search.limit if reader.filtered else search.limit
         while True:
             hits = self._mirror.by_words(search, wanted)
-            found = self._looked_at(hits, search, read)
+            found = _looked_at(hits, search, reader)
             if len(found) >= search.limit or len(hits) < wanted:
                 return [
                     memory.scored(score, **_similarity(memory, similar), keyword=score)
@@ -117,43 +113,28 @@ class Searcher:
                 ]
             wanted *= 4
 
-    # -- both -------------------------------------------------------------------------------------
 
-    def _looked_at(
-        self, found: Sequence[tuple[str, float]], search: Search, read: dict[str, Memory]
-    ) -> list[tuple[Memory, float]]:
-        """The memories of rows that were found, as many as are wanted; those that do not fit out.
+def _looked_at(
+    found: Sequence[tuple[str, float]], search: Search, reader: Reader
+) -> list[tuple[Memory, float]]:
+    """The memories of rows that were found, as many as are wanted; those that do not fit out.
 
-        What is known of the rows here is coarse: of events it is the hull, and the last second's
-        writing of other processes is not in it.
-        """
-        kept: list[tuple[Memory, float]] = []
-        at_once = search.limit if self._index.filter_where(search) is None else len(found) or 1
-        for start in range(0, len(found), at_once):
-            part = found[start : start + at_once]
-            memories = self._read([row_id for row_id, _ in part], search, read)
-            kept += [
-                (memory, score)
-                for row_id, score in part
-                if (memory := memories.get(row_id)) is not None and _fits(memory, search)
-            ]
-            if len(kept) >= search.limit:
-                break
-        return kept[: search.limit]
-
-    def _read(
-        self, ids: Sequence[str], search: Search, read: dict[str, Memory]
-    ) -> Mapping[str, Memory]:
-        where = self._index.filter_where(search)
-        if where is not None:
-            return self._index.read(ids, where)
-        absent = [row_id for row_id in ids if row_id not in read]
-        if not self._index.foreign:
-            memories, absent = self._mirror.read(absent)
-            read.update(memories)
-        if absent:
-            read.update(self._index.read(absent, None))
-        return read
+    What is known of the rows here is coarse: of events it is the hull, and the last second's
+    writing of other processes is not in it.
+    """
+    kept: list[tuple[Memory, float]] = []
+    at_once = len(found) or 1 if reader.filtered else search.limit
+    for start in range(0, len(found), at_once):
+        part = found[start : start + at_once]
+        memories = reader.read([row_id for row_id, _ in part])
+        kept += [
+            (memory, score)
+            for row_id, score in part
+            if (memory := memories.get(row_id)) is not None and _fits(memory, search)
+        ]
+        if len(kept) >= search.limit:
+            break
+    return kept[: search.limit]
 
 
 def _with_similarity(found: Sequence[tuple[Memory, float]]) -> list[Memory]:

@@ -13,8 +13,9 @@ from functools import cache
 
 import Stemmer
 
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_WORD = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+")
+from recall_stages.letters import CJK
+
+_WORD = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
 _LONGEST = 40  # letters; what is longer is an encoded blob, not a word
 
 _SAY_NOTHING = """
@@ -42,7 +43,7 @@ def words(text: str) -> list[str]:
 
 
 def _parts(word: str) -> Iterator[str]:
-    if word[0].isascii() or not re.match(f"[{_CJK}]", word):
+    if word[0].isascii() or not re.match(f"[{CJK}]", word):
         if len(word) <= _LONGEST:
             yield _stemmer().stemWord(word)
         return
