@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TypedDict, Unpack
 
 from langchain_core.documents import Document
 
 from langchain_recall._convert import to_documents
 from langchain_recall._model import asking, asking_async
-from recall_stages.one_call import RecallConfig
+from recall_stages.one_call import RecallConfig, arecall_with, recall_with
 from recall_stages.retriever import CallOptions
-from recall_stages.stage import Recall, arun, run
+from recall_stages.stage import Recall
 
 
 class Recalled(TypedDict):
@@ -48,20 +47,12 @@ def recall(query: str, config: RecallConfig, **options: Unpack[CallOptions]) -> 
         ('Anna likes tea.', 'Anna likes tea. [1]')
         >>> store.close()
     """
-    ask, store = asking(None), config.source
-    steps = config.retriever().steps_for(query, datetime.now(UTC), options)
-    found = run(steps, ask, store.find, store.get, store.add)
-    told = run(config.reflection(found), ask, store.find, store.get, store.add)
-    return _recalled(found, told)
+    return _recalled(*recall_with(asking(None), query, config, options))
 
 
 async def arecall(query: str, config: RecallConfig, **options: Unpack[CallOptions]) -> Recalled:
     """The same as `recall`, without blocking the event loop."""
-    ask, store = asking_async(None), config.source
-    steps = config.retriever().steps_for(query, datetime.now(UTC), options)
-    found = await arun(steps, ask, store.afind, store.get, store.add)
-    told = await arun(config.reflection(found), ask, store.afind, store.get, store.add)
-    return _recalled(found, told)
+    return _recalled(*await arecall_with(asking_async(None), query, config, options))
 
 
 def _recalled(found: Recall, told: Recall) -> Recalled:

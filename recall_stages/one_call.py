@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from pydantic import Field
 
 from recall_stages.extract_time import ExtractTime
 from recall_stages.fuse_rerank import FuseRerank
 from recall_stages.reflect import Reflect
 from recall_stages.retrieve import Method
-from recall_stages.retriever import AnyStage, MemoryRetriever, MemoryStore
+from recall_stages.retriever import AnyStage, CallOptions, MemoryRetriever, MemoryStore
 from recall_stages.settings import Settings
-from recall_stages.stage import Recall, Steps, pipeline
+from recall_stages.stage import Ask, AsyncAsk, Recall, Steps, arun, pipeline, run
 
 
 class RecallConfig(Settings):
@@ -43,19 +45,38 @@ class RecallConfig(Settings):
     reflector: Reflect | None = None
     store_reflections: bool = False
 
-    def retriever(self) -> MemoryRetriever:
-        """What finds, filters and ranks the memories."""
-        return MemoryRetriever(
+    def found(self, asked: str, options: CallOptions) -> Steps:
+        """The steps that find, filter and rank the memories."""
+        retriever = MemoryRetriever(
             store=self.source,
             method=self.retrieval_method,
             fetch_k=self.max_candidates,
             k=self.max_results,
             stages=[ExtractTime(), *self.filters, self.ranker],
         )
+        return retriever.steps_for(asked, datetime.now(UTC), options)
 
-    def reflection(self, found: Recall) -> Steps:
+    def reflected(self, found: Recall) -> Steps:
         """The steps that say what was found comes to; the text stays empty where none is wanted."""
         reflector = self.reflector or Reflect()
         if self.store_reflections:
             reflector = reflector.model_copy(update={"store_reflections": True})
         return pipeline([reflector] if self.generate_reflection else [], found)
+
+
+def recall_with(
+    ask: Ask, query: str, config: RecallConfig, options: CallOptions
+) -> tuple[Recall, Recall]:
+    """What a question finds, and the same with what is said of it, in a face's way of asking."""
+    store = config.source
+    found = run(config.found(query, options), ask, store.find, store.get, store.add)
+    return found, run(config.reflected(found), ask, store.find, store.get, store.add)
+
+
+async def arecall_with(
+    ask: AsyncAsk, query: str, config: RecallConfig, options: CallOptions
+) -> tuple[Recall, Recall]:
+    """The same, without blocking the event loop."""
+    store = config.source
+    found = await arun(config.found(query, options), ask, store.afind, store.get, store.add)
+    return found, await arun(config.reflected(found), ask, store.afind, store.get, store.add)
