@@ -10,7 +10,7 @@ from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from recall_stages.at_once import at_once, at_once_async
+from recall_stages.model.at_once import at_once, at_once_async
 from recall_stages.stage import Ask, AsyncAsk, Prompt, Replies
 
 Model = Runnable[Any, Any]

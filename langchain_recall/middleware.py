@@ -15,7 +15,7 @@ from langgraph.runtime import Runtime
 
 from langchain_recall._convert import to_memory
 from langchain_recall.retriever import RecallRetriever
-from recall_stages.recalled import recalled_text
+from recall_stages.agents.recalled import recalled_text
 from recall_stages.search_gate import SearchGate
 
 

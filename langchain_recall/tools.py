@@ -8,9 +8,9 @@ from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
 from langchain_recall._convert import to_memory
 from langchain_recall.retriever import RecallRetriever
-from recall_stages import recall_tool
+from recall_stages.agents import recall_tool
+from recall_stages.agents.recall_tool import RecallToolInput
 from recall_stages.errors import QueryError
-from recall_stages.recall_tool import RecallToolInput
 
 
 def create_recall_tool(

@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from llamaindex_recall.told import citations as citations
     from llamaindex_recall.told import originals as originals
     from llamaindex_recall.tools import create_recall_tool as create_recall_tool
-    from recall_stages.agent_memory import AgentMemory as AgentMemory
+    from recall_stages.agents.agent_memory import AgentMemory as AgentMemory
+    from recall_stages.agents.search_terms import extract_search_terms as extract_search_terms
     from recall_stages.citations import Citation as Citation
     from recall_stages.errors import RecallError as RecallError
     from recall_stages.errors import ScopeError as ScopeError
@@ -52,14 +53,13 @@ if TYPE_CHECKING:
     from recall_stages.memory import Scope as Scope
     from recall_stages.one_call import RecallConfig as RecallConfig
     from recall_stages.search_gate import should_search_memory as should_search_memory
-    from recall_stages.search_terms import extract_search_terms as extract_search_terms
     from recall_stages.store import Fields as Fields
     from recall_stages.store import RecallStore as RecallStore
     from recall_stages.timeline import TimeRange as TimeRange
     from recall_stages.timeline import extract_time as extract_time
 
 _EXPORTS = {
-    "AgentMemory": "recall_stages.agent_memory",
+    "AgentMemory": "recall_stages.agents.agent_memory",
     "BuildQuery": "llamaindex_recall.postprocessors",
     "Citation": "recall_stages.citations",
     "Deduplicate": "llamaindex_recall.postprocessors",
@@ -96,7 +96,7 @@ _EXPORTS = {
     "citations": "llamaindex_recall.told",
     "create_recall_tool": "llamaindex_recall.tools",
     "explain": "llamaindex_recall.retriever",
-    "extract_search_terms": "recall_stages.search_terms",
+    "extract_search_terms": "recall_stages.agents.search_terms",
     "extract_time": "recall_stages.timeline",
     "originals": "llamaindex_recall.told",
     "personal_memory_retriever": "llamaindex_recall.presets",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from llama_index.core.llms import LLM, ChatMessage, MessageRole
 
-from recall_stages.at_once import at_once, at_once_async
+from recall_stages.model.at_once import at_once, at_once_async
 from recall_stages.stage import Prompt, Replies
 
 

@@ -20,9 +20,9 @@ from pydantic import Field, PrivateAttr
 from llamaindex_recall._convert import to_memory
 from llamaindex_recall.retriever import RecallRetriever
 from recall_stages import memory as nouns
-from recall_stages.recalled import recalled_text
+from recall_stages.agents.recalled import recalled_text
+from recall_stages.model.tokens import token_counter
 from recall_stages.retriever import CallOptions, MemoryStore
-from recall_stages.tokens import token_counter
 
 _log = logging.getLogger(__name__)
 

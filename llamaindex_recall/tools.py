@@ -13,9 +13,9 @@ from pydantic import ValidationError
 
 from llamaindex_recall._convert import to_memory
 from llamaindex_recall.retriever import RecallQueryBundle, RecallRetriever
-from recall_stages import recall_tool
+from recall_stages.agents import recall_tool
+from recall_stages.agents.recall_tool import RecallToolInput
 from recall_stages.errors import QueryError
-from recall_stages.recall_tool import RecallToolInput
 from recall_stages.retriever import CallOptions
 
 OPTIONS = "recall_options"

@@ -10,9 +10,9 @@ from typing import ClassVar
 from recall_stages.errors import QueryError, ReplyError
 from recall_stages.memory import Query
 from recall_stages.messages import Message, latest
-from recall_stages.model_stage import ModelStage
-from recall_stages.quoting import quoted_messages, visible
-from recall_stages.replies import answer_under
+from recall_stages.model.model_stage import ModelStage
+from recall_stages.model.quoting import quoted_messages, visible
+from recall_stages.model.replies import answer_under
 from recall_stages.stage import Prompt, Recall, Steps
 
 SYSTEM = """\

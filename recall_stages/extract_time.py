@@ -13,10 +13,10 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from recall_stages.asked_time.prompt import read_time, time_prompt
+from recall_stages.asked_time.words import find_time_words
 from recall_stages.stage import Recall, Stage, Steps
-from recall_stages.time_prompt import read_time, time_prompt
 from recall_stages.time_stamp import stamped
-from recall_stages.time_words import find_time_words
 from recall_stages.timeline import TimeRange, extract_time
 
 _BEFORE_A_STOP = re.compile(r"\s+([,.;:?!，。？！])")

@@ -11,9 +11,9 @@ from datetime import timedelta
 
 from pydantic import Field
 
-from recall_stages.copies import copies, for_all
 from recall_stages.memory import Memory, Query
-from recall_stages.relevance import relevances
+from recall_stages.ranking.copies import copies, for_all
+from recall_stages.ranking.relevance import relevances
 from recall_stages.stage import Recall, Stage
 from recall_stages.timeline import half_life_weight
 

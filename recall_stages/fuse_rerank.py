@@ -8,9 +8,9 @@ from datetime import timedelta, tzinfo
 
 from pydantic import Field
 
-from recall_stages.authors import asks_about
 from recall_stages.memory import Memory, Query
-from recall_stages.relevance import relevances, was_ranked
+from recall_stages.ranking.authors import asks_about
+from recall_stages.ranking.relevance import relevances, was_ranked
 from recall_stages.stage import RankStage, Recall
 from recall_stages.time_stamp import stamped, stamped_ranges
 from recall_stages.timeline import TimeRange, half_life_weight

@@ -11,11 +11,11 @@ from string import Template
 
 from pydantic import Field
 
-from recall_stages.budget import within
 from recall_stages.memory import Memory
+from recall_stages.model.budget import within
+from recall_stages.model.text_stage import TextStage
+from recall_stages.model.tokens import Counter, token_counter
 from recall_stages.stage import Recall
-from recall_stages.text_stage import TextStage
-from recall_stages.tokens import Counter, token_counter
 
 TEXT = Template("""\
 Previous memories:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import tzinfo
 
 from recall_stages.memory import Memory
+from recall_stages.model.text_stage import TextStage
 from recall_stages.stage import Recall
-from recall_stages.text_stage import TextStage
 
 NOTHING_FOUND = "No memories found."
 

@@ -12,7 +12,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from recall_stages.memory import Memory, Query
-from recall_stages.relevance import relevances
+from recall_stages.ranking.relevance import relevances
 from recall_stages.stage import RankStage, Recall
 
 _SECONDS_A_DAY = 86_400

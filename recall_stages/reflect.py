@@ -13,16 +13,16 @@ from typing import Literal
 from pydantic import Field
 
 from recall_stages.citations import Citation
-from recall_stages.claims import read_claims, sentences_in
 from recall_stages.errors import ReplyError
-from recall_stages.grounding import Verified, verify
 from recall_stages.memory import Memory, Query
-from recall_stages.quoting import QUOTED_MATERIAL, quoted_question
+from recall_stages.model.claims import read_claims, sentences_in
+from recall_stages.model.grounding import Verified, verify
+from recall_stages.model.quoting import QUOTED_MATERIAL, quoted_question
+from recall_stages.model.text_stage import TextStage
+from recall_stages.model.window_stage import WindowStage
+from recall_stages.model.windows import Window
 from recall_stages.reflections import is_reflection, reflection_of
 from recall_stages.stage import Prompt, Recall, Steps, Write
-from recall_stages.text_stage import TextStage
-from recall_stages.window_stage import WindowStage
-from recall_stages.windows import Window
 
 FEWEST, MOST = 3, 5  # key points, as the seed has it
 

@@ -8,10 +8,10 @@ from typing import Literal, Self, cast
 
 from pydantic import Field, model_validator
 
-from recall_stages.copies import copies, for_all
-from recall_stages.diversity import diversified
-from recall_stages.fusion import Fusion, fuse_arms
 from recall_stages.memory import Memory, Query
+from recall_stages.ranking.copies import copies, for_all
+from recall_stages.ranking.diversity import diversified
+from recall_stages.ranking.fusion import Fusion, fuse_arms
 from recall_stages.stage import Recall, Search, Stage, Steps
 from recall_stages.timeline import TimeRange
 

@@ -16,14 +16,14 @@ from recall_stages.errors import QueryError
 from recall_stages.extract_time import ExtractTime
 from recall_stages.function_stage import as_stage
 from recall_stages.fuse_rerank import FuseRerank
-from recall_stages.fusion import Fusion
 from recall_stages.memory import Filter, Memory, Query, Scope, query_text
 from recall_stages.messages import Message, read_messages
+from recall_stages.model.text_stage import TextStage
+from recall_stages.ranking.fusion import Fusion
 from recall_stages.retrieve import Method, Retrieve, check_threshold
 from recall_stages.search_gate import SearchGate
 from recall_stages.stage import Recall, Search, Stage, Steps, pipeline
 from recall_stages.store.where import filter_where
-from recall_stages.text_stage import TextStage
 from recall_stages.timed import Timed, TimeInput
 from recall_stages.timeline import TimeRange, parse_time
 

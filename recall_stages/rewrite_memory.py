@@ -12,16 +12,16 @@ from typing import ClassVar, Literal, cast
 
 from pydantic import Field
 
-from recall_stages.claims import read_claims
 from recall_stages.errors import ReplyError
-from recall_stages.grounding import Verified, verify
 from recall_stages.memory import Memory, Query
 from recall_stages.messages import latest
-from recall_stages.quoting import QUOTED_MATERIAL, quoted_messages, quoted_question
+from recall_stages.model.claims import read_claims
+from recall_stages.model.grounding import Verified, verify
+from recall_stages.model.quoting import QUOTED_MATERIAL, quoted_messages, quoted_question
+from recall_stages.model.text_stage import TextStage
+from recall_stages.model.window_stage import WindowStage
+from recall_stages.model.windows import Window, failures, read_each
 from recall_stages.stage import Prompt, Recall, Replies, Steps
-from recall_stages.text_stage import TextStage
-from recall_stages.window_stage import WindowStage
-from recall_stages.windows import Window, failures, read_each
 
 SYSTEM = f"""\
 You turn memories into a short text that helps with a question: what bears on it, what can be \

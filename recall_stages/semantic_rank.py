@@ -11,12 +11,12 @@ from typing import cast
 
 from pydantic import Field
 
-from recall_stages.judging import judged, read_scores
 from recall_stages.memory import Query
-from recall_stages.quoting import QUOTED_MATERIAL, quoted_question
+from recall_stages.model.judging import judged, read_scores
+from recall_stages.model.quoting import QUOTED_MATERIAL, quoted_question
+from recall_stages.model.window_stage import WindowStage
+from recall_stages.model.windows import Window
 from recall_stages.stage import Prompt, RankStage, Recall, Replies, Steps
-from recall_stages.window_stage import WindowStage
-from recall_stages.windows import Window
 
 SYSTEM = f"""\
 You judge how well memories answer a question. For every memory give a score between 0.0 (has \

@@ -19,8 +19,8 @@ from pydantic import Field
 from recall_stages.citations import Citation
 from recall_stages.errors import StoreError
 from recall_stages.memory import Memory, Query
-from recall_stages.metering import Deadline, Meter, metered
-from recall_stages.requests import Answers, Fetch, Prompt, Replies, Requests, Search, Write
+from recall_stages.model.metering import Deadline, Meter, metered
+from recall_stages.model.requests import Answers, Fetch, Prompt, Replies, Requests, Search, Write
 from recall_stages.settings import Settings
 
 # With what it may ask for: whoever writes a stage needs both.

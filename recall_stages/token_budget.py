@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from recall_stages.budget import within
+from recall_stages.model.budget import within
+from recall_stages.model.tokens import Counter, token_counter
 from recall_stages.stage import Recall, Stage
-from recall_stages.tokens import Counter, token_counter
 
 
 class TokenBudget(Stage):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from string import Template
 
 from recall_stages.errors import ReplyError
-from recall_stages.quoting import harmless
-from recall_stages.replies import answer_under
+from recall_stages.model.quoting import harmless
+from recall_stages.model.replies import answer_under
 from recall_stages.stage import Prompt
 
 SYSTEM = """\

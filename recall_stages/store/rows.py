@@ -17,9 +17,9 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from recall_stages.authors import person
 from recall_stages.errors import MemoryFormatError
 from recall_stages.memory import Memory, MetadataValue, Scope
+from recall_stages.ranking.authors import person
 from recall_stages.settings import Settings
 from recall_stages.store.moments import (
     EARLIEST,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_stages import near_duplicates as room
-from recall_stages.near_duplicates import near_duplicates
+from recall_stages.ranking import near_duplicates as room
+from recall_stages.ranking.near_duplicates import near_duplicates
 
 LONG = (
     "On the way home we talked about the garden, the old fence, the neighbours and what the roses "

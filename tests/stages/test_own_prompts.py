@@ -7,7 +7,7 @@ import pytest
 from recall_stages.build_query import BuildQuery
 from recall_stages.memory import Memory, Query
 from recall_stages.messages import Message
-from recall_stages.model_stage import ModelStage
+from recall_stages.model.model_stage import ModelStage
 from recall_stages.reflect import Reflect
 from recall_stages.rerank_memory import RerankMemory
 from recall_stages.rewrite_memory import RewriteMemory

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from recall_stages.errors import ReplyError
-from recall_stages.replies import answer_under, json_values
+from recall_stages.model.replies import answer_under, json_values
 
 GOOD = {
     "bare": '{"scores": [1]}',

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recall_stages.claims import sentences_in
 from recall_stages.memory import Memory, Query
+from recall_stages.model.claims import sentences_in
 from recall_stages.rewrite_memory import RewriteMemory
 from recall_stages.stage import Recall, run
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_stages.search_terms import extract_search_terms
+from recall_stages.agents.search_terms import extract_search_terms
 
 CASES = {
     "the last ones first": ("Anna bakes bread. Tom repairs bikes.", [

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from recall_stages.time_words import find_time_words, looks_ahead
+from recall_stages.asked_time.words import find_time_words, looks_ahead
 
 UNREAD = """\
 Which bands did I like when I was in college?

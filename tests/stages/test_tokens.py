@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_stages.budget import within
 from recall_stages.memory import Memory
-from recall_stages.tokens import CUT_MARK, cut, estimate_tokens, token_counter
-from recall_stages.windows import windows
+from recall_stages.model.budget import within
+from recall_stages.model.tokens import CUT_MARK, cut, estimate_tokens, token_counter
+from recall_stages.model.windows import windows
 
 SHIPPED = Path(llama_index.core.__file__).parent / "_static" / "tiktoken_cache"
 O200K = "fb374d419588a4632f3f557e76b4b70aebbca790"

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from recall_stages.errors import ReplyError
-from recall_stages.quoting import visible
-from recall_stages.replies import answer_under, whole_number
+from recall_stages.model.quoting import visible
+from recall_stages.model.replies import answer_under, whole_number
 
 _TEXT = ("text", "sentence", "content", "point")
 _NUMBERS = ("memories", "memory", "citations", "sources")

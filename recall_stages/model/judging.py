@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from recall_stages.errors import ReplyError
 from recall_stages.memory import Memory
-from recall_stages.replies import answer_under, decimal_number, whole_number
-from recall_stages.windows import Window, failures, read_each
+from recall_stages.model.replies import answer_under, decimal_number, whole_number
+from recall_stages.model.windows import Window, failures, read_each
 
 NOT_JUDGED = "not judged"
 """What the trace of a memory says under ``semantic`` where the model gave it no score."""

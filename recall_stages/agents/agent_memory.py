@@ -13,11 +13,11 @@ from typing import TypedDict
 
 from pydantic import ConfigDict, Field, StrictStr
 
+from recall_stages.agents.search_terms import extract_search_terms
 from recall_stages.gate.turns import Conversation
 from recall_stages.memory import Memory, Scope
 from recall_stages.retriever import MemoryStore
 from recall_stages.search_gate import should_search_memory
-from recall_stages.search_terms import extract_search_terms
 from recall_stages.settings import Settings
 from recall_stages.stage import Search
 from recall_stages.store.words import words

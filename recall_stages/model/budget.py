@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recall_stages.memory import Memory
-from recall_stages.quoting import body
-from recall_stages.tokens import Counter, cut
+from recall_stages.model.quoting import body
+from recall_stages.model.tokens import Counter, cut
 
 
 def within(memories: Sequence[Memory], budget: int, count: Counter) -> list[Memory]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TypeVar, cast
 
-from recall_stages.requests import Answers, Prompt, Replies, Requests
-from recall_stages.tokens import token_counter
+from recall_stages.model.requests import Answers, Prompt, Replies, Requests
+from recall_stages.model.tokens import token_counter
 
 T = TypeVar("T")
 

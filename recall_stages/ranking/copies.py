@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recall_stages.memory import Memory
-from recall_stages.near_duplicates import near_duplicates
+from recall_stages.ranking.near_duplicates import near_duplicates
 
 
 def copies(memories: Sequence[Memory], threshold: float) -> list[list[Memory]]:

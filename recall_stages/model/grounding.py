@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recall_stages.citations import Citation
-from recall_stages.claims import Claim
 from recall_stages.memory import Memory
-from recall_stages.quoting import body
+from recall_stages.model.claims import Claim
+from recall_stages.model.quoting import body
 from recall_stages.store.words import words
 
 _FIGURE = re.compile(r"\d{4}-\d\d-\d\d|\d+")

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from recall_stages.memory import Memory
-from recall_stages.model_stage import ModelStage
+from recall_stages.model.model_stage import ModelStage
+from recall_stages.model.tokens import Counter, token_counter
+from recall_stages.model.windows import Window, windows
 from recall_stages.stage import Recall
-from recall_stages.tokens import Counter, token_counter
-from recall_stages.windows import Window, windows
 
 
 class WindowStage(ModelStage):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from recall_stages.memory import Memory
-from recall_stages.quoting import body, harmless, quoted
-from recall_stages.tokens import Counter, cut
+from recall_stages.model.quoting import body, harmless, quoted
+from recall_stages.model.tokens import Counter, cut
 
 T = TypeVar("T")
 

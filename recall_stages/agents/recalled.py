@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recall_stages.memory import Memory
-from recall_stages.quoting import QUOTED_MATERIAL, quoted
+from recall_stages.model.quoting import QUOTED_MATERIAL, quoted
 
 _HEADING = f"Memories of earlier conversations that may help now, the best first. {QUOTED_MATERIAL}"
 

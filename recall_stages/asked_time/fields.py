@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, time, timedelta
 
+from recall_stages.asked_time.values import is_absent
 from recall_stages.errors import ReplyError
-from recall_stages.time_values import is_absent
 from recall_stages.timeline import Recurrence, TimeRange
 from recall_stages.timeline import calendar_math as cal
 from recall_stages.timeline.time_range import Grain

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
+from recall_stages.asked_time.values import is_absent
 from recall_stages.errors import ReplyError
-from recall_stages.replies import json_values, spoken, spoken_parts
-from recall_stages.time_values import is_absent
+from recall_stages.model.replies import json_values, spoken, spoken_parts
 
 Answer = dict[str, object]
 """What a reply says, by the names below; what it leaves open is left out."""

@@ -13,13 +13,13 @@ from datetime import datetime, timedelta
 from html import escape
 from string import Template
 
+from recall_stages.asked_time.fields import fitted, range_of_ends, range_of_fields
+from recall_stages.asked_time.reply import answer_in
+from recall_stages.asked_time.values import LIMITS, read_field
+from recall_stages.asked_time.words import find_time_words, looks_ahead
 from recall_stages.errors import ReplyError
 from recall_stages.memory import Query
 from recall_stages.stage import Prompt
-from recall_stages.time_fields import fitted, range_of_ends, range_of_fields
-from recall_stages.time_reply import answer_in
-from recall_stages.time_values import LIMITS, read_field
-from recall_stages.time_words import find_time_words, looks_ahead
 from recall_stages.timeline import TimeRange
 
 ASKED_AT = datetime.fromisoformat("2024-06-12T15:30:00+02:00")

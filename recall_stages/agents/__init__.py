@@ -1,0 +1,1 @@
+"""What agents use: profiles and events, the recall tool, and memories before a conversation."""

@@ -1,0 +1,1 @@
+"""What searching and ranking share: scores on one scale, arms fused, copies found."""
