@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from recall_stages.testing.check import AnySubject, Check, ContractError, NotApplicable, raised
 from recall_stages.testing.items import BARE, ITEMS, MARK, TIED, Item
@@ -18,7 +18,7 @@ def _nothing_in(subject: AnySubject) -> None:
         trial = subject.trial(is_async)
         found = trial.use([])
         _expect(not found, f"{len(found)} came out of nothing")
-        _expect(not trial.asked, f"the model was asked {trial.asked} times about nothing")
+        _expect(not trial.asked, f"the model was asked about nothing, {trial.asked} time(s)")
 
 
 def _unaltered(subject: AnySubject) -> None:
@@ -27,7 +27,7 @@ def _unaltered(subject: AnySubject) -> None:
         before = copy.deepcopy(given)
         subject.trial(is_async).use(given)
         for was, now in zip(before, given, strict=True):
-            _expect(was == now, f"was {was!r:.300}, is {now!r:.300}")
+            _expect(was == now, _altered(subject.read(was), subject.read(now)))
 
 
 def _ids(subject: AnySubject) -> None:
@@ -106,7 +106,7 @@ def _odd(subject: AnySubject) -> None:
 def _kept(subject: AnySubject) -> None:
     _asks_a_model(subject)
     for name, reply in UNUSABLE.items():
-        for found in _said(subject, name, _as_said(reply)):
+        for found in _said(subject, name, reply):
             _nothing_lost(found, name)
 
 
@@ -169,9 +169,17 @@ def _odd_replies(subject: AnySubject) -> Iterator[tuple[str, object]]:
         yield from ((name, wrap(good)) for name, wrap in WRAPPINGS.items())
 
 
-def _as_said(reply: object) -> Callable[[str], object]:
-    # A function, as None would mean that the model works.
-    return lambda _: reply
+def _altered(was: Item, now: Item) -> str:
+    names = {
+        n for n in (*was.metadata, *now.metadata) if was.metadata.get(n) != now.metadata.get(n)
+    }
+    parts = {
+        "its text": was.content != now.content,
+        "its score": was.score != now.score,
+        f"its metadata {sorted(names)}": bool(names),
+    }
+    changed = [part for part, is_changed in parts.items() if is_changed]
+    return f"{was.id!r} was altered: {', '.join(changed) or 'in its inner parts'}"
 
 
 def _given_once(found: Sequence[Item], when: str = "") -> None:

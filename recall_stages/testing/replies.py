@@ -6,16 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 _HUGE = 2_000_000
 
-UNUSABLE: Mapping[str, object] = {
+UNUSABLE: Mapping[str, str] = {
+    "a refusal": "I cannot help with that.",
     "nothing": "",
     "spaces": " \n\t ",
-    "None": None,
     "the word None": "None",
     "null": "null",
     "a number": "42",
     "true": "true",
     "an empty object": "{}",
-    "a refusal": "I cannot help with that.",
     "a refusal in Chinese": "抱歉，我无法回答这个问题。",
     "a refusal as JSON": '{"error": "I cannot help with that."}',
     "a question back": "Which memories do you mean?",
@@ -47,7 +46,7 @@ WRAPPINGS: Mapping[str, Callable[[str], str]] = {
     "prose in another language": lambda said: f"好的，结果如下：\n{said}\n如上所述。",
     "after a thought": lambda said: f"<think>Is it 3 or 7?</think>{said}",
     "said twice": lambda said: f"{said}\n{said}",
-    "cut off": lambda said: said[: len(said) // 2],
+    "cut off": lambda said: said[: max(len(said) // 2, 12)],  # a word is said whole
     "a byte order mark": lambda said: "\ufeff" + said,
 }
 """What models put around a good reply, or take away from it, by name."""

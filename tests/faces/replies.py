@@ -193,6 +193,7 @@ SAID = [
 USELESS = [
     *[bad(name, lambda kit, said=said: said) for name, said in UNUSABLE.items()],
     *[bad(name, lambda kit, error=error: error) for name, error in ERRORS.items()],
+    bad("None", lambda kit: None),
     bad("an empty list", lambda kit: kit.json([])),
     bad("a null list", lambda kit: json.dumps({kit.key: None})),
     bad("an object for the list", lambda kit: json.dumps({kit.key: {"1": 2}})),
