@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, TypedDict
+from typing import Any
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForChainRun,
@@ -19,6 +19,7 @@ from langchain_core.callbacks import (
 from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict  # pydantic, which makes the schema, wants this one
 
 from langchain_recall._convert import to_documents, to_memory
 from langchain_recall._model import Model, asking, asking_async
@@ -62,6 +63,12 @@ class MemoryCompressor(
     def is_lc_serializable(cls) -> bool:
         """A stage is its settings, so `dumps` and `loads` can carry it."""
         return True
+
+    @property
+    def lc_attributes(self) -> dict[str, Any]:
+        """The model goes with it: where that can't be written down, `loads` says so."""
+        model = getattr(self, "llm", None)
+        return {} if model is None else {"llm": model}
 
     def invoke(
         self, input: CompressorInput, config: RunnableConfig | None = None, **kwargs: Any
