@@ -21,7 +21,7 @@ from recall_stages.jsonl import open_beside
 from recall_stages.memory import Scope
 from recall_stages.print_memory import NOTHING_FOUND
 from recall_stages.retriever import MemoryRetriever
-from recall_stages.stage import Prompt, Recall, run
+from recall_stages.stage import Recall, run
 from recall_stages.store.minilm import MiniLM
 
 
@@ -119,5 +119,5 @@ def _show(console: Console, question: str, recall: Recall) -> None:
     console.print(explain(recall.memories).table() if recall.memories else NOTHING_FOUND)
 
 
-def _no_model(_: Sequence[Prompt]) -> Sequence[str]:
+def _no_model(_: Sequence[object]) -> Sequence[str]:
     raise RecallError("no stage of the command line asks a model")

@@ -20,7 +20,17 @@ from recall_stages.citations import Citation
 from recall_stages.errors import StoreError
 from recall_stages.memory import Memory, Query
 from recall_stages.model.metering import Deadline, Meter, metered
-from recall_stages.model.requests import Answers, Fetch, Prompt, Replies, Requests, Search, Write
+from recall_stages.model.requests import (
+    Answers,
+    Fetch,
+    Prompt,
+    Refine,
+    Refined,
+    Replies,
+    Requests,
+    Search,
+    Write,
+)
 from recall_stages.settings import Settings
 
 # With what it may ask for: whoever writes a stage needs both.
@@ -36,6 +46,8 @@ __all__ = [
     "Prompt",
     "RankStage",
     "Recall",
+    "Refine",
+    "Refined",
     "Replies",
     "Requests",
     "Search",
@@ -51,8 +63,8 @@ __all__ = [
 
 _LONGEST_REASON = 300  # characters of an error that a trace holds
 
-Ask = Callable[[Sequence[Prompt]], Replies]
-AsyncAsk = Callable[[Sequence[Prompt]], Awaitable[Replies]]
+Ask = Callable[[Sequence[Prompt | Refine]], Replies | Refined]
+AsyncAsk = Callable[[Sequence[Prompt | Refine]], Awaitable[Replies | Refined]]
 Find = Callable[[Sequence[Search]], Sequence[list[Memory]]]
 AsyncFind = Callable[[Sequence[Search]], Awaitable[Sequence[list[Memory]]]]
 Get = Callable[[Sequence[str]], list[Memory]]
@@ -187,8 +199,8 @@ def run(
         while True:
             try:
                 answers: Answers
-                if isinstance(requests[0], Prompt):
-                    answers = _heard(ask(cast("Sequence[Prompt]", requests)))
+                if isinstance(requests[0], Prompt | Refine):
+                    answers = _heard(ask(cast("Sequence[Prompt | Refine]", requests)))
                 elif isinstance(requests[0], Search):
                     answers = find(cast("Sequence[Search]", requests))
                 else:
@@ -211,8 +223,8 @@ async def arun(
         while True:
             try:
                 answers: Answers
-                if isinstance(requests[0], Prompt):
-                    answers = _heard(await ask(cast("Sequence[Prompt]", requests)))
+                if isinstance(requests[0], Prompt | Refine):
+                    answers = _heard(await ask(cast("Sequence[Prompt | Refine]", requests)))
                 elif isinstance(requests[0], Search):
                     answers = await find(cast("Sequence[Search]", requests))
                 else:
@@ -227,8 +239,8 @@ async def arun(
         return outcome
 
 
-def _heard(replies: Replies) -> Replies:
-    """What the models said; where none of them said anything, the first error is raised."""
+def _heard(replies: Replies | Refined) -> Replies | Refined:
+    """What was answered; where nothing was, the first error is raised."""
     errors = [reply for reply in replies if isinstance(reply, Exception)]
     if errors and len(errors) == len(replies):
         raise errors[0]

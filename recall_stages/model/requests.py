@@ -1,4 +1,4 @@
-"""What a stage may ask of the world: replies of a model, and memories of the collection."""
+"""What a stage may ask of the world: a model, the collection, and what a framework has itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from typing import Literal
 
-from recall_stages.memory import Filter, Memory, Scope
+from recall_stages.memory import Filter, Memory, Query, Scope
 from recall_stages.timeline import TimeRange
 
 
@@ -75,6 +75,26 @@ class Write:
     memories: tuple[Memory, ...]
 
 
-Requests = Sequence[Prompt] | Sequence[Search] | Sequence[Fetch] | Sequence[Write]
+@dataclass(frozen=True, slots=True)
+class Refine:
+    """What a stage asks of the framework: to let a piece of its own work on memories.
+
+    Attributes:
+        piece: A document compressor or node postprocessor; only the face knows what it is.
+        query: The question.
+        memories: The candidates, best first.
+        timeout_s: Seconds to wait for it; None = no limit of ours.
+    """
+
+    piece: object
+    query: Query
+    memories: tuple[Memory, ...]
+    timeout_s: float | None = None
+
+
+Requests = (
+    Sequence[Prompt] | Sequence[Refine] | Sequence[Search] | Sequence[Fetch] | Sequence[Write]
+)
 Replies = Sequence[str | Exception]
-Answers = Replies | Sequence[list[Memory]] | Sequence[list[str]]
+Refined = Sequence[list[Memory] | Exception]
+Answers = Replies | Refined | Sequence[list[Memory]] | Sequence[list[str]]
