@@ -53,7 +53,7 @@ def near_duplicates(texts: Sequence[str], threshold: float) -> list[int]:
             continue
         repeated = (
             other
-            for other in sorted({other for word in rare for other in met.get(word, ())})
+            for other in sorted({other for word in rare for other in met[word]})
             if _alike(words[other], words[place], threshold)
             and _NUMBER.findall(texts[other]) == _NUMBER.findall(text)
             and _of_one_length(texts[other], text, threshold)
@@ -97,16 +97,19 @@ def _among(words: Sequence[str], telling: set[str]) -> list[str]:
     return [word.lower() for word in words if word.lower() in telling]
 
 
-def _rarest(texts: Sequence[Sequence[str]], threshold: float) -> Iterable[list[int]]:
-    """The rarest words of each text, as numbers: one more than may differ in a repetition."""
+def _rarest(texts: Sequence[Sequence[str]], threshold: float) -> Iterable[list[str]]:
+    """The rarest words of each text: one more than may differ in a repetition.
+
+    None of a text that has too many words of its own to be one.
+    """
     distinct = [set(words) for words in texts]
     counts = Counter(chain.from_iterable(distinct))
-    order = {word: number for number, (word, _) in enumerate(reversed(counts.most_common()))}
     # Of n words at least n x threshold / (2 - threshold) stand in a text that shares enough.
     differing = (2 - 2 * threshold) / (2 - threshold)
     for words, each in zip(texts, distinct, strict=True):
-        may_differ = int(differing * len(words) + _ROUNDING)
-        yield sorted([order[word] for word in each])[: may_differ + 1]
+        shared = [(counts[word], word) for word in each if counts[word] > 1]
+        may_differ = int(differing * len(words) + _ROUNDING) - len(each) + len(shared)
+        yield [word for _, word in sorted(shared)[: may_differ + 1]] if may_differ >= 0 else []
 
 
 def _alike(one: Sequence[str], other: Sequence[str], threshold: float) -> bool:

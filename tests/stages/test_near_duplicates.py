@@ -71,7 +71,7 @@ _TOLD = st.lists(_EDIT, max_size=4).map(_edited)
 @given(st.lists(_TOLD, min_size=2, max_size=5), st.sampled_from([0.9, 0.95]))
 def test_no_repetition_is_missed(texts: list[str], threshold: float) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        every_word = lambda texts, _: [[hash(word) for word in words] for words in texts]  # noqa: E731
+        every_word = lambda texts, _: texts  # noqa: E731
         patch.setattr(room, "_rarest", every_word)
         compared_with_all = near_duplicates(texts, threshold)
 
