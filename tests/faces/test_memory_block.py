@@ -166,15 +166,16 @@ async def test_a_session_that_fails_holds_up_no_other(counting: Counting) -> Non
 
 async def test_messages_of_a_cancelled_task_wait(counting: Counting) -> None:
     block = remembering(counting)
-    putting = asyncio.create_task(block.aput([told("My cat is called Tom.")], session_id="s1"))
+    messages = [told(f"My cat is called {name}.", session_id=name) for name in ("Tom", "Ivy")]
+    putting = asyncio.create_task(block.aput(messages))
     await asyncio.sleep(0)
     putting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await putting
 
-    await block.aput([told("Good night.")], session_id="s1")
+    await block.aput([told("Good night.")], session_id="Tom")
 
-    assert counting.count() == 3
+    assert counting.count() == 4
 
 
 async def test_a_message_that_can_never_be_stored_is_left_out_and_logged(
