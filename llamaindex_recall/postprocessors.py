@@ -18,6 +18,7 @@ from pydantic import ConfigDict, Field
 
 from llamaindex_recall._convert import to_memory, to_nodes
 from llamaindex_recall._model import ask, ask_async
+from llamaindex_recall.retriever import RecallQueryBundle
 from recall_stages import (
     build_query,
     extract_time,
@@ -35,6 +36,7 @@ from recall_stages import (
     token_budget,
 )
 from recall_stages.memory import Query
+from recall_stages.retriever import RecallOptions
 from recall_stages.stage import Recall, Stage, Steps, arun, pipeline, run
 from recall_stages.stage_list import StageList
 from recall_stages.timed import Timed
@@ -43,7 +45,10 @@ dispatcher = get_dispatcher(__name__)
 
 
 class NodePostprocessor(Timed, BaseNodePostprocessor):
-    """What takes and returns LlamaIndex nodes, and never alters those it is given."""
+    """What takes and returns LlamaIndex nodes, and never alters those it is given.
+
+    Of a `RecallQueryBundle` it takes the moment of asking, ``k`` and the messages.
+    """
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
@@ -72,10 +77,18 @@ class NodePostprocessor(Timed, BaseNodePostprocessor):
         return to_nodes(await arun(self.steps(self._recall(nodes, query_bundle)), ask_async))
 
     def _recall(self, nodes: Sequence[NodeWithScore], query_bundle: QueryBundle | None) -> Recall:
-        moment = self.moment(datetime.now(UTC))
-        text = "" if query_bundle is None else query_bundle.query_str
-        memories = tuple(to_memory(node, moment.tzinfo) for node in nodes)
-        return Recall(Query(text=text, reference_time=moment), memories)
+        options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}
+        call = RecallOptions.model_validate(
+            {"timestamp": self.timestamp, "timezone": self.timezone, **options}
+        )
+        moment = call.moment(datetime.now(UTC))
+        query = Query(
+            text="" if query_bundle is None else query_bundle.query_str,
+            reference_time=moment,
+            k=options.get("k"),
+            messages=call.messages,
+        )
+        return Recall(query, tuple(to_memory(node, moment.tzinfo) for node in nodes))
 
 
 class MemoryPostprocessor(Stage, NodePostprocessor):
