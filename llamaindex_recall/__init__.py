@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from llamaindex_recall.postprocessors import MemoryPostprocessor as MemoryPostprocessor
     from llamaindex_recall.postprocessors import MergeMemory as MergeMemory
     from llamaindex_recall.postprocessors import PrintMemory as PrintMemory
+    from llamaindex_recall.postprocessors import RecallPostprocessor as RecallPostprocessor
     from llamaindex_recall.postprocessors import RecencyRank as RecencyRank
     from llamaindex_recall.postprocessors import Reflect as Reflect
     from llamaindex_recall.postprocessors import RelevanceRank as RelevanceRank
@@ -74,6 +75,7 @@ _EXPORTS = {
     "RecallConfig": "recall_stages.one_call",
     "RecallError": "recall_stages.errors",
     "RecallMemoryBlock": "llamaindex_recall.memory",
+    "RecallPostprocessor": "llamaindex_recall.postprocessors",
     "RecallQueryBundle": "llamaindex_recall.retriever",
     "RecallRetriever": "llamaindex_recall.retriever",
     "RecallStore": "recall_stages.store",
