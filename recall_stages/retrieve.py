@@ -8,6 +8,7 @@ from typing import Literal, Self, cast
 
 from pydantic import Field, model_validator
 
+from recall_stages.errors import KeywordSearchError, StoreError
 from recall_stages.memory import Memory, Query
 from recall_stages.ranking.copies import copies, for_all
 from recall_stages.ranking.diversity import diversified
@@ -46,6 +47,8 @@ class Retrieve(Stage):
 
     Raises:
         ValueError: When a threshold is set and the method knows no similarity.
+        StoreError: When a threshold is set and the store knows none; when keyword search is wanted
+            and the store has none.
     """
 
     method: Method = "hybrid"
@@ -67,16 +70,25 @@ class Retrieve(Stage):
         query = recall.query
         wanted = query.k or 1
         limit = max(self.fetch_k, 4 * wanted)
+        wordless = ""
         while True:
             searches = self._searches(query, limit)
-            arms = cast("Sequence[list[Memory]]", (yield searches))
+            try:
+                arms = cast("Sequence[list[Memory]]", (yield searches))
+            except KeywordSearchError as error:
+                if self.method == "keyword":
+                    raise
+                wordless = str(error)
+                searches = [each for each in searches if each.method == "semantic"]
+                arms = cast("Sequence[list[Memory]]", (yield searches))
             found = self._fused(searches, arms, limit)
             candidates = self._distinct(filter(self._reaches, found), _bounded(query))
             exhausted = all(len(arm) < limit for arm in arms)
             if len(candidates) >= wanted or exhausted or limit >= _LARGEST_POOL:
                 if self.mmr_lambda < 1:
                     candidates = diversified(candidates, self.mmr_lambda)
-                return replace(recall, memories=tuple(candidates))
+                told = recall.fell_back(type(self).__name__, wordless) if wordless else recall
+                return replace(told, memories=tuple(candidates))
             limit *= 4
 
     def _searches(self, query: Query, limit: int) -> list[Search]:
@@ -116,6 +128,12 @@ class Retrieve(Stage):
     def _reaches(self, memory: Memory) -> bool:
         if self.threshold_score is None:
             return True
+        if "nearness" in memory.trace:
+            raise StoreError(
+                "threshold_score compares similarities, and the store tells none; leave "
+                "it out, or say what its scores mean: AnyStore(..., similarity=lambda distance: "
+                "1 - distance)"
+            )
         found_by_words = "keyword" in memory.trace
         similarity = memory.trace.get("similarity", None if found_by_words else memory.score)
         return isinstance(similarity, float) and similarity >= self.threshold_score
