@@ -12,7 +12,7 @@ from rich.text import Text
 
 from recall_stages.memory import Memory
 from recall_stages.time_stamp import stamped_ranges
-from recall_stages.timeline import TimeRange
+from recall_stages.timeline.wording import in_words
 
 _LONGEST = 200  # characters of a memory that the table shows
 
@@ -39,7 +39,7 @@ class Explanation:
         """What was understood of the time that the question names; empty if it names none."""
         ranges = stamped_ranges(self.memories)
         if ranges:
-            return "\n".join(map(_reading, ranges))
+            return "\n".join(map(in_words, ranges))
         reasons = (str(memory.trace.get("degraded", "")) for memory in self.memories)
         failed = any("ExtractTime: " in reason for reason in reasons)
         return "No time was understood, though the question has words of time." if failed else ""
@@ -72,22 +72,6 @@ def explain(memories: Sequence[Memory]) -> Explanation:
         True
     """
     return Explanation(tuple(memories))
-
-
-def _reading(time_range: TimeRange) -> str:
-    """The words, the reading taken, and those that were kept besides it."""
-    words = f'"{time_range.text}"' if time_range.text else "the time asked about"
-    others = dict.fromkeys(map(_meaning, time_range.alternatives))
-    also = f"; also possible: {', or '.join(others)}" if others else ""
-    return f"{words} is understood as {_meaning(time_range)}{also}"
-
-
-def _meaning(time_range: TimeRange) -> str:
-    if not time_range.soft:
-        return time_range.describe()
-    if time_range.start is None:
-        return f"long ago: {time_range.describe()}"
-    return "recently: newer memories first"
 
 
 def _reasons(memory: Memory) -> Iterator[str]:
