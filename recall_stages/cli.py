@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Never
 
 from rich.console import Console
 
@@ -119,5 +120,5 @@ def _show(console: Console, question: str, recall: Recall) -> None:
     console.print(explain(recall.memories).table() if recall.memories else NOTHING_FOUND)
 
 
-def _no_model(_: Sequence[Prompt]) -> Sequence[str]:
+def _no_model(_: Sequence[Prompt]) -> Never:
     raise RecallError("no stage of the command line asks a model")

@@ -6,10 +6,12 @@ On failure the order stands, the memories keep the scores they came with, and th
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from recall_stages.memory import Memory
+from recall_stages.model.forms import Judgement, Loose
 from recall_stages.model.judge_stage import JudgeStage
 from recall_stages.model.judging import read_ranking
 from recall_stages.model.quoting import QUOTED_MATERIAL
@@ -21,6 +23,12 @@ on it directly, whether their situation is like it, whether they can be acted on
 they are. Name every memory once, the most helpful first, with a score between 0.0 (no help) and \
 1.0 (just what is needed). {QUOTED_MATERIAL} Reply with JSON only:
 {{"ranking": [{{"memory": 2, "score": 0.9}}, {{"memory": 1, "score": 0.3}}]}}"""
+
+
+class Ranking(BaseModel):
+    """Every memory once, the most helpful first."""
+
+    ranking: Loose[list[Judgement]]
 
 
 class RerankMemory(JudgeStage):
@@ -42,6 +50,10 @@ class RerankMemory(JudgeStage):
         window: How many memories go into one prompt at the most; all prompts are asked at once.
         timeout_s: Seconds to wait for the replies; those that are late count as failed.
             None = as the model has it.
+        attempts: How often a prompt is sent at the most, where the model turns it away or the
+            connection drops. None = three times; once, where the model tries again by itself.
+        structured: Whether to give the model the form of the reply as a schema. None = where it
+            says that it takes one; where that fails, plain JSON is asked for.
         token_budget: How many tokens of memories go into one prompt at the most.
         token_counter: What counts them: a function from a text to a number. None = tiktoken where
             its files are on this machine, else an estimate.
@@ -60,6 +72,8 @@ class RerankMemory(JudgeStage):
         >>> [each.content for each in run(stage.apply(Recall(asked, known)), ask=list).memories]
         ['Check the type.']
     """
+
+    form: ClassVar[type[BaseModel]] = Ranking
 
     enable_llm_rerank: bool = True
     enable_score_filter: bool = False

@@ -6,9 +6,11 @@ On failure the order stands, the memories keep the scores they came with, and th
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
+from recall_stages.model.forms import Judgement, Loose
 from recall_stages.model.judge_stage import JudgeStage, by_score
 from recall_stages.model.judging import read_scores
 from recall_stages.model.quoting import QUOTED_MATERIAL
@@ -20,6 +22,12 @@ You judge how well memories answer a question. For every memory give a score bet
 nothing to do with it) and 1.0 (answers it). {QUOTED_MATERIAL} Reply with JSON only, one entry for \
 each memory:
 {{"scores": [{{"memory": 1, "score": 0.8}}, {{"memory": 2, "score": 0.1}}]}}"""
+
+
+class Scores(BaseModel):
+    """How well each memory answers the question."""
+
+    scores: Loose[list[Judgement]]
 
 
 class SemanticRank(JudgeStage):
@@ -37,6 +45,10 @@ class SemanticRank(JudgeStage):
         window: How many memories go into one prompt at the most; all prompts are asked at once.
         timeout_s: Seconds to wait for the replies; those that are late count as failed.
             None = as the model has it.
+        attempts: How often a prompt is sent at the most, where the model turns it away or the
+            connection drops. None = three times; once, where the model tries again by itself.
+        structured: Whether to give the model the form of the reply as a schema. None = where it
+            says that it takes one; where that fails, plain JSON is asked for.
         token_budget: How many tokens of memories go into one prompt at the most.
         token_counter: What counts them: a function from a text to a number. None = tiktoken where
             its files are on this machine, else an estimate.
@@ -45,6 +57,8 @@ class SemanticRank(JudgeStage):
         user_prompt: How the material is put, in place of the stage's own: with ``$question``
             and ``$memories``.
     """
+
+    form: ClassVar[type[BaseModel]] = Scores
 
     enable_ranker: bool = True
     top_n: int = Field(10, ge=1)
