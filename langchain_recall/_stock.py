@@ -11,6 +11,8 @@ from pydantic import field_validator
 
 from langchain_recall._convert import to_document, to_memory
 from recall_stages.memory import Memory
+from recall_stages.model.at_once import at_once, at_once_async
+from recall_stages.model.requests import Refined
 from recall_stages.settings import Settings
 from recall_stages.stage import Refine, Stage
 from recall_stages.stock_stage import StockStage
@@ -32,19 +34,31 @@ class TakesCompressors(Settings):
         ]
 
 
-def refined(request: Refine, callbacks: BaseCallbackManager | None) -> list[Memory]:
-    """What a compressor makes of memories."""
-    piece = cast("BaseDocumentCompressor", request.piece)
-    return _memories(
-        request, piece.compress_documents(_documents(request), request.query.text, callbacks)
-    )
+def refined(requests: Sequence[Refine], callbacks: BaseCallbackManager | None) -> Refined:
+    """What compressors make of memories, under these callbacks."""
+
+    def compressed(request: Refine) -> list[Memory]:
+        documents, query = _documents(request), request.query.text
+        return _memories(request, _piece(request).compress_documents(documents, query, callbacks))
+
+    return at_once(compressed, requests, requests[0].timeout_s)
 
 
-async def arefined(request: Refine, callbacks: BaseCallbackManager | None) -> list[Memory]:
+async def refined_async(
+    requests: Sequence[Refine], callbacks: BaseCallbackManager | None
+) -> Refined:
     """The same without blocking the event loop."""
-    piece = cast("BaseDocumentCompressor", request.piece)
-    found = await piece.acompress_documents(_documents(request), request.query.text, callbacks)
-    return _memories(request, found)
+
+    async def compressed(request: Refine) -> list[Memory]:
+        documents, query = _documents(request), request.query.text
+        found = await _piece(request).acompress_documents(documents, query, callbacks)
+        return _memories(request, found)
+
+    return await at_once_async(compressed, requests, requests[0].timeout_s)
+
+
+def _piece(request: Refine) -> BaseDocumentCompressor:
+    return cast("BaseDocumentCompressor", request.piece)  # as `TakesCompressors` has seen to
 
 
 def _documents(request: Refine) -> list[Document]:

@@ -3,36 +3,70 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
 
 from llama_index.core.llms import LLM, ChatMessage, MessageRole
+from llama_index.core.prompts import ChatPromptTemplate
+from llama_index.core.types import PydanticProgramMode
 
-from llamaindex_recall._stock import arefined, refined
-from recall_stages.model.at_once import at_once, at_once_async
-from recall_stages.stage import Prompt, Refine, Refined, Replies
+from llamaindex_recall._stock import refined, refined_async
+from recall_stages.model.answering import Client, answers, answers_async
+from recall_stages.model.forms import written
+from recall_stages.model.requests import Answered, Asked, refines
+from recall_stages.stage import Prompt
 
 
-def ask(prompts: Sequence[Prompt | Refine]) -> Replies | Refined:
-    """Ask the model of each prompt, or the postprocessor, several at once."""
-    return at_once(_said, prompts, prompts[0].timeout_s)
+def ask(asked: Asked) -> Answered:
+    """Ask the model of each prompt, or a postprocessor, several at once."""
+    if refines(asked):
+        return refined(asked)
+    return answers(Client(_send, _takes_form, _retries), asked)
 
 
-async def ask_async(prompts: Sequence[Prompt | Refine]) -> Replies | Refined:
+async def ask_async(asked: Asked) -> Answered:
     """The same without blocking the event loop."""
-    return await at_once_async(_asaid, prompts, prompts[0].timeout_s)
+    if refines(asked):
+        return await refined_async(asked)
+    return await answers_async(Client(_send_async, _takes_form, _retries), asked)
 
 
-def _said(prompt: Prompt | Refine) -> Any:
-    if isinstance(prompt, Refine):
-        return refined(prompt)
-    return _text(_model(prompt).chat(_messages(prompt)).message)
+def _send(prompt: Prompt, in_form: bool) -> str:
+    model = _model(prompt)
+    if in_form and prompt.form is not None:
+        told = {"system": prompt.system, "user": prompt.user}
+        return written(model.structured_predict(prompt.form, _template(), **told))
+    return _text(model.chat(_messages(prompt)).message)
 
 
-async def _asaid(prompt: Prompt | Refine) -> Any:
-    if isinstance(prompt, Refine):
-        return await arefined(prompt)
-    return _text((await _model(prompt).achat(_messages(prompt))).message)
+async def _send_async(prompt: Prompt, in_form: bool) -> str:
+    model = _model(prompt)
+    if in_form and prompt.form is not None:
+        told = {"system": prompt.system, "user": prompt.user}
+        return written(await model.astructured_predict(prompt.form, _template(), **told))
+    return _text((await model.achat(_messages(prompt))).message)
+
+
+def _takes_form(prompt: Prompt) -> bool:
+    """Whether the model calls functions; for others LlamaIndex reads JSON out of text, as we do."""
+    model = _model(prompt)
+    by_text = model.pydantic_program_mode is PydanticProgramMode.LLM
+    return model.metadata.is_function_calling_model and not by_text
+
+
+def _retries(prompt: Prompt) -> bool:
+    return getattr(prompt.llm, "max_retries", 0) != 0
+
+
+def _template() -> ChatPromptTemplate:
+    """A template that holds nothing yet, as braces in a memory would count as its placeholders.
+
+    A new one for each call, since LlamaIndex may write a parser into the one that it is given.
+    """
+    return ChatPromptTemplate(
+        message_templates=[
+            ChatMessage(role=MessageRole.SYSTEM, content="{system}"),
+            ChatMessage(role=MessageRole.USER, content="{user}"),
+        ]
+    )
 
 
 def _model(prompt: Prompt) -> LLM:

@@ -11,6 +11,8 @@ from pydantic import field_validator
 
 from llamaindex_recall._convert import to_memory, to_node
 from recall_stages.memory import Memory
+from recall_stages.model.at_once import at_once, at_once_async
+from recall_stages.model.requests import Refined
 from recall_stages.settings import Settings
 from recall_stages.stage import Refine, Stage
 from recall_stages.stock_stage import StockStage
@@ -32,18 +34,28 @@ class TakesPostprocessors(Settings):
         ]
 
 
-def refined(request: Refine) -> list[Memory]:
-    """What a postprocessor makes of memories."""
-    piece = cast("BaseNodePostprocessor", request.piece)
-    found = piece.postprocess_nodes(_nodes(request), QueryBundle(request.query.text))
-    return _memories(request, found)
+def refined(requests: Sequence[Refine]) -> Refined:
+    """What postprocessors make of memories."""
+
+    def processed(request: Refine) -> list[Memory]:
+        nodes, query = _nodes(request), QueryBundle(request.query.text)
+        return _memories(request, _piece(request).postprocess_nodes(nodes, query))
+
+    return at_once(processed, requests, requests[0].timeout_s)
 
 
-async def arefined(request: Refine) -> list[Memory]:
+async def refined_async(requests: Sequence[Refine]) -> Refined:
     """The same without blocking the event loop."""
-    piece = cast("BaseNodePostprocessor", request.piece)
-    found = await piece.apostprocess_nodes(_nodes(request), QueryBundle(request.query.text))
-    return _memories(request, found)
+
+    async def processed(request: Refine) -> list[Memory]:
+        nodes, query = _nodes(request), QueryBundle(request.query.text)
+        return _memories(request, await _piece(request).apostprocess_nodes(nodes, query))
+
+    return await at_once_async(processed, requests, requests[0].timeout_s)
+
+
+def _piece(request: Refine) -> BaseNodePostprocessor:
+    return cast("BaseNodePostprocessor", request.piece)  # as `TakesPostprocessors` has seen to
 
 
 def _nodes(request: Refine) -> list[NodeWithScore]:

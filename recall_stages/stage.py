@@ -21,12 +21,14 @@ from recall_stages.errors import StoreError
 from recall_stages.memory import Memory, Query
 from recall_stages.model.metering import Deadline, Meter, metered
 from recall_stages.model.requests import (
+    Answered,
     Answers,
+    Asked,
     Fetch,
     Prompt,
     Refine,
-    Refined,
     Replies,
+    Reply,
     Requests,
     Search,
     Write,
@@ -47,8 +49,8 @@ __all__ = [
     "RankStage",
     "Recall",
     "Refine",
-    "Refined",
     "Replies",
+    "Reply",
     "Requests",
     "Search",
     "Stage",
@@ -63,8 +65,8 @@ __all__ = [
 
 _LONGEST_REASON = 300  # characters of an error that a trace holds
 
-Ask = Callable[[Sequence[Prompt | Refine]], Replies | Refined]
-AsyncAsk = Callable[[Sequence[Prompt | Refine]], Awaitable[Replies | Refined]]
+Ask = Callable[[Asked], Answered]
+AsyncAsk = Callable[[Asked], Awaitable[Answered]]
 Find = Callable[[Sequence[Search]], Sequence[list[Memory]]]
 AsyncFind = Callable[[Sequence[Search]], Awaitable[Sequence[list[Memory]]]]
 Get = Callable[[Sequence[str]], list[Memory]]
@@ -162,6 +164,8 @@ def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None =
         if isinstance(outcome, Generator):
             meter = Meter(type(stage).__name__)
             recall = yield from metered(outcome, meter, deadline)
+            for note in meter.notes:
+                recall = recall.fell_back(meter.stage, note)
             if meter.calls:
                 recall = replace(recall, usage=(*recall.usage, str(meter)))
         else:
@@ -200,7 +204,7 @@ def run(
             try:
                 answers: Answers
                 if isinstance(requests[0], Prompt | Refine):
-                    answers = _heard(ask(cast("Sequence[Prompt | Refine]", requests)))
+                    answers = ask(cast("Asked", requests))
                 elif isinstance(requests[0], Search):
                     answers = find(cast("Sequence[Search]", requests))
                 else:
@@ -224,7 +228,7 @@ async def arun(
             try:
                 answers: Answers
                 if isinstance(requests[0], Prompt | Refine):
-                    answers = _heard(await ask(cast("Sequence[Prompt | Refine]", requests)))
+                    answers = await ask(cast("Asked", requests))
                 elif isinstance(requests[0], Search):
                     answers = await find(cast("Sequence[Search]", requests))
                 else:
@@ -237,14 +241,6 @@ async def arun(
     except StopIteration as done:
         outcome: Recall = done.value
         return outcome
-
-
-def _heard(replies: Replies | Refined) -> Replies | Refined:
-    """What was answered; where nothing was, the first error is raised."""
-    errors = [reply for reply in replies if isinstance(reply, Exception)]
-    if errors and len(errors) == len(replies):
-        raise errors[0]
-    return replies
 
 
 def _looked_up(requests: Sequence[Fetch | Write], get: Get, add: Add) -> Answers:

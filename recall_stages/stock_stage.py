@@ -38,10 +38,12 @@ class StockStage(Stage):
         )
         name = type(self.piece).__name__
         try:
-            [returned] = yield [Refine(self.piece, recall.query, handed)]
-        except Exception as error:  # noqa: BLE001 - whatever it does wrong, the order stands
+            [outcome] = yield [Refine(self.piece, recall.query, handed)]
+        except Exception as error:  # noqa: BLE001 - such as no time left: the order stands
             return recall.fell_back(name, error)
-        taken = [_known(each, handed) for each in cast("Sequence[Memory]", returned)]
+        if isinstance(outcome, Exception):
+            return recall.fell_back(name, outcome)
+        taken = [_known(each, handed) for each in cast("Sequence[Memory]", outcome)]
         return replace(recall, memories=tuple(_in_order(taken, name)))
 
 

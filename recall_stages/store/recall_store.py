@@ -266,6 +266,11 @@ class RecallStore:
         found = self._index.read(wanted, None)
         return [found[each] for each in wanted if each in found]
 
+    def memories(self) -> Iterator[Memory]:
+        """All its memories, one after the other; rows without a text are passed over."""
+        self._check_open()
+        return self._index.memories()
+
     def find(self, searches: Sequence[Search]) -> list[list[Memory]]:
         """For each search the memories that answer it, the best first.
 

@@ -44,6 +44,11 @@ class Face:
     def model(self, *replies: object) -> Any:
         return (ScriptedChat if self.is_langchain else ScriptedLLM)(replies=list(replies))
 
+    def several(self, **settings: Any) -> Any:
+        """Several stages in one, as the framework calls it."""
+        name = "RecallCompressor" if self.is_langchain else "RecallPostprocessor"
+        return getattr(importlib.import_module(self.package), name)(**settings)
+
     def ask(self, retriever: Any, question: Any, **options: Any) -> list[Found]:
         if self.is_langchain:
             call = retriever.ainvoke if self.is_async else retriever.invoke

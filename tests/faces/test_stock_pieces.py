@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from faces.adapters import FACES, Face, ScriptedChat, ScriptedLLM
+from faces.adapters import FACES, Face, Found, ScriptedChat, ScriptedLLM
 from faces.conftest import NOW
 from langchain_classic.retrievers import ContextualCompressionRetriever
 from langchain_classic.retrievers.document_compressors import (
@@ -168,6 +168,18 @@ def test_an_order_without_scores_holds_for_the_stages_that_follow(
     assert [each.id for each in found] == [each.id for each in plain][::-1]
     assert [each.score for each in found] == [each.score for each in plain]
     assert found[0].metadata["recall_ranked_by"] == type(upside_down).__name__
+
+
+def test_they_may_stand_among_several_stages_for_others_candidates(face: Face) -> None:
+    upside_down = piece(face, lambda items: items[::-1])
+    refine = (face.RecallCompressor if face.is_langchain else face.RecallPostprocessor)(
+        stages=[upside_down, face.RelevanceRank()]
+    )
+    given = [Found(name, f"Tea {name}.", score, {}) for name, score in (("a", 0.9), ("b", 0.4))]
+
+    found = face.refine(refine, given, "tea")
+
+    assert [(each.id, each.score) for each in found] == [("b", 0.9), ("a", 0.4)]
 
 
 def test_a_stock_piece_that_fails_loses_nothing_and_is_named(
