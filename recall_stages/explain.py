@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from recall_stages.memory import Memory
+from recall_stages.stage import JOINED
 from recall_stages.time_stamp import stamped_ranges
 from recall_stages.timeline import TimeRange
 
@@ -92,6 +93,8 @@ def _meaning(time_range: TimeRange) -> str:
 
 def _reasons(memory: Memory) -> Iterator[str]:
     trace = memory.trace
+    if JOINED in trace:
+        yield f"of the {trace[JOINED]}: no memory yet"
     for name in ("similarity", "keyword", "semantic", "relevance"):
         value = trace.get(name)
         if value is not None:
