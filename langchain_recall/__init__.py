@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from recall_stages.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from langchain_recall.any_store import AnyStore as AnyStore
     from langchain_recall.compressors import BuildQuery as BuildQuery
     from langchain_recall.compressors import Deduplicate as Deduplicate
     from langchain_recall.compressors import ExtractTime as ExtractTime
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
 
 _EXPORTS = {
     "AgentMemory": "recall_stages.agents.agent_memory",
+    "AnyStore": "langchain_recall.any_store",
     "BuildQuery": "langchain_recall.compressors",
     "Citation": "recall_stages.citations",
     "Deduplicate": "langchain_recall.compressors",

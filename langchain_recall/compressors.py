@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, TypedDict
+from typing import Any
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForChainRun,
@@ -20,6 +20,7 @@ from langchain_core.callbacks import (
 from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict  # pydantic, which makes the schema, wants this one
 
 from langchain_recall._convert import to_documents, to_memory
 from langchain_recall._model import Model, asking, asking_async
@@ -69,6 +70,12 @@ class DocumentCompressor(
     def steps(self, recall: Recall) -> Steps:
         """What is done with the candidates; `run` or `arun` drives it."""
         raise NotImplementedError
+
+    @property
+    def lc_attributes(self) -> dict[str, Any]:
+        """The model goes with it: where that can't be written down, `loads` says so."""
+        model = getattr(self, "llm", None)
+        return {} if model is None else {"llm": model}
 
     def invoke(
         self, input: CompressorInput, config: RunnableConfig | None = None, **kwargs: Any

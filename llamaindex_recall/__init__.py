@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from recall_stages.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from llamaindex_recall.any_store import AnyStore as AnyStore
     from llamaindex_recall.memory import RecallMemoryBlock as RecallMemoryBlock
     from llamaindex_recall.one_call import arecall as arecall
     from llamaindex_recall.one_call import recall as recall
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
 
 _EXPORTS = {
     "AgentMemory": "recall_stages.agents.agent_memory",
+    "AnyStore": "llamaindex_recall.any_store",
     "BuildQuery": "llamaindex_recall.postprocessors",
     "Citation": "recall_stages.citations",
     "Deduplicate": "llamaindex_recall.postprocessors",

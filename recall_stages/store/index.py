@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -135,6 +135,20 @@ class Index:
                 if memory is not None:
                     memories[row[0]] = memory
         return memories
+
+    def memories(self) -> Iterator[Memory]:
+        """All that it holds, read page by page."""
+        collection: Any = self.collection
+        offset = 0
+        while True:
+            page = collection.get(include=["documents", "metadatas"], limit=_PAGE, offset=offset)
+            for row in zip(page["ids"], page["documents"], page["metadatas"], strict=True):
+                memory = self.memory(row)
+                if memory is not None:
+                    yield memory
+            offset += len(page["ids"])
+            if not page["ids"]:
+                return
 
     def _window(self, search: Search) -> Where | None:
         if self.foreign:
