@@ -46,7 +46,7 @@ def near_duplicates(texts: Sequence[str], threshold: float) -> list[int]:
     first: list[int] = []
     words = [split_words(_ends(text).lower()) for text in texts]
     seen: dict[str, int] = {}
-    met: dict[int, list[int]] = defaultdict(list)
+    met: dict[str, list[int]] = defaultdict(list)
     for place, (text, rare) in enumerate(zip(texts, _rarest(words, threshold), strict=True)):
         if text.strip() in seen:
             first.append(seen[text.strip()])
