@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from langchain_recall.compressors import MemoryCompressor as MemoryCompressor
     from langchain_recall.compressors import MergeMemory as MergeMemory
     from langchain_recall.compressors import PrintMemory as PrintMemory
+    from langchain_recall.compressors import ReadMessage as ReadMessage
     from langchain_recall.compressors import RecallCompressor as RecallCompressor
     from langchain_recall.compressors import RecencyRank as RecencyRank
     from langchain_recall.compressors import Reflect as Reflect
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from recall_stages.errors import ScopeError as ScopeError
     from recall_stages.memory import Memory as Memory
     from recall_stages.memory import Scope as Scope
+    from recall_stages.messages import Message as Message
     from recall_stages.one_call import RecallConfig as RecallConfig
     from recall_stages.search_gate import should_search_memory as should_search_memory
     from recall_stages.store import Fields as Fields
@@ -70,8 +72,10 @@ _EXPORTS = {
     "HybridRank": "langchain_recall.compressors",
     "Memory": "recall_stages.memory",
     "MemoryCompressor": "langchain_recall.compressors",
+    "Message": "recall_stages.messages",
     "MergeMemory": "langchain_recall.compressors",
     "PrintMemory": "langchain_recall.compressors",
+    "ReadMessage": "langchain_recall.compressors",
     "RecallCompressor": "langchain_recall.compressors",
     "RecallConfig": "recall_stages.one_call",
     "RecallError": "recall_stages.errors",

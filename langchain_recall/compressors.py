@@ -32,6 +32,7 @@ from recall_stages import (
     merge_memory,
     print_memory,
     rankers,
+    read_message,
     reflect,
     rerank_memory,
     rewrite_memory,
@@ -213,6 +214,10 @@ class HybridRank(rankers.HybridRank, MemoryCompressor):
 
 
 class StaleReflections(stale_reflections.StaleReflections, MemoryCompressor):
+    pass
+
+
+class ReadMessage(read_message.ReadMessage, MemoryCompressor):
     pass
 
 

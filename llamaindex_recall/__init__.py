@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from llamaindex_recall.postprocessors import MemoryPostprocessor as MemoryPostprocessor
     from llamaindex_recall.postprocessors import MergeMemory as MergeMemory
     from llamaindex_recall.postprocessors import PrintMemory as PrintMemory
+    from llamaindex_recall.postprocessors import ReadMessage as ReadMessage
     from llamaindex_recall.postprocessors import RecallPostprocessor as RecallPostprocessor
     from llamaindex_recall.postprocessors import RecencyRank as RecencyRank
     from llamaindex_recall.postprocessors import Reflect as Reflect
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from recall_stages.errors import ScopeError as ScopeError
     from recall_stages.memory import Memory as Memory
     from recall_stages.memory import Scope as Scope
+    from recall_stages.messages import Message as Message
     from recall_stages.one_call import RecallConfig as RecallConfig
     from recall_stages.search_gate import should_search_memory as should_search_memory
     from recall_stages.store import Fields as Fields
@@ -72,8 +74,10 @@ _EXPORTS = {
     "HybridRank": "llamaindex_recall.postprocessors",
     "Memory": "recall_stages.memory",
     "MemoryPostprocessor": "llamaindex_recall.postprocessors",
+    "Message": "recall_stages.messages",
     "MergeMemory": "llamaindex_recall.postprocessors",
     "PrintMemory": "llamaindex_recall.postprocessors",
+    "ReadMessage": "llamaindex_recall.postprocessors",
     "RecallConfig": "recall_stages.one_call",
     "RecallError": "recall_stages.errors",
     "RecallMemoryBlock": "llamaindex_recall.memory",

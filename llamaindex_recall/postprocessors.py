@@ -27,6 +27,7 @@ from recall_stages import (
     merge_memory,
     print_memory,
     rankers,
+    read_message,
     reflect,
     rerank_memory,
     rewrite_memory,
@@ -180,6 +181,10 @@ class HybridRank(rankers.HybridRank, MemoryPostprocessor):
 
 
 class StaleReflections(stale_reflections.StaleReflections, MemoryPostprocessor):
+    pass
+
+
+class ReadMessage(read_message.ReadMessage, MemoryPostprocessor):
     pass
 
 

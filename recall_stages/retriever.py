@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Literal, Protocol, Self, TypedDict, runtime_checkable
 
@@ -215,7 +214,7 @@ class MemoryRetriever(RecallOptions):
         recall = yield from pipeline(steps, Recall(query), call.deadline_s)
         if recall.skipped:
             _log.debug("nothing was searched; %s", recall.skipped)
-        return replace(recall, memories=recall.memories[: call.k])
+        return recall.at_most(call.k)
 
     def _calendar(self) -> ExtractTime:
         return next((each for each in self.stages if isinstance(each, ExtractTime)), ExtractTime())
