@@ -20,7 +20,16 @@ from recall_stages.citations import Citation
 from recall_stages.errors import StoreError
 from recall_stages.memory import Memory, Query
 from recall_stages.model.metering import Deadline, Meter, metered
-from recall_stages.model.requests import Answers, Fetch, Prompt, Replies, Requests, Search, Write
+from recall_stages.model.requests import (
+    Answers,
+    Fetch,
+    Prompt,
+    Replies,
+    Requests,
+    Search,
+    Work,
+    Write,
+)
 from recall_stages.settings import Settings
 
 # With what it may ask for: whoever writes a stage needs both.
@@ -41,6 +50,7 @@ __all__ = [
     "Search",
     "Stage",
     "Steps",
+    "Work",
     "Write",
     "anowhere",
     "arun",
@@ -192,7 +202,7 @@ def run(
                 elif isinstance(requests[0], Search):
                     answers = find(cast("Sequence[Search]", requests))
                 else:
-                    answers = _looked_up(cast("Sequence[Fetch | Write]", requests), get, add)
+                    answers = _done(cast("Sequence[Fetch | Write | Work]", requests), get, add)
             except Exception as error:  # noqa: BLE001 - the stage decides what it can mend
                 requests = steps.throw(error)
             else:
@@ -216,8 +226,8 @@ async def arun(
                 elif isinstance(requests[0], Search):
                     answers = await find(cast("Sequence[Search]", requests))
                 else:
-                    asked = cast("Sequence[Fetch | Write]", requests)
-                    answers = await asyncio.to_thread(_looked_up, asked, get, add)
+                    wanted = cast("Sequence[Fetch | Write | Work]", requests)
+                    answers = await asyncio.to_thread(_done, wanted, get, add)
             except Exception as error:  # noqa: BLE001 - the stage decides what it can mend
                 requests = steps.throw(error)
             else:
@@ -235,8 +245,10 @@ def _heard(replies: Replies) -> Replies:
     return replies
 
 
-def _looked_up(requests: Sequence[Fetch | Write], get: Get, add: Add) -> Answers:
-    return cast(
-        "Answers",
-        [get(each.ids) if isinstance(each, Fetch) else add(each.memories) for each in requests],
-    )
+def _done(requests: Sequence[Fetch | Write | Work], get: Get, add: Add) -> Answers:
+    def answer(request: Fetch | Write | Work) -> object:
+        if isinstance(request, Work):
+            return request.do()
+        return get(request.ids) if isinstance(request, Fetch) else add(request.memories)
+
+    return cast("Answers", [answer(each) for each in requests])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from typing import Literal
@@ -75,6 +75,17 @@ class Write:
     memories: tuple[Memory, ...]
 
 
-Requests = Sequence[Prompt] | Sequence[Search] | Sequence[Fetch] | Sequence[Write]
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a stage has to compute for so long that nobody else shall wait for it meanwhile.
+
+    Attributes:
+        do: Does it, and returns what came out; called in a thread where there is an event loop.
+    """
+
+    do: Callable[[], list[float]]
+
+
+Requests = Sequence[Prompt] | Sequence[Search] | Sequence[Fetch] | Sequence[Write] | Sequence[Work]
 Replies = Sequence[str | Exception]
-Answers = Replies | Sequence[list[Memory]] | Sequence[list[str]]
+Answers = Replies | Sequence[list[Memory]] | Sequence[list[str]] | Sequence[list[float]]
