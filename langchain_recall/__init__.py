@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from langchain_recall.compressors import ExtractTime as ExtractTime
     from langchain_recall.compressors import FuseRerank as FuseRerank
     from langchain_recall.compressors import HybridRank as HybridRank
+    from langchain_recall.compressors import LateInteractionRank as LateInteractionRank
     from langchain_recall.compressors import MemoryCompressor as MemoryCompressor
     from langchain_recall.compressors import MergeMemory as MergeMemory
     from langchain_recall.compressors import PrintMemory as PrintMemory
@@ -70,6 +71,7 @@ _EXPORTS = {
     "Fields": "recall_stages.store",
     "FuseRerank": "langchain_recall.compressors",
     "HybridRank": "langchain_recall.compressors",
+    "LateInteractionRank": "langchain_recall.compressors",
     "Memory": "recall_stages.memory",
     "MemoryCompressor": "langchain_recall.compressors",
     "Message": "recall_stages.messages",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from llamaindex_recall.postprocessors import ExtractTime as ExtractTime
     from llamaindex_recall.postprocessors import FuseRerank as FuseRerank
     from llamaindex_recall.postprocessors import HybridRank as HybridRank
+    from llamaindex_recall.postprocessors import LateInteractionRank as LateInteractionRank
     from llamaindex_recall.postprocessors import MemoryPostprocessor as MemoryPostprocessor
     from llamaindex_recall.postprocessors import MergeMemory as MergeMemory
     from llamaindex_recall.postprocessors import PrintMemory as PrintMemory
@@ -72,6 +73,7 @@ _EXPORTS = {
     "Fields": "recall_stages.store",
     "FuseRerank": "llamaindex_recall.postprocessors",
     "HybridRank": "llamaindex_recall.postprocessors",
+    "LateInteractionRank": "llamaindex_recall.postprocessors",
     "Memory": "recall_stages.memory",
     "MemoryPostprocessor": "llamaindex_recall.postprocessors",
     "Message": "recall_stages.messages",
