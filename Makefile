@@ -1,6 +1,7 @@
 # One command for each thing. Everything runs in .venv, which `make install` fills once.
 
 PYTHON ?= python3
+PYTHONS ?= $(PYTHON)
 BIN := .venv/bin
 READY := .venv/.ready
 MEMORIES := examples/memorybank/memories.jsonl
@@ -28,8 +29,8 @@ demo: $(READY)  ## load real conversations and ask them three questions
 test: $(READY)  ## the tests; no network
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-test-install: $(READY)  ## installs every extra on every Python here, lowest and newest versions; fetches packages
-	RECALL_TEST_INSTALL=1 $(BIN)/python -m pytest tests/install
+test-install: $(READY)  ## every extra on every one of PYTHONS, lowest and newest versions; fetches packages
+	RECALL_TEST_INSTALL=1 RECALL_PYTHONS="$(PYTHONS)" $(BIN)/python -m pytest tests/install
 
 check: $(READY)  ## format, lint, types, layers
 	$(BIN)/ruff format --check .
