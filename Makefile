@@ -48,6 +48,16 @@ bench: $(READY)  ## latency, loading; with DATA=folder, retrieval quality on tha
 	$(BIN)/python -m benchmarks.gate --data benchmarks/data/gate_heldout.jsonl
 	$(if $(DATA),$(BIN)/python -m benchmarks.retrieval --data $(DATA))
 
+measured: $(READY)  ## all benchmarks on the sets in the folder DATA, and docs/measured.md anew
+	mkdir -p results
+	$(BIN)/python -m benchmarks.retrieval $(patsubst %,--data %,$(wildcard $(DATA)/*/)) --json results/retrieval.json
+	$(BIN)/python -m benchmarks.stock $(patsubst %,--data %,$(wildcard $(DATA)/*/)) --json results/stock.json
+	$(BIN)/python -m benchmarks.gate --data benchmarks/data/gate_heldout.jsonl --json results/gate.json
+	$(BIN)/python -m benchmarks.latency --rows 10000 --json results/latency.json
+	$(BIN)/python -m benchmarks.loading --memories $(MEMORIES) --json results/loading.json
+	$(BIN)/python -m benchmarks.footprint --json results/footprint.json
+	$(BIN)/python -m benchmarks.measured --results results > docs/measured.md
+
 docs: $(READY)  ## the pages of docs/ as a site in site/
 	$(BIN)/mkdocs build --strict
 
