@@ -104,8 +104,8 @@ def _time(kept: Kept) -> Iterator[str]:
     yield (
         "Texts with the time that they name: the right days in the first range found (strict), in "
         "any reading kept (lenient), and nothing found where none is named (silent). "
-        f"{kept['ms']:.2f} ms a text. The `peer_core` sets are the tests of other parsers, which contradict each "
-        "other.\n"
+        f"{kept['ms']:.2f} ms a text. The `peer_core` sets are the tests of other parsers, which "
+        "contradict each other.\n"
     )
     yield "| set | texts | strict | lenient | silent |"
     yield "|---|---|---|---|---|"

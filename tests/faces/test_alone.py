@@ -121,6 +121,16 @@ def test_the_command_is_installed(environment: tuple[str, Path]) -> None:
         assert done.returncode == code, done.stderr
 
 
+def test_pictures_say_what_is_missing(environment: tuple[str, Path]) -> None:
+    _, python = environment
+    done = _run(
+        python, "-c", "from recall_stages.explain import explain; explain([]).plot_scores()"
+    )
+
+    assert "ImportError: plot_scores needs matplotlib" in done.stderr
+    assert "pip install 'recall-retrievers[plot]'" in done.stderr
+
+
 def test_the_command_line_needs_no_framework(environment: tuple[str, Path], tmp_path: Path) -> None:
     _, python = environment
     memories = tmp_path / "memories.jsonl"
@@ -138,8 +148,8 @@ def test_the_command_line_needs_no_framework(environment: tuple[str, Path], tmp_
         ("langchain_recall", {"llama_index", "chromadb", "langchain_core"}),
         ("llamaindex_recall", {"langchain_core", "chromadb", "llama_index"}),
         ("recall_stages.retriever", {"langchain_core", "chromadb", "llama_index"}),
-        ("langchain_recall.retriever", {"llama_index", "chromadb"}),
-        ("llamaindex_recall.retriever", {"langchain_core", "chromadb"}),
+        ("langchain_recall.retriever", {"llama_index", "chromadb", "matplotlib"}),
+        ("llamaindex_recall.retriever", {"langchain_core", "chromadb", "matplotlib"}),
     ],
 )
 def test_importing_loads_nothing_that_is_not_used(package: str, never: set[str]) -> None:
