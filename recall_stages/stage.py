@@ -20,7 +20,16 @@ from recall_stages.citations import Citation
 from recall_stages.errors import StoreError
 from recall_stages.memory import Memory, Query
 from recall_stages.model.metering import Deadline, Meter, metered
-from recall_stages.model.requests import Answers, Fetch, Prompt, Replies, Requests, Search, Write
+from recall_stages.model.requests import (
+    Answers,
+    Fetch,
+    Prompt,
+    Replies,
+    Reply,
+    Requests,
+    Search,
+    Write,
+)
 from recall_stages.settings import Settings
 
 # With what it may ask for: whoever writes a stage needs both.
@@ -37,6 +46,7 @@ __all__ = [
     "RankStage",
     "Recall",
     "Replies",
+    "Reply",
     "Requests",
     "Search",
     "Stage",
@@ -51,8 +61,8 @@ __all__ = [
 
 _LONGEST_REASON = 300  # characters of an error that a trace holds
 
-Ask = Callable[[Sequence[Prompt]], Replies]
-AsyncAsk = Callable[[Sequence[Prompt]], Awaitable[Replies]]
+Ask = Callable[[Sequence[Prompt]], Sequence[Reply]]
+AsyncAsk = Callable[[Sequence[Prompt]], Awaitable[Sequence[Reply]]]
 Find = Callable[[Sequence[Search]], Sequence[list[Memory]]]
 AsyncFind = Callable[[Sequence[Search]], Awaitable[Sequence[list[Memory]]]]
 Get = Callable[[Sequence[str]], list[Memory]]
@@ -150,6 +160,8 @@ def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None =
         if isinstance(outcome, Generator):
             meter = Meter(type(stage).__name__)
             recall = yield from metered(outcome, meter, deadline)
+            for note in meter.notes:
+                recall = recall.fell_back(meter.stage, note)
             if meter.calls:
                 recall = replace(recall, usage=(*recall.usage, str(meter)))
         else:
@@ -188,7 +200,7 @@ def run(
             try:
                 answers: Answers
                 if isinstance(requests[0], Prompt):
-                    answers = _heard(ask(cast("Sequence[Prompt]", requests)))
+                    answers = ask(cast("Sequence[Prompt]", requests))
                 elif isinstance(requests[0], Search):
                     answers = find(cast("Sequence[Search]", requests))
                 else:
@@ -212,7 +224,7 @@ async def arun(
             try:
                 answers: Answers
                 if isinstance(requests[0], Prompt):
-                    answers = _heard(await ask(cast("Sequence[Prompt]", requests)))
+                    answers = await ask(cast("Sequence[Prompt]", requests))
                 elif isinstance(requests[0], Search):
                     answers = await find(cast("Sequence[Search]", requests))
                 else:
@@ -225,14 +237,6 @@ async def arun(
     except StopIteration as done:
         outcome: Recall = done.value
         return outcome
-
-
-def _heard(replies: Replies) -> Replies:
-    """What the models said; where none of them said anything, the first error is raised."""
-    errors = [reply for reply in replies if isinstance(reply, Exception)]
-    if errors and len(errors) == len(replies):
-        raise errors[0]
-    return replies
 
 
 def _looked_up(requests: Sequence[Fetch | Write], get: Get, add: Add) -> Answers:

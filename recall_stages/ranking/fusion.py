@@ -55,7 +55,8 @@ def fuse_arms(
     for memory in (each for arm in (*semantic, *keyword) for each in arm):
         seen = pool.get(memory.id)
         pool[memory.id] = memory if seen is None else memory.scored(0.0, **seen.trace)
-    similar = _scores(pool.values(), "similarity")
+    # A store whose scores are of an unknown scale tells how near, not how similar.
+    similar = _scores(pool.values(), "similarity") or _scores(pool.values(), "nearness")
     worded = _scores(pool.values(), "keyword")
     share = weight if similar and worded else float(bool(similar))
     if by == "scores":
@@ -99,4 +100,14 @@ def _of_the_best(scores: Mapping[str, float]) -> dict[str, float]:
 
 def _by_rank(scores: Mapping[str, float]) -> dict[str, float]:
     ordered = sorted(scores, key=lambda key: (-scores[key], key))
-    return {key: (_RANK_OFFSET + 1) / (_RANK_OFFSET + rank) for rank, key in enumerate(ordered, 1)}
+    return {key: rank_score(rank) for rank, key in enumerate(ordered, 1)}
+
+
+def rank_score(rank: int) -> float:
+    """What a place counts: 1 for the first, slowly less for those after it.
+
+    Examples:
+        >>> rank_score(1), rank_score(62)
+        (1.0, 0.5)
+    """
+    return (_RANK_OFFSET + 1) / (_RANK_OFFSET + rank)
