@@ -1,6 +1,7 @@
 """Adding: what is stored, what is refused, and that nothing is stored by halves."""
 
 from datetime import UTC, datetime
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,20 @@ class TestAdding:
     ) -> None:
         in_memory.add(["tea"], progress=True)
         assert capfd.readouterr() == ("", "")
+
+    @pytest.mark.parametrize("progress", [True, False])
+    def test_on_a_terminal_progress_shows_where_it_is_wanted(
+        self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch, progress: bool
+    ) -> None:
+        terminal = StringIO()
+        monkeypatch.setattr(terminal, "isatty", lambda: True, raising=False)
+        monkeypatch.setattr("sys.stderr", terminal)
+
+        in_memory.add([f"tea {number}" for number in range(3)], progress=progress)
+
+        shown = terminal.getvalue()
+        assert ("reading" in shown, "storing" in shown) == (progress, progress)
+        assert ("3/3" in shown) == progress
 
     def test_odd_text_is_only_text(self, in_memory: RecallStore) -> None:
         odd = ["'; DROP TABLE x; --", '"', "%_*", "\x00nul", "a" * 20_000, "🦷", "$and"]
