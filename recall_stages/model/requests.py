@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from typing import Literal
@@ -117,15 +117,28 @@ class Refine:
     timeout_s: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a stage has to do itself, and nobody else shall wait for: to compute, or to read.
+
+    Attributes:
+        do: Does it, and returns what came out; called in a thread where there is an event loop.
+    """
+
+    do: Callable[[], Sequence[object]]
+
+
 Asked = Sequence[Prompt] | Sequence[Refine]
 """What the framework is asked for."""
-Requests = Asked | Sequence[Search] | Sequence[Fetch] | Sequence[Write]
-Refined = Sequence[list[Memory] | Exception]
-"""What the framework's pieces made of memories, or the error in its place."""
+Requests = Asked | Sequence[Search] | Sequence[Fetch] | Sequence[Write] | Sequence[Work]
 Replies = Sequence[str | Exception]
 """What a stage is handed: the text of each reply, or the error in its place."""
+Refined = Sequence[list[Memory] | Exception]
+"""What the framework's pieces made of memories, or the error in its place."""
 Answered = Sequence[Reply] | Refined
-Answers = Answered | Replies | Sequence[list[Memory]] | Sequence[list[str]]
+Answers = (
+    Answered | Replies | Sequence[list[Memory]] | Sequence[list[str]] | Sequence[Sequence[object]]
+)
 
 
 def refines(requests: Asked) -> TypeIs[Sequence[Refine]]:
