@@ -21,9 +21,12 @@ from recall_stages.errors import StoreError
 from recall_stages.memory import Memory, Query
 from recall_stages.model.metering import Deadline, Meter, metered
 from recall_stages.model.requests import (
+    Answered,
     Answers,
+    Asked,
     Fetch,
     Prompt,
+    Refine,
     Replies,
     Reply,
     Requests,
@@ -46,6 +49,7 @@ __all__ = [
     "Prompt",
     "RankStage",
     "Recall",
+    "Refine",
     "Replies",
     "Reply",
     "Requests",
@@ -66,8 +70,8 @@ JOINED = "source"
 
 _LONGEST_REASON = 300  # characters of an error that a trace holds
 
-Ask = Callable[[Sequence[Prompt]], Sequence[Reply]]
-AsyncAsk = Callable[[Sequence[Prompt]], Awaitable[Sequence[Reply]]]
+Ask = Callable[[Asked], Answered]
+AsyncAsk = Callable[[Asked], Awaitable[Answered]]
 Find = Callable[[Sequence[Search]], Sequence[list[Memory]]]
 AsyncFind = Callable[[Sequence[Search]], Awaitable[Sequence[list[Memory]]]]
 Get = Callable[[Sequence[str]], list[Memory]]
@@ -210,8 +214,8 @@ def run(
         while True:
             try:
                 answers: Answers
-                if isinstance(requests[0], Prompt):
-                    answers = ask(cast("Sequence[Prompt]", requests))
+                if isinstance(requests[0], Prompt | Refine):
+                    answers = ask(cast("Asked", requests))
                 elif isinstance(requests[0], Search):
                     answers = find(cast("Sequence[Search]", requests))
                 else:
@@ -234,8 +238,8 @@ async def arun(
         while True:
             try:
                 answers: Answers
-                if isinstance(requests[0], Prompt):
-                    answers = await ask(cast("Sequence[Prompt]", requests))
+                if isinstance(requests[0], Prompt | Refine):
+                    answers = await ask(cast("Asked", requests))
                 elif isinstance(requests[0], Search):
                     answers = await find(cast("Sequence[Search]", requests))
                 else:
