@@ -7,7 +7,7 @@ READY := .venv/.ready
 MEMORIES := examples/memorybank/memories.jsonl
 ASK := ask --memories $(MEMORIES) --timestamp 2023-05-07T12:00 --timezone UTC -k 3
 
-.PHONY: help install demo test test-install check fix bench measured docs notebooks clean
+.PHONY: help install demo test test-install check fix bench measured docs notebooks renew clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -63,6 +63,9 @@ docs: $(READY)  ## the pages of docs/ as a site in site/
 
 notebooks: $(READY)  ## run the notebooks from top to bottom
 	$(BIN)/python -m pytest tests/test_notebooks.py
+
+renew: $(READY)  ## run the notebooks, and keep what they show
+	$(BIN)/python tests/notebook_runs.py
 
 clean:  ## forget the environment and all that was built
 	rm -rf .venv build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis

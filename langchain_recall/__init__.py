@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from langchain_recall.compressors import ExtractTime as ExtractTime
     from langchain_recall.compressors import FuseRerank as FuseRerank
     from langchain_recall.compressors import HybridRank as HybridRank
+    from langchain_recall.compressors import LateInteractionRank as LateInteractionRank
     from langchain_recall.compressors import MemoryCompressor as MemoryCompressor
     from langchain_recall.compressors import MergeMemory as MergeMemory
     from langchain_recall.compressors import PrintMemory as PrintMemory
+    from langchain_recall.compressors import ReadMessage as ReadMessage
     from langchain_recall.compressors import RecallCompressor as RecallCompressor
     from langchain_recall.compressors import RecencyRank as RecencyRank
     from langchain_recall.compressors import Reflect as Reflect
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from recall_stages.evaluation.questions import read_questions as read_questions
     from recall_stages.memory import Memory as Memory
     from recall_stages.memory import Scope as Scope
+    from recall_stages.messages import Message as Message
     from recall_stages.one_call import RecallConfig as RecallConfig
     from recall_stages.search_gate import should_search_memory as should_search_memory
     from recall_stages.store import Fields as Fields
@@ -73,11 +76,14 @@ _EXPORTS = {
     "Fields": "recall_stages.store",
     "FuseRerank": "langchain_recall.compressors",
     "HybridRank": "langchain_recall.compressors",
+    "LateInteractionRank": "langchain_recall.compressors",
     "Memory": "recall_stages.memory",
     "MemoryCompressor": "langchain_recall.compressors",
+    "Message": "recall_stages.messages",
     "MergeMemory": "langchain_recall.compressors",
     "PrintMemory": "langchain_recall.compressors",
     "Question": "recall_stages.evaluation.questions",
+    "ReadMessage": "langchain_recall.compressors",
     "RecallCompressor": "langchain_recall.compressors",
     "RecallConfig": "recall_stages.one_call",
     "RecallError": "recall_stages.errors",

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from llamaindex_recall.postprocessors import ExtractTime as ExtractTime
     from llamaindex_recall.postprocessors import FuseRerank as FuseRerank
     from llamaindex_recall.postprocessors import HybridRank as HybridRank
+    from llamaindex_recall.postprocessors import LateInteractionRank as LateInteractionRank
     from llamaindex_recall.postprocessors import MemoryPostprocessor as MemoryPostprocessor
     from llamaindex_recall.postprocessors import MergeMemory as MergeMemory
     from llamaindex_recall.postprocessors import PrintMemory as PrintMemory
+    from llamaindex_recall.postprocessors import ReadMessage as ReadMessage
     from llamaindex_recall.postprocessors import RecallPostprocessor as RecallPostprocessor
     from llamaindex_recall.postprocessors import RecencyRank as RecencyRank
     from llamaindex_recall.postprocessors import Reflect as Reflect
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from recall_stages.evaluation.questions import read_questions as read_questions
     from recall_stages.memory import Memory as Memory
     from recall_stages.memory import Scope as Scope
+    from recall_stages.messages import Message as Message
     from recall_stages.one_call import RecallConfig as RecallConfig
     from recall_stages.search_gate import should_search_memory as should_search_memory
     from recall_stages.store import Fields as Fields
@@ -75,11 +78,14 @@ _EXPORTS = {
     "Fields": "recall_stages.store",
     "FuseRerank": "llamaindex_recall.postprocessors",
     "HybridRank": "llamaindex_recall.postprocessors",
+    "LateInteractionRank": "llamaindex_recall.postprocessors",
     "Memory": "recall_stages.memory",
     "MemoryPostprocessor": "llamaindex_recall.postprocessors",
+    "Message": "recall_stages.messages",
     "MergeMemory": "llamaindex_recall.postprocessors",
     "PrintMemory": "llamaindex_recall.postprocessors",
     "Question": "recall_stages.evaluation.questions",
+    "ReadMessage": "llamaindex_recall.postprocessors",
     "RecallConfig": "recall_stages.one_call",
     "RecallError": "recall_stages.errors",
     "RecallMemoryBlock": "llamaindex_recall.memory",
