@@ -29,6 +29,7 @@ from recall_stages import (
     extract_time,
     filters,
     fuse_rerank,
+    late_interaction_rank,
     merge_memory,
     print_memory,
     rankers,
@@ -210,6 +211,10 @@ class RecencyRank(rankers.RecencyRank, MemoryCompressor):
 
 
 class HybridRank(rankers.HybridRank, MemoryCompressor):
+    pass
+
+
+class LateInteractionRank(late_interaction_rank.LateInteractionRank, MemoryCompressor):
     pass
 
 

@@ -24,6 +24,7 @@ from recall_stages import (
     extract_time,
     filters,
     fuse_rerank,
+    late_interaction_rank,
     merge_memory,
     print_memory,
     rankers,
@@ -177,6 +178,10 @@ class RecencyRank(rankers.RecencyRank, MemoryPostprocessor):
 
 
 class HybridRank(rankers.HybridRank, MemoryPostprocessor):
+    pass
+
+
+class LateInteractionRank(late_interaction_rank.LateInteractionRank, MemoryPostprocessor):
     pass
 
 

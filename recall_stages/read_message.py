@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from recall_stages.errors import QueryError
 from recall_stages.messages import Message, read_messages
-from recall_stages.model.requests import Read
+from recall_stages.model.requests import Work
 from recall_stages.ranking.authors import asks_about
 from recall_stages.stage import JOINED, Recall, Stage, Steps
 from recall_stages.store.conversation import named
@@ -117,7 +117,7 @@ class ReadMessage(Stage):
 
     def _asked(self, recall: Recall) -> Steps:
         try:
-            [said] = yield [Read(partial(_messages, self.source, self.key))]
+            [said] = yield [Work(partial(_messages, self.source, self.key))]
             return self._joined(recall, cast("Sequence[object]", said))
         except Exception as error:  # noqa: BLE001 - whatever holds the messages, no memory is lost
             return recall.fell_back(type(self).__name__, error)

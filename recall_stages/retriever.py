@@ -125,7 +125,8 @@ class MemoryRetriever(RecallOptions):
     """Ask a collection of memories in plain words, and get the right ones, dated and explained.
 
     Args:
-        store: The collection; see `RecallStore`.
+        store: The collection; see `RecallStore`. A vector store or a retriever of the framework is
+            searched too; see `AnyStore`.
         k: How many memories to return.
         method: How to search: by meaning ("semantic"), by words ("keyword") or both ("hybrid").
         threshold_score: Similarity below which a memory is no candidate, 0 to 1. None = all are.

@@ -24,11 +24,11 @@ from recall_stages.model.requests import (
     Answers,
     Fetch,
     Prompt,
-    Read,
     Replies,
     Reply,
     Requests,
     Search,
+    Work,
     Write,
 )
 from recall_stages.settings import Settings
@@ -45,7 +45,6 @@ __all__ = [
     "Get",
     "Prompt",
     "RankStage",
-    "Read",
     "Recall",
     "Replies",
     "Reply",
@@ -53,6 +52,7 @@ __all__ = [
     "Search",
     "Stage",
     "Steps",
+    "Work",
     "Write",
     "anowhere",
     "arun",
@@ -215,7 +215,7 @@ def run(
                 elif isinstance(requests[0], Search):
                     answers = find(cast("Sequence[Search]", requests))
                 else:
-                    answers = _looked_up(cast("Sequence[Fetch | Write | Read]", requests), get, add)
+                    answers = _done(cast("Sequence[Fetch | Write | Work]", requests), get, add)
             except Exception as error:  # noqa: BLE001 - the stage decides what it can mend
                 requests = steps.throw(error)
             else:
@@ -239,8 +239,8 @@ async def arun(
                 elif isinstance(requests[0], Search):
                     answers = await find(cast("Sequence[Search]", requests))
                 else:
-                    asked = cast("Sequence[Fetch | Write | Read]", requests)
-                    answers = await asyncio.to_thread(_looked_up, asked, get, add)
+                    asked = cast("Sequence[Fetch | Write | Work]", requests)
+                    answers = await asyncio.to_thread(_done, asked, get, add)
             except Exception as error:  # noqa: BLE001 - the stage decides what it can mend
                 requests = steps.throw(error)
             else:
@@ -250,10 +250,10 @@ async def arun(
         return outcome
 
 
-def _looked_up(requests: Sequence[Fetch | Write | Read], get: Get, add: Add) -> Answers:
-    def answer(request: Fetch | Write | Read) -> Sequence[object]:
+def _done(requests: Sequence[Fetch | Write | Work], get: Get, add: Add) -> Answers:
+    def answer(request: Fetch | Write | Work) -> Sequence[object]:
         if isinstance(request, Fetch):
             return get(request.ids)
-        return add(request.memories) if isinstance(request, Write) else request.messages()
+        return add(request.memories) if isinstance(request, Write) else request.do()
 
     return [answer(each) for each in requests]

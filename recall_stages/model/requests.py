@@ -100,17 +100,17 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """What a stage asks of whatever holds messages: to read them.
+class Work:
+    """What a stage has to do itself, and nobody else shall wait for: to compute, or to read.
 
     Attributes:
-        messages: What returns them; it may have to wait for them.
+        do: Does it, and returns what came out; called in a thread where there is an event loop.
     """
 
-    messages: Callable[[], Sequence[object]]
+    do: Callable[[], Sequence[object]]
 
 
-Requests = Sequence[Prompt] | Sequence[Search] | Sequence[Fetch] | Sequence[Write] | Sequence[Read]
+Requests = Sequence[Prompt] | Sequence[Search] | Sequence[Fetch] | Sequence[Write] | Sequence[Work]
 Replies = Sequence[str | Exception]
 """What a stage is handed: the text of each reply, or the error in its place."""
 Answers = (
