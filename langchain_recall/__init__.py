@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from langchain_recall.compressors import MemoryCompressor as MemoryCompressor
     from langchain_recall.compressors import MergeMemory as MergeMemory
     from langchain_recall.compressors import PrintMemory as PrintMemory
+    from langchain_recall.compressors import RankAndRewrite as RankAndRewrite
     from langchain_recall.compressors import RecencyRank as RecencyRank
     from langchain_recall.compressors import Reflect as Reflect
     from langchain_recall.compressors import RelevanceRank as RelevanceRank
@@ -69,6 +70,7 @@ _EXPORTS = {
     "MemoryCompressor": "langchain_recall.compressors",
     "MergeMemory": "langchain_recall.compressors",
     "PrintMemory": "langchain_recall.compressors",
+    "RankAndRewrite": "langchain_recall.compressors",
     "RecallConfig": "recall_stages.one_call",
     "RecallError": "recall_stages.errors",
     "RecallMiddleware": "langchain_recall.middleware",

@@ -29,6 +29,7 @@ from recall_stages import (
     fuse_rerank,
     merge_memory,
     print_memory,
+    rank_and_rewrite,
     rankers,
     reflect,
     rerank_memory,
@@ -136,6 +137,10 @@ class SearchGate(search_gate.SearchGate, MemoryCompressor):
 
 
 class SemanticRank(semantic_rank.SemanticRank, MemoryCompressor):
+    llm: Model | None = Field(None, exclude=True, repr=False)
+
+
+class RankAndRewrite(rank_and_rewrite.RankAndRewrite, MemoryCompressor):
     llm: Model | None = Field(None, exclude=True, repr=False)
 
 

@@ -24,6 +24,7 @@ from recall_stages import (
     fuse_rerank,
     merge_memory,
     print_memory,
+    rank_and_rewrite,
     rankers,
     reflect,
     rerank_memory,
@@ -97,6 +98,10 @@ class SearchGate(search_gate.SearchGate, MemoryPostprocessor):
 
 
 class SemanticRank(semantic_rank.SemanticRank, MemoryPostprocessor):
+    llm: LLM | None = Field(None, exclude=True, repr=False)
+
+
+class RankAndRewrite(rank_and_rewrite.RankAndRewrite, MemoryPostprocessor):
     llm: LLM | None = Field(None, exclude=True, repr=False)
 
 
