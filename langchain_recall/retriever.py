@@ -19,6 +19,7 @@ from pydantic import ConfigDict
 
 from langchain_recall._convert import to_documents, to_memory
 from langchain_recall._model import asking, asking_async
+from langchain_recall._runs import stage_runs, stage_runs_async
 from recall_stages.explain import Explanation
 from recall_stages.explain import explain as explain_memories
 from recall_stages.memory import Scope
@@ -86,7 +87,8 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
     ) -> list[Document]:
         steps = self.steps_for(query, datetime.now(UTC), options)
         callbacks, store = run_manager.get_child(), self.store
-        recall = run(steps, asking(callbacks), store.find, store.get, store.add)
+        ask, runs = asking(callbacks), stage_runs(callbacks)
+        recall = run(steps, ask, store.find, store.get, store.add, within=runs)
         if recall.skipped:
             dispatch_custom_event(SKIPPED, recall.skipped, config={"callbacks": callbacks})
         return to_documents(recall)
@@ -100,8 +102,8 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
     ) -> list[Document]:
         steps = self.steps_for(query, datetime.now(UTC), options)
         callbacks, store = run_manager.get_child(), self.store
-        ask = asking_async(callbacks)
-        recall = await arun(steps, ask, store.afind, store.get, store.add)
+        ask, runs = asking_async(callbacks), stage_runs_async(callbacks)
+        recall = await arun(steps, ask, store.afind, store.get, store.add, within=runs)
         if recall.skipped:
             await adispatch_custom_event(SKIPPED, recall.skipped, config={"callbacks": callbacks})
         return to_documents(recall)

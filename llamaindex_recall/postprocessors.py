@@ -17,6 +17,7 @@ from pydantic import ConfigDict, Field
 
 from llamaindex_recall._convert import to_memory, to_nodes
 from llamaindex_recall._model import ask, ask_async
+from llamaindex_recall._spans import within, within_async
 from recall_stages import (
     build_query,
     extract_time,
@@ -55,7 +56,8 @@ class MemoryPostprocessor(Timed, Stage, BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         if not nodes:
             return []
-        return to_nodes(run(pipeline([self], self._recall(nodes, query_bundle)), ask))
+        steps = pipeline([self], self._recall(nodes, query_bundle))
+        return to_nodes(run(steps, ask, within=within))
 
     @dispatcher.span  # LlamaIndex decorates only the sync method by itself
     async def _apostprocess_nodes(
@@ -64,7 +66,7 @@ class MemoryPostprocessor(Timed, Stage, BaseNodePostprocessor):
         if not nodes:
             return []
         steps = pipeline([self], self._recall(nodes, query_bundle))
-        return to_nodes(await arun(steps, ask_async))
+        return to_nodes(await arun(steps, ask_async, within=within_async))
 
     def _recall(self, nodes: Sequence[NodeWithScore], query_bundle: QueryBundle | None) -> Recall:
         moment = self.moment(datetime.now(UTC))

@@ -16,10 +16,11 @@ from pydantic import Field, PrivateAttr
 
 from llamaindex_recall._convert import to_memory, to_nodes
 from llamaindex_recall._model import ask, ask_async
+from llamaindex_recall._spans import within, within_async
 from recall_stages.explain import Explanation
 from recall_stages.explain import explain as explain_memories
 from recall_stages.retriever import CallOptions, MemoryRetriever
-from recall_stages.stage import Recall, Steps, arun, run
+from recall_stages.stage import Flow, Recall, arun, run
 
 dispatcher = get_dispatcher(__name__)
 
@@ -103,15 +104,17 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         store = self.store
         steps = self._steps(query_bundle)
-        return _found(run(steps, ask, store.find, store.get, store.add))
+        return _found(run(steps, ask, store.find, store.get, store.add, within=within))
 
     @dispatcher.span  # LlamaIndex decorates only the sync method by itself
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         store = self.store
         steps = self._steps(query_bundle)
-        return _found(await arun(steps, ask_async, store.afind, store.get, store.add))
+        return _found(
+            await arun(steps, ask_async, store.afind, store.get, store.add, within=within_async)
+        )
 
-    def _steps(self, query_bundle: QueryBundle) -> Steps:
+    def _steps(self, query_bundle: QueryBundle) -> Flow:
         options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}
         return self.steps_for(query_bundle.query_str, datetime.now(UTC), options)
 

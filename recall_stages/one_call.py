@@ -12,7 +12,7 @@ from recall_stages.reflect import Reflect
 from recall_stages.retrieve import Method
 from recall_stages.retriever import AnyStage, CallOptions, MemoryRetriever, MemoryStore
 from recall_stages.settings import Settings
-from recall_stages.stage import Ask, AsyncAsk, Recall, Steps, arun, pipeline, run
+from recall_stages.stage import Ask, AsyncAsk, Flow, Recall, arun, pipeline, run
 
 
 class RecallConfig(Settings):
@@ -45,7 +45,7 @@ class RecallConfig(Settings):
     reflector: Reflect | None = None
     store_reflections: bool = False
 
-    def found(self, asked: str, options: CallOptions) -> Steps:
+    def found(self, asked: str, options: CallOptions) -> Flow:
         """The steps that find, filter and rank the memories."""
         retriever = MemoryRetriever(
             store=self.source,
@@ -56,7 +56,7 @@ class RecallConfig(Settings):
         )
         return retriever.steps_for(asked, datetime.now(UTC), options)
 
-    def reflected(self, found: Recall) -> Steps:
+    def reflected(self, found: Recall) -> Flow:
         """The steps that say what was found comes to; the text stays empty where none is wanted."""
         reflector = self.reflector or Reflect()
         if self.store_reflections:

@@ -9,12 +9,23 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TypeVar, cast
+from typing import TypedDict, TypeVar, cast
 
-from recall_stages.model.requests import Answers, Prompt, Replies, Requests
+from recall_stages.model.requests import Prompt, Replies
 from recall_stages.model.tokens import token_counter
 
 T = TypeVar("T")
+Yielded = TypeVar("Yielded", bound=Sequence[object])
+Sent = TypeVar("Sent", bound=Sequence[object])
+
+
+class Figures(TypedDict):
+    """What the models of a stage cost, in numbers; see `Meter`."""
+
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    milliseconds: float
 
 
 @dataclass(slots=True)
@@ -39,6 +50,15 @@ class Meter:
         calls = f"{self.calls} call{'s' if self.calls > 1 else ''}"
         tokens = f"{self.tokens_in} tokens in, {self.tokens_out} out"
         return f"{self.stage}: {calls}, {tokens}, {self.milliseconds:.0f} ms"
+
+    def figures(self) -> Figures:
+        """The same as numbers alone, as the traces of a framework show them."""
+        return {
+            "calls": self.calls,
+            "tokens_in": self.tokens_in,
+            "tokens_out": self.tokens_out,
+            "milliseconds": round(self.milliseconds, 1),
+        }
 
     def sent(self, prompts: Sequence[Prompt]) -> None:
         """Count prompts."""
@@ -79,15 +99,16 @@ class Deadline:
 
 
 def metered(
-    steps: Generator[Requests, Answers, T], meter: Meter, deadline: Deadline
-) -> Generator[Requests, Answers, T]:
+    steps: Generator[Yielded, Sent, T], meter: Meter, deadline: Deadline
+) -> Generator[Yielded, Sent, T]:
     """The steps of a stage, with their prompts counted and kept within the deadline."""
     try:
         requests = next(steps)
         while True:
             try:
+                answers: Sent
                 if isinstance(requests[0], Prompt):
-                    answers = yield from _asked(cast("Sequence[Prompt]", requests), meter, deadline)
+                    answers = yield from _asked(requests, meter, deadline)
                 else:
                     answers = yield requests
             except Exception as error:  # noqa: BLE001 - the stage decides what it can mend
@@ -99,10 +120,9 @@ def metered(
         return outcome
 
 
-def _asked(
-    prompts: Sequence[Prompt], meter: Meter, deadline: Deadline
-) -> Generator[Requests, Answers, Answers]:
-    shortened = deadline.shorten(prompts)
+def _asked(requests: Yielded, meter: Meter, deadline: Deadline) -> Generator[Yielded, Sent, Sent]:
+    prompts = cast("Sequence[Prompt]", requests)
+    shortened = cast("Yielded", deadline.shorten(prompts))
     meter.sent(prompts)
     begun = perf_counter()
     try:
