@@ -42,7 +42,9 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
     A drop-in LangChain retriever. Every setting but the store can be set for one call:
     ``retriever.invoke("...", k=3, timestamp="2024-03-12")``; timestamp, timezone, k, user_id,
     agent_id and workspace also through ``config={"configurable": {...}}``. A result that is empty
-    because of the ``gate`` is told to callbacks, as the custom event "recall_skipped".
+    because of the ``gate`` is told to callbacks, as the custom event "recall_skipped". Callbacks
+    and ``astream_events`` see each stage as a run of its own, with its model calls inside and what
+    these cost in its output, under ``usage``.
 
     Examples:
         >>> from langchain_recall import RecallRetriever, RecallStore

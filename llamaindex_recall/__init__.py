@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from recall_stages.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from llamaindex_recall._spans import StageUsage as StageUsage
     from llamaindex_recall.memory import RecallMemoryBlock as RecallMemoryBlock
     from llamaindex_recall.one_call import arecall as arecall
     from llamaindex_recall.one_call import recall as recall
@@ -88,6 +89,7 @@ _EXPORTS = {
     "SearchGate": "llamaindex_recall.postprocessors",
     "SearchSkipped": "llamaindex_recall.retriever",
     "SemanticRank": "llamaindex_recall.postprocessors",
+    "StageUsage": "llamaindex_recall._spans",
     "StaleReflections": "llamaindex_recall.postprocessors",
     "TimeDecay": "llamaindex_recall.postprocessors",
     "TimeRange": "recall_stages.timeline",

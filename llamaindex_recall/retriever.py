@@ -61,6 +61,8 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
     A drop-in LlamaIndex retriever. Every setting but the store can be set for one call:
     ``retriever.retrieve("...", k=3, timestamp="2024-03-12")``, or with a `RecallQueryBundle`.
     A result that is empty because of the ``gate`` is told to instrumentation, as `SearchSkipped`.
+    Each stage is a span of its own, with the spans of its model calls inside; what these cost is
+    told as `StageUsage`.
 
     Examples:
         >>> from llamaindex_recall import RecallRetriever, RecallStore

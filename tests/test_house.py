@@ -20,6 +20,7 @@ OWN = {  # a framework's own words and places
     "RecallMiddleware",
     "RecallQueryBundle",
     "SearchSkipped",
+    "StageUsage",
 }
 STAGES = sorted(
     {
