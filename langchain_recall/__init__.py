@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from recall_stages.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from langchain_recall.any_store import AnyStore as AnyStore
     from langchain_recall.compressors import BuildQuery as BuildQuery
     from langchain_recall.compressors import Deduplicate as Deduplicate
     from langchain_recall.compressors import ExtractTime as ExtractTime
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from langchain_recall.compressors import MemoryCompressor as MemoryCompressor
     from langchain_recall.compressors import MergeMemory as MergeMemory
     from langchain_recall.compressors import PrintMemory as PrintMemory
+    from langchain_recall.compressors import RecallCompressor as RecallCompressor
     from langchain_recall.compressors import RecencyRank as RecencyRank
     from langchain_recall.compressors import Reflect as Reflect
     from langchain_recall.compressors import RelevanceRank as RelevanceRank
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
 
 _EXPORTS = {
     "AgentMemory": "recall_stages.agents.agent_memory",
+    "AnyStore": "langchain_recall.any_store",
     "BuildQuery": "langchain_recall.compressors",
     "Citation": "recall_stages.citations",
     "Deduplicate": "langchain_recall.compressors",
@@ -69,6 +72,7 @@ _EXPORTS = {
     "MemoryCompressor": "langchain_recall.compressors",
     "MergeMemory": "langchain_recall.compressors",
     "PrintMemory": "langchain_recall.compressors",
+    "RecallCompressor": "langchain_recall.compressors",
     "RecallConfig": "recall_stages.one_call",
     "RecallError": "recall_stages.errors",
     "RecallMiddleware": "langchain_recall.middleware",

@@ -11,6 +11,7 @@ from recall_stages.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from llamaindex_recall._spans import StageUsage as StageUsage
+    from llamaindex_recall.any_store import AnyStore as AnyStore
     from llamaindex_recall.memory import RecallMemoryBlock as RecallMemoryBlock
     from llamaindex_recall.one_call import arecall as arecall
     from llamaindex_recall.one_call import recall as recall
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from llamaindex_recall.postprocessors import MemoryPostprocessor as MemoryPostprocessor
     from llamaindex_recall.postprocessors import MergeMemory as MergeMemory
     from llamaindex_recall.postprocessors import PrintMemory as PrintMemory
+    from llamaindex_recall.postprocessors import RecallPostprocessor as RecallPostprocessor
     from llamaindex_recall.postprocessors import RecencyRank as RecencyRank
     from llamaindex_recall.postprocessors import Reflect as Reflect
     from llamaindex_recall.postprocessors import RelevanceRank as RelevanceRank
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
 
 _EXPORTS = {
     "AgentMemory": "recall_stages.agents.agent_memory",
+    "AnyStore": "llamaindex_recall.any_store",
     "BuildQuery": "llamaindex_recall.postprocessors",
     "Citation": "recall_stages.citations",
     "Deduplicate": "llamaindex_recall.postprocessors",
@@ -75,6 +78,7 @@ _EXPORTS = {
     "RecallConfig": "recall_stages.one_call",
     "RecallError": "recall_stages.errors",
     "RecallMemoryBlock": "llamaindex_recall.memory",
+    "RecallPostprocessor": "llamaindex_recall.postprocessors",
     "RecallQueryBundle": "llamaindex_recall.retriever",
     "RecallRetriever": "llamaindex_recall.retriever",
     "RecallStore": "recall_stages.store",

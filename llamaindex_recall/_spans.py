@@ -33,13 +33,15 @@ class StageUsage(BaseEvent):
     Args:
         stage: The stage.
         calls: How many prompts were sent.
-        tokens_in: The tokens of the prompts.
+        attempts: How often they were sent, all in all.
+        tokens_in: The tokens of the prompts, each once.
         tokens_out: The tokens of the replies.
         milliseconds: How long the stage waited for them.
     """
 
     stage: str
     calls: int
+    attempts: int
     tokens_in: int
     tokens_out: int
     milliseconds: float

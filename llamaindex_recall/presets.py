@@ -6,20 +6,10 @@ from typing import Any
 
 from llama_index.core.llms import LLM
 
-from llamaindex_recall.postprocessors import (
-    BuildQuery,
-    ExtractTime,
-    FuseRerank,
-    MergeMemory,
-    RerankMemory,
-    RewriteMemory,
-    SemanticRank,
-    StaleReflections,
-)
+from llamaindex_recall import postprocessors
 from llamaindex_recall.retriever import RecallRetriever
+from recall_stages.presets import TASKS, personal_stages, simple_task_stages, task_stages
 from recall_stages.retriever import MemoryStore
-
-_TASKS = {"memory_type": "task"}
 
 
 def personal_memory_retriever(
@@ -35,9 +25,7 @@ def personal_memory_retriever(
             cites them, instead of the memories; see `RewriteMemory`.
         **settings: Further settings of `RecallRetriever`.
     """
-    rank = [SemanticRank(llm=llm)] if llm is not None else []
-    tell = [RewriteMemory(llm=llm)] if rewrite else []
-    stages = [ExtractTime(llm=llm), *rank, StaleReflections(), FuseRerank(), *tell]
+    stages = personal_stages(postprocessors, llm, rewrite=rewrite)
     return RecallRetriever(store=store, stages=stages, **settings)
 
 
@@ -55,8 +43,8 @@ def task_memory_retriever(
             rewrites them; None = the flow makes no model call.
         **settings: Further settings of `RecallRetriever`.
     """
-    stages = [BuildQuery(llm=llm), RerankMemory(llm=llm), RewriteMemory(llm=llm)]
-    return RecallRetriever(store=store, stages=stages, **{"filter": _TASKS, **settings})
+    stages = task_stages(postprocessors, llm)
+    return RecallRetriever(store=store, stages=stages, **{"filter": TASKS, **settings})
 
 
 def simple_task_memory_retriever(store: MemoryStore, **settings: Any) -> RecallRetriever:
@@ -68,5 +56,5 @@ def simple_task_memory_retriever(store: MemoryStore, **settings: Any) -> RecallR
         store: The collection; memories of the type "task" are looked for, unless a filter is set.
         **settings: Further settings of `RecallRetriever`.
     """
-    stages = [BuildQuery(), MergeMemory()]
-    return RecallRetriever(store=store, stages=stages, **{"filter": _TASKS, **settings})
+    stages = simple_task_stages(postprocessors)
+    return RecallRetriever(store=store, stages=stages, **{"filter": TASKS, **settings})

@@ -22,7 +22,16 @@ from pydantic import Field
 from recall_stages.errors import StoreError
 from recall_stages.memory import Memory, Query
 from recall_stages.model.metering import Deadline, Meter, metered
-from recall_stages.model.requests import Answers, Fetch, Prompt, Replies, Requests, Search, Write
+from recall_stages.model.requests import (
+    Answers,
+    Fetch,
+    Prompt,
+    Replies,
+    Reply,
+    Requests,
+    Search,
+    Write,
+)
 from recall_stages.recall import Recall
 from recall_stages.settings import Settings
 
@@ -41,6 +50,7 @@ __all__ = [
     "RankStage",
     "Recall",
     "Replies",
+    "Reply",
     "Requests",
     "Search",
     "Stage",
@@ -56,8 +66,8 @@ __all__ = [
     "run",
 ]
 
-Ask = Callable[[Sequence[Prompt]], Replies]
-AsyncAsk = Callable[[Sequence[Prompt]], Awaitable[Replies]]
+Ask = Callable[[Sequence[Prompt]], Sequence[Reply]]
+AsyncAsk = Callable[[Sequence[Prompt]], Awaitable[Sequence[Reply]]]
 Find = Callable[[Sequence[Search]], Sequence[list[Memory]]]
 AsyncFind = Callable[[Sequence[Search]], Awaitable[Sequence[list[Memory]]]]
 Get = Callable[[Sequence[str]], list[Memory]]
@@ -139,10 +149,8 @@ def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None =
     deadline = Deadline.after(deadline_s)
     for stage in stages:
         meter = Meter(type(stage).__name__)
-        work = metered(_applied(stage, recall), meter, deadline)
+        work = _worked(stage, recall, meter, deadline)
         [recall] = yield [Step(stage, recall, work, meter)]
-        if meter.calls:
-            recall = replace(recall, usage=(*recall.usage, str(meter)))
         if recall.skipped:
             return recall
     notes = recall.told()
@@ -157,9 +165,13 @@ def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None =
     )
 
 
-def _applied(stage: Stage, recall: Recall) -> Steps:
+def _worked(stage: Stage, recall: Recall, meter: Meter, deadline: Deadline) -> Steps:
     outcome = stage.apply(recall)
-    return (yield from outcome) if isinstance(outcome, Generator) else outcome
+    if isinstance(outcome, Generator):
+        outcome = yield from metered(outcome, meter, deadline)
+    for note in meter.notes:
+        outcome = outcome.fell_back(meter.stage, note)
+    return replace(outcome, usage=(*outcome.usage, str(meter))) if meter.calls else outcome
 
 
 def nowhere(_: object) -> Never:
@@ -198,7 +210,7 @@ def run(  # noqa: PLR0913 - all that steps may ask of the world
                 if isinstance(requests[0], Step):
                     answers = [done(step) for step in cast("Sequence[Step]", requests)]
                 elif isinstance(requests[0], Prompt):
-                    answers = _heard(ask(cast("Sequence[Prompt]", requests)))
+                    answers = ask(cast("Sequence[Prompt]", requests))
                 elif isinstance(requests[0], Search):
                     answers = find(cast("Sequence[Search]", requests))
                 else:
@@ -238,7 +250,7 @@ async def arun(  # noqa: PLR0913 - the same
                 if isinstance(requests[0], Step):
                     answers = [await done(step) for step in cast("Sequence[Step]", requests)]
                 elif isinstance(requests[0], Prompt):
-                    answers = _heard(await ask(cast("Sequence[Prompt]", requests)))
+                    answers = await ask(cast("Sequence[Prompt]", requests))
                 elif isinstance(requests[0], Search):
                     answers = await find(cast("Sequence[Search]", requests))
                 else:
@@ -251,14 +263,6 @@ async def arun(  # noqa: PLR0913 - the same
     except StopIteration as ended:
         outcome: Recall = ended.value
         return outcome
-
-
-def _heard(replies: Replies) -> Replies:
-    """What the models said; where none of them said anything, the first error is raised."""
-    errors = [reply for reply in replies if isinstance(reply, Exception)]
-    if errors and len(errors) == len(replies):
-        raise errors[0]
-    return replies
 
 
 def _looked_up(requests: Sequence[Fetch | Write], get: Get, add: Add) -> Answers:

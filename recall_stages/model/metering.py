@@ -1,28 +1,27 @@
 """What the models of a stage cost: calls, tokens and time; and no more time than there is.
 
 It stands between a stage and the driver and sees what passes: the prompts of the stage, which it
-gives the time that is left, and the replies.
+gives the time that is left, and the replies, of which the stage gets the text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TypedDict, TypeVar, cast
 
-from recall_stages.model.requests import Prompt, Replies
+from recall_stages.model.requests import Answers, Prompt, Replies, Reply, Requests
 from recall_stages.model.tokens import token_counter
 
 T = TypeVar("T")
-Yielded = TypeVar("Yielded", bound=Sequence[object])
-Sent = TypeVar("Sent", bound=Sequence[object])
 
 
 class Figures(TypedDict):
-    """What the models of a stage cost, in numbers; see `Meter`."""
+    """What the models of one stage cost, in numbers; see `Meter`."""
 
     calls: int
+    attempts: int
     tokens_in: int
     tokens_out: int
     milliseconds: float
@@ -35,19 +34,25 @@ class Meter:
     Attributes:
         stage: The stage.
         calls: How many prompts were sent.
-        tokens_in: The tokens of the prompts, as `token_counter` counts them.
+        attempts: How often they were sent, all in all.
+        tokens_in: The tokens of the prompts, each once, as `token_counter` counts them.
         tokens_out: The tokens of the replies.
         milliseconds: How long the stage waited for them.
+        notes: What had to be done otherwise than was wished.
     """
 
     stage: str
     calls: int = 0
+    attempts: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     milliseconds: float = 0.0
+    notes: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         calls = f"{self.calls} call{'s' if self.calls > 1 else ''}"
+        if self.attempts > self.calls:
+            calls += f" ({self.attempts} attempts)"
         tokens = f"{self.tokens_in} tokens in, {self.tokens_out} out"
         return f"{self.stage}: {calls}, {tokens}, {self.milliseconds:.0f} ms"
 
@@ -55,6 +60,7 @@ class Meter:
         """The same as numbers alone, as the traces of a framework show them."""
         return {
             "calls": self.calls,
+            "attempts": self.attempts,
             "tokens_in": self.tokens_in,
             "tokens_out": self.tokens_out,
             "milliseconds": round(self.milliseconds, 1),
@@ -66,10 +72,12 @@ class Meter:
         self.calls += len(prompts)
         self.tokens_in += sum(count(each.system) + count(each.user) for each in prompts)
 
-    def heard(self, replies: Replies) -> None:
+    def heard(self, replies: Sequence[Reply]) -> None:
         """Count replies."""
         count = token_counter()
-        self.tokens_out += sum(count(each) for each in replies if isinstance(each, str))
+        self.attempts += sum(each.attempts for each in replies)
+        self.tokens_out += sum(count(each.said) for each in replies if isinstance(each.said, str))
+        self.notes += dict.fromkeys(each.note for each in replies if each.note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +107,15 @@ class Deadline:
 
 
 def metered(
-    steps: Generator[Yielded, Sent, T], meter: Meter, deadline: Deadline
-) -> Generator[Yielded, Sent, T]:
+    steps: Generator[Requests, Answers, T], meter: Meter, deadline: Deadline
+) -> Generator[Requests, Answers, T]:
     """The steps of a stage, with their prompts counted and kept within the deadline."""
     try:
         requests = next(steps)
         while True:
             try:
-                answers: Sent
                 if isinstance(requests[0], Prompt):
-                    answers = yield from _asked(requests, meter, deadline)
+                    answers = yield from _asked(cast("Sequence[Prompt]", requests), meter, deadline)
                 else:
                     answers = yield requests
             except Exception as error:  # noqa: BLE001 - the stage decides what it can mend
@@ -120,14 +127,25 @@ def metered(
         return outcome
 
 
-def _asked(requests: Yielded, meter: Meter, deadline: Deadline) -> Generator[Yielded, Sent, Sent]:
-    prompts = cast("Sequence[Prompt]", requests)
-    shortened = cast("Yielded", deadline.shorten(prompts))
+def _asked(
+    prompts: Sequence[Prompt], meter: Meter, deadline: Deadline
+) -> Generator[Requests, Answers, Answers]:
+    shortened = deadline.shorten(prompts)
     meter.sent(prompts)
     begun = perf_counter()
     try:
         answers = yield shortened
     finally:
         meter.milliseconds += 1000 * (perf_counter() - begun)
-    meter.heard(cast("Replies", answers))
-    return answers
+    replies = cast("Sequence[Reply]", answers)
+    meter.heard(replies)
+    return _said(replies)
+
+
+def _said(replies: Sequence[Reply]) -> Replies:
+    """What the models said; where none of them said anything, the first error is raised."""
+    said = [each.said for each in replies]
+    errors = [each for each in said if isinstance(each, Exception)]
+    if errors and len(errors) == len(said):
+        raise errors[0]
+    return said

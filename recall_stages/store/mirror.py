@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from recall_stages.memory import Memory, MetadataValue, Scope
 from recall_stages.stage import Search
 from recall_stages.store.index import Index, Similar
-from recall_stages.store.kept_rows import KeptRows
+from recall_stages.store.kept_memories import KeptMemories
 from recall_stages.store.keywords import KeywordIndex
 from recall_stages.store.moments import to_milliseconds
 from recall_stages.store.roster import Places, Roster
@@ -75,7 +75,7 @@ class Mirror:
         self._lock = threading.Lock()
         self._roster = Roster()
         self._words = KeywordIndex()
-        self._rows = KeptRows()
+        self._memories = KeptMemories()
         self._vectors = Vectors()
         self._look_at = 0.0
         self._seen = _now()
@@ -150,8 +150,8 @@ class Mirror:
         self._forget(row_id)
         memory = self._index.memory((row_id, document, metadata))
         place = self._roster.put(row_id, memory, written)
-        self._rows.keep(place, (row_id, document, metadata))
         if memory is not None:
+            self._memories.keep(place, memory)
             self._words.put(place, memory)
         return place
 
@@ -159,7 +159,7 @@ class Mirror:
         place = self._roster.drop(row_id)
         if place is not None:
             self._vectors.forget(place)
-            self._rows.forget(place)
+            self._memories.forget(place)
             self._words.drop(row_id)
 
     # -- what it knows ----------------------------------------------------------------------------
@@ -207,11 +207,13 @@ class Mirror:
     def read(self, ids: Sequence[str]) -> tuple[dict[str, Memory], list[str]]:
         """Memories by id; and the ids of those rows that are not kept here."""
         with self._lock:
-            places = self._roster.places(ids)
-            rows = [self._rows.get(place) for place in places.tolist()]
-        memories = ((row[0], self._index.memory(row)) for row in rows if row is not None)
-        absent = [row_id for row_id, row in zip(ids, rows, strict=True) if row is None]
-        return {row_id: memory for row_id, memory in memories if memory is not None}, absent
+            places = self._roster.places(ids).tolist()
+            kept = {
+                row_id: memory
+                for row_id, place in zip(ids, places, strict=True)
+                if (memory := self._memories.get(place)) is not None
+            }
+        return kept, [row_id for row_id in ids if row_id not in kept]
 
     def by_words(self, search: Search, limit: int) -> list[tuple[str, float]]:
         """The ids of rows that share most of a question's words, with their BM25 scores."""

@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Never, Self
 
 from tqdm import tqdm
 
@@ -113,6 +113,12 @@ class RecallStore:
 
     def __repr__(self) -> str:
         return f"RecallStore(name={self.name!r}, embedding_model={self.embedding_model!r})"
+
+    def __reduce__(self) -> Never:
+        raise TypeError(
+            "a RecallStore holds an open collection and can be neither pickled nor copied; hand on "
+            "its path, or what its server is called, and open it where it is needed"
+        )
 
     def count(self) -> int:
         """How many memories it holds."""
@@ -259,6 +265,11 @@ class RecallStore:
         wanted = distinct_ids(ids)
         found = self._index.read(wanted, None)
         return [found[each] for each in wanted if each in found]
+
+    def memories(self) -> Iterator[Memory]:
+        """All its memories, one after the other; rows without a text are passed over."""
+        self._check_open()
+        return self._index.memories()
 
     def find(self, searches: Sequence[Search]) -> list[list[Memory]]:
         """For each search the memories that answer it, the best first.

@@ -108,9 +108,12 @@ class Spans(SimpleSpanHandler):
 
     def new_span(self, id_: str, bound_args: Any, *args: Any, **of: Any) -> Any:
         name, _, method = id_.partition("-")[0].partition(".")
-        shared = {"RecallRetriever": "question", "ScriptedLLM": "model", "SlowLLM": "model"}
         given = bound_args.arguments if method == "apply" else str(bound_args)
-        self._runs.begin(id_, of["parent_span_id"], shared.get(name, name), given)
+        if name == "RecallRetriever":
+            name = "question"
+        elif method in {"chat", "achat", "complete", "acomplete"}:
+            name = "model"
+        self._runs.begin(id_, of["parent_span_id"], name, given)
         return super().new_span(id_, bound_args, *args, **of)
 
     def prepare_to_exit_span(self, id_: str, *args: Any, result: Any = None, **of: Any) -> Any:
@@ -199,7 +202,7 @@ def test_what_a_run_shows_is_small_and_says_what_the_stage_did(
         6,
     )
     usage = ranked.outcome["usage"]
-    assert set(usage) == {"calls", "tokens_in", "tokens_out", "milliseconds"}
+    assert set(usage) == {"calls", "attempts", "tokens_in", "tokens_out", "milliseconds"}
     assert (usage["calls"], usage["tokens_in"] > 100, usage["tokens_out"] > 50) == (1, True, True)
     assert fused.given["candidates"] == 6
     assert ", ".join(fused.outcome["best"][:2]) == text.metadata["recall_ids"]
@@ -209,17 +212,17 @@ def test_what_a_run_shows_is_small_and_says_what_the_stage_did(
 
 
 def test_a_stage_that_fell_back_says_so_in_its_run(store: RecallStore, face: Face) -> None:
-    model = face.model(ConnectionError("the model is down"))
+    model = face.model(ValueError("it does not answer"))
     retriever = face.personal_memory_retriever(store, model, timestamp=NOW)
 
     with listening(face) as (runs, config):
         ask(face, retriever, "the dentist", config)
 
     said = {run.name: run.outcome.get("degraded") for run in runs.questions[0].inside}
-    assert said.pop("SemanticRank") == "SemanticRank: ConnectionError: the model is down"
+    assert said.pop("SemanticRank") == "SemanticRank: ValueError: it does not answer"
     assert set(said.values()) == {None}
     [call] = runs.named("model")
-    assert isinstance(call.error, ConnectionError)
+    assert isinstance(call.error, ValueError)
 
 
 def test_the_run_of_a_stage_that_raises_ends_with_its_error(store: RecallStore, face: Face) -> None:

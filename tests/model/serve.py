@@ -15,7 +15,7 @@ def main() -> None:
     params.model.path = next(str(each.locate()) for each in files if each.name.endswith(".gguf"))
     params.offline = True
     params.n_ctx, params.n_parallel = 8192, 1
-    params.n_predict = 300
+    params.n_predict = 120
     # One thread: two that wait for each other crawl when others use the machine.
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     running = Server(params)

@@ -4,6 +4,7 @@ A model of 135 million parameters answers no question: what is tested is the wir
 memory is lost or invented, whatever it says.
 """
 
+import os
 from typing import Any
 
 import pytest
@@ -11,6 +12,11 @@ from faces.adapters import FACES, Face
 from faces.model_flows import FLOWS, MEMORIES, Flow
 
 from recall_stages.store import RecallStore
+
+pytestmark = pytest.mark.skipif(
+    "RECALL_TEST_MODEL" not in os.environ,
+    reason="takes ten minutes, and a model: `make test-model`",
+)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from store.kit import SmallEmbedding, contents, ids
 
 from recall_stages.memory import Memory, Scope
 from recall_stages.stage import Search
-from recall_stages.store import RecallStore, kept_rows, mirror, opening, vectors, writer
+from recall_stages.store import RecallStore, kept_memories, mirror, opening, vectors, writer
 from recall_stages.store.vectors import Vectors, unit
 
 
@@ -119,7 +119,7 @@ def test_a_call_asks_for_no_more_than_the_cloud_returns(
 def test_rows_that_find_no_room_are_read_from_the_collection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(kept_rows, "_MOST", 1000)
+    monkeypatch.setattr(kept_memories, "_MOST", 1000)
     monkeypatch.setattr(vectors, "_MOST", 0)
     with RecallStore(embedding=SmallEmbedding()) as store:
         memories = [Memory(id=f"m{n}", content=f"tea word{n}", created_at=n) for n in range(50)]
