@@ -14,8 +14,12 @@ from pydantic import Field, model_validator
 from langchain_recall._convert import to_memory
 from recall_stages.errors import StoreError
 from recall_stages.memory import Memory
+from recall_stages.retriever import MemoryStore
 from recall_stages.store import any_store
 from recall_stages.store.any_store import Asked, Found, in_our_names
+
+Searchable = MemoryStore | VectorStore | BaseRetriever
+"""What a retriever takes as its store."""
 
 
 class AnyStore(any_store.AnyStore):

@@ -30,9 +30,11 @@ from recall_stages import (
     extract_time,
     filters,
     fuse_rerank,
+    late_interaction_rank,
     merge_memory,
     print_memory,
     rankers,
+    read_message,
     reflect,
     rerank_memory,
     rewrite_memory,
@@ -216,7 +218,15 @@ class HybridRank(rankers.HybridRank, MemoryCompressor):
     pass
 
 
+class LateInteractionRank(late_interaction_rank.LateInteractionRank, MemoryCompressor):
+    pass
+
+
 class StaleReflections(stale_reflections.StaleReflections, MemoryCompressor):
+    pass
+
+
+class ReadMessage(read_message.ReadMessage, MemoryCompressor):
     pass
 
 

@@ -25,9 +25,11 @@ from recall_stages import (
     extract_time,
     filters,
     fuse_rerank,
+    late_interaction_rank,
     merge_memory,
     print_memory,
     rankers,
+    read_message,
     reflect,
     rerank_memory,
     rewrite_memory,
@@ -182,7 +184,15 @@ class HybridRank(rankers.HybridRank, MemoryPostprocessor):
     pass
 
 
+class LateInteractionRank(late_interaction_rank.LateInteractionRank, MemoryPostprocessor):
+    pass
+
+
 class StaleReflections(stale_reflections.StaleReflections, MemoryPostprocessor):
+    pass
+
+
+class ReadMessage(read_message.ReadMessage, MemoryPostprocessor):
     pass
 
 

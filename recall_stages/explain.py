@@ -75,7 +75,8 @@ class Explanation:
 
     def to_text(self, width: int = 100) -> str:
         """The table as plain text of a given width, in characters."""
-        console = Console(file=StringIO(), width=width, color_system=None)
+        # In a notebook rich would show it there and then, and write nothing.
+        console = Console(file=StringIO(), width=width, color_system=None, force_jupyter=False)
         console.print(self)
         written: str = console.file.getvalue()  # type: ignore[attr-defined]  # the StringIO above
         return written.rstrip("\n")

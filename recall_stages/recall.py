@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from recall_stages.citations import Citation
 from recall_stages.memory import Memory, Query
 
+JOINED = "source"
+"""The name in the trace under which what joined the memories of the collection says what it is."""
+
 _LONGEST_REASON = 300  # characters of an error that a trace holds
 
 
@@ -43,6 +46,12 @@ class Recall:
         """What the trace of everything that comes out says: which steps degraded, what it cost."""
         notes = {"degraded": self.fallbacks, "usage": self.usage}
         return {name: "; ".join(lines) for name, lines in notes.items() if lines}
+
+    def at_most(self, k: int | None) -> Recall:
+        """A copy with no more than k memories; what joined them is not counted, and stays."""
+        best = [memory for memory in self.memories if JOINED not in memory.trace][:k]
+        joined = [memory for memory in self.memories if JOINED in memory.trace]
+        return replace(self, memories=(*best, *joined))
 
     def skip(self, step: str, why: str) -> Recall:
         """A copy without memories, that names the step which found that none are needed, and why.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Literal, Protocol, Self, TypedDict, runtime_checkable
 
@@ -126,7 +125,8 @@ class MemoryRetriever(RecallOptions):
     """Ask a collection of memories in plain words, and get the right ones, dated and explained.
 
     Args:
-        store: The collection; see `RecallStore`.
+        store: The collection; see `RecallStore`. A vector store or a retriever of the framework is
+            searched too; see `AnyStore`.
         k: How many memories to return.
         method: How to search: by meaning ("semantic"), by words ("keyword") or both ("hybrid").
         threshold_score: Similarity below which a memory is no candidate, 0 to 1. None = all are.
@@ -215,7 +215,7 @@ class MemoryRetriever(RecallOptions):
         recall = yield from pipeline(steps, Recall(query), call.deadline_s)
         if recall.skipped:
             _log.debug("nothing was searched; %s", recall.skipped)
-        return replace(recall, memories=recall.memories[: call.k])
+        return recall.at_most(call.k)
 
     def _calendar(self) -> ExtractTime:
         return next((each for each in self.stages if isinstance(each, ExtractTime)), ExtractTime())

@@ -30,6 +30,7 @@ from recall_stages.model.requests import (
     Reply,
     Requests,
     Search,
+    Work,
     Write,
 )
 from recall_stages.recall import Recall
@@ -58,6 +59,7 @@ __all__ = [
     "Steps",
     "Within",
     "WithinAsync",
+    "Work",
     "Write",
     "anowhere",
     "arun",
@@ -214,7 +216,7 @@ def run(  # noqa: PLR0913 - all that steps may ask of the world
                 elif isinstance(requests[0], Search):
                     answers = find(cast("Sequence[Search]", requests))
                 else:
-                    answers = _looked_up(cast("Sequence[Fetch | Write]", requests), get, add)
+                    answers = _done(cast("Sequence[Fetch | Write | Work]", requests), get, add)
             except Exception as error:  # noqa: BLE001 - the stage decides what it can mend
                 requests = driven.throw(error)
             else:
@@ -254,8 +256,8 @@ async def arun(  # noqa: PLR0913 - the same
                 elif isinstance(requests[0], Search):
                     answers = await find(cast("Sequence[Search]", requests))
                 else:
-                    asked = cast("Sequence[Fetch | Write]", requests)
-                    answers = await asyncio.to_thread(_looked_up, asked, get, add)
+                    asked = cast("Sequence[Fetch | Write | Work]", requests)
+                    answers = await asyncio.to_thread(_done, asked, get, add)
             except Exception as error:  # noqa: BLE001 - the stage decides what it can mend
                 requests = driven.throw(error)
             else:
@@ -265,8 +267,10 @@ async def arun(  # noqa: PLR0913 - the same
         return outcome
 
 
-def _looked_up(requests: Sequence[Fetch | Write], get: Get, add: Add) -> Answers:
-    return cast(
-        "Answers",
-        [get(each.ids) if isinstance(each, Fetch) else add(each.memories) for each in requests],
-    )
+def _done(requests: Sequence[Fetch | Write | Work], get: Get, add: Add) -> Answers:
+    def answer(request: Fetch | Write | Work) -> Sequence[object]:
+        if isinstance(request, Fetch):
+            return get(request.ids)
+        return add(request.memories) if isinstance(request, Write) else request.do()
+
+    return [answer(each) for each in requests]

@@ -229,7 +229,7 @@ def test_eval_shows_what_each_step_adds_and_which_times_were_read(
         "by meaning", "by words", "both, fused", "+ time searched", "+ time, type, author weighed",
     ]  # fmt: skip
     assert rows[-1].split("│")[2].strip() == "0.750"
-    assert "Questions: 3, of which no memory answers 1." in out
+    assert "3 questions, of which no memory answers 1; " in out
     assert '"last Tuesday" is understood as 2024-03-05 (Tuesday)' in out
     assert "Where did the dentist move?  lost" in out
     assert "relevant ids that are not in the collection, 1 in all: lost" in err

@@ -108,15 +108,18 @@ def _read_times(questions: Sequence[Question]) -> Read:
 def _show(
     out: Console, evaluations: Mapping[str, Evaluation], final: Evaluation, times: Read
 ) -> None:
-    table = Table("", *MEASURES, "ms")
+    table = Table("", *MEASURES)
     table.columns[0].no_wrap = True
     for name, evaluation in evaluations.items():
         figures = evaluation.figures
         shown = [f"{figures[each]:.3f}" if each in figures else "-" for each in MEASURES]
-        table.add_row(name, *shown, f"{evaluation.milliseconds:.0f}")
+        table.add_row(name, *shown)
     out.print(table)
     without = sum(each.figures is None for each in final.answers)
-    out.print(f"Questions: {len(final.answers)}, of which no memory answers {without}.")
+    out.print(
+        f"{len(final.answers)} questions, of which no memory answers {without}; "
+        f"{final.milliseconds:.0f} ms each (median)."
+    )
     named = [(question, ranges) for question, ranges in times if ranges]
     out.print(f"\nQuestions that name a time: {len(named)}", style="bold")
     for question, ranges in named:

@@ -162,8 +162,10 @@ def _found(memory: Memory, value: float, *, unknown: bool) -> Iterator[Step]:
     if "semantic" in memory.trace and _same(_number(memory, "semantic"), value):
         yield Step("model", f"the model says {value:.3f}", 0.0, value)
     elif meaning + words and _same(meaning + words, value):
-        yield Step("meaning", f"{meaning:.3f} by meaning", 0.0, meaning)
-        yield Step("words", f"{words:.3f} by words", meaning, value)
+        if meaning:
+            yield Step("meaning", f"{meaning:.3f} by meaning", 0.0, meaning)
+        if words:
+            yield Step("words", f"{words:.3f} by words", meaning, value)
     elif unknown:
         yield Step("later", f"{value:.3f} from a later step", 0.0, value)
     else:

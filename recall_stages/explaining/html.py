@@ -18,17 +18,19 @@ from recall_stages.memory import Memory
 
 _SHOWN = 200  # characters of a memory that are shown before it is unfolded
 
+# Named twice over, for notebooks have strong ideas of what a table of numbers looks like.
 _STYLE = """\
 .recall-explained{font:14px/1.45 system-ui,sans-serif;color:inherit;max-width:72em}
 .recall-explained p{margin:.3em 0 .8em}
-.recall-explained table{border-collapse:collapse;width:100%;font:inherit;color:inherit}
-.recall-explained :is(th,td){padding:.5em .8em;text-align:left;vertical-align:top;\
-border-top:1px solid rgba(128,128,128,.35);color:inherit;background:none;white-space:normal}
-.recall-explained thead th{border-top:0}
-.recall-explained .score{font-weight:600;font-variant-numeric:tabular-nums}
-.recall-explained .why{width:21em}
+.recall-explained table.ways{table-layout:auto;border-collapse:collapse;width:100%;margin:0;\
+font:inherit;color:inherit}
+.recall-explained table.ways :is(tr,th,td){color:inherit;background:none}
+.recall-explained table.ways :is(th,td){padding:.5em .8em;text-align:left;vertical-align:top;\
+white-space:normal;border-top:1px solid rgba(128,128,128,.35)}
+.recall-explained table.ways th{border-top:0}
+.recall-explained table.ways td.score{font-weight:600}
+.recall-explained table.ways td.why{width:21em;font-variant-numeric:tabular-nums}
 .recall-explained small{display:block;opacity:.75;font-size:.86em}
-.recall-explained .step{font-variant-numeric:tabular-nums}
 .recall-explained .way{position:relative;height:6px;margin:1px 0 4px;\
 background:rgba(128,128,128,.18)}
 .recall-explained .way i{position:absolute;top:0;bottom:0}
@@ -54,7 +56,7 @@ def as_html(memories: Sequence[Memory]) -> str:
         for number, (memory, way) in enumerate(zip(memories, ways, strict=True), 1)
     )
     head = "<tr><th>#</th><th>score</th><th>why</th><th>memory</th></tr>"
-    table = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+    table = f'<table class="ways"><thead>{head}</thead><tbody>{rows}</tbody></table>'
     body = told + table if memories else "<p>No memories to explain.</p>"
     return f'<div class="recall-explained"><style>{_STYLE}</style>{body}</div>'
 
@@ -65,7 +67,7 @@ def _score(memory: Memory) -> str:
 
 def _why(memory: Memory, way: BuildUp, highest: float) -> Iterator[str]:
     for step in way.steps:
-        yield f'<div class="step">{escape(step.whole)}</div>{_bar(step, highest)}'
+        yield f"<div>{escape(step.whole)}</div>{_bar(step, highest)}"
     if beside := [*measured(memory), *remarks(memory)]:
         yield f"<small>{escape(' · '.join(beside))}</small>"
 

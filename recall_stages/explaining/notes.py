@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recall_stages.memory import Memory
+from recall_stages.recall import JOINED
 
 _FOUND = ("similarity", "keyword", "semantic")
 
@@ -29,6 +30,8 @@ def remarks(memory: Memory) -> Iterator[str]:
         >>> list(remarks(Memory(content="Tea.", trace={"duplicates": "a, b"})))
         ['2 duplicate(s) left out']
     """
+    if JOINED in memory.trace:
+        yield f"of the {memory.trace[JOINED]}: no memory yet"
     if "duplicates" in memory.trace:
         yield f"{str(memory.trace['duplicates']).count(',') + 1} duplicate(s) left out"
     if "degraded" in memory.trace:

@@ -15,7 +15,7 @@ _GAP = 0.7  # lanes between two memories
 _LANE = 0.26  # inches
 _THICK = 0.72  # of a bar, in lanes
 _BESIDE = 0.025  # how far from a bar its words stand, in parts of the highest score
-_ROOM = 1.5  # how much wider than the highest score the picture is, for what stands beside the bars
+_ROOM = 1.6  # how much wider than the highest score the picture is, for what stands beside the bars
 
 
 def plot_scores(memories: Sequence[Memory], ax: Axes | None = None) -> Axes:

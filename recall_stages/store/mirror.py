@@ -13,6 +13,7 @@ private collection in memory has no other writers, and is not asked.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,6 +37,8 @@ from recall_stages.timeline import TimeRange
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
+
+_log = logging.getLogger(__name__)
 
 _POLL = 1.0  # seconds between two looks for what other processes have written
 _COUNTED_AT_ONCE = 5000  # rows; up to here counting them is quick enough to do for each question
@@ -93,10 +96,12 @@ class Mirror:
         """
         with self._lock:
             if not self.ready and build:
-                started = _now()
+                started, clock = _now(), time.monotonic()
+                _log.info("reading %d rows for the first search", self._collection.count())
                 for page in self._pages(["documents", "metadatas"]):
                     self._take(page)
                 self._seen, self.ready = started, True
+                _log.info("read %d rows in %.1f s", len(self), time.monotonic() - clock)
             elif self.ready and not self._alone:
                 self._catch_up()
 

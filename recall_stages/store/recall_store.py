@@ -135,7 +135,8 @@ class RecallStore:
 
         Args:
             memories: Memories, mappings of their fields, or bare texts.
-            progress: Show a progress bar on standard error, where that is a terminal.
+            progress: Show progress bars on standard error, where that is a terminal: one while
+                the memories are read, one while they are embedded and stored.
 
         Returns:
             Their ids, in order. Those that came without one get an id that sorts by time.
@@ -144,7 +145,7 @@ class RecallStore:
             ForeignCollectionError: When the collection was made by somebody else.
             MemoryFormatError: When a memory cannot be stored; then none is.
         """
-        ready = self._ready(memories)
+        ready = self._ready(memories, progress)
         made = [each.memory.id for each in ready]
         with _bar(ready, progress) as bar:
             for batch in _batches(ready):
@@ -158,7 +159,7 @@ class RecallStore:
         What several tasks add at once is embedded and written together. A task that is cancelled
         may have stored a part of its memories, in their order, and takes nothing from the others.
         """
-        ready = await asyncio.to_thread(self._ready, memories)
+        ready = await asyncio.to_thread(self._ready, memories, progress)
         made = [each.memory.id for each in ready]
         with _bar(ready, progress) as bar:
             for batch in _batches(ready):
@@ -243,9 +244,9 @@ class RecallStore:
         self._identity.check_writable()
         self._writer.delete(distinct_ids(ids)).result()
 
-    def _ready(self, memories: Iterable[MemoryInput]) -> list[Ready]:
+    def _ready(self, memories: Iterable[MemoryInput], progress: bool) -> list[Ready]:
         self._check_open()
-        ready = make_ready(memories, self._clock, read_events=self._event_times)
+        ready = make_ready(memories, self._clock, read_events=self._event_times, progress=progress)
         if ready and self._identity.foreign and self._index.fields == OWN_FIELDS:
             self._adopt_if_empty()
         self._identity.check_writable()
@@ -327,7 +328,8 @@ class RecallStore:
 
 
 def _bar(ready: Sequence[Ready], progress: bool) -> tqdm[None]:
-    return tqdm(total=len(ready), unit=" memories", disable=None if progress else True)
+    off = None if progress else True  # None = where there is no terminal
+    return tqdm(total=len(ready), desc="storing", unit=" memories", disable=off)
 
 
 def _batches(ready: list[Ready]) -> Iterator[list[Ready]]:

@@ -1,10 +1,10 @@
 """`pip install` as a user does it: every extra, every Python, the lowest and the newest versions.
 
-It fetches from the package index, so it runs by `make test-install` alone.
+It fetches from the package index, so it runs by `make test-install` alone; for several Pythons
+`make test-install PYTHONS="python3.11 python3.13"`.
 """
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
-PYTHONS = [name for name in ("3.11", "3.12", "3.13", "3.14") if shutil.which(f"python{name}")]
+PYTHONS = os.environ.get("RECALL_PYTHONS", sys.executable).split()
 
 pytestmark = pytest.mark.skipif(
     "RECALL_TEST_INSTALL" not in os.environ, reason="fetches packages: make test-install runs it"
@@ -60,7 +60,7 @@ def _uv(*words: object) -> None:
 @pytest.mark.parametrize("versions", ["lowest-direct", "highest"])
 @pytest.mark.parametrize("extra", list(USE))
 def test_what_is_installed_works(extra: str, versions: str, python: str, tmp_path: Path) -> None:
-    _uv("venv", "--python", f"python{python}", tmp_path / "venv")
+    _uv("venv", "--no-python-downloads", "--python", python, tmp_path / "venv")
     executable = tmp_path / "venv" / "bin" / "python"
     project = f"recall-retrievers[{extra}] @ {ROOT.as_uri()}"
     install = ["pip", "install", "--python", executable, "--resolution", versions]

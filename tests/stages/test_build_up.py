@@ -10,6 +10,7 @@ from recall_stages.explaining.build_up import build_up
 from recall_stages.filters import TimeDecay
 from recall_stages.fuse_rerank import FuseRerank
 from recall_stages.memory import Memory, Query
+from recall_stages.model.requests import Reply
 from recall_stages.rankers import HybridRank
 from recall_stages.ranking.fusion import fuse_arms
 from recall_stages.semantic_rank import SemanticRank
@@ -39,7 +40,7 @@ def ranked(*stages: Stage, found: list[Memory] | None = None) -> list[Memory]:
     query = Query(text=question, reference_time=NOW, time_ranges=extract_time(question, NOW))
     said = '{"scores": [{"memory": 1, "score": 0.9}, {"memory": 2, "score": 0.4}]}'
     given = candidates() if found is None else found
-    recall = run(pipeline(stages, Recall(query, tuple(given))), ask=lambda asked: [said])
+    recall = run(pipeline(stages, Recall(query, tuple(given))), ask=lambda asked: [Reply(said)])
     return list(recall.memories)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import chromadb
@@ -149,3 +150,16 @@ def test_kept_vectors_compare_as_exact_arithmetic_does(places: list[int], dice: 
     kept.forget(places[0])
     assert kept.missing(np.array(places)).tolist() == [True] + [False] * (len(places) - 1)
     assert len(kept) == len(places) - 1
+
+
+def test_the_wait_for_the_first_keyword_search_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    small = SmallEmbedding()
+    with RecallStore(tmp_path, embedding=small) as store:
+        store.add(["tea", "coffee"])
+
+    with RecallStore(tmp_path, embedding=small) as store, caplog.at_level("INFO", mirror.__name__):
+        store.find([Search("tea", 5, method="keyword")])
+
+    assert [record.message[:11] for record in caplog.records] == ["reading 2 r", "read 2 rows"]
