@@ -25,6 +25,7 @@ from typing_extensions import TypedDict  # pydantic, which makes the schema, wan
 from langchain_recall._convert import to_documents, to_memory
 from langchain_recall._model import Model, asking, asking_async
 from langchain_recall._runs import stage_runs, stage_runs_async
+from langchain_recall._stock import TakesCompressors
 from recall_stages import (
     build_query,
     extract_time,
@@ -33,6 +34,7 @@ from recall_stages import (
     late_interaction_rank,
     merge_memory,
     print_memory,
+    rank_and_rewrite,
     rankers,
     read_message,
     reflect,
@@ -138,7 +140,7 @@ class MemoryCompressor(Stage, DocumentCompressor):
         return pipeline([self], recall)
 
 
-class RecallCompressor(StageList, DocumentCompressor):
+class RecallCompressor(TakesCompressors, StageList, DocumentCompressor):
     __doc__ = (
         (StageList.__doc__ or "")
         + """
@@ -183,6 +185,10 @@ class SearchGate(search_gate.SearchGate, MemoryCompressor):
 
 
 class SemanticRank(semantic_rank.SemanticRank, MemoryCompressor):
+    llm: Model | None = Field(None, exclude=True, repr=False)
+
+
+class RankAndRewrite(rank_and_rewrite.RankAndRewrite, MemoryCompressor):
     llm: Model | None = Field(None, exclude=True, repr=False)
 
 

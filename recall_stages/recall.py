@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from recall_stages.citations import Citation
 from recall_stages.memory import Memory, Query
+from recall_stages.model.claims import Draft
 
 JOINED = "source"
 """The name in the trace under which what joined the memories of the collection says what it is."""
@@ -22,6 +23,7 @@ class Recall:
         memories: The candidates, best first.
         text: What the reader sees, once a stage has written it.
         fallbacks: The steps that could not do their work, and why; nothing is lost by them.
+        draft: What a model wrote of the memories while it judged them; `RewriteMemory` tells it.
         citations: The sentences of the text and what each rests on, where a model wrote them.
         usage: What the models of each stage that asked one cost.
         skipped: Which step found that no memories are needed, and why; empty where they are.
@@ -31,6 +33,7 @@ class Recall:
     memories: tuple[Memory, ...] = ()
     text: str = ""
     fallbacks: tuple[str, ...] = ()
+    draft: Draft | None = None
     citations: tuple[Citation, ...] = ()
     usage: tuple[str, ...] = ()
     skipped: str = ""

@@ -23,9 +23,12 @@ from recall_stages.errors import StoreError
 from recall_stages.memory import Memory, Query
 from recall_stages.model.metering import Deadline, Meter, metered
 from recall_stages.model.requests import (
+    Answered,
     Answers,
+    Asked,
     Fetch,
     Prompt,
+    Refine,
     Replies,
     Reply,
     Requests,
@@ -50,6 +53,7 @@ __all__ = [
     "Prompt",
     "RankStage",
     "Recall",
+    "Refine",
     "Replies",
     "Reply",
     "Requests",
@@ -68,8 +72,8 @@ __all__ = [
     "run",
 ]
 
-Ask = Callable[[Sequence[Prompt]], Sequence[Reply]]
-AsyncAsk = Callable[[Sequence[Prompt]], Awaitable[Sequence[Reply]]]
+Ask = Callable[[Asked], Answered]
+AsyncAsk = Callable[[Asked], Awaitable[Answered]]
 Find = Callable[[Sequence[Search]], Sequence[list[Memory]]]
 AsyncFind = Callable[[Sequence[Search]], Awaitable[Sequence[list[Memory]]]]
 Get = Callable[[Sequence[str]], list[Memory]]
@@ -211,8 +215,8 @@ def run(  # noqa: PLR0913 - all that steps may ask of the world
                 answers: Answers | Sequence[Recall]
                 if isinstance(requests[0], Step):
                     answers = [done(step) for step in cast("Sequence[Step]", requests)]
-                elif isinstance(requests[0], Prompt):
-                    answers = ask(cast("Sequence[Prompt]", requests))
+                elif isinstance(requests[0], Prompt | Refine):
+                    answers = ask(cast("Asked", requests))
                 elif isinstance(requests[0], Search):
                     answers = find(cast("Sequence[Search]", requests))
                 else:
@@ -251,8 +255,8 @@ async def arun(  # noqa: PLR0913 - the same
                 answers: Answers | Sequence[Recall]
                 if isinstance(requests[0], Step):
                     answers = [await done(step) for step in cast("Sequence[Step]", requests)]
-                elif isinstance(requests[0], Prompt):
-                    answers = await ask(cast("Sequence[Prompt]", requests))
+                elif isinstance(requests[0], Prompt | Refine):
+                    answers = await ask(cast("Asked", requests))
                 elif isinstance(requests[0], Search):
                     answers = await find(cast("Sequence[Search]", requests))
                 else:
