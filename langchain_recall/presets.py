@@ -6,6 +6,7 @@ from typing import Any
 
 from langchain_recall import compressors
 from langchain_recall._model import Model
+from langchain_recall.any_store import Searchable
 from langchain_recall.retriever import RecallRetriever
 from recall_stages.presets import (
     TASKS,
@@ -14,11 +15,10 @@ from recall_stages.presets import (
     simple_task_stages,
     task_stages,
 )
-from recall_stages.retriever import MemoryStore
 
 
 def personal_memory_retriever(
-    store: MemoryStore,
+    store: Searchable,
     llm: Model | None = None,
     *,
     rewrite: bool = False,
@@ -28,7 +28,7 @@ def personal_memory_retriever(
     """The personal flow: time extracted, memories retrieved, ranked and fused (seed 000).
 
     Args:
-        store: The collection.
+        store: The collection, or any store that an `AnyStore` takes.
         llm: A model that ranks the candidates, and is asked about words of time that the grammar
             cannot read; None = the flow makes no model call.
         rewrite: Return one text, which the model makes of the memories and in which every sentence
@@ -46,7 +46,7 @@ def personal_memory_retriever(
 
 
 def task_memory_retriever(
-    store: MemoryStore, llm: Model | None = None, **settings: Any
+    store: Searchable, llm: Model | None = None, **settings: Any
 ) -> RecallRetriever:
     """The task flow: a query built, memories retrieved, reranked and rewritten (seed 002).
 
@@ -54,7 +54,8 @@ def task_memory_retriever(
     ``retriever.invoke({"messages": [...]})``.
 
     Args:
-        store: The collection; memories of the type "task" are looked for, unless a filter is set.
+        store: The collection, or any store that an `AnyStore` takes; memories of the type "task"
+            are looked for, unless a filter is set.
         llm: A model that builds the query where only messages are given, reranks the memories and
             rewrites them; None = the flow makes no model call.
         **settings: Further settings of `RecallRetriever`.
@@ -63,13 +64,14 @@ def task_memory_retriever(
     return RecallRetriever(store=store, stages=stages, **{"filter": TASKS, **settings})
 
 
-def simple_task_memory_retriever(store: MemoryStore, **settings: Any) -> RecallRetriever:
+def simple_task_memory_retriever(store: Searchable, **settings: Any) -> RecallRetriever:
     """The task flow without a model: a query built, memories retrieved and merged (seed 002).
 
     Returns one text.
 
     Args:
-        store: The collection; memories of the type "task" are looked for, unless a filter is set.
+        store: The collection, or any store that an `AnyStore` takes; memories of the type "task"
+            are looked for, unless a filter is set.
         **settings: Further settings of `RecallRetriever`.
     """
     stages = simple_task_stages(compressors)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -15,14 +15,15 @@ from langchain_core.callbacks import (
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever, LangSmithRetrieverParams
 from langchain_core.runnables import RunnableConfig, ensure_config
-from pydantic import ConfigDict
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from langchain_recall._convert import to_documents, to_memory
 from langchain_recall._model import asking, asking_async
+from langchain_recall.any_store import as_store
 from recall_stages.explain import Explanation
 from recall_stages.explain import explain as explain_memories
 from recall_stages.memory import Scope
-from recall_stages.retriever import CallOptions, MemoryRetriever
+from recall_stages.retriever import CallOptions, MemoryRetriever, MemoryStore
 from recall_stages.stage import arun, run
 
 SKIPPED = "recall_skipped"
@@ -60,6 +61,8 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
     )
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+    store: Annotated[MemoryStore, BeforeValidator(as_store)] = Field(repr=False, exclude=True)
 
     def invoke(
         self, input: object, config: RunnableConfig | None = None, **kwargs: Any
@@ -114,7 +117,15 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
 
 
 def explain(documents: Sequence[Document]) -> Explanation:
-    """Why each document came back; printing the result shows a table."""
+    """Why each document came back: a table in a terminal or a notebook, and pictures.
+
+    Args:
+        documents: What a retriever or a stage of ours returned, best first.
+
+    Returns:
+        What shows itself as a table when it is printed, or stands last in a notebook's cell; its
+        `plot_scores` and `plot_timeline` draw it (with ``pip install 'recall-retrievers[plot]'``).
+    """
     return explain_memories([to_memory(document) for document in documents])
 
 

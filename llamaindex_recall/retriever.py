@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, QueryType
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.base import BaseEvent
-from pydantic import Field, PrivateAttr
+from pydantic import BeforeValidator, Field, PrivateAttr
 
 from llamaindex_recall._convert import to_memory, to_nodes
 from llamaindex_recall._model import ask, ask_async
+from llamaindex_recall.any_store import as_store
 from recall_stages.explain import Explanation
 from recall_stages.explain import explain as explain_memories
-from recall_stages.retriever import CallOptions, MemoryRetriever
+from recall_stages.retriever import CallOptions, MemoryRetriever, MemoryStore
 from recall_stages.stage import Recall, Steps, arun, run
 
 dispatcher = get_dispatcher(__name__)
@@ -77,6 +78,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
     """
     )
 
+    store: Annotated[MemoryStore, BeforeValidator(as_store)] = Field(repr=False, exclude=True)
     # What LlamaIndex's base, which is no pydantic model, sets on its instances.
     callback_manager: CallbackManager = Field(
         default_factory=CallbackManager, exclude=True, repr=False
@@ -117,7 +119,15 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
 
 
 def explain(nodes: Sequence[NodeWithScore]) -> Explanation:
-    """Why each node came back; printing the result shows a table."""
+    """Why each node came back: a table in a terminal or a notebook, and pictures.
+
+    Args:
+        nodes: What a retriever or a stage of ours returned, best first.
+
+    Returns:
+        What shows itself as a table when it is printed, or stands last in a notebook's cell; its
+        `plot_scores` and `plot_timeline` draw it (with ``pip install 'recall-retrievers[plot]'``).
+    """
     return explain_memories([to_memory(node) for node in nodes])
 
 

@@ -41,5 +41,13 @@ class ForeignCollectionError(StoreError):
     """The collection was made by somebody else: it is searched, never written."""
 
 
+class KeywordSearchError(StoreError):
+    """The store finds by meaning alone: it cannot be searched for words."""
+
+
 class ReplyError(RecallError, ValueError):
     """A model's reply is not what was asked for."""
+
+
+class QuestionFileError(RecallError, ValueError):
+    """A file of questions for an evaluation cannot be read as it stands."""

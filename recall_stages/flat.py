@@ -111,7 +111,7 @@ def from_flat(  # noqa: PLR0913 - one argument for each thing a framework's obje
 
 
 def _moment(value: object, timezone: tzinfo | None) -> datetime | None:
-    if not isinstance(value, int | float | str) or value == "":
+    if not isinstance(value, int | float | str | datetime) or value == "":
         return None
     try:
         return parse_time(value, timezone)

@@ -8,6 +8,7 @@ from typing import Literal, Self, cast
 
 from pydantic import Field, model_validator
 
+from recall_stages.errors import KeywordSearchError, StoreError
 from recall_stages.memory import Memory, Query
 from recall_stages.ranking.copies import copies, for_all
 from recall_stages.ranking.diversity import diversified
@@ -46,6 +47,8 @@ class Retrieve(Stage):
 
     Raises:
         ValueError: When a threshold is set and the method knows no similarity.
+        StoreError: When a threshold is set and the store knows none; when keyword search is wanted
+            and the store has none.
     """
 
     method: Method = "hybrid"
@@ -67,16 +70,25 @@ class Retrieve(Stage):
         query = recall.query
         wanted = query.k or 1
         limit = max(self.fetch_k, 4 * wanted)
+        wordless = ""
         while True:
             searches = self._searches(query, limit)
-            arms = cast("Sequence[list[Memory]]", (yield searches))
+            try:
+                arms = cast("Sequence[list[Memory]]", (yield searches))
+            except KeywordSearchError as error:
+                if self.method == "keyword":
+                    raise
+                wordless = str(error)
+                searches = [each for each in searches if each.method == "semantic"]
+                arms = cast("Sequence[list[Memory]]", (yield searches))
             found = self._fused(searches, arms, limit)
             candidates = self._distinct(filter(self._reaches, found), _bounded(query))
             exhausted = all(len(arm) < limit for arm in arms)
             if len(candidates) >= wanted or exhausted or limit >= _LARGEST_POOL:
                 if self.mmr_lambda < 1:
                     candidates = diversified(candidates, self.mmr_lambda)
-                return replace(recall, memories=tuple(candidates))
+                told = recall.fell_back(type(self).__name__, wordless) if wordless else recall
+                return replace(told, memories=tuple(candidates))
             limit *= 4
 
     def _searches(self, query: Query, limit: int) -> list[Search]:
@@ -108,14 +120,20 @@ class Retrieve(Stage):
         once = list({memory.id: memory for memory in found}.values())
         if self.duplicate_threshold is None:
             return _best_first(once)
-        groups = copies(once, self.duplicate_threshold)
         return _best_first(
-            for_all(min(same, key=lambda each: _preference(each, window)), same) for same in groups
+            same[0] if len(same) == 1 else for_all(_preferred(same, window), same)
+            for same in copies(once, self.duplicate_threshold)
         )
 
     def _reaches(self, memory: Memory) -> bool:
         if self.threshold_score is None:
             return True
+        if "nearness" in memory.trace:
+            raise StoreError(
+                "threshold_score compares similarities, and the store tells none; leave "
+                "it out, or say what its scores mean: AnyStore(..., similarity=lambda distance: "
+                "1 - distance)"
+            )
         found_by_words = "keyword" in memory.trace
         similarity = memory.trace.get("similarity", None if found_by_words else memory.score)
         return isinstance(similarity, float) and similarity >= self.threshold_score
@@ -143,7 +161,12 @@ def _best_first(memories: Iterable[Memory]) -> list[Memory]:
     return sorted(memories, key=lambda memory: (-(memory.score or 0.0), memory.id))
 
 
-def _preference(memory: Memory, window: tuple[TimeRange, ...]) -> tuple[bool, float, str]:
-    asked_about = any(memory.matches(each) for each in window)
-    recorded = memory.created_at.timestamp() if memory.created_at else 0.0
-    return not asked_about, -recorded, memory.id
+def _preferred(same: Sequence[Memory], window: tuple[TimeRange, ...]) -> Memory:
+    """Of memories that say the same: one of the time asked about, the newest of these."""
+
+    def preference(memory: Memory) -> tuple[bool, float, str]:
+        asked_about = any(memory.matches(each) for each in window)
+        recorded = memory.created_at.timestamp() if memory.created_at else 0.0
+        return not asked_about, -recorded, memory.id
+
+    return min(same, key=preference)

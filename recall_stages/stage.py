@@ -29,6 +29,7 @@ from recall_stages.model.requests import (
     Reply,
     Requests,
     Search,
+    Work,
     Write,
 )
 from recall_stages.settings import Settings
@@ -52,6 +53,7 @@ __all__ = [
     "Search",
     "Stage",
     "Steps",
+    "Work",
     "Write",
     "anowhere",
     "arun",
@@ -59,6 +61,9 @@ __all__ = [
     "pipeline",
     "run",
 ]
+
+JOINED = "source"
+"""The name in the trace under which what joined the memories of the collection says what it is."""
 
 _LONGEST_REASON = 300  # characters of an error that a trace holds
 
@@ -105,6 +110,12 @@ class Recall:
         """What the trace of everything that comes out says: which steps degraded, what it cost."""
         notes = {"degraded": self.fallbacks, "usage": self.usage}
         return {name: "; ".join(lines) for name, lines in notes.items() if lines}
+
+    def at_most(self, k: int | None) -> Recall:
+        """A copy with no more than k memories; what joined them is not counted, and stays."""
+        best = [memory for memory in self.memories if JOINED not in memory.trace][:k]
+        joined = [memory for memory in self.memories if JOINED in memory.trace]
+        return replace(self, memories=(*best, *joined))
 
     def skip(self, step: str, why: str) -> Recall:
         """A copy without memories, that names the step which found that none are needed, and why.
@@ -207,7 +218,7 @@ def run(
                 elif isinstance(requests[0], Search):
                     answers = find(cast("Sequence[Search]", requests))
                 else:
-                    answers = _looked_up(cast("Sequence[Fetch | Write]", requests), get, add)
+                    answers = _done(cast("Sequence[Fetch | Write | Work]", requests), get, add)
             except Exception as error:  # noqa: BLE001 - the stage decides what it can mend
                 requests = steps.throw(error)
             else:
@@ -231,8 +242,8 @@ async def arun(
                 elif isinstance(requests[0], Search):
                     answers = await find(cast("Sequence[Search]", requests))
                 else:
-                    asked = cast("Sequence[Fetch | Write]", requests)
-                    answers = await asyncio.to_thread(_looked_up, asked, get, add)
+                    asked = cast("Sequence[Fetch | Write | Work]", requests)
+                    answers = await asyncio.to_thread(_done, asked, get, add)
             except Exception as error:  # noqa: BLE001 - the stage decides what it can mend
                 requests = steps.throw(error)
             else:
@@ -242,8 +253,10 @@ async def arun(
         return outcome
 
 
-def _looked_up(requests: Sequence[Fetch | Write], get: Get, add: Add) -> Answers:
-    return cast(
-        "Answers",
-        [get(each.ids) if isinstance(each, Fetch) else add(each.memories) for each in requests],
-    )
+def _done(requests: Sequence[Fetch | Write | Work], get: Get, add: Add) -> Answers:
+    def answer(request: Fetch | Write | Work) -> Sequence[object]:
+        if isinstance(request, Fetch):
+            return get(request.ids)
+        return add(request.memories) if isinstance(request, Write) else request.do()
+
+    return [answer(each) for each in requests]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from typing import Literal
@@ -99,7 +99,24 @@ class Write:
     memories: tuple[Memory, ...]
 
 
-Requests = Sequence[Prompt] | Sequence[Search] | Sequence[Fetch] | Sequence[Write]
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a stage has to do itself, and nobody else shall wait for: to compute, or to read.
+
+    Attributes:
+        do: Does it, and returns what came out; called in a thread where there is an event loop.
+    """
+
+    do: Callable[[], Sequence[object]]
+
+
+Requests = Sequence[Prompt] | Sequence[Search] | Sequence[Fetch] | Sequence[Write] | Sequence[Work]
 Replies = Sequence[str | Exception]
 """What a stage is handed: the text of each reply, or the error in its place."""
-Answers = Sequence[Reply] | Replies | Sequence[list[Memory]] | Sequence[list[str]]
+Answers = (
+    Sequence[Reply]
+    | Replies
+    | Sequence[list[Memory]]
+    | Sequence[list[str]]
+    | Sequence[Sequence[object]]
+)

@@ -34,6 +34,7 @@ def fuse_arms(
     its first arm found, and counts as that, unless the arm came back short and has shown all there
     is. Where one kind of arm found nothing, the other counts alone. A turn of a conversation whose
     reply is in the pool gets a fifth of the reply's share: what is answered shows what was said.
+    The two summands are left in the trace, as ``by_meaning`` and ``by_words``.
 
     Args:
         semantic: Memories found by meaning, each with ``similarity`` in its trace; the widest
@@ -54,7 +55,8 @@ def fuse_arms(
     for memory in (each for arm in (*semantic, *keyword) for each in arm):
         seen = pool.get(memory.id)
         pool[memory.id] = memory if seen is None else memory.scored(0.0, **seen.trace)
-    similar = _scores(pool.values(), "similarity")
+    # A store whose scores are of an unknown scale tells how near, not how similar.
+    similar = _scores(pool.values(), "similarity") or _scores(pool.values(), "nearness")
     worded = _scores(pool.values(), "keyword")
     share = weight if similar and worded else float(bool(similar))
     if by == "scores":
@@ -67,13 +69,18 @@ def fuse_arms(
         each.turn_before: meaning.get(each.id, 0.0) for each in pool.values() if each.turn_before
     }
     fused = [
-        memory.scored(
-            share * (meaning.get(row_id, 0.0) + _REPLY * replies.get(row_id, 0.0))
-            + (1 - share) * wording.get(row_id, 0.0)
+        _sum(
+            memory,
+            share * (meaning.get(row_id, 0.0) + _REPLY * replies.get(row_id, 0.0)),
+            (1 - share) * wording.get(row_id, 0.0),
         )
         for row_id, memory in pool.items()
     ]
     return sorted(fused, key=lambda memory: (-(memory.score or 0.0), memory.id))
+
+
+def _sum(memory: Memory, by_meaning: float, by_words: float) -> Memory:
+    return memory.scored(by_meaning + by_words, by_meaning=by_meaning, by_words=by_words)
 
 
 def _scores(memories: Iterable[Memory], name: str) -> dict[str, float]:
@@ -93,4 +100,14 @@ def _of_the_best(scores: Mapping[str, float]) -> dict[str, float]:
 
 def _by_rank(scores: Mapping[str, float]) -> dict[str, float]:
     ordered = sorted(scores, key=lambda key: (-scores[key], key))
-    return {key: (_RANK_OFFSET + 1) / (_RANK_OFFSET + rank) for rank, key in enumerate(ordered, 1)}
+    return {key: rank_score(rank) for rank, key in enumerate(ordered, 1)}
+
+
+def rank_score(rank: int) -> float:
+    """What a place counts: 1 for the first, slowly less for those after it.
+
+    Examples:
+        >>> rank_score(1), rank_score(62)
+        (1.0, 0.5)
+    """
+    return (_RANK_OFFSET + 1) / (_RANK_OFFSET + rank)

@@ -8,7 +8,7 @@ import asyncio
 import hashlib
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +22,8 @@ _SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2
 _MAX_TOKENS: Final = 256  # as sentence-transformers and Chroma cut
 _BATCH: Final = 16  # texts a run; measured: 8 and 32 are within 6 %, 1 and 64 a fifth slower
 _WORKERS: Final = min(os.cpu_count() or 1, 8)
+
+_Vectors = NDArray[np.float32]
 
 # The loaded model, at most one. It is shared: a program may open one retriever a user, and each
 # copy would cost 0.3 s and 90 MB.
@@ -83,22 +85,41 @@ class MiniLM:
             (0, 384)
         """
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
-        if not texts:
-            return vectors
-        model = _model()
-        tokens = [model.tokens(text) for text in texts]
-        # Neighbours in length share a run, so that little of it is padding.
-        by_length = sorted(range(len(tokens)), key=lambda row: len(tokens[row]))
-        runs = [by_length[start : start + _BATCH] for start in range(0, len(tokens), _BATCH)]
 
-        def fill(rows: list[int]) -> None:
-            vectors[rows] = model.run([tokens[row] for row in rows])
+        def keep(rows: list[int], hidden: _Vectors, mask: _Vectors) -> None:
+            # The mean over the tokens; scaling to length 1 makes a sum enough.
+            summed = (hidden * mask[:, :, None]).sum(axis=1)
+            vectors[rows] = summed / np.linalg.norm(summed, axis=1, keepdims=True)
 
-        if len(runs) == 1:
-            fill(runs[0])
-        else:
-            with ThreadPoolExecutor(min(len(runs), _WORKERS)) as pool:
-                list(pool.map(fill, runs))  # the list makes an error in a thread ours
+        _run(texts, keep)
+        return vectors
+
+    def embed_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """Embed the tokens of texts, each in the light of its text: one row each of length 1.
+
+        Args:
+            texts: What to embed; of a long text the first 254 tokens.
+
+        Returns:
+            For each text an array of shape ``(tokens, 384)``; words of several tokens have several
+            rows.
+
+        Raises:
+            StoreError: No weights are installed, or the file is not the one we know.
+
+        Examples:
+            >>> [tokens] = MiniLM().embed_tokens(["Three green teas"])
+            >>> tokens.shape
+            (4, 384)
+        """
+        vectors = [np.empty((0, self.dimension), dtype=np.float32) for _ in texts]
+
+        def keep(rows: list[int], hidden: _Vectors, mask: _Vectors) -> None:
+            for row, each, count in zip(rows, hidden, mask.sum(axis=1).astype(int), strict=True):
+                own = each[1 : count - 1]  # without [CLS] and [SEP]
+                vectors[row] = own / np.linalg.norm(own, axis=1, keepdims=True)
+
+        _run(texts, keep)
         return vectors
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
@@ -170,18 +191,41 @@ class _Model:
         ids: list[int] = self._tokenizer.encode(whole).ids
         return ids
 
-    def run(self, tokens: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+    def run(self, tokens: Sequence[Sequence[int]]) -> tuple[_Vectors, _Vectors]:
         ids = np.zeros((len(tokens), max(map(len, tokens))), dtype=np.int64)  # 0 is [PAD]
         mask = np.zeros_like(ids)
         for row, numbers in enumerate(tokens):
             ids[row, : len(numbers)] = numbers
             mask[row, : len(numbers)] = 1
         inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        hidden: NDArray[np.float32] = self._session.run(None, inputs)[0]
-        # The mean over the tokens that are not padding; scaling to length 1 makes a sum enough.
-        summed = (hidden * mask[:, :, None].astype(np.float32)).sum(axis=1)
-        unit: NDArray[np.float32] = summed / np.linalg.norm(summed, axis=1, keepdims=True)
-        return unit
+        hidden: _Vectors = self._session.run(None, inputs)[0]
+        return hidden, mask.astype(np.float32)
+
+
+def _run(texts: Sequence[str], keep: Callable[[list[int], _Vectors, _Vectors], None]) -> None:
+    """Put texts through the network, several at once.
+
+    Args:
+        texts: The texts.
+        keep: Takes of what comes out what is wanted: which texts it is of, the vectors of their
+            tokens, and which of these are no padding (1 or 0). Called by several threads.
+    """
+    if not texts:
+        return
+    model = _model()
+    tokens = [model.tokens(text) for text in texts]
+    # Neighbours in length share a run, so that little of it is padding.
+    by_length = sorted(range(len(tokens)), key=lambda row: len(tokens[row]))
+    runs = [by_length[start : start + _BATCH] for start in range(0, len(tokens), _BATCH)]
+
+    def run(rows: list[int]) -> None:
+        keep(rows, *model.run([tokens[row] for row in rows]))
+
+    if len(runs) == 1:
+        run(runs[0])
+    else:
+        with ThreadPoolExecutor(min(len(runs), _WORKERS)) as pool:
+            list(pool.map(run, runs))  # the list makes an error in a thread ours
 
 
 def _model() -> _Model:

@@ -24,7 +24,7 @@ _ORDERING = ("$gt", "$gte", "$lt", "$lte")
 _MEMBERSHIP = ("$in", "$nin")
 _CONTENT = ("$contains", "$not_contains")
 _OPERATORS = ("$eq", "$ne", *_ORDERING, *_MEMBERSHIP, *_CONTENT)
-_DOCUMENT = "#document"  # Chroma's key for the text of a row
+DOCUMENT = "#document"  # Chroma's key for the text of a row
 _LARGEST_INTEGER = 2**63 - 1
 
 
@@ -107,8 +107,8 @@ class _Reader:
         return all_of([self._compare(key, str(each), value) for each, value in wanted.items()])
 
     def _compare(self, key: str, operator: str, value: object) -> Where | None:
-        if key == _DOCUMENT and operator not in _CONTENT:
-            raise FilterError(f"{_DOCUMENT} is the text; it takes {' and '.join(_CONTENT)}")
+        if key == DOCUMENT and operator not in _CONTENT:
+            raise FilterError(f"{DOCUMENT} is the text; it takes {' and '.join(_CONTENT)}")
         if operator in _MEMBERSHIP:
             return self._one_of(key, operator, value)
         operand = self._operand(key, value)

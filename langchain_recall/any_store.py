@@ -1,0 +1,122 @@
+"""Any vector store or retriever of LangChain's in the place of a `RecallStore`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import tzinfo
+from typing import Any, Self
+
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
+from pydantic import Field, model_validator
+
+from langchain_recall._convert import to_memory
+from recall_stages.errors import StoreError
+from recall_stages.memory import Memory
+from recall_stages.retriever import MemoryStore
+from recall_stages.store import any_store
+from recall_stages.store.any_store import Asked, Found, in_our_names
+
+Searchable = MemoryStore | VectorStore | BaseRetriever
+"""What a retriever takes as its store."""
+
+
+class AnyStore(any_store.AnyStore):
+    __doc__ = (
+        (any_store.AnyStore.__doc__ or "")
+        + """
+    Examples:
+        >>> from langchain_core.embeddings import DeterministicFakeEmbedding
+        >>> from langchain_core.vectorstores import InMemoryVectorStore
+        >>> from langchain_recall import AnyStore, RecallRetriever
+        >>> yours = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
+        >>> ids = yours.add_texts(["Ann likes tea.", "I do not."], [{"by": "ann"}, {"by": "bob"}])
+        >>> store = AnyStore(source=yours, fields={"user_id": "by"})
+        >>> retriever = RecallRetriever(store=store, scope={"user_id": "ann"})
+        >>> [found.page_content for found in retriever.invoke("Ann likes tea.")]
+        ['Ann likes tea.']
+    """
+    )
+
+    source: VectorStore | BaseRetriever = Field(repr=False, exclude=True)
+
+    @model_validator(mode="after")
+    def _takes_what_is_pushed_down(self) -> Self:
+        if not isinstance(self.source, VectorStore):
+            self._cannot_push_down()
+        return self
+
+    def get(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories with these ids; missing ones are left out.
+
+        Raises:
+            StoreError: When the store does not look up by id.
+        """
+        if not isinstance(self.source, VectorStore):
+            raise StoreError(f"{self._name} finds by questions; it looks up nothing by id")
+        try:
+            documents = self.source.get_by_ids(ids)
+        except NotImplementedError as error:
+            raise StoreError(f"{self._name} does not look up by id: {error}") from error
+        return [found.memory for found in self._found(((each, None) for each in documents), None)]
+
+    def _ask(self, asked: Asked) -> list[Found]:
+        source, given = self._searchable(asked)
+        scored: Iterable[tuple[Document, float | None]]
+        if isinstance(source, VectorStore):
+            try:
+                scored = source.similarity_search_with_score(asked.text, **given)
+            except NotImplementedError:
+                scored = _unscored(source.similarity_search(asked.text, **given))
+        else:
+            scored = _unscored(source.invoke(asked.text, **given))
+        return self._found(scored, asked.timezone)
+
+    async def _aask(self, asked: Asked) -> list[Found]:
+        source, given = self._searchable(asked)
+        scored: Iterable[tuple[Document, float | None]]
+        if isinstance(source, VectorStore):
+            try:
+                scored = await source.asimilarity_search_with_score(asked.text, **given)
+            except NotImplementedError:
+                scored = _unscored(await source.asimilarity_search(asked.text, **given))
+        else:
+            scored = _unscored(await source.ainvoke(asked.text, **given))
+        return self._found(scored, asked.timezone)
+
+    def _searchable(self, asked: Asked) -> tuple[VectorStore | BaseRetriever, dict[str, Any]]:
+        """What to ask, and with which arguments: retrievers over a vector store hide its scores."""
+        source, how_many = self.source, {"k": asked.limit}
+        if isinstance(source, VectorStore):
+            return source, {**asked.further, **how_many}
+        if not isinstance(source, VectorStoreRetriever):
+            return source, {}
+        if source.search_type == "similarity":
+            return source.vectorstore, {**source.search_kwargs, **how_many}
+        return source, how_many
+
+    def _found(
+        self, scored: Iterable[tuple[Document, float | None]], timezone: tzinfo | None
+    ) -> list[Found]:
+        return [
+            Found(to_memory(self._ours(document), timezone), document.metadata, score)
+            for document, score in scored
+        ]
+
+    def _ours(self, document: Document) -> Document:
+        """The document with what a memory needs where we look for it; itself, where it is there."""
+        metadata = in_our_names(document.metadata, self.fields)
+        text = document.metadata.get(self.fields.content or "", document.page_content)
+        if text == document.page_content and metadata == document.metadata:
+            return document
+        return document.model_copy(update={"page_content": str(text), "metadata": metadata})
+
+
+def as_store(given: object) -> object:
+    """A vector store or a retriever as a store of memories; anything else as it is."""
+    return AnyStore(source=given) if isinstance(given, VectorStore | BaseRetriever) else given
+
+
+def _unscored(documents: Iterable[Document]) -> list[tuple[Document, float | None]]:
+    return [(document, None) for document in documents]

@@ -1,0 +1,130 @@
+"""Any vector store, index or retriever of LlamaIndex's in the place of a `RecallStore`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from copy import copy
+from datetime import tzinfo
+from typing import Self
+
+from llama_index.core import VectorStoreIndex
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
+from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
+from llama_index.core.vector_stores.types import BasePydanticVectorStore
+from pydantic import Field, field_validator, model_validator
+
+from llamaindex_recall._convert import to_memory
+from recall_stages.errors import StoreError
+from recall_stages.memory import Memory
+from recall_stages.retriever import MemoryStore
+from recall_stages.store import any_store
+from recall_stages.store.any_store import Asked, Found, in_our_names
+
+Searchable = MemoryStore | VectorStoreIndex | BasePydanticVectorStore | BaseRetriever
+"""What a retriever takes as its store."""
+
+
+class AnyStore(any_store.AnyStore):
+    __doc__ = (
+        (any_store.AnyStore.__doc__ or "")
+        + """
+    A vector store that is handed over without an index is asked with ``Settings.embed_model``, as
+    by ``VectorStoreIndex.from_vector_store``.
+
+    Examples:
+        >>> from llama_index.core import MockEmbedding, VectorStoreIndex
+        >>> from llama_index.core.schema import TextNode
+        >>> from llamaindex_recall import AnyStore, RecallRetriever
+        >>> nodes = [TextNode(text="Ann likes tea.", metadata={"by": "ann"}),
+        ...          TextNode(text="I do not.", metadata={"by": "bob"})]
+        >>> yours = VectorStoreIndex(nodes, embed_model=MockEmbedding(embed_dim=8))
+        >>> store = AnyStore(source=yours, fields={"user_id": "by"})
+        >>> retriever = RecallRetriever(store=store, scope={"user_id": "ann"})
+        >>> [found.text for found in retriever.retrieve("Ann likes tea.")]
+        ['Ann likes tea.']
+    """
+    )
+
+    source: VectorStoreIndex | BaseRetriever = Field(repr=False, exclude=True)
+
+    @field_validator("source", mode="before")
+    @classmethod
+    def _with_an_index(cls, source: object) -> object:
+        if isinstance(source, BasePydanticVectorStore):
+            if not source.stores_text:
+                raise ValueError(
+                    f"{type(source).__name__} keeps vectors without their texts; hand over the "
+                    "VectorStoreIndex that has both"
+                )
+            return VectorStoreIndex.from_vector_store(source)
+        return source
+
+    @model_validator(mode="after")
+    def _takes_what_is_pushed_down(self) -> Self:
+        if not isinstance(self.source, VectorStoreIndex):
+            self._cannot_push_down()
+        return self
+
+    def get(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories with these ids; missing ones are left out.
+
+        Raises:
+            StoreError: When the store does not look up by id.
+        """
+        if not isinstance(self.source, VectorStoreIndex):
+            raise StoreError(f"{self._name} finds by questions; it looks up nothing by id")
+        nodes = self.source.docstore.get_nodes(list(ids), raise_error=False)
+        if not nodes and self.source.vector_store.stores_text:
+            try:
+                nodes = self.source.vector_store.get_nodes(node_ids=list(ids))
+            except NotImplementedError as error:
+                name = type(self.source.vector_store).__name__
+                raise StoreError(f"{name} does not look up by id: {error}") from error
+        return [each.memory for each in self._found((NodeWithScore(node=n) for n in nodes), None)]
+
+    def _ask(self, asked: Asked) -> list[Found]:
+        return self._found(self._retriever(asked).retrieve(asked.text), asked.timezone)
+
+    async def _aask(self, asked: Asked) -> list[Found]:
+        return self._found(await self._retriever(asked).aretrieve(asked.text), asked.timezone)
+
+    def _retriever(self, asked: Asked) -> BaseRetriever:
+        if isinstance(self.source, VectorStoreIndex):
+            return self.source.as_retriever(similarity_top_k=asked.limit, **asked.further)
+        if isinstance(self.source, VectorIndexRetriever):  # of retrievers only these can be told
+            retriever = copy(self.source)
+            retriever.similarity_top_k = asked.limit
+            return retriever
+        return self.source
+
+    def _found(self, scored: Iterable[NodeWithScore], timezone: tzinfo | None) -> list[Found]:
+        # What the scores of other retrievers mean, nobody can say.
+        known = isinstance(self.source, VectorStoreIndex | VectorIndexRetriever)
+        return [
+            Found(
+                to_memory(self._ours(each.node), timezone),
+                each.node.metadata,
+                each.score if known else None,
+            )
+            for each in scored
+        ]
+
+    def _ours(self, node: BaseNode) -> BaseNode:
+        """The node with what a memory needs where we look for it; itself, where it is there."""
+        metadata = in_our_names(node.metadata, self.fields)
+        own = node.get_content(MetadataMode.NONE)
+        text = str(node.metadata.get(self.fields.content or "", own))
+        if text == own and metadata == node.metadata:
+            return node
+        ours = node.model_copy()
+        ours.metadata = metadata
+        if text != own:
+            ours.set_content(text)
+        return ours
+
+
+def as_store(given: object) -> object:
+    """A vector store, an index or a retriever as a store of memories; anything else as it is."""
+    ours = isinstance(given, BasePydanticVectorStore | VectorStoreIndex | BaseRetriever)
+    return AnyStore(source=given) if ours else given

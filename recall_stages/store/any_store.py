@@ -1,0 +1,235 @@
+"""AnyStore: a vector store or a retriever of the framework in the place of a `RecallStore`.
+
+Such a store is asked for one list, the best first, and no more is taken for granted: neither that
+it filters, nor what its scores mean. Scope, filter and time are looked at here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from typing import Never
+
+from pydantic import Field
+
+from recall_stages.errors import ForeignCollectionError, KeywordSearchError
+from recall_stages.memory import Memory, Scope
+from recall_stages.reflections import digest
+from recall_stages.settings import Settings
+from recall_stages.stage import Search
+from recall_stages.store.matching import fulfils
+from recall_stages.store.moments import to_milliseconds
+from recall_stages.store.nearness import nearness, similarities
+from recall_stages.store.rows import OWN_FIELDS, Fields
+from recall_stages.store.where import filter_where
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of the store, in its own words.
+
+    Attributes:
+        text: What to look for.
+        limit: How many at the most.
+        timezone: The zone in which times without one are read.
+        further: Further arguments of its search.
+    """
+
+    text: str
+    limit: int
+    timezone: tzinfo | None = None
+    further: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One of the answers of the store.
+
+    Attributes:
+        memory: What it says, as a memory.
+        metadata: Its metadata, as the store has it.
+        score: What the store says of it; None = nothing.
+    """
+
+    memory: Memory
+    metadata: Mapping[str, object]
+    score: float | None = None
+
+
+Asking = Generator[Asked, Sequence[Found], list[list[Memory]]]
+
+
+class AnyStore(Settings):
+    """A store of your own in the place of a `RecallStore`: searched, never written.
+
+    It finds by meaning alone: a "hybrid" search says in the trace that it has no words, and a
+    "keyword" one raises. Scope, filter and time hold whatever the store does: where one of them is
+    set, up to ``fetch_limit`` of its memories are looked through. A memory's times are when it was
+    recorded and what its ``event_ranges`` say.
+
+    Scores that fall from the first answer to the last, and do not exceed 1, are similarities. Those
+    that rise are distances of an unknown scale; of all others only the places count. These two are
+    "nearness" in the trace, and no ``threshold_score`` can be compared with them, unless
+    ``similarity`` says what they mean.
+
+    Args:
+        source: The vector store, index or retriever.
+        fields: Where its metadata keeps text, time, type, author and scope; as for a collection
+            that somebody else made.
+        similarity: What makes a similarity, 0 to 1, of its score: ``lambda distance: 1 - distance``
+            for cosine distances, ``lambda squared: 1 - squared / 2`` for FAISS over vectors of
+            length 1. None = as said above.
+        push_down: Further arguments for the store's own search, so that it need not be looked
+            through for one user: ``lambda scope: {"filter": {"user_id": scope.user_id}}``. The
+            scope is checked here all the same. Not for retrievers.
+        fetch_limit: How many memories are looked through at the most where a scope, a filter or a
+            time must hold. A retriever that cannot be told how many is asked as it is.
+    """
+
+    source: object = Field(repr=False, exclude=True)
+    fields: Fields = OWN_FIELDS
+    similarity: Callable[[float], float] | None = Field(None, exclude=True)
+    push_down: Callable[[Scope], Mapping[str, object]] | None = Field(None, exclude=True)
+    fetch_limit: int = Field(1000, ge=1)
+
+    def find(self, searches: Sequence[Search]) -> list[list[Memory]]:
+        """For each search the memories that answer it, the best first.
+
+        Raises:
+            KeywordSearchError: When one of them searches for words.
+            FilterError: When a filter cannot match anything.
+        """
+        asking = self._answers(searches)
+        try:
+            asked = next(asking)
+            while True:
+                asked = asking.send(self._ask(asked))
+        except StopIteration as done:
+            answers: list[list[Memory]] = done.value
+            return answers
+
+    async def afind(self, searches: Sequence[Search]) -> list[list[Memory]]:
+        """Search as `find` does, without blocking the event loop."""
+        asking = self._answers(searches)
+        try:
+            asked = next(asking)
+            while True:
+                asked = asking.send(await self._aask(asked))
+        except StopIteration as done:
+            answers: list[list[Memory]] = done.value
+            return answers
+
+    def add(self, memories: Iterable[Memory]) -> Never:
+        """Refuse: only its owner knows how it is to be written."""
+        raise ForeignCollectionError(
+            f"{self._name} is searched, never written: {sum(1 for _ in memories)} memories were "
+            "not stored. Add them by its own methods, or keep memories in a RecallStore"
+        )
+
+    def _ask(self, asked: Asked) -> list[Found]:
+        """Ask the store, as the framework does."""
+        raise NotImplementedError
+
+    async def _aask(self, asked: Asked) -> list[Found]:
+        """The same, without blocking the event loop."""
+        raise NotImplementedError
+
+    @property
+    def _name(self) -> str:
+        return type(self.source).__name__
+
+    def _cannot_push_down(self) -> None:
+        """Refuse arguments for a search that takes none."""
+        if self.push_down is not None:
+            raise ValueError(
+                f"push_down is for the search of a vector store; {self._name} takes no arguments: "
+                "hand over the vector store itself, or a retriever that is narrow already"
+            )
+
+    def _answers(self, searches: Sequence[Search]) -> Asking:
+        """The memories for each search; the store is asked once for those of one text and scope."""
+        if any(search.method == "keyword" for search in searches):
+            raise KeywordSearchError(
+                f"{self._name} cannot be searched for words; it is searched by meaning alone"
+            )
+        answers: list[list[Memory]] = [[] for _ in searches]
+        for wanted in dict.fromkeys((each.text, each.scope) for each in searches):
+            places = [n for n, each in enumerate(searches) if (each.text, each.scope) == wanted]
+            found = yield from self._looked_through([searches[place] for place in places])
+            for place, memories in zip(places, found, strict=True):
+                answers[place] = memories
+        return answers
+
+    def _looked_through(self, searches: Sequence[Search]) -> Asking:
+        """The answers to searches for one text in one scope, out of one list of the store's."""
+        text, scope, timezone = searches[0].text, searches[0].scope, searches[0].timezone
+        further = self.push_down(scope) if self.push_down else {}
+        fitting = [_fitting(search, self.fields) for search in searches]
+        wanted = max(search.limit for search in searches)
+        most = max(wanted, self.fetch_limit)
+        if any(self._is_checked_here(search) for search in searches):
+            wanted = most
+        while True:
+            found = yield Asked(text, wanted, timezone, further)
+            ranked = self._ranked(found)
+            answers = [[memory for memory, raw in ranked if fits(memory, raw)] for fits in fitting]
+            few = any(len(a) < s.limit for a, s in zip(answers, searches, strict=True))
+            if not few or len(found) < wanted or wanted == most:
+                return [a[: s.limit] for a, s in zip(answers, searches, strict=True)]
+            wanted = most
+
+    def _is_checked_here(self, search: Search) -> bool:
+        scoped = bool(search.scope.fields()) and self.push_down is None
+        return scoped or bool(search.within) or search.filter is not None
+
+    def _ranked(self, found: Sequence[Found]) -> list[tuple[Memory, Mapping[str, object]]]:
+        """Each memory once, with an id, a score that can be compared, and its metadata."""
+        scores = [each.score for each in found]
+        similar = similarities(scores, self.similarity)
+        name, values = (
+            ("nearness", nearness(scores)) if similar is None else ("similarity", similar)
+        )
+        ranked: dict[str, tuple[Memory, Mapping[str, object]]] = {}
+        for each, value in zip(found, values, strict=True):
+            memory = _named(each.memory)
+            if memory.content.strip() and memory.id not in ranked:
+                ranked[memory.id] = (memory.scored(value, **{name: value}), each.metadata)
+        return list(ranked.values())
+
+
+def _named(memory: Memory) -> Memory:
+    """A memory with an id: where the store has none, what it says and when is its name."""
+    if memory.id:
+        return memory
+    told = (memory.content, memory.author, memory.created_at, memory.scope, memory.metadata)
+    return memory.model_copy(update={"id": digest(repr(told))})
+
+
+def _fitting(search: Search, fields: Fields) -> Callable[[Memory, Mapping[str, object]], bool]:
+    """Whether a memory, with the store's own metadata beside it, may answer a search."""
+    where = filter_where(search.filter, fields, timezone=search.timezone)
+    scope = search.scope.fields()
+
+    def fits(memory: Memory, metadata: Mapping[str, object]) -> bool:
+        if any(getattr(memory.scope, name) != value for name, value in scope.items()):
+            return False
+        if search.within and not any(memory.matches(each) for each in search.within):
+            return False
+        moment = memory.created_at
+        recorded = {} if moment is None else {fields.created_at: to_milliseconds(moment)}
+        return fulfils(where, memory.content, {**metadata, **recorded})
+
+    return fits
+
+
+def in_our_names(metadata: Mapping[str, object], fields: Fields) -> dict[str, object]:
+    """Metadata with what a memory needs under our names, beside the store's own.
+
+    Examples:
+        >>> in_our_names({"owner": "ann", "user_id": 7}, Fields(user_id="owner"))
+        {'owner': 'ann', 'user_id': 'ann'}
+    """
+    others = {name: key for name, key in fields if name not in ("content", key)}
+    kept = {key: value for key, value in metadata.items() if key not in others}
+    return {**kept, **{name: metadata[key] for name, key in others.items() if key in metadata}}

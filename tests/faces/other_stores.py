@@ -1,0 +1,169 @@
+"""Stores that are not ours, filled with the same memories, opened in one way for both faces."""
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import faiss
+import pytest
+from conftest import WordsEmbedding
+from faces.adapters import Face
+from faces.conftest import MEMORIES
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.vectorstores import InMemoryVectorStore
+from langchain_faiss import Faiss
+from langchain_postgres import Column, PGEngine, PGVectorStore
+from llama_index.core import StorageContext, VectorStoreIndex
+from llama_index.core.base.base_retriever import BaseRetriever as IndexRetriever
+from llama_index.core.embeddings import BaseEmbedding
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.vector_stores.faiss import FaissVectorStore
+from sqlalchemy.pool import NullPool
+
+from langchain_recall import AnyStore
+from recall_stages.flat import to_flat
+from recall_stages.memory import Memory
+
+Row = tuple[str, str, Mapping[str, Any]]
+"""An id, a text and metadata."""
+
+WORDS = WordsEmbedding()
+DIMENSION = WORDS.dimension
+
+
+def rows(memories: Sequence[Mapping[str, Any]] = MEMORIES) -> list[Row]:
+    """Memories as anybody would store them: a text, and flat metadata."""
+    read = [Memory(**each) for each in memories]
+    return [(each.id, each.content, to_flat(each, None)) for each in read]
+
+
+class LangChainWords(Embeddings):
+    """The words embedding as LangChain has it."""
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return WORDS.embed_documents(texts)
+
+    def embed_query(self, text: str) -> list[float]:
+        return WORDS.embed_query(text)
+
+
+class LlamaIndexWords(BaseEmbedding):
+    """The words embedding as LlamaIndex has it."""
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return WORDS.embed_query(query)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return WORDS.embed_query(query)
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return WORDS.embed_query(text)
+
+
+class Fixed(BaseRetriever):
+    """A LangChain retriever that nothing is known of: whatever is asked, the same documents."""
+
+    documents: list[Document]
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        return self.documents
+
+
+class FixedIndex(IndexRetriever):
+    """The same for LlamaIndex; its scores are of a scale of its own."""
+
+    def __init__(self, nodes: Sequence[TextNode]) -> None:
+        super().__init__()
+        self.nodes = nodes
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        found = sorted(self.nodes, key=lambda node: node.node_id)
+        return [NodeWithScore(node=node, score=17.5 - n) for n, node in enumerate(found)]
+
+
+def open_store(kind: str, face: Face, stored: Sequence[Row], postgres: Callable[[], int]) -> Any:
+    """A store of a kind, as the users of a framework have it."""
+    if face.is_langchain:
+        return _langchain(kind, stored, postgres)
+    return _llamaindex(kind, stored, postgres)
+
+
+KINDS = ("in memory", "faiss", "pgvector", "vector retriever")
+
+
+def documents_of(stored: Sequence[Row]) -> list[Document]:
+    return [Document(id=i, page_content=text, metadata={**data}) for i, text, data in stored]
+
+
+def nodes_of(stored: Sequence[Row]) -> list[TextNode]:
+    # The embedding is of the text alone, as in LangChain.
+    return [
+        TextNode(
+            id_=i,
+            text=text,
+            metadata={**data},
+            excluded_embed_metadata_keys=list(data),
+            excluded_llm_metadata_keys=list(data),
+        )
+        for i, text, data in stored
+    ]
+
+
+def _langchain(kind: str, stored: Sequence[Row], postgres: Callable[[], int]) -> Any:
+    store: Any
+    if kind == "faiss":
+        store = Faiss(LangChainWords())
+    elif kind == "pgvector":
+        store = _langchain_postgres(postgres())
+    else:
+        store = InMemoryVectorStore(LangChainWords())
+    store.add_documents(documents_of(stored))
+    if kind == "pgvector":  # its scores are cosine distances
+        return AnyStore(source=store, similarity=lambda distance: 1 - distance)
+    # Its own k is 2: it has to be told that more are wanted.
+    return store.as_retriever(search_kwargs={"k": 2}) if kind == "vector retriever" else store
+
+
+def _langchain_postgres(port: int) -> PGVectorStore:
+    url = f"postgresql+psycopg://postgres@127.0.0.1:{port}/postgres"
+    engine, table = PGEngine.from_connection_string(url), f"t{uuid.uuid4().hex}"
+    by_text = Column("langchain_id", "TEXT", nullable=False)  # ours are no UUIDs
+    engine.init_vectorstore_table(table, DIMENSION, id_column=by_text)
+    return PGVectorStore.create_sync(engine, LangChainWords(), table)
+
+
+def _llamaindex(kind: str, stored: Sequence[Row], postgres: Callable[[], int]) -> Any:
+    vectors: Any = None
+    if kind == "faiss":
+        vectors = FaissVectorStore(faiss_index=faiss.IndexFlatL2(DIMENSION))
+    elif kind == "pgvector":
+        vectors = _llamaindex_postgres(postgres())
+    context = StorageContext.from_defaults(vector_store=vectors) if vectors else None
+    index = VectorStoreIndex(
+        nodes_of(stored), storage_context=context, embed_model=LlamaIndexWords()
+    )
+    return index.as_retriever(similarity_top_k=2) if kind == "vector retriever" else index
+
+
+def _llamaindex_postgres(port: int) -> Any:
+    if find_spec("llama_index.vector_stores.postgres") is None:
+        pytest.skip("llama-index-vector-stores-postgres is not here: it takes no SQLAlchemy 2.1")
+    from llama_index.vector_stores.postgres import PGVectorStore as IndexStore
+
+    return IndexStore.from_params(
+        host="127.0.0.1",
+        port=str(port),
+        database="postgres",
+        user="postgres",
+        password="-",
+        table_name=f"t{uuid.uuid4().hex}",
+        embed_dim=DIMENSION,
+        # Its connections belong to an event loop, and each case has one of its own.
+        create_engine_kwargs={"poolclass": NullPool},
+    )
