@@ -24,6 +24,7 @@ from typing_extensions import TypedDict  # pydantic, which makes the schema, wan
 
 from langchain_recall._convert import to_documents, to_memory
 from langchain_recall._model import Model, asking, asking_async
+from langchain_recall._stock import TakesCompressors
 from recall_stages import (
     build_query,
     extract_time,
@@ -135,7 +136,7 @@ class MemoryCompressor(Stage, DocumentCompressor):
         return pipeline([self], recall)
 
 
-class RecallCompressor(StageList, DocumentCompressor):
+class RecallCompressor(TakesCompressors, StageList, DocumentCompressor):
     __doc__ = (
         (StageList.__doc__ or "")
         + """

@@ -18,6 +18,7 @@ from pydantic import ConfigDict, Field
 
 from llamaindex_recall._convert import to_memory, to_nodes
 from llamaindex_recall._model import ask, ask_async
+from llamaindex_recall._stock import TakesPostprocessors
 from llamaindex_recall.retriever import RecallQueryBundle
 from recall_stages import (
     build_query,
@@ -102,7 +103,7 @@ class MemoryPostprocessor(Stage, NodePostprocessor):
         return pipeline([self], recall)
 
 
-class RecallPostprocessor(StageList, NodePostprocessor):
+class RecallPostprocessor(TakesPostprocessors, StageList, NodePostprocessor):
     __doc__ = (
         (StageList.__doc__ or "")
         + """

@@ -22,9 +22,12 @@ from recall_stages.memory import Memory, Query
 from recall_stages.model.claims import Draft
 from recall_stages.model.metering import Deadline, Meter, metered
 from recall_stages.model.requests import (
+    Answered,
     Answers,
+    Asked,
     Fetch,
     Prompt,
+    Refine,
     Replies,
     Reply,
     Requests,
@@ -47,6 +50,7 @@ __all__ = [
     "Prompt",
     "RankStage",
     "Recall",
+    "Refine",
     "Replies",
     "Reply",
     "Requests",
@@ -67,8 +71,8 @@ JOINED = "source"
 
 _LONGEST_REASON = 300  # characters of an error that a trace holds
 
-Ask = Callable[[Sequence[Prompt]], Sequence[Reply]]
-AsyncAsk = Callable[[Sequence[Prompt]], Awaitable[Sequence[Reply]]]
+Ask = Callable[[Asked], Answered]
+AsyncAsk = Callable[[Asked], Awaitable[Answered]]
 Find = Callable[[Sequence[Search]], Sequence[list[Memory]]]
 AsyncFind = Callable[[Sequence[Search]], Awaitable[Sequence[list[Memory]]]]
 Get = Callable[[Sequence[str]], list[Memory]]
@@ -213,8 +217,8 @@ def run(
         while True:
             try:
                 answers: Answers
-                if isinstance(requests[0], Prompt):
-                    answers = ask(cast("Sequence[Prompt]", requests))
+                if isinstance(requests[0], Prompt | Refine):
+                    answers = ask(cast("Asked", requests))
                 elif isinstance(requests[0], Search):
                     answers = find(cast("Sequence[Search]", requests))
                 else:
@@ -237,8 +241,8 @@ async def arun(
         while True:
             try:
                 answers: Answers
-                if isinstance(requests[0], Prompt):
-                    answers = await ask(cast("Sequence[Prompt]", requests))
+                if isinstance(requests[0], Prompt | Refine):
+                    answers = await ask(cast("Asked", requests))
                 elif isinstance(requests[0], Search):
                     answers = await find(cast("Sequence[Search]", requests))
                 else:
