@@ -6,7 +6,7 @@ import pytest
 
 from recall_stages.extract_time import ExtractTime, without_time_words
 from recall_stages.memory import Memory, Query
-from recall_stages.stage import Recall, pipeline, run
+from recall_stages.stage import Recall, Reply, pipeline, run
 from recall_stages.time_stamp import stamped_ranges
 from recall_stages.timeline import extract_time
 
@@ -93,9 +93,7 @@ def asked_with_a_model(question: str, reply: object) -> tuple[Recall, list[str]]
 
     def ask(requests):
         prompts.extend(requests)
-        if isinstance(reply, Exception):
-            raise reply
-        return [reply]
+        return [Reply(reply)]
 
     asked = Recall(Query(text=question, reference_time=NOW), (Memory(content="a"),))
     return run(pipeline([ExtractTime(llm=object())], asked), ask), [each.user for each in prompts]

@@ -13,7 +13,7 @@ from llama_index.core.llms import ChatMessage, MessageRole
 
 from recall_stages.memory import Memory, Query
 from recall_stages.search_gate import SearchGate, should_search_memory
-from recall_stages.stage import Prompt, Recall, pipeline, run
+from recall_stages.stage import Prompt, Recall, Reply, pipeline, run
 from recall_stages.timeline import parse_time
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
@@ -252,11 +252,9 @@ def _recall(question: str) -> Recall:
 def _run(gate: SearchGate, question: str, reply: object) -> tuple[Recall, list[Prompt]]:
     asked: list[Prompt] = []
 
-    def ask(prompts: Sequence[Prompt]) -> list[str]:
+    def ask(prompts: Sequence[Prompt]) -> list[Reply]:
         asked.extend(prompts)
-        if isinstance(reply, Exception):
-            raise reply
-        return [str(reply)]
+        return [Reply(reply if isinstance(reply, Exception) else str(reply))]
 
     return run(pipeline([gate], _recall(question)), ask), asked
 
