@@ -24,6 +24,7 @@ from typing_extensions import TypedDict  # pydantic, which makes the schema, wan
 
 from langchain_recall._convert import to_documents, to_memory
 from langchain_recall._model import Model, asking, asking_async
+from langchain_recall._stock import TakesCompressors
 from recall_stages import (
     build_query,
     extract_time,
@@ -32,6 +33,7 @@ from recall_stages import (
     late_interaction_rank,
     merge_memory,
     print_memory,
+    rank_and_rewrite,
     rankers,
     read_message,
     reflect,
@@ -134,7 +136,7 @@ class MemoryCompressor(Stage, DocumentCompressor):
         return pipeline([self], recall)
 
 
-class RecallCompressor(StageList, DocumentCompressor):
+class RecallCompressor(TakesCompressors, StageList, DocumentCompressor):
     __doc__ = (
         (StageList.__doc__ or "")
         + """
@@ -179,6 +181,10 @@ class SearchGate(search_gate.SearchGate, MemoryCompressor):
 
 
 class SemanticRank(semantic_rank.SemanticRank, MemoryCompressor):
+    llm: Model | None = Field(None, exclude=True, repr=False)
+
+
+class RankAndRewrite(rank_and_rewrite.RankAndRewrite, MemoryCompressor):
     llm: Model | None = Field(None, exclude=True, repr=False)
 
 

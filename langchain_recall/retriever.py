@@ -19,6 +19,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from langchain_recall._convert import to_documents, to_memory
 from langchain_recall._model import asking, asking_async
+from langchain_recall._stock import TakesCompressors
 from langchain_recall.any_store import as_store
 from recall_stages.explain import Explanation
 from recall_stages.explain import explain as explain_memories
@@ -35,13 +36,14 @@ _CONFIGURABLE = ("timestamp", "timezone", "k")
 _CONFIGURABLE_SCOPE = ("user_id", "agent_id", "workspace")
 
 
-class RecallRetriever(MemoryRetriever, BaseRetriever):
+class RecallRetriever(TakesCompressors, MemoryRetriever, BaseRetriever):
     __doc__ = (
         (MemoryRetriever.__doc__ or "")
         + """
     A drop-in LangChain retriever. Every setting but the store can be set for one call:
     ``retriever.invoke("...", k=3, timestamp="2024-03-12")``; timestamp, timezone, k, user_id,
-    agent_id and workspace also through ``config={"configurable": {...}}``. A result that is empty
+    agent_id and workspace also through ``config={"configurable": {...}}``. Any document compressor
+    of LangChain's may stand among the ``stages``. A result that is empty
     because of the ``gate`` is told to callbacks, as the custom event "recall_skipped".
 
     Examples:

@@ -18,6 +18,7 @@ from pydantic import ConfigDict, Field
 
 from llamaindex_recall._convert import to_memory, to_nodes
 from llamaindex_recall._model import ask, ask_async
+from llamaindex_recall._stock import TakesPostprocessors
 from llamaindex_recall.retriever import RecallQueryBundle
 from recall_stages import (
     build_query,
@@ -27,6 +28,7 @@ from recall_stages import (
     late_interaction_rank,
     merge_memory,
     print_memory,
+    rank_and_rewrite,
     rankers,
     read_message,
     reflect,
@@ -101,7 +103,7 @@ class MemoryPostprocessor(Stage, NodePostprocessor):
         return pipeline([self], recall)
 
 
-class RecallPostprocessor(StageList, NodePostprocessor):
+class RecallPostprocessor(TakesPostprocessors, StageList, NodePostprocessor):
     __doc__ = (
         (StageList.__doc__ or "")
         + """
@@ -146,6 +148,10 @@ class SearchGate(search_gate.SearchGate, MemoryPostprocessor):
 
 
 class SemanticRank(semantic_rank.SemanticRank, MemoryPostprocessor):
+    llm: LLM | None = Field(None, exclude=True, repr=False)
+
+
+class RankAndRewrite(rank_and_rewrite.RankAndRewrite, MemoryPostprocessor):
     llm: LLM | None = Field(None, exclude=True, repr=False)
 
 

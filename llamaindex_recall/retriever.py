@@ -16,6 +16,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr
 
 from llamaindex_recall._convert import to_memory, to_nodes
 from llamaindex_recall._model import ask, ask_async
+from llamaindex_recall._stock import TakesPostprocessors
 from llamaindex_recall.any_store import as_store
 from recall_stages.explain import Explanation
 from recall_stages.explain import explain as explain_memories
@@ -54,12 +55,13 @@ class SearchSkipped(BaseEvent):
         return cls.__name__
 
 
-class RecallRetriever(MemoryRetriever, BaseRetriever):
+class RecallRetriever(TakesPostprocessors, MemoryRetriever, BaseRetriever):
     __doc__ = (
         (MemoryRetriever.__doc__ or "")
         + """
     A drop-in LlamaIndex retriever. Every setting but the store can be set for one call:
-    ``retriever.retrieve("...", k=3, timestamp="2024-03-12")``, or with a `RecallQueryBundle`.
+    ``retriever.retrieve("...", k=3, timestamp="2024-03-12")``, or with a `RecallQueryBundle`. Any
+    node postprocessor of LlamaIndex's may stand among the ``stages``.
     A result that is empty because of the ``gate`` is told to instrumentation, as `SearchSkipped`.
 
     Examples:

@@ -19,11 +19,15 @@ from pydantic import Field
 from recall_stages.citations import Citation
 from recall_stages.errors import StoreError
 from recall_stages.memory import Memory, Query
+from recall_stages.model.claims import Draft
 from recall_stages.model.metering import Deadline, Meter, metered
 from recall_stages.model.requests import (
+    Answered,
     Answers,
+    Asked,
     Fetch,
     Prompt,
+    Refine,
     Replies,
     Reply,
     Requests,
@@ -46,6 +50,7 @@ __all__ = [
     "Prompt",
     "RankStage",
     "Recall",
+    "Refine",
     "Replies",
     "Reply",
     "Requests",
@@ -66,8 +71,8 @@ JOINED = "source"
 
 _LONGEST_REASON = 300  # characters of an error that a trace holds
 
-Ask = Callable[[Sequence[Prompt]], Sequence[Reply]]
-AsyncAsk = Callable[[Sequence[Prompt]], Awaitable[Sequence[Reply]]]
+Ask = Callable[[Asked], Answered]
+AsyncAsk = Callable[[Asked], Awaitable[Answered]]
 Find = Callable[[Sequence[Search]], Sequence[list[Memory]]]
 AsyncFind = Callable[[Sequence[Search]], Awaitable[Sequence[list[Memory]]]]
 Get = Callable[[Sequence[str]], list[Memory]]
@@ -83,6 +88,7 @@ class Recall:
         memories: The candidates, best first.
         text: What the reader sees, once a stage has written it.
         fallbacks: The steps that could not do their work, and why; nothing is lost by them.
+        draft: What a model wrote of the memories while it judged them; `RewriteMemory` tells it.
         citations: The sentences of the text and what each rests on, where a model wrote them.
         usage: What the models of each stage that asked one cost.
         skipped: Which step found that no memories are needed, and why; empty where they are.
@@ -92,6 +98,7 @@ class Recall:
     memories: tuple[Memory, ...] = ()
     text: str = ""
     fallbacks: tuple[str, ...] = ()
+    draft: Draft | None = None
     citations: tuple[Citation, ...] = ()
     usage: tuple[str, ...] = ()
     skipped: str = ""
@@ -210,8 +217,8 @@ def run(
         while True:
             try:
                 answers: Answers
-                if isinstance(requests[0], Prompt):
-                    answers = ask(cast("Sequence[Prompt]", requests))
+                if isinstance(requests[0], Prompt | Refine):
+                    answers = ask(cast("Asked", requests))
                 elif isinstance(requests[0], Search):
                     answers = find(cast("Sequence[Search]", requests))
                 else:
@@ -234,8 +241,8 @@ async def arun(
         while True:
             try:
                 answers: Answers
-                if isinstance(requests[0], Prompt):
-                    answers = await ask(cast("Sequence[Prompt]", requests))
+                if isinstance(requests[0], Prompt | Refine):
+                    answers = await ask(cast("Asked", requests))
                 elif isinstance(requests[0], Search):
                     answers = await find(cast("Sequence[Search]", requests))
                 else:

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TypeVar, cast
 
-from recall_stages.model.requests import Answers, Prompt, Replies, Reply, Requests
+from recall_stages.model.requests import Answers, Prompt, Refine, Replies, Reply, Requests
 from recall_stages.model.tokens import token_counter
 
 T = TypeVar("T")
+Waited = TypeVar("Waited", Prompt, Refine)  # what may take long, and is waited for
 
 
 @dataclass(slots=True)
@@ -72,18 +73,18 @@ class Deadline:
         """The deadline so many seconds from now."""
         return cls() if seconds is None else cls(perf_counter() + seconds, seconds)
 
-    def shorten(self, prompts: Sequence[Prompt]) -> list[Prompt]:
-        """The prompts, none with more time than is left.
+    def shorten(self, requests: Sequence[Waited]) -> list[Waited]:
+        """The requests, none with more time than is left.
 
         Raises:
             TimeoutError: When none is left.
         """
         if self.at is None:
-            return list(prompts)
+            return list(requests)
         left = self.at - perf_counter()
         if left <= 0:
             raise TimeoutError(f"the {self.seconds:g} s for the question are over")
-        return [replace(each, timeout_s=min(each.timeout_s or left, left)) for each in prompts]
+        return [replace(each, timeout_s=min(each.timeout_s or left, left)) for each in requests]
 
 
 def metered(
@@ -96,6 +97,8 @@ def metered(
             try:
                 if isinstance(requests[0], Prompt):
                     answers = yield from _asked(cast("Sequence[Prompt]", requests), meter, deadline)
+                elif isinstance(requests[0], Refine):
+                    answers = yield deadline.shorten(cast("Sequence[Refine]", requests))
                 else:
                     answers = yield requests
             except Exception as error:  # noqa: BLE001 - the stage decides what it can mend
