@@ -18,7 +18,7 @@ from recall_stages.ranking.authors import asks_about
 from recall_stages.recall import JOINED, Recall
 from recall_stages.stage import Stage, Steps
 from recall_stages.store.conversation import named
-from recall_stages.store.messages import read_turn
+from recall_stages.store.messages import NO_TURNS, read_turn
 from recall_stages.timeline import parse_time
 
 
@@ -56,9 +56,12 @@ class ReadMessage(Stage):
     The messages are a source of their own: they stand after the memories, oldest first, as
     memories of the type "message" with ``recall_source`` "messages" and no score, and none of the
     k memories is given up for them. What one of the memories says already is left out, and so are
-    instructions and the calls and results of tools. In a retriever's ``stages``, put it after those
-    that rank and before one that writes a text. Where the messages cannot be read, the memories
-    stand alone, and the trace says why.
+    the question itself, instructions, and the calls and results of tools. In a retriever's
+    ``stages``, put it after those that rank and before one that writes a text. Where the messages
+    cannot be read, the memories stand alone, and the trace says why.
+
+    Whose messages they are is the source's matter: the retriever's scope does not choose among
+    them. Where one retriever serves several users, hand them over with the call, as ``messages``.
 
     A message counts as memorized where it says so: ``memorized`` on it, or in its
     ``additional_kwargs`` or ``metadata``.
@@ -127,8 +130,8 @@ class ReadMessage(Stage):
         query = recall.query
         chosen = self._chosen(said, query.reference_time.tzinfo)
         turns = [turn for turn in (read_turn(each, query.scope) for each in chosen) if turn]
-        told = {memory.content for memory in recall.memories}
-        told |= {memory.id for memory in recall.memories}
+        told = {query.text, *(memory.content for memory in recall.memories)}
+        told.update(memory.id for memory in recall.memories)
         new = [
             turn.model_copy(update={"memory_type": "message", "trace": {JOINED: "messages"}})
             for turn in named(turns, None)
@@ -144,9 +147,11 @@ class ReadMessage(Stage):
             raise QueryError(f"the messages cannot be read: {error}") from error
 
     def _wants(self, message: Message) -> bool:
+        if message.memorized or message.role.lower() in NO_TURNS:
+            return False
         target = self.target_name
         is_theirs = not target or message.name.casefold() == target.casefold()
-        return not message.memorized and (is_theirs or asks_about(message.content, target))
+        return is_theirs or asks_about(message.content, target)
 
 
 def _check(source: object, key: str) -> None:

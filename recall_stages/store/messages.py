@@ -8,7 +8,8 @@ from recall_stages.messages import read_message
 from recall_stages.timeline import parse_time
 
 _SAID_BY = {"human": "user", "ai": "assistant", "chatbot": "assistant", "model": "assistant"}
-_NO_TURNS = frozenset({"system", "developer", "tool", "function", "remove"})
+NO_TURNS = frozenset({"system", "developer", "tool", "function", "remove"})
+"""The roles of what is no turn of a conversation: instructions, calls and results of tools."""
 
 
 def read_turn(message: object, scope: Scope) -> Memory | None:
@@ -35,7 +36,7 @@ def read_turn(message: object, scope: Scope) -> Memory | None:
     try:
         said = read_message(message)
         role = said.role.lower()
-        if role in _NO_TURNS or not said.content:
+        if role in NO_TURNS or not said.content:
             return None
         return Memory(
             content=said.content,

@@ -136,6 +136,14 @@ def test_who_said_it_names_the_target_too(face: Face) -> None:
     assert [each.content for each in read] == ["Bob is late too."]
 
 
+def test_what_is_no_turn_does_not_count(face: Face) -> None:
+    messages = [("user", "Hello."), ("tool", "42"), ("system", "Be kind.")]
+
+    read = face.ReadMessage(contextual_msg_max_count=1).read(messages)
+
+    assert [each.content for each in read] == ["Hello."]
+
+
 def test_without_times_the_order_stays(face: Face) -> None:
     messages = [("user", "one"), ("user", "two"), {"content": "three", "created_at": "2020-01-01"}]
 
@@ -155,6 +163,9 @@ def test_the_messages_of_the_call(store: RecallStore, face: Face) -> None:
 
     found = face.ask(retriever, "Who is afraid of the dentist?", messages=said)
 
+    again = [*said, HumanMessage("Who is afraid of the dentist?")]  # the question is no news
+
+    assert face.ask(retriever, "Who is afraid of the dentist?", messages=again) == found
     assert [each.content for each in found] == ["Ann is afraid of the dentist.", "Why?"]
     assert found[1].metadata["user_id"] == "ann"
     assert face.ask(retriever, "Who is afraid of the dentist?") == found[:1]
