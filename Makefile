@@ -1,15 +1,16 @@
 # One command for each thing. Everything runs in .venv, which `make install` fills once.
 
 PYTHON ?= python3
+PYTHONS ?= $(PYTHON)
 BIN := .venv/bin
 READY := .venv/.ready
 MEMORIES := examples/memorybank/memories.jsonl
 ASK := ask --memories $(MEMORIES) --timestamp 2023-05-07T12:00 --timezone UTC -k 3
 
-.PHONY: help install demo test check fix bench notebooks clean
+.PHONY: help install demo test test-install check fix bench measured docs notebooks renew clean
 
 help:  ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 install: $(READY)  ## everything the other commands need; the only one that uses the network
 
@@ -28,6 +29,9 @@ demo: $(READY)  ## load real conversations and ask them three questions
 test: $(READY)  ## the tests; no network
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
+test-install: $(READY)  ## every extra on every one of PYTHONS, lowest and newest versions; fetches packages
+	RECALL_TEST_INSTALL=1 RECALL_PYTHONS="$(PYTHONS)" $(BIN)/python -m pytest tests/install
+
 check: $(READY)  ## format, lint, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -44,8 +48,24 @@ bench: $(READY)  ## latency, loading; with DATA=folder, retrieval quality on tha
 	$(BIN)/python -m benchmarks.gate --data benchmarks/data/gate_heldout.jsonl
 	$(if $(DATA),$(BIN)/python -m benchmarks.retrieval --data $(DATA))
 
+measured: $(READY)  ## all benchmarks on the sets in the folder DATA, and docs/measured.md anew
+	mkdir -p results
+	$(BIN)/python -m benchmarks.retrieval $(patsubst %,--data %,$(wildcard $(DATA)/*/)) --json results/retrieval.json
+	$(BIN)/python -m benchmarks.stock $(patsubst %,--data %,$(wildcard $(DATA)/*/)) --json results/stock.json
+	$(BIN)/python -m benchmarks.gate --data benchmarks/data/gate_heldout.jsonl --json results/gate.json
+	$(BIN)/python -m benchmarks.latency --rows 10000 --json results/latency.json
+	$(BIN)/python -m benchmarks.loading --memories $(MEMORIES) --json results/loading.json
+	$(BIN)/python -m benchmarks.footprint --json results/footprint.json
+	$(BIN)/python -m benchmarks.measured --results results > docs/measured.md
+
+docs: $(READY)  ## the pages of docs/ as a site in site/
+	$(BIN)/mkdocs build --strict
+
 notebooks: $(READY)  ## run the notebooks from top to bottom
 	$(BIN)/python -m pytest tests/test_notebooks.py
 
+renew: $(READY)  ## run the notebooks, and keep what they show
+	$(BIN)/python tests/notebook_runs.py
+
 clean:  ## forget the environment and all that was built
-	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis

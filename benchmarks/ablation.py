@@ -29,9 +29,9 @@ from rich.table import Table
 from benchmarks.datasets import DataError, RetrievalSet, read_retrieval_set
 from benchmarks.embedding import OncePerText
 from benchmarks.faces import FACES, Face
-from benchmarks.metrics import Figures
 from benchmarks.output import json_file, write_json
 from benchmarks.retrieval import TimeUse, ask_all, open_store, scores
+from recall_stages.evaluation.metrics import Figures
 from recall_stages.extract_time import ExtractTime
 from recall_stages.fuse_rerank import FuseRerank
 from recall_stages.store import RecallStore

@@ -84,11 +84,19 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class GateCase:
-    """A conversation, and whether it needs memories; the language is empty where it is not told."""
+    """A conversation, and whether it needs memories.
+
+    Attributes:
+        conversation: What was said.
+        search: Whether it needs memories.
+        language: Such as "de"; empty where it is not told.
+        batch: Of which batch of prompts it is; None where it is not told.
+    """
 
     conversation: Conversation
     search: bool
     language: str
+    batch: int | None
 
 
 def read_retrieval_set(folder: Path) -> RetrievalSet:
@@ -185,9 +193,12 @@ def _expression(row: Row) -> Expression:
 def _gate_case(row: Row) -> GateCase:
     if not isinstance(row["search"], bool):
         raise TypeError(f"search must be true or false; got {row['search']!r}")
+    batch = row.get("batch")
+    if batch is not None and not isinstance(batch, int):
+        raise TypeError(f"batch must be a number; got {batch!r}")
     conversation: Conversation = row["conversation"]  # type: ignore[assignment]  # or the next line refuses it
     read_turns(conversation)
-    return GateCase(conversation, row["search"], str(row.get("language") or ""))
+    return GateCase(conversation, row["search"], str(row.get("language") or ""), batch)
 
 
 def _moment(value: object) -> datetime:

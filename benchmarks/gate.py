@@ -1,9 +1,10 @@
 """Whether a conversation needs memories: labelled prompts, the search gate, and the original.
 
-    python -m benchmarks.gate --data FILE [--misses N] [--json OUT]
+    python -m benchmarks.gate --data FILE [--batch N] [--misses N] [--json OUT]
 
 Each line of the file is ``{"conversation": ..., "search": true}``: a text, or a list of messages
-with ``role`` and ``content``; with a ``language``, it is counted for that language too. The
+with ``role`` and ``content``; with a ``language``, it is counted for that language too, and
+with a ``batch`` (a number), ``--batch`` can ask for that batch alone. The
 baseline is the gate of seed 004 as it was published: substrings anywhere in the conversation.
 """
 
@@ -109,6 +110,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
     parser = argparse.ArgumentParser("python -m benchmarks.gate")
     parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--batch", type=int, help="only the prompts of this batch")
     parser.add_argument("--misses", type=int, default=20, help="how many to show")
     parser.add_argument("--json", type=json_file)
     given = parser.parse_args(argv)
@@ -116,6 +118,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         cases = read_gate_cases(given.data)
     except DataError as error:
         parser.error(str(error))
+    if given.batch is not None:
+        cases = [case for case in cases if case.batch == given.batch]
+        if not cases:
+            parser.error(f"{given.data} has no prompts of batch {given.batch}")
     result = measure(cases)
     print_gate(result, given.misses)
     write_json(given.json, result)

@@ -39,9 +39,9 @@ from benchmarks.baselines import Baselines
 from benchmarks.datasets import DataError, Question, RetrievalSet, read_retrieval_set
 from benchmarks.embedding import OncePerText
 from benchmarks.faces import FACES, Face, open_face
-from benchmarks.metrics import Figures, mean, score
 from benchmarks.output import json_file, write_json
 from benchmarks.report import print_retrieval
+from recall_stages.evaluation.metrics import Figures, mean, score
 from recall_stages.extract_time import ExtractTime, without_time_words
 from recall_stages.fuse_rerank import FuseRerank
 from recall_stages.late_interaction_rank import LateInteractionRank

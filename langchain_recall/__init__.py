@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from langchain_recall.compressors import MemoryCompressor as MemoryCompressor
     from langchain_recall.compressors import MergeMemory as MergeMemory
     from langchain_recall.compressors import PrintMemory as PrintMemory
+    from langchain_recall.compressors import ReadMessage as ReadMessage
+    from langchain_recall.compressors import RecallCompressor as RecallCompressor
     from langchain_recall.compressors import RecencyRank as RecencyRank
     from langchain_recall.compressors import Reflect as Reflect
     from langchain_recall.compressors import RelevanceRank as RelevanceRank
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from langchain_recall.compressors import StaleReflections as StaleReflections
     from langchain_recall.compressors import TimeDecay as TimeDecay
     from langchain_recall.compressors import TokenBudget as TokenBudget
+    from langchain_recall.evaluation import evaluate as evaluate
     from langchain_recall.middleware import RecallMiddleware as RecallMiddleware
     from langchain_recall.one_call import arecall as arecall
     from langchain_recall.one_call import recall as recall
@@ -49,8 +52,12 @@ if TYPE_CHECKING:
     from recall_stages.citations import Citation as Citation
     from recall_stages.errors import RecallError as RecallError
     from recall_stages.errors import ScopeError as ScopeError
+    from recall_stages.evaluation.evaluate import Evaluation as Evaluation
+    from recall_stages.evaluation.questions import Question as Question
+    from recall_stages.evaluation.questions import read_questions as read_questions
     from recall_stages.memory import Memory as Memory
     from recall_stages.memory import Scope as Scope
+    from recall_stages.messages import Message as Message
     from recall_stages.one_call import RecallConfig as RecallConfig
     from recall_stages.search_gate import should_search_memory as should_search_memory
     from recall_stages.store import Fields as Fields
@@ -64,6 +71,7 @@ _EXPORTS = {
     "BuildQuery": "langchain_recall.compressors",
     "Citation": "recall_stages.citations",
     "Deduplicate": "langchain_recall.compressors",
+    "Evaluation": "recall_stages.evaluation.evaluate",
     "ExtractTime": "langchain_recall.compressors",
     "Fields": "recall_stages.store",
     "FuseRerank": "langchain_recall.compressors",
@@ -71,8 +79,12 @@ _EXPORTS = {
     "LateInteractionRank": "langchain_recall.compressors",
     "Memory": "recall_stages.memory",
     "MemoryCompressor": "langchain_recall.compressors",
+    "Message": "recall_stages.messages",
     "MergeMemory": "langchain_recall.compressors",
     "PrintMemory": "langchain_recall.compressors",
+    "Question": "recall_stages.evaluation.questions",
+    "ReadMessage": "langchain_recall.compressors",
+    "RecallCompressor": "langchain_recall.compressors",
     "RecallConfig": "recall_stages.one_call",
     "RecallError": "recall_stages.errors",
     "RecallMiddleware": "langchain_recall.middleware",
@@ -95,11 +107,13 @@ _EXPORTS = {
     "arecall": "langchain_recall.one_call",
     "citations": "langchain_recall.told",
     "create_recall_tool": "langchain_recall.tools",
+    "evaluate": "langchain_recall.evaluation",
     "explain": "langchain_recall.retriever",
     "extract_search_terms": "recall_stages.agents.search_terms",
     "extract_time": "recall_stages.timeline",
     "originals": "langchain_recall.told",
     "personal_memory_retriever": "langchain_recall.presets",
+    "read_questions": "recall_stages.evaluation.questions",
     "recall": "langchain_recall.one_call",
     "should_search_memory": "recall_stages.search_gate",
     "simple_task_memory_retriever": "langchain_recall.presets",

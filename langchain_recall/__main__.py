@@ -1,10 +1,8 @@
-"""``python -m langchain_recall ask --memories FILE.jsonl "..."``."""
+"""``python -m langchain_recall``: the command `recall`, by another name."""
 
-import gc
 import sys
 
-from recall_stages.cli import main
+from recall_stages.cli import recall
 
 if __name__ == "__main__":
-    gc.disable()  # a process this short pays more for collecting garbage than it gets back
-    sys.exit(main("python -m langchain_recall"))
+    sys.exit(recall("python -m langchain_recall"))

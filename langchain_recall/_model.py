@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from langchain_core.callbacks import BaseCallbackManager
+from langchain_core.language_models import BaseLanguageModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.base import RunnableBindingBase
+from langchain_core.runnables.retry import RunnableRetry
+from pydantic import BaseModel
 
-from recall_stages.model.at_once import at_once, at_once_async
-from recall_stages.stage import Ask, AsyncAsk, Prompt, Replies
+from recall_stages.model.answering import Client, answers, answers_async
+from recall_stages.model.forms import written
+from recall_stages.stage import Ask, AsyncAsk, Prompt
 
 Model = Runnable[Any, Any]
 """A chat model or an LLM, also one wrapped by ``with_retry`` or ``with_fallbacks``."""
@@ -21,26 +26,22 @@ def asking(callbacks: BaseCallbackManager | None) -> Ask:
     """Ask the model of each prompt, several at once, under these callbacks."""
     config: RunnableConfig = {"callbacks": callbacks}
 
-    def said(prompt: Prompt) -> str:
-        return _text(_model(prompt).invoke(_messages(prompt), config))
+    def send(prompt: Prompt, in_form: bool) -> str:
+        model = _in_form(prompt) if in_form else _model(prompt)
+        return _text(model.invoke(_messages(prompt), config))
 
-    def ask(prompts: Sequence[Prompt]) -> Replies:
-        return at_once(said, prompts, prompts[0].timeout_s)
-
-    return ask
+    return partial(answers, Client(send, _takes_form, _retries))
 
 
 def asking_async(callbacks: BaseCallbackManager | None) -> AsyncAsk:
     """The same without blocking the event loop."""
     config: RunnableConfig = {"callbacks": callbacks}
 
-    async def said(prompt: Prompt) -> str:
-        return _text(await _model(prompt).ainvoke(_messages(prompt), config))
+    async def send(prompt: Prompt, in_form: bool) -> str:
+        model = _in_form(prompt) if in_form else _model(prompt)
+        return _text(await model.ainvoke(_messages(prompt), config))
 
-    async def ask(prompts: Sequence[Prompt]) -> Replies:
-        return await at_once_async(said, prompts, prompts[0].timeout_s)
-
-    return ask
+    return partial(answers_async, Client(send, _takes_form, _retries))
 
 
 def _model(prompt: Prompt) -> Model:
@@ -49,12 +50,49 @@ def _model(prompt: Prompt) -> Model:
     return prompt.llm
 
 
+def _in_form(prompt: Prompt) -> Model:
+    """The model, told the form of its reply in whichever way it has for that.
+
+    Not with ``include_raw``: LangChain then calls the model in a thread that keeps the process
+    alive for as long as it hangs. A reply that it cannot read is asked for again in plain JSON.
+    And not where something is wrapped around the model: ``bind`` would lose its settings,
+    ``with_retry`` its retries, and ``with_fallbacks`` fails to pass the form on.
+    """
+    model = _model(prompt)
+    if prompt.form is None or not isinstance(model, BaseLanguageModel):
+        raise NotImplementedError("only a language model itself can be given a form")
+    formed: Model = model.with_structured_output(prompt.form)
+    return formed
+
+
+def _takes_form(prompt: Prompt) -> bool:
+    try:
+        _in_form(prompt)
+    except NotImplementedError:  # as LangChain's base says that a model does not
+        return False
+    except Exception:  # noqa: BLE001 - it says that it does, and fails: so it will when it is asked
+        return True
+    return True
+
+
+def _retries(prompt: Prompt) -> bool:
+    """Whether LangChain or the model's client tries again; None leaves it to the client."""
+    model: object = prompt.llm
+    while isinstance(model, RunnableBindingBase):
+        if isinstance(model, RunnableRetry):
+            return True
+        model = model.bound
+    return getattr(model, "max_retries", 0) != 0
+
+
 def _messages(prompt: Prompt) -> list[BaseMessage]:
     return [SystemMessage(prompt.system), HumanMessage(prompt.user)]
 
 
-def _text(reply: BaseMessage | str) -> str:
+def _text(reply: BaseMessage | BaseModel | str | None) -> str:
     """What a model said; where it called a tool instead, what it would have told the tool."""
     if isinstance(reply, AIMessage) and reply.tool_calls and not str(reply.text).strip():
         return json.dumps(reply.tool_calls[0]["args"])
-    return reply if isinstance(reply, str) else str(reply.text)
+    if isinstance(reply, BaseMessage):
+        return str(reply.text)
+    return written(reply) if isinstance(reply, BaseModel) else reply or ""

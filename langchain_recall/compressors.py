@@ -3,13 +3,14 @@
 Each is a stage of `recall_stages` with LangChain's base beside it, nothing more. It works in a
 `DocumentCompressorPipeline`, under a `ContextualCompressionRetriever`, as a Runnable on
 ``{"query": ..., "documents": [...]}``, and in the ``stages`` of a `RecallRetriever`.
+`RecallCompressor` is several in one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, TypedDict
+from typing import Any
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForChainRun,
@@ -19,6 +20,7 @@ from langchain_core.callbacks import (
 from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict  # pydantic, which makes the schema, wants this one
 
 from langchain_recall._convert import to_documents, to_memory
 from langchain_recall._model import Model, asking, asking_async
@@ -31,6 +33,7 @@ from recall_stages import (
     merge_memory,
     print_memory,
     rankers,
+    read_message,
     reflect,
     rerank_memory,
     rewrite_memory,
@@ -40,7 +43,8 @@ from recall_stages import (
     token_budget,
 )
 from recall_stages.memory import Query
-from recall_stages.stage import Recall, Stage, arun, pipeline, run
+from recall_stages.stage import Recall, Stage, Steps, arun, pipeline, run
+from recall_stages.stage_list import StageList
 from recall_stages.timed import Timed
 
 
@@ -51,10 +55,10 @@ class CompressorInput(TypedDict):
     documents: Sequence[Document]
 
 
-class MemoryCompressor(
-    Timed, Stage, RunnableSerializable[CompressorInput, list[Document]], BaseDocumentCompressor
+class DocumentCompressor(
+    Timed, RunnableSerializable[CompressorInput, list[Document]], BaseDocumentCompressor
 ):
-    """A stage that takes and returns LangChain documents, and never alters those it is given."""
+    """What takes and returns LangChain documents, and never alters those it is given."""
 
     # LangChain's Serializable ignores unknown names; a typo shall be an error here too.
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
@@ -63,6 +67,16 @@ class MemoryCompressor(
     def is_lc_serializable(cls) -> bool:
         """A stage is its settings, so `dumps` and `loads` can carry it."""
         return True
+
+    def steps(self, recall: Recall) -> Steps:
+        """What is done with the candidates; `run` or `arun` drives it."""
+        raise NotImplementedError
+
+    @property
+    def lc_attributes(self) -> dict[str, Any]:
+        """The model goes with it: where that can't be written down, `loads` says so."""
+        model = getattr(self, "llm", None)
+        return {} if model is None else {"llm": model}
 
     def invoke(
         self, input: CompressorInput, config: RunnableConfig | None = None, **kwargs: Any
@@ -95,7 +109,7 @@ class MemoryCompressor(
     ) -> list[Document]:
         if not given["documents"]:
             return []
-        steps = pipeline([self], self._recall(given))
+        steps = self.steps(self._recall(given))
         return to_documents(run(steps, asking(run_manager.get_child())))
 
     async def _acompress(
@@ -103,13 +117,41 @@ class MemoryCompressor(
     ) -> list[Document]:
         if not given["documents"]:
             return []
-        steps = pipeline([self], self._recall(given))
+        steps = self.steps(self._recall(given))
         return to_documents(await arun(steps, asking_async(run_manager.get_child())))
 
     def _recall(self, given: CompressorInput) -> Recall:
         moment = self.moment(datetime.now(UTC))
         memories = tuple(to_memory(document, moment.tzinfo) for document in given["documents"])
         return Recall(Query(text=given["query"], reference_time=moment), memories)
+
+
+class MemoryCompressor(Stage, DocumentCompressor):
+    """A stage that takes and returns LangChain documents, and never alters those it is given."""
+
+    def steps(self, recall: Recall) -> Steps:
+        """The work of this stage alone."""
+        return pipeline([self], recall)
+
+
+class RecallCompressor(StageList, DocumentCompressor):
+    __doc__ = (
+        (StageList.__doc__ or "")
+        + """
+    Examples:
+        >>> from langchain_core.documents import Document
+        >>> from langchain_recall import ExtractTime, FuseRerank, RecallCompressor
+        >>> found = [
+        ...     Document(f"Tea on {day}.", metadata={"created_at": day, "relevance_score": 0.5})
+        ...     for day in ("2024-03-01", "2024-03-05")
+        ... ]
+        >>> refine = RecallCompressor(
+        ...     stages=[ExtractTime(), FuseRerank(top_n=1)], timestamp="2024-03-08"
+        ... )
+        >>> refine.compress_documents(found, "tea last Tuesday")[0].page_content
+        'Tea on 2024-03-05.'
+    """
+    )
 
 
 class TextCompressor(MemoryCompressor):
@@ -177,6 +219,10 @@ class LateInteractionRank(late_interaction_rank.LateInteractionRank, MemoryCompr
 
 
 class StaleReflections(stale_reflections.StaleReflections, MemoryCompressor):
+    pass
+
+
+class ReadMessage(read_message.ReadMessage, MemoryCompressor):
     pass
 
 

@@ -4,21 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from langchain_recall import compressors
 from langchain_recall._model import Model
 from langchain_recall.any_store import Searchable
-from langchain_recall.compressors import (
-    BuildQuery,
-    ExtractTime,
-    FuseRerank,
-    MergeMemory,
-    RerankMemory,
-    RewriteMemory,
-    SemanticRank,
-    StaleReflections,
-)
 from langchain_recall.retriever import RecallRetriever
-
-_TASKS = {"memory_type": "task"}
+from recall_stages.presets import TASKS, personal_stages, simple_task_stages, task_stages
 
 
 def personal_memory_retriever(
@@ -34,9 +24,7 @@ def personal_memory_retriever(
             cites them, instead of the memories; see `RewriteMemory`.
         **settings: Further settings of `RecallRetriever`.
     """
-    rank = [SemanticRank(llm=llm)] if llm is not None else []
-    tell = [RewriteMemory(llm=llm)] if rewrite else []
-    stages = [ExtractTime(llm=llm), *rank, StaleReflections(), FuseRerank(), *tell]
+    stages = personal_stages(compressors, llm, rewrite=rewrite)
     return RecallRetriever(store=store, stages=stages, **settings)
 
 
@@ -55,8 +43,8 @@ def task_memory_retriever(
             rewrites them; None = the flow makes no model call.
         **settings: Further settings of `RecallRetriever`.
     """
-    stages = [BuildQuery(llm=llm), RerankMemory(llm=llm), RewriteMemory(llm=llm)]
-    return RecallRetriever(store=store, stages=stages, **{"filter": _TASKS, **settings})
+    stages = task_stages(compressors, llm)
+    return RecallRetriever(store=store, stages=stages, **{"filter": TASKS, **settings})
 
 
 def simple_task_memory_retriever(store: Searchable, **settings: Any) -> RecallRetriever:
@@ -69,5 +57,5 @@ def simple_task_memory_retriever(store: Searchable, **settings: Any) -> RecallRe
             are looked for, unless a filter is set.
         **settings: Further settings of `RecallRetriever`.
     """
-    stages = [BuildQuery(), MergeMemory()]
-    return RecallRetriever(store=store, stages=stages, **{"filter": _TASKS, **settings})
+    stages = simple_task_stages(compressors)
+    return RecallRetriever(store=store, stages=stages, **{"filter": TASKS, **settings})

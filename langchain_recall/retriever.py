@@ -117,7 +117,15 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
 
 
 def explain(documents: Sequence[Document]) -> Explanation:
-    """Why each document came back; printing the result shows a table."""
+    """Why each document came back: a table in a terminal or a notebook, and pictures.
+
+    Args:
+        documents: What a retriever or a stage of ours returned, best first.
+
+    Returns:
+        What shows itself as a table when it is printed, or stands last in a notebook's cell; its
+        `plot_scores` and `plot_timeline` draw it (with ``pip install 'recall-retrievers[plot]'``).
+    """
     return explain_memories([to_memory(document) for document in documents])
 
 

@@ -11,6 +11,7 @@ from recall_stages.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from llamaindex_recall.any_store import AnyStore as AnyStore
+    from llamaindex_recall.evaluation import evaluate as evaluate
     from llamaindex_recall.memory import RecallMemoryBlock as RecallMemoryBlock
     from llamaindex_recall.one_call import arecall as arecall
     from llamaindex_recall.one_call import recall as recall
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from llamaindex_recall.postprocessors import MemoryPostprocessor as MemoryPostprocessor
     from llamaindex_recall.postprocessors import MergeMemory as MergeMemory
     from llamaindex_recall.postprocessors import PrintMemory as PrintMemory
+    from llamaindex_recall.postprocessors import ReadMessage as ReadMessage
+    from llamaindex_recall.postprocessors import RecallPostprocessor as RecallPostprocessor
     from llamaindex_recall.postprocessors import RecencyRank as RecencyRank
     from llamaindex_recall.postprocessors import Reflect as Reflect
     from llamaindex_recall.postprocessors import RelevanceRank as RelevanceRank
@@ -51,8 +54,12 @@ if TYPE_CHECKING:
     from recall_stages.citations import Citation as Citation
     from recall_stages.errors import RecallError as RecallError
     from recall_stages.errors import ScopeError as ScopeError
+    from recall_stages.evaluation.evaluate import Evaluation as Evaluation
+    from recall_stages.evaluation.questions import Question as Question
+    from recall_stages.evaluation.questions import read_questions as read_questions
     from recall_stages.memory import Memory as Memory
     from recall_stages.memory import Scope as Scope
+    from recall_stages.messages import Message as Message
     from recall_stages.one_call import RecallConfig as RecallConfig
     from recall_stages.search_gate import should_search_memory as should_search_memory
     from recall_stages.store import Fields as Fields
@@ -66,6 +73,7 @@ _EXPORTS = {
     "BuildQuery": "llamaindex_recall.postprocessors",
     "Citation": "recall_stages.citations",
     "Deduplicate": "llamaindex_recall.postprocessors",
+    "Evaluation": "recall_stages.evaluation.evaluate",
     "ExtractTime": "llamaindex_recall.postprocessors",
     "Fields": "recall_stages.store",
     "FuseRerank": "llamaindex_recall.postprocessors",
@@ -73,11 +81,15 @@ _EXPORTS = {
     "LateInteractionRank": "llamaindex_recall.postprocessors",
     "Memory": "recall_stages.memory",
     "MemoryPostprocessor": "llamaindex_recall.postprocessors",
+    "Message": "recall_stages.messages",
     "MergeMemory": "llamaindex_recall.postprocessors",
     "PrintMemory": "llamaindex_recall.postprocessors",
+    "Question": "recall_stages.evaluation.questions",
+    "ReadMessage": "llamaindex_recall.postprocessors",
     "RecallConfig": "recall_stages.one_call",
     "RecallError": "recall_stages.errors",
     "RecallMemoryBlock": "llamaindex_recall.memory",
+    "RecallPostprocessor": "llamaindex_recall.postprocessors",
     "RecallQueryBundle": "llamaindex_recall.retriever",
     "RecallRetriever": "llamaindex_recall.retriever",
     "RecallStore": "recall_stages.store",
@@ -99,11 +111,13 @@ _EXPORTS = {
     "arecall": "llamaindex_recall.one_call",
     "citations": "llamaindex_recall.told",
     "create_recall_tool": "llamaindex_recall.tools",
+    "evaluate": "llamaindex_recall.evaluation",
     "explain": "llamaindex_recall.retriever",
     "extract_search_terms": "recall_stages.agents.search_terms",
     "extract_time": "recall_stages.timeline",
     "originals": "llamaindex_recall.told",
     "personal_memory_retriever": "llamaindex_recall.presets",
+    "read_questions": "recall_stages.evaluation.questions",
     "recall": "llamaindex_recall.one_call",
     "should_search_memory": "recall_stages.search_gate",
     "simple_task_memory_retriever": "llamaindex_recall.presets",

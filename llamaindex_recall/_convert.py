@@ -19,6 +19,19 @@ from recall_stages.stage import Recall
 from recall_stages.told import flat_told
 
 
+class MemoryNode(TextNode):
+    """A memory as a node: the same one by its `hash`, whatever question found it.
+
+    `QueryFusionRetriever` knows by it that two questions have found one memory; of a stock node it
+    is made of all metadata, the trace of a single question too.
+    """
+
+    @property
+    def hash(self) -> str:
+        """Made of the text and of what is stored beside it."""
+        return TextNode(text=self.text, metadata=untraced(self.metadata)).hash
+
+
 def to_memory(scored: NodeWithScore | BaseNode, timezone: tzinfo | None = None) -> Memory:
     """Read a node as a memory; times without a zone are read in ``timezone``."""
     node, score = (
@@ -43,7 +56,7 @@ def to_node(memory: Memory, timezone: tzinfo | None = None) -> NodeWithScore:
         if node.get_content(MetadataMode.NONE) != memory.content:
             node.set_content(memory.content)
     else:
-        node = TextNode(id_=memory.id, text=memory.content, metadata=to_flat(memory, timezone))
+        node = MemoryNode(id_=memory.id, text=memory.content, metadata=to_flat(memory, timezone))
     return _unseen(node, memory.score)
 
 

@@ -6,27 +6,62 @@ import json
 from collections.abc import Sequence
 
 from llama_index.core.llms import LLM, ChatMessage, MessageRole
+from llama_index.core.prompts import ChatPromptTemplate
+from llama_index.core.types import PydanticProgramMode
 
-from recall_stages.model.at_once import at_once, at_once_async
-from recall_stages.stage import Prompt, Replies
+from recall_stages.model.answering import Client, answers, answers_async
+from recall_stages.model.forms import written
+from recall_stages.stage import Prompt, Reply
 
 
-def ask(prompts: Sequence[Prompt]) -> Replies:
+def ask(prompts: Sequence[Prompt]) -> list[Reply]:
     """Ask the model of each prompt, several at once."""
-    return at_once(_said, prompts, prompts[0].timeout_s)
+    return answers(Client(_send, _takes_form, _retries), prompts)
 
 
-async def ask_async(prompts: Sequence[Prompt]) -> Replies:
+async def ask_async(prompts: Sequence[Prompt]) -> list[Reply]:
     """The same without blocking the event loop."""
-    return await at_once_async(_asaid, prompts, prompts[0].timeout_s)
+    return await answers_async(Client(_send_async, _takes_form, _retries), prompts)
 
 
-def _said(prompt: Prompt) -> str:
-    return _text(_model(prompt).chat(_messages(prompt)).message)
+def _send(prompt: Prompt, in_form: bool) -> str:
+    model = _model(prompt)
+    if in_form and prompt.form is not None:
+        told = {"system": prompt.system, "user": prompt.user}
+        return written(model.structured_predict(prompt.form, _template(), **told))
+    return _text(model.chat(_messages(prompt)).message)
 
 
-async def _asaid(prompt: Prompt) -> str:
-    return _text((await _model(prompt).achat(_messages(prompt))).message)
+async def _send_async(prompt: Prompt, in_form: bool) -> str:
+    model = _model(prompt)
+    if in_form and prompt.form is not None:
+        told = {"system": prompt.system, "user": prompt.user}
+        return written(await model.astructured_predict(prompt.form, _template(), **told))
+    return _text((await model.achat(_messages(prompt))).message)
+
+
+def _takes_form(prompt: Prompt) -> bool:
+    """Whether the model calls functions; for others LlamaIndex reads JSON out of text, as we do."""
+    model = _model(prompt)
+    by_text = model.pydantic_program_mode is PydanticProgramMode.LLM
+    return model.metadata.is_function_calling_model and not by_text
+
+
+def _retries(prompt: Prompt) -> bool:
+    return getattr(prompt.llm, "max_retries", 0) != 0
+
+
+def _template() -> ChatPromptTemplate:
+    """A template that holds nothing yet, as braces in a memory would count as its placeholders.
+
+    A new one for each call, since LlamaIndex may write a parser into the one that it is given.
+    """
+    return ChatPromptTemplate(
+        message_templates=[
+            ChatMessage(role=MessageRole.SYSTEM, content="{system}"),
+            ChatMessage(role=MessageRole.USER, content="{user}"),
+        ]
+    )
 
 
 def _model(prompt: Prompt) -> LLM:

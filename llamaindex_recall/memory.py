@@ -7,11 +7,11 @@ user's memories to the next; this one asks a retriever, whose scope no call can 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import BaseMemoryBlock, Memory
@@ -21,29 +21,45 @@ from llamaindex_recall._convert import to_memory
 from llamaindex_recall.retriever import RecallRetriever
 from recall_stages import memory as nouns
 from recall_stages.agents.recalled import recalled_text
+from recall_stages.errors import MemoryFormatError, ScopeError
 from recall_stages.model.tokens import token_counter
-from recall_stages.retriever import CallOptions, MemoryStore
+from recall_stages.retriever import CallOptions
+from recall_stages.store.conversation import conversation
+from recall_stages.store.messages import read_turn
 
 _log = logging.getLogger(__name__)
 
-_SPOKEN = (MessageRole.USER, MessageRole.ASSISTANT)
 _LAST_FENCE = "\n<memory "
+_ANSWERS = 100  # that are kept for agents that read them again
+
+
+class _Batch(NamedTuple):
+    """Messages of one session that were handed over at once, and when."""
+
+    session: str
+    messages: Sequence[ChatMessage]
+    handed_over: datetime
 
 
 class RecallMemoryBlock(BaseMemoryBlock[str]):
     """A block of LlamaIndex's `Memory` that recalls and keeps memories in a collection.
 
     Read: what the user said last is asked of the retriever, once for each message, and comes back
-    as quoted material. Kept: messages that no longer fit into the memory, each as one memory with
-    its speaker; ``await block.aflush(memory)`` at the end of a session keeps the rest. Nothing
-    that goes wrong here ends an agent's run: it is logged, and messages that could not be stored
-    are tried again with the next ones.
+    as quoted material. Kept: messages that no longer fit into the memory, as the turns of a
+    conversation (see `RecallStore.add_conversation`); ``await block.aflush(memory)`` at the end of
+    a session keeps the rest. Nothing that goes wrong here ends an agent's run: it is logged, and
+    messages that could not be stored are tried again with the next ones.
 
-    Whose memories is the retriever's ``scope``; each user has a retriever, and a block, of their
-    own. The moment of a message is its ``additional_kwargs["timestamp"]``, else that of storing.
+    Whose memories is the retriever's ``scope``. One block may serve several users where
+    ``scope_of`` says whose a session is; else each has a retriever, and a block, of their own. The
+    moment of a message is its ``additional_kwargs["timestamp"]``, else that at which it is handed
+    over.
 
     Args:
         retriever: What is asked, and where messages are kept.
+        scope_of: Whose a session is, by its id: ``lambda session: {"user_id": users[session]}``.
+            It narrows the retriever's scope for what is recalled and for what is kept; where it
+            raises, nothing is. None = the retriever's scope holds for every session.
         by_session: Recall only what was said in the memory's own session.
         priority: When the memory is over its limit: 0 = never cut, else the lowest ranked
             memories are left out first.
@@ -66,9 +82,10 @@ class RecallMemoryBlock(BaseMemoryBlock[str]):
     description: str | None = "Memories of earlier conversations."
     priority: int = 1
     retriever: RecallRetriever = Field(repr=False)
+    scope_of: Callable[[str], nouns.Scope | Mapping[str, str]] | None = None
     by_session: bool = False
-    _answer: tuple[tuple[str, str], str] | None = PrivateAttr(default=None)
-    _waiting: list[nouns.Memory] = PrivateAttr(default_factory=list)
+    _answers: dict[str, str] = PrivateAttr(default_factory=dict)
+    _waiting: list[_Batch] = PrivateAttr(default_factory=list)
 
     async def _aget(
         self,
@@ -80,62 +97,82 @@ class RecallMemoryBlock(BaseMemoryBlock[str]):
         question = (spoken[-1].content or "").strip() if spoken else ""
         if not question:
             return ""
-        # An agent reads its memory after every round of tools; the question is still the same.
-        asked = (session_id or "", question)
-        if self._answer is None or self._answer[0] != asked:
-            try:
-                found = await self.retriever.aretrieve(question, **self._call(session_id, options))
-            except Exception:  # noqa: BLE001 - what leaves a block aborts the agent's run
-                _log.exception("the memories could not be asked; the agent goes on without")
-                return ""
-            self._answer = asked, recalled_text([to_memory(node) for node in found])
-        return self._answer[1]
+        try:
+            call = self._call(session_id or "", options)
+            # An agent reads its memory after every round of tools; the question is still the same.
+            # Within an hour, that is: tomorrow "yesterday" is another day.
+            asked = f"{datetime.now(UTC):%Y-%m-%d %H} {call!r} {question}"
+            if asked not in self._answers:
+                found = await self.retriever.aretrieve(question, **call)
+                if len(self._answers) >= _ANSWERS:
+                    self._answers.clear()
+                self._answers[asked] = recalled_text([to_memory(node) for node in found])
+            return self._answers[asked]
+        except Exception:  # noqa: BLE001 - what leaves a block aborts the agent's run
+            _log.exception("the memories could not be asked; the agent goes on without")
+            return ""
 
-    def _call(self, session_id: str | None, options: dict[str, Any]) -> CallOptions:
+    def _call(self, session: str, options: dict[str, Any]) -> CallOptions:
         known = CallOptions.__annotations__
         call: CallOptions = {k: v for k, v in options.items() if k in known}  # type: ignore[assignment]  # the keys were looked up
-        if self.by_session and session_id:
-            call["scope"] = nouns.Scope(session_id=session_id)
+        scope = self._whose(session).narrow(nouns.Scope.model_validate(call.get("scope") or {}))
+        if self.by_session and session:
+            scope = scope.narrow(nouns.Scope(session_id=session))
+        call["scope"] = scope
         return call
 
+    def _whose(self, session: str) -> nouns.Scope:
+        if self.scope_of is None:
+            return nouns.Scope()
+        if not session:
+            raise ScopeError("scope_of says whose a session is, and there is no session id here")
+        return nouns.Scope.model_validate(self.scope_of(session))
+
     async def _aput(self, messages: list[ChatMessage]) -> None:
-        await self._keep(messages, None)
+        by_session: dict[str, list[ChatMessage]] = defaultdict(list)
+        for message in messages:
+            by_session[str(message.additional_kwargs.get("session_id") or "")].append(message)
+        await self._keep(by_session)
 
     async def aflush(self, memory: Memory) -> None:
         """Keep what the memory still holds: call it when a session ends. Twice is once."""
-        await self._keep(await memory.aget_all(), memory.session_id)
-
-    async def _keep(self, messages: Sequence[ChatMessage], session_id: str | None) -> None:
-        waiting = {memory.id: memory for memory in self._waiting}
         try:
-            for message in messages:
-                if message.role in _SPOKEN and (message.content or "").strip():
-                    told = self._told(message, session_id)
-                    waiting.setdefault(told.id, told)
-            await asyncio.to_thread(_store_new, self.retriever.store, waiting)
-        except Exception:  # noqa: BLE001 - the same; what could not be stored waits
-            _log.exception("%d messages could not be stored; they wait for the next", len(waiting))
-            self._waiting = list(waiting.values())
-        else:
-            self._waiting = []
-            self._answer = None  # what was stored may answer better
+            await self._keep({memory.session_id: await memory.aget_all()})
+        except Exception:  # noqa: BLE001 - as above
+            _log.exception("the messages of the session could not be read; they are not kept")
 
-    def _told(self, message: ChatMessage, session_id: str | None) -> nouns.Memory:
-        noted = message.additional_kwargs
-        content, role = (message.content or "").strip(), str(message.role.value)
-        session = session_id or noted.get("session_id")
-        own = self.retriever.scope
-        scope = own.narrow(nouns.Scope(session_id=session)) if session else own
-        said = [*scope.fields().values(), role, content, str(noted.get("timestamp", ""))]
-        return nouns.Memory(
-            # The same message has the same id, however often a memory hands it over.
-            id=hashlib.sha256("\n".join(said).encode("utf-8", "replace")).hexdigest()[:32],
-            content=content,
-            author=role,
-            memory_type="conversation",
-            created_at=noted.get("timestamp") or datetime.now(UTC),
+    async def _keep(self, messages: Mapping[str, Sequence[ChatMessage]]) -> None:
+        """Store these messages, and those that wait; what fails waits, and holds up no other."""
+        now = self.retriever.moment(datetime.now(UTC))
+        waiting = [*self._waiting, *(_Batch(*each, now) for each in messages.items())]
+        failed: list[_Batch] = []
+        self._waiting = []
+        try:
+            while waiting:
+                try:
+                    await asyncio.to_thread(self._store, waiting[0])
+                except Exception:  # noqa: BLE001 - as above
+                    _log.exception("messages could not be stored; they wait for the next")
+                    failed.append(waiting[0])
+                del waiting[0]
+        finally:  # also where the task is cancelled
+            self._waiting = [*failed, *waiting, *self._waiting]
+        self._answers.clear()  # what was stored may answer better
+
+    def _store(self, batch: _Batch) -> None:
+        own = self.retriever.scope.narrow(self._whose(batch.session))
+        scope = own.narrow(nouns.Scope(session_id=batch.session or None))
+        store = self.retriever.store
+        turns = conversation(
+            [turn for message in batch.messages for turn in _turns(message, scope)],
             scope=scope,
+            created_at=None,
+            now=batch.handed_over,
+            turn_before="",
+            stored=store.get,
         )
+        if turns:
+            store.add(turns)
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
         """Leave out the lowest ranked memories until it is short enough; None if none is left."""
@@ -148,9 +185,11 @@ class RecallMemoryBlock(BaseMemoryBlock[str]):
         return content
 
 
-def _store_new(store: MemoryStore, memories: Mapping[str, nouns.Memory]) -> None:
-    """Store what is not there yet: a memory that is keeps the time at which it was first told."""
-    known = {memory.id for memory in store.get(list(memories))}
-    new = [memory for memory_id, memory in memories.items() if memory_id not in known]
-    if new:
-        store.add(new)
+def _turns(message: ChatMessage, scope: nouns.Scope) -> list[nouns.Memory]:
+    """The message as a turn; nothing where it is none, or can never be stored."""
+    try:
+        turn = read_turn(message, scope)
+    except MemoryFormatError:  # it would hold up the others of its batch for ever
+        _log.exception("a message cannot be stored and is left out")
+        return []
+    return [] if turn is None else [turn]

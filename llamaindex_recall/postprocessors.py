@@ -2,6 +2,7 @@
 
 Each is a stage of `recall_stages` with LlamaIndex's base beside it, nothing more. It works in any
 ``node_postprocessors=[...]`` list and in the ``stages`` of a `RecallRetriever`.
+`RecallPostprocessor` is several in one.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pydantic import ConfigDict, Field
 
 from llamaindex_recall._convert import to_memory, to_nodes
 from llamaindex_recall._model import ask, ask_async
+from llamaindex_recall.retriever import RecallQueryBundle
 from recall_stages import (
     build_query,
     extract_time,
@@ -26,6 +28,7 @@ from recall_stages import (
     merge_memory,
     print_memory,
     rankers,
+    read_message,
     reflect,
     rerank_memory,
     rewrite_memory,
@@ -35,14 +38,19 @@ from recall_stages import (
     token_budget,
 )
 from recall_stages.memory import Query
-from recall_stages.stage import Recall, Stage, arun, pipeline, run
+from recall_stages.retriever import RecallOptions
+from recall_stages.stage import Recall, Stage, Steps, arun, pipeline, run
+from recall_stages.stage_list import StageList
 from recall_stages.timed import Timed
 
 dispatcher = get_dispatcher(__name__)
 
 
-class MemoryPostprocessor(Timed, Stage, BaseNodePostprocessor):
-    """A stage that takes and returns LlamaIndex nodes, and never alters those it is given."""
+class NodePostprocessor(Timed, BaseNodePostprocessor):
+    """What takes and returns LlamaIndex nodes, and never alters those it is given.
+
+    Of a `RecallQueryBundle` it takes the moment of asking, ``k`` and the messages.
+    """
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
@@ -51,12 +59,16 @@ class MemoryPostprocessor(Timed, Stage, BaseNodePostprocessor):
         """The name under which LlamaIndex writes the component down."""
         return cls.__name__
 
+    def steps(self, recall: Recall) -> Steps:
+        """What is done with the candidates; `run` or `arun` drives it."""
+        raise NotImplementedError
+
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         if not nodes:
             return []
-        return to_nodes(run(pipeline([self], self._recall(nodes, query_bundle)), ask))
+        return to_nodes(run(self.steps(self._recall(nodes, query_bundle)), ask))
 
     @dispatcher.span  # LlamaIndex decorates only the sync method by itself
     async def _apostprocess_nodes(
@@ -64,14 +76,50 @@ class MemoryPostprocessor(Timed, Stage, BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         if not nodes:
             return []
-        steps = pipeline([self], self._recall(nodes, query_bundle))
-        return to_nodes(await arun(steps, ask_async))
+        return to_nodes(await arun(self.steps(self._recall(nodes, query_bundle)), ask_async))
 
     def _recall(self, nodes: Sequence[NodeWithScore], query_bundle: QueryBundle | None) -> Recall:
-        moment = self.moment(datetime.now(UTC))
-        text = "" if query_bundle is None else query_bundle.query_str
-        memories = tuple(to_memory(node, moment.tzinfo) for node in nodes)
-        return Recall(Query(text=text, reference_time=moment), memories)
+        options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}
+        call = RecallOptions.model_validate(
+            {"timestamp": self.timestamp, "timezone": self.timezone, **options}
+        )
+        moment = call.moment(datetime.now(UTC))
+        query = Query(
+            text="" if query_bundle is None else query_bundle.query_str,
+            reference_time=moment,
+            k=options.get("k"),
+            messages=call.messages,
+        )
+        return Recall(query, tuple(to_memory(node, moment.tzinfo) for node in nodes))
+
+
+class MemoryPostprocessor(Stage, NodePostprocessor):
+    """A stage that takes and returns LlamaIndex nodes, and never alters those it is given."""
+
+    def steps(self, recall: Recall) -> Steps:
+        """The work of this stage alone."""
+        return pipeline([self], recall)
+
+
+class RecallPostprocessor(StageList, NodePostprocessor):
+    __doc__ = (
+        (StageList.__doc__ or "")
+        + """
+    Examples:
+        >>> from llama_index.core.schema import NodeWithScore, TextNode
+        >>> from llamaindex_recall import ExtractTime, FuseRerank, RecallPostprocessor
+        >>> nodes = [
+        ...     TextNode(text=f"Tea on {day}.", metadata={"created_at": day})
+        ...     for day in ("2024-03-01", "2024-03-05")
+        ... ]
+        >>> found = [NodeWithScore(node=node, score=0.5) for node in nodes]
+        >>> refine = RecallPostprocessor(
+        ...     stages=[ExtractTime(), FuseRerank(top_n=1)], timestamp="2024-03-08"
+        ... )
+        >>> refine.postprocess_nodes(found, query_str="tea last Tuesday")[0].text
+        'Tea on 2024-03-05.'
+    """
+    )
 
 
 class TextPostprocessor(MemoryPostprocessor):
@@ -138,6 +186,10 @@ class LateInteractionRank(late_interaction_rank.LateInteractionRank, MemoryPostp
 
 
 class StaleReflections(stale_reflections.StaleReflections, MemoryPostprocessor):
+    pass
+
+
+class ReadMessage(read_message.ReadMessage, MemoryPostprocessor):
     pass
 
 

@@ -6,20 +6,10 @@ from typing import Any
 
 from llama_index.core.llms import LLM
 
+from llamaindex_recall import postprocessors
 from llamaindex_recall.any_store import Searchable
-from llamaindex_recall.postprocessors import (
-    BuildQuery,
-    ExtractTime,
-    FuseRerank,
-    MergeMemory,
-    RerankMemory,
-    RewriteMemory,
-    SemanticRank,
-    StaleReflections,
-)
 from llamaindex_recall.retriever import RecallRetriever
-
-_TASKS = {"memory_type": "task"}
+from recall_stages.presets import TASKS, personal_stages, simple_task_stages, task_stages
 
 
 def personal_memory_retriever(
@@ -35,9 +25,7 @@ def personal_memory_retriever(
             cites them, instead of the memories; see `RewriteMemory`.
         **settings: Further settings of `RecallRetriever`.
     """
-    rank = [SemanticRank(llm=llm)] if llm is not None else []
-    tell = [RewriteMemory(llm=llm)] if rewrite else []
-    stages = [ExtractTime(llm=llm), *rank, StaleReflections(), FuseRerank(), *tell]
+    stages = personal_stages(postprocessors, llm, rewrite=rewrite)
     return RecallRetriever(store=store, stages=stages, **settings)
 
 
@@ -56,8 +44,8 @@ def task_memory_retriever(
             rewrites them; None = the flow makes no model call.
         **settings: Further settings of `RecallRetriever`.
     """
-    stages = [BuildQuery(llm=llm), RerankMemory(llm=llm), RewriteMemory(llm=llm)]
-    return RecallRetriever(store=store, stages=stages, **{"filter": _TASKS, **settings})
+    stages = task_stages(postprocessors, llm)
+    return RecallRetriever(store=store, stages=stages, **{"filter": TASKS, **settings})
 
 
 def simple_task_memory_retriever(store: Searchable, **settings: Any) -> RecallRetriever:
@@ -70,5 +58,5 @@ def simple_task_memory_retriever(store: Searchable, **settings: Any) -> RecallRe
             are looked for, unless a filter is set.
         **settings: Further settings of `RecallRetriever`.
     """
-    stages = [BuildQuery(), MergeMemory()]
-    return RecallRetriever(store=store, stages=stages, **{"filter": _TASKS, **settings})
+    stages = simple_task_stages(postprocessors)
+    return RecallRetriever(store=store, stages=stages, **{"filter": TASKS, **settings})

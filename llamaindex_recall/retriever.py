@@ -119,7 +119,15 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
 
 
 def explain(nodes: Sequence[NodeWithScore]) -> Explanation:
-    """Why each node came back; printing the result shows a table."""
+    """Why each node came back: a table in a terminal or a notebook, and pictures.
+
+    Args:
+        nodes: What a retriever or a stage of ours returned, best first.
+
+    Returns:
+        What shows itself as a table when it is printed, or stands last in a notebook's cell; its
+        `plot_scores` and `plot_timeline` draw it (with ``pip install 'recall-retrievers[plot]'``).
+    """
     return explain_memories([to_memory(node) for node in nodes])
 
 

@@ -7,9 +7,12 @@ from dataclasses import replace
 from string import Template
 from typing import ClassVar
 
+from pydantic import BaseModel
+
 from recall_stages.errors import QueryError, ReplyError
 from recall_stages.memory import Query
 from recall_stages.messages import Message, latest
+from recall_stages.model.forms import Loose
 from recall_stages.model.model_stage import ModelStage
 from recall_stages.model.quoting import quoted_messages, visible
 from recall_stages.model.replies import answer_under
@@ -31,6 +34,12 @@ _SIMPLE = 200  # and in the query that is built without a model, as the seed has
 _LONGEST = 500  # characters of a query; a longer one is no query
 
 
+class BuiltQuery(BaseModel):
+    """What to look for, in one line."""
+
+    query: Loose[str]
+
+
 class BuildQuery(ModelStage):
     """Make the question out of the conversation, where there is none.
 
@@ -42,6 +51,10 @@ class BuildQuery(ModelStage):
         llm: The framework's model. None = the messages themselves.
         enable_llm_build: Whether to ask the model at all.
         timeout_s: Seconds to wait for the reply. None = as the model has it.
+        attempts: How often a prompt is sent at the most, where the model turns it away or the
+            connection drops. None = three times; once, where the model tries again by itself.
+        structured: Whether to give the model the form of the reply as a schema. None = where it
+            says that it takes one; where that fails, plain JSON is asked for.
         system_prompt: What the model is told to do, in place of the stage's own words; it must ask
             for the same JSON.
         user_prompt: How the material is put, in place of the stage's own: with ``$messages``.
@@ -61,6 +74,7 @@ class BuildQuery(ModelStage):
 
     before_search: ClassVar[bool] = True
     placeholders: ClassVar[tuple[str, ...]] = ("messages",)
+    form: ClassVar[type[BaseModel]] = BuiltQuery
 
     enable_llm_build: bool = True
 

@@ -47,3 +47,7 @@ class KeywordSearchError(StoreError):
 
 class ReplyError(RecallError, ValueError):
     """A model's reply is not what was asked for."""
+
+
+class QuestionFileError(RecallError, ValueError):
+    """A file of questions for an evaluation cannot be read as it stands."""

@@ -1,25 +1,45 @@
-"""Explain: why each memory came back, as a table a person can read."""
+"""Explain: why each memory came back, as a table, as a page, or as a picture."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
+from typing import TYPE_CHECKING, cast
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+from recall_stages.explaining.build_up import build_up
+from recall_stages.explaining.html import as_html
+from recall_stages.explaining.notes import measured, remarks
+from recall_stages.explaining.understood import understood
+from recall_stages.lazy import lazy_exports
 from recall_stages.memory import Memory
-from recall_stages.time_stamp import stamped_ranges
-from recall_stages.timeline import TimeRange
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    Plot = Callable[[Sequence[Memory], Axes | None], Axes]
 
 _LONGEST = 200  # characters of a memory that the table shows
+
+_drawing = lazy_exports(
+    {
+        "plot_scores": "recall_stages.explaining.score_plot",
+        "plot_timeline": "recall_stages.explaining.timeline_plot",
+    },
+    {"matplotlib": "plot"},
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How the score of each memory came about. Printing it shows the table.
+    """How the score of each memory came about.
+
+    Printed, it is a table; at the end of a notebook's cell, a table with the way to each score
+    drawn; `plot_scores` and `plot_timeline` are pictures.
 
     Attributes:
         memories: The memories explained, best first.
@@ -37,28 +57,63 @@ class Explanation:
 
     def understood(self) -> str:
         """What was understood of the time that the question names; empty if it names none."""
-        ranges = stamped_ranges(self.memories)
-        if ranges:
-            return "\n".join(map(_reading, ranges))
-        reasons = (str(memory.trace.get("degraded", "")) for memory in self.memories)
-        failed = any("ExtractTime: " in reason for reason in reasons)
-        return "No time was understood, though the question has words of time." if failed else ""
+        return "\n".join(understood(self.memories))
 
     def __str__(self) -> str:
         return self.to_text()
 
     __repr__ = __str__
 
-    def to_text(self, width: int = 100) -> str:
-        """The table as plain text of a given width, in characters."""
+    def __rich__(self) -> Group | str:
         if not self.memories:
             return "No memories to explain."
-        console = Console(file=StringIO(), width=width, color_system=None)
-        if self.understood():
-            console.print(self.understood(), markup=False, highlight=False)
-        console.print(self.table())
+        told = [Text(self.understood())] if self.understood() else []
+        return Group(*told, self.table())
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_text(self, width: int = 100) -> str:
+        """The table as plain text of a given width, in characters."""
+        # In a notebook rich would show it there and then, and write nothing.
+        console = Console(file=StringIO(), width=width, color_system=None, force_jupyter=False)
+        console.print(self)
         written: str = console.file.getvalue()  # type: ignore[attr-defined]  # the StringIO above
         return written.rstrip("\n")
+
+    def to_html(self) -> str:
+        """The table as a piece of HTML that stands by itself, without a script."""
+        return as_html(self.memories)
+
+    def plot_scores(self, ax: Axes | None = None) -> Axes:
+        """Draw how each score was built: what the search found, and what it was multiplied with.
+
+        Args:
+            ax: Where to draw, of matplotlib; None = a figure of its own.
+
+        Returns:
+            Where it was drawn, to be changed or saved (``.figure.savefig("why.png")``).
+
+        Raises:
+            ImportError: When matplotlib is not there: ``pip install 'recall-retrievers[plot]'``.
+        """
+        return cast("Plot", _drawing("plot_scores"))(self.memories, ax)
+
+    def plot_timeline(self, ax: Axes | None = None) -> Axes:
+        """Draw when the memories were recorded and what times they tell of.
+
+        The time that the question named is shaded, so that it shows what lies in it.
+
+        Args:
+            ax: Where to draw, of matplotlib; None = a figure of its own.
+
+        Returns:
+            Where it was drawn, to be changed or saved (``.figure.savefig("when.png")``).
+
+        Raises:
+            ImportError: When matplotlib is not there: ``pip install 'recall-retrievers[plot]'``.
+        """
+        return cast("Plot", _drawing("plot_timeline"))(self.memories, ax)
 
 
 def explain(memories: Sequence[Memory]) -> Explanation:
@@ -66,7 +121,7 @@ def explain(memories: Sequence[Memory]) -> Explanation:
 
     Examples:
         >>> memory = Memory(content="Tea at four.", memory_type="insight").scored(
-        ...     0.8, similarity=0.4, relevance=0.4, type_ratio=2.0, time_ratio=1.0
+        ...     0.8, similarity=0.4, relevance=0.4, type_ratio=2.0, time_ratio=1.0, fused=0.8
         ... )
         >>> "similarity 0.400" in str(explain([memory]))
         True
@@ -74,38 +129,15 @@ def explain(memories: Sequence[Memory]) -> Explanation:
     return Explanation(tuple(memories))
 
 
-def _reading(time_range: TimeRange) -> str:
-    """The words, the reading taken, and those that were kept besides it."""
-    words = f'"{time_range.text}"' if time_range.text else "the time asked about"
-    others = dict.fromkeys(map(_meaning, time_range.alternatives))
-    also = f"; also possible: {', or '.join(others)}" if others else ""
-    return f"{words} is understood as {_meaning(time_range)}{also}"
-
-
-def _meaning(time_range: TimeRange) -> str:
-    if not time_range.soft:
-        return time_range.describe()
-    if time_range.start is None:
-        return f"long ago: {time_range.describe()}"
-    return "recently: newer memories first"
-
-
 def _reasons(memory: Memory) -> Iterator[str]:
-    trace = memory.trace
-    for name in ("similarity", "keyword", "semantic", "relevance"):
-        value = trace.get(name)
-        if value is not None:
-            yield f"{name} {value:.3f}" if isinstance(value, float) else f"{name}: {value}"
-    if trace.get("type_ratio", 1.0) != 1.0:
-        yield f"x {trace['type_ratio']:g} {memory.memory_type}"
-    if trace.get("author_ratio", 1.0) != 1.0:
-        yield f"x {trace['author_ratio']:g} said by {memory.author}"
-    if trace.get("time_ratio", 1.0) != 1.0:
-        yield f"x {trace['time_ratio']:.2g} {trace.get('time_match', '')} in time"
-    if "duplicates" in trace:
-        yield f"{str(trace['duplicates']).count(',') + 1} duplicate(s) left out"
-    if "degraded" in trace:
-        yield f"degraded: {trace['degraded']}"
+    yield from measured(memory)
+    way = build_up(memory)
+    if way.found and way.found[0].kind == "later":
+        yield way.found[0].told
+    elif way.found and "relevance" in memory.trace:
+        yield f"relevance {way.found[-1].after:.3f}"
+    yield from (step.told for step in way.weighed)
+    yield from remarks(memory)
 
 
 def _told(memory: Memory) -> Text:

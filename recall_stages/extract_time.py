@@ -11,18 +11,17 @@ from dataclasses import replace
 from datetime import datetime
 from typing import ClassVar, Literal
 
-from pydantic import Field
-
 from recall_stages.asked_time.prompt import read_time, time_prompt
 from recall_stages.asked_time.words import find_time_words
-from recall_stages.stage import Recall, Stage, Steps
+from recall_stages.model.model_stage import AskingStage
+from recall_stages.stage import Recall, Steps
 from recall_stages.time_stamp import stamped
 from recall_stages.timeline import TimeRange, extract_time
 
 _BEFORE_A_STOP = re.compile(r"\s+([,.;:?!，。？！])")
 
 
-class ExtractTime(Stage):
+class ExtractTime(AskingStage):
     """Understand the time that a question names, so that search and ranking can prefer it.
 
     Seed operation ExtractTimeOp. Works on the question before the search. Used after a search (in
@@ -32,6 +31,11 @@ class ExtractTime(Stage):
     Args:
         llm: The framework's model, asked about what the grammar cannot read, such as "during the
             lockdown". None = such a question has no time.
+        timeout_s: Seconds to wait for the reply. None = as the model has it.
+        attempts: How often a prompt is sent at the most, where the model turns it away or the
+            connection drops. None = three times; once, where the model tries again by itself.
+        structured: Whether to give the model the form of the reply as a schema. None = where it
+            says that it takes one; where that fails, plain JSON is asked for.
         language: "en", "zh", or "auto", which looks at the letters.
         week_start: The day on which "last week" begins.
         day_first: Whether 5/7/2023 is the 5th of July; None = as the language has it.
@@ -51,7 +55,6 @@ class ExtractTime(Stage):
 
     before_search: ClassVar[bool] = True
 
-    llm: object = Field(None, exclude=True, repr=False)
     language: Literal["auto", "en", "zh"] = "auto"
     week_start: Literal["monday", "sunday"] = "monday"
     day_first: bool | None = None
@@ -81,7 +84,7 @@ class ExtractTime(Stage):
 
     def _asked(self, recall: Recall) -> Steps:
         try:
-            [reply] = yield [time_prompt(recall.query, self.llm)]
+            [reply] = yield [self.to_model(time_prompt(recall.query))]
             found = read_time(str(reply), recall.query)
         except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
             return recall.fell_back(type(self).__name__, error)

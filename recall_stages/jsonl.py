@@ -48,7 +48,12 @@ def open_beside(
 
     Returns:
         The open store, and what became of the lines.
+
+    Raises:
+        FileNotFoundError: When there is no such file.
     """
+    if not path.is_file():  # said before a folder is made for it
+        raise FileNotFoundError(f"{path} is not there; expected a file of JSON objects, one a line")
     store = RecallStore(path.with_name(path.name + ".recall"), event_times=event_times)
     try:
         return store, _bring_up_to_date(store, path, timezone, event_times)

@@ -176,7 +176,8 @@ class Memory(Settings):
 
         Args:
             values: The values by the name of the field; the memory keeps this very mapping.
-            given: The fields that were set rather than left to their default.
+            given: The fields that were set rather than left to their default; frozen memories may
+                share one such set, since none is ever added to.
         """
         # A question makes some hundred memories and copies of them, and pydantic's model_construct
         # and model_copy took a third of its time; this does what they do.
@@ -190,7 +191,10 @@ class Memory(Settings):
     def scored(self, score: float, **trace: float | str) -> Self:
         """A copy with another score, and the trace of how it came about."""
         values = {**self.__dict__, "score": score, "trace": {**self.trace, **trace}}
-        return self.trusted(values, {*self.model_fields_set, "score", "trace"})
+        given = self.model_fields_set
+        if not {"score", "trace"} <= given:
+            given = {*given, "score", "trace"}
+        return self.trusted(values, given)
 
     def recorded(self, timezone: tzinfo | None) -> str:
         """When it was recorded, as the seed writes it; empty where that is not known.

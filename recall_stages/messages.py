@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from pydantic import ConfigDict, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
 from recall_stages.settings import Settings
 
-_NAMES = ("content", "role", "type", "name", "id")
-_TIMES = ("created_at", "timestamp")  # where a message may say when it was sent
+_NAMES = ("content", "role", "type", "name", "role_name", "id", "memorized")
+_BESIDE = ("metadata", "additional_kwargs")  # where it may say more
+_TIMES = ("created_at", "timestamp", "time_created")  # where a message may say when it was sent
 
 LATEST = 3
 """How many of the last messages say what a conversation is about now, as the seed has it."""
@@ -25,6 +26,7 @@ class Message(Settings):
         name: Who, by name.
         id: Its id, where it has one.
         sent_at: When, as the message tells it: epoch seconds, ISO 8601 or datetime.
+        memorized: Whether it has become a memory already, as the message tells it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -34,6 +36,7 @@ class Message(Settings):
     name: str = ""
     id: str = ""
     sent_at: float | str | datetime | None = None
+    memorized: bool = Field(False, repr=False)
 
 
 def read_messages(given: object) -> tuple[Message, ...]:
@@ -68,7 +71,8 @@ def read_message(given: object) -> Message:
     Args:
         given: A mapping with ``content`` and ``role`` (or ``type``), a (role, text) pair, a
             LangChain message or a LlamaIndex chat message. When it was sent is looked for under
-            ``created_at`` and ``timestamp``, in its ``additional_kwargs`` too.
+            ``created_at``, ``timestamp`` and ``time_created``, in its ``additional_kwargs`` and
+            ``metadata`` too.
 
     Raises:
         ValueError: When it is none of these.
@@ -85,9 +89,10 @@ def read_message(given: object) -> Message:
         return Message(
             role=str(getattr(role, "value", role) or ""),
             content=_text(said.get("content")).strip(),
-            name=str(said.get("name") or ""),
+            name=str(said.get("name") or said.get("role_name") or ""),
             id=str(said.get("id") or ""),
             sent_at=next((said[name] for name in _TIMES if said.get(name) is not None), None),
+            memorized=bool(said.get("memorized")),
         )
     except ValidationError as error:
         raise ValueError(
@@ -110,16 +115,20 @@ def latest(messages: Sequence[Message], longest: int) -> list[tuple[str, str]]:
 
 def _said(given: object) -> Mapping[str, object]:
     """What a message says about itself, by the names that a mapping uses."""
-    if isinstance(given, Mapping) and "content" in given:
-        return given
     if isinstance(given, tuple) and len(given) == 2:
         return {"role": given[0], "content": given[1]}
-    if hasattr(given, "content"):
-        more = getattr(given, "additional_kwargs", None)
-        own = {name: value for name in _NAMES if (value := getattr(given, name, None)) is not None}
-        return {**(more if isinstance(more, Mapping) else {}), **own}
-    told = f" with {', '.join(map(str, given))}" if isinstance(given, Mapping) else ""
-    raise ValueError(f"a message has a role and a content; got {type(given).__name__}{told}")
+    if isinstance(given, Mapping) and "content" in given:
+        own = given
+    elif hasattr(given, "content"):
+        found = ((name, getattr(given, name, None)) for name in (*_NAMES, *_BESIDE))
+        own = {name: value for name, value in found if value is not None}
+    else:
+        told = f" with {', '.join(map(str, given))}" if isinstance(given, Mapping) else ""
+        raise ValueError(f"a message has a role and a content; got {type(given).__name__}{told}")
+    said: dict[str, object] = {}
+    for noted in (*map(own.get, _BESIDE), own):  # what it says itself counts
+        said.update(noted if isinstance(noted, Mapping) else {})
+    return said
 
 
 def _text(content: object) -> str:

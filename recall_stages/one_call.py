@@ -10,9 +10,10 @@ from recall_stages.extract_time import ExtractTime
 from recall_stages.fuse_rerank import FuseRerank
 from recall_stages.reflect import Reflect
 from recall_stages.retrieve import Method
-from recall_stages.retriever import AnyStage, CallOptions, MemoryRetriever, MemoryStore
+from recall_stages.retriever import CallOptions, MemoryRetriever, MemoryStore
 from recall_stages.settings import Settings
 from recall_stages.stage import Ask, AsyncAsk, Recall, Steps, arun, pipeline, run
+from recall_stages.stage_list import AnyStage
 
 
 class RecallConfig(Settings):

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from string import Template
-from typing import Literal
+from typing import ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from recall_stages.citations import Citation
 from recall_stages.errors import ReplyError
 from recall_stages.memory import Memory, Query
 from recall_stages.model.claims import read_claims, sentences_in
+from recall_stages.model.forms import Loose, Told
 from recall_stages.model.grounding import Verified, verify
 from recall_stages.model.quoting import QUOTED_MATERIAL, quoted_question
 from recall_stages.model.text_stage import TextStage
@@ -48,6 +49,12 @@ The memories:
 $memories""")
 
 
+class Points(BaseModel):
+    """What the memories come to."""
+
+    points: Loose[list[Told]]
+
+
 class Reflect(WindowStage, TextStage):
     """Say what the memories come to: a summary or key points, in sentences that cite them.
 
@@ -67,6 +74,10 @@ class Reflect(WindowStage, TextStage):
         min_support: The share of a sentence's words that must stand in the memories it cites, 0
             to 1; with 0 these need only exist.
         timeout_s: Seconds to wait for the reply. None = as the model has it.
+        attempts: How often a prompt is sent at the most, where the model turns it away or the
+            connection drops. None = three times; once, where the model tries again by itself.
+        structured: Whether to give the model the form of the reply as a schema. None = where it
+            says that it takes one; where that fails, plain JSON is asked for.
         token_budget: How many tokens of memories go into the prompt.
         token_counter: What counts them: a function from a text to a number. None = tiktoken where
             its files are on this machine, else an estimate.
@@ -84,6 +95,8 @@ class Reflect(WindowStage, TextStage):
         - Ann likes tea. [1]
         - No milk. [2]
     """
+
+    form: ClassVar[type[BaseModel]] = Points
 
     kind: Literal["summary", "key_points"] = "summary"
     store_reflections: bool = False

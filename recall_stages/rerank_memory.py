@@ -6,17 +6,16 @@ On failure the order stands, the memories keep the scores they came with, and th
 from __future__ import annotations
 
 from dataclasses import replace
-from string import Template
-from typing import cast
+from typing import ClassVar
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from recall_stages.memory import Memory, Query
-from recall_stages.model.judging import judged, read_ranking
-from recall_stages.model.quoting import QUOTED_MATERIAL, quoted_question
-from recall_stages.model.window_stage import WindowStage
-from recall_stages.model.windows import Window
-from recall_stages.stage import Prompt, RankStage, Recall, Replies, Steps
+from recall_stages.memory import Memory
+from recall_stages.model.forms import Judgement, Loose
+from recall_stages.model.judge_stage import JudgeStage
+from recall_stages.model.judging import read_ranking
+from recall_stages.model.quoting import QUOTED_MATERIAL
+from recall_stages.stage import Recall, Steps
 
 SYSTEM = f"""\
 You rank memories of earlier tasks by how well they help with a task at hand: whether they bear \
@@ -25,14 +24,14 @@ they are. Name every memory once, the most helpful first, with a score between 0
 1.0 (just what is needed). {QUOTED_MATERIAL} Reply with JSON only:
 {{"ranking": [{{"memory": 2, "score": 0.9}}, {{"memory": 1, "score": 0.3}}]}}"""
 
-USER = Template("""\
-$question
 
-The memories:
-$memories""")
+class Ranking(BaseModel):
+    """Every memory once, the most helpful first."""
+
+    ranking: Loose[list[Judgement]]
 
 
-class RerankMemory(WindowStage, RankStage):
+class RerankMemory(JudgeStage):
     """Put memories of tasks in the order in which they help with the one at hand.
 
     Seed operation RerankMemoryOp. The reply must be a ranking of the memories that were sent: each
@@ -51,6 +50,10 @@ class RerankMemory(WindowStage, RankStage):
         window: How many memories go into one prompt at the most; all prompts are asked at once.
         timeout_s: Seconds to wait for the replies; those that are late count as failed.
             None = as the model has it.
+        attempts: How often a prompt is sent at the most, where the model turns it away or the
+            connection drops. None = three times; once, where the model tries again by itself.
+        structured: Whether to give the model the form of the reply as a schema. None = where it
+            says that it takes one; where that fails, plain JSON is asked for.
         token_budget: How many tokens of memories go into one prompt at the most.
         token_counter: What counts them: a function from a text to a number. None = tiktoken where
             its files are on this machine, else an estimate.
@@ -61,6 +64,7 @@ class RerankMemory(WindowStage, RankStage):
 
     Examples:
         >>> from datetime import UTC, datetime
+        >>> from recall_stages.memory import Query
         >>> from recall_stages.stage import run
         >>> asked = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
         >>> known = (Memory(content="Retry.", quality=0.2), Memory(content="Check the type."))
@@ -69,28 +73,20 @@ class RerankMemory(WindowStage, RankStage):
         ['Check the type.']
     """
 
+    form: ClassVar[type[BaseModel]] = Ranking
+
     enable_llm_rerank: bool = True
     enable_score_filter: bool = False
     min_score_threshold: float = Field(0.3, ge=0, le=1)
-    window: int = Field(20, ge=1)
 
     def apply(self, recall: Recall) -> Steps:
         """Leave out the poor, ask for a ranking of the others, check it, and cut."""
-        memories = [memory for memory in recall.memories if self._good_enough(memory)]
-        if self.llm is not None and self.enable_llm_rerank and len(memories) > 1:
-            windows = self.windows(memories, self.window)
-            try:
-                replies = yield [self._prompt(recall.query, window) for window in windows]
-                memories, errors = judged(windows, cast("Replies", replies), read_ranking)
-            except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
-                recall = recall.fell_back(type(self).__name__, error)
-            else:
-                recall = self.some_failed(recall, errors, windows)
-        return replace(recall, memories=tuple(memories[: self.limit(recall.query)]))
+        good = tuple(memory for memory in recall.memories if self._good_enough(memory))
+        recall = replace(recall, memories=good)
+        if self.llm is not None and self.enable_llm_rerank:
+            recall = yield from self.judge(recall, SYSTEM, read_ranking)
+        return replace(recall, memories=recall.memories[: self.limit(recall.query)])
 
     def _good_enough(self, memory: Memory) -> bool:
         judged_poor = memory.quality is not None and memory.quality < self.min_score_threshold
         return not (self.enable_score_filter and judged_poor)
-
-    def _prompt(self, query: Query, window: Window) -> Prompt:
-        return self.prompt(SYSTEM, USER, question=quoted_question(query), memories=window.text)

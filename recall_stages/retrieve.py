@@ -116,9 +116,9 @@ class Retrieve(Stage):
         once = list({memory.id: memory for memory in found}.values())
         if self.duplicate_threshold is None:
             return _best_first(once)
-        groups = copies(once, self.duplicate_threshold)
         return _best_first(
-            for_all(min(same, key=lambda each: _preference(each, window)), same) for same in groups
+            same[0] if len(same) == 1 else for_all(_preferred(same, window), same)
+            for same in copies(once, self.duplicate_threshold)
         )
 
     def _reaches(self, memory: Memory) -> bool:
@@ -157,7 +157,12 @@ def _best_first(memories: Iterable[Memory]) -> list[Memory]:
     return sorted(memories, key=lambda memory: (-(memory.score or 0.0), memory.id))
 
 
-def _preference(memory: Memory, window: tuple[TimeRange, ...]) -> tuple[bool, float, str]:
-    asked_about = any(memory.matches(each) for each in window)
-    recorded = memory.created_at.timestamp() if memory.created_at else 0.0
-    return not asked_about, -recorded, memory.id
+def _preferred(same: Sequence[Memory], window: tuple[TimeRange, ...]) -> Memory:
+    """Of memories that say the same: one of the time asked about, the newest of these."""
+
+    def preference(memory: Memory) -> tuple[bool, float, str]:
+        asked_about = any(memory.matches(each) for each in window)
+        recorded = memory.created_at.timestamp() if memory.created_at else 0.0
+        return not asked_about, -recorded, memory.id
+
+    return min(same, key=preference)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
-from itertools import pairwise
 from typing import Annotated, Literal, Protocol, Self, TypedDict, runtime_checkable
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
@@ -14,15 +12,13 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from recall_stages.build_query import BuildQuery
 from recall_stages.errors import QueryError
 from recall_stages.extract_time import ExtractTime
-from recall_stages.function_stage import as_stage
-from recall_stages.fuse_rerank import FuseRerank
 from recall_stages.memory import Filter, Memory, Query, Scope, query_text
 from recall_stages.messages import Message, read_messages
-from recall_stages.model.text_stage import TextStage
 from recall_stages.ranking.fusion import Fusion
 from recall_stages.retrieve import Method, Retrieve, check_threshold
 from recall_stages.search_gate import SearchGate
 from recall_stages.stage import Recall, Search, Stage, Steps, pipeline
+from recall_stages.stage_list import Stages, default_stages
 from recall_stages.store.where import filter_where
 from recall_stages.timed import Timed, TimeInput
 from recall_stages.timeline import TimeRange, parse_time
@@ -31,8 +27,6 @@ _log = logging.getLogger(__name__)
 
 RangeInput = TimeRange | tuple[TimeInput | None, TimeInput | None] | str
 TimeMode = Literal["prefer", "require", "ignore"]
-AnyStage = Annotated[Stage, BeforeValidator(as_stage)]
-"""A stage, or a function that does the work of one."""
 
 
 @runtime_checkable
@@ -175,18 +169,7 @@ class MemoryRetriever(RecallOptions):
     mmr_lambda: float = Field(1.0, ge=0, le=1)
     gate: SearchGate | None = None
     recall_key: str = "query"
-    stages: list[AnyStage] = Field(default_factory=lambda: [ExtractTime(), FuseRerank()])
-
-    @field_validator("stages")
-    @classmethod
-    def _a_text_comes_last(cls, stages: list[Stage]) -> list[Stage]:
-        for stage, following in pairwise(stages):
-            if isinstance(stage, TextStage):
-                raise ValueError(  # noqa: TRY004 - pydantic gathers it among its errors
-                    f"{type(stage).__name__} writes the text that is returned: put it last, not "
-                    f"before {type(following).__name__}"
-                )
-        return stages
+    stages: Stages = Field(default_factory=default_stages)
 
     def steps_for(self, asked: object, now: datetime, given: CallOptions) -> Steps:
         """The steps that answer a question; `run` or `arun` drives them.
@@ -232,7 +215,7 @@ class MemoryRetriever(RecallOptions):
         recall = yield from pipeline(steps, Recall(query), call.deadline_s)
         if recall.skipped:
             _log.debug("nothing was searched; %s", recall.skipped)
-        return replace(recall, memories=recall.memories[: call.k])
+        return recall.at_most(call.k)
 
     def _calendar(self) -> ExtractTime:
         return next((each for each in self.stages if isinstance(each, ExtractTime)), ExtractTime())

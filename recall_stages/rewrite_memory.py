@@ -10,12 +10,13 @@ from dataclasses import replace
 from string import Template
 from typing import ClassVar, Literal, cast
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from recall_stages.errors import ReplyError
 from recall_stages.memory import Memory, Query
 from recall_stages.messages import latest
 from recall_stages.model.claims import read_claims
+from recall_stages.model.forms import Loose, Told
 from recall_stages.model.grounding import Verified, verify
 from recall_stages.model.quoting import QUOTED_MATERIAL, quoted_messages, quoted_question
 from recall_stages.model.text_stage import TextStage
@@ -40,6 +41,12 @@ $memories""")
 _SHOWN = 1000  # characters of a message in the prompt
 
 
+class Sentences(BaseModel):
+    """A short text that helps with the question, sentence by sentence."""
+
+    sentences: Loose[list[Told]]
+
+
 class RewriteMemory(WindowStage, TextStage):
     """Tell the memories anew, fitted to the question, in sentences that name what they rest on.
 
@@ -61,6 +68,10 @@ class RewriteMemory(WindowStage, TextStage):
             "fall_back" to the memories as they are.
         timeout_s: Seconds to wait for the replies; those that are late count as failed.
             None = as the model has it.
+        attempts: How often a prompt is sent at the most, where the model turns it away or the
+            connection drops. None = three times; once, where the model tries again by itself.
+        structured: Whether to give the model the form of the reply as a schema. None = where it
+            says that it takes one; where that fails, plain JSON is asked for.
         token_budget: How many tokens of memories go into one prompt; more are told in several
             parts, asked for at once. One that fails has its memories told as they are.
         token_counter: What counts them: a function from a text to a number. None = tiktoken where
@@ -84,6 +95,7 @@ class RewriteMemory(WindowStage, TextStage):
     """
 
     optional_placeholders: ClassVar[tuple[str, ...]] = ("messages",)
+    form: ClassVar[type[BaseModel]] = Sentences
 
     enable_llm_rewrite: bool = True
     min_support: float = Field(0.4, ge=0, le=1)

@@ -23,7 +23,8 @@ from recall_stages.gate.language import CUES, Language, likely, load_language
 from recall_stages.gate.prompt import gate_prompt, read_verdict
 from recall_stages.gate.reading import names_served, read_cues
 from recall_stages.gate.turns import USER, Conversation, Turn, read_turns
-from recall_stages.stage import Recall, Stage, Steps
+from recall_stages.model.model_stage import AskingStage
+from recall_stages.stage import Recall, Steps
 
 WEIGHTS = {
     "earlier": 3.0,
@@ -67,7 +68,7 @@ class GateReading:
         return f"{'search' if self.search else 'no search'}: {counted}{asked}"
 
 
-class SearchGate(Stage):
+class SearchGate(AskingStage):
     """Decide whether a question needs memories, so that small talk and facts cost no search.
 
     As a stage it takes the memories away from a question that needs none; as ``gate`` of a
@@ -81,6 +82,11 @@ class SearchGate(Stage):
         phrases: Further phrases for kinds of cue, written as in those files; they hold in every
             language: ``{"earlier": ["per our chat"]}``.
         llm: The framework's model, asked about messages in the undecided band. None = no model.
+        timeout_s: Seconds to wait for the reply. None = as the model has it.
+        attempts: How often a prompt is sent at the most, where the model turns it away or the
+            connection drops. None = three times; once, where the model tries again by itself.
+        structured: Whether to give the model the form of the reply as a schema. None = where it
+            says that it takes one; where that fails, plain JSON is asked for.
         undecided: The band of sums for which it is asked: from the first, up to the second.
 
     Raises:
@@ -101,7 +107,6 @@ class SearchGate(Stage):
     threshold: float = 3.0
     languages: tuple[str, ...] = Field(LANGUAGES, min_length=1)
     phrases: dict[str, list[str]] = Field(default_factory=dict)
-    llm: object = Field(None, exclude=True, repr=False)
     undecided: tuple[float, float] = (2.0, 3.0)
     _read_in: list[Language] = PrivateAttr(default_factory=list)
 
@@ -146,7 +151,7 @@ class SearchGate(Stage):
 
     def _asked(self, recall: Recall, reading: GateReading) -> Steps:
         try:
-            [reply] = yield [gate_prompt(recall.query.text, self.llm)]
+            [reply] = yield [self.to_model(gate_prompt(recall.query.text))]
             search = read_verdict(str(reply))
         except Exception as error:  # noqa: BLE001 - whatever a model does wrong, the words decide
             recall = recall.fell_back(type(self).__name__, f"{type(error).__name__}: {error}")

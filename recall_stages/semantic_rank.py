@@ -6,17 +6,16 @@ On failure the order stands, the memories keep the scores they came with, and th
 from __future__ import annotations
 
 from dataclasses import replace
-from string import Template
-from typing import cast
+from typing import ClassVar
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from recall_stages.memory import Query
-from recall_stages.model.judging import judged, read_scores
-from recall_stages.model.quoting import QUOTED_MATERIAL, quoted_question
-from recall_stages.model.window_stage import WindowStage
-from recall_stages.model.windows import Window
-from recall_stages.stage import Prompt, RankStage, Recall, Replies, Steps
+from recall_stages.model.forms import Judgement, Loose
+from recall_stages.model.judge_stage import JudgeStage, by_score
+from recall_stages.model.judging import read_scores
+from recall_stages.model.quoting import QUOTED_MATERIAL
+from recall_stages.ranking.copies import distinct
+from recall_stages.stage import Recall, Steps
 
 SYSTEM = f"""\
 You judge how well memories answer a question. For every memory give a score between 0.0 (has \
@@ -24,14 +23,14 @@ nothing to do with it) and 1.0 (answers it). {QUOTED_MATERIAL} Reply with JSON o
 each memory:
 {{"scores": [{{"memory": 1, "score": 0.8}}, {{"memory": 2, "score": 0.1}}]}}"""
 
-USER = Template("""\
-$question
 
-The memories:
-$memories""")
+class Scores(BaseModel):
+    """How well each memory answers the question."""
+
+    scores: Loose[list[Judgement]]
 
 
-class SemanticRank(WindowStage, RankStage):
+class SemanticRank(JudgeStage):
     """Let a language model judge how well each candidate answers the question.
 
     Seed operation SemanticRankOp. Memories with the same text are judged once and kept once. A
@@ -46,6 +45,10 @@ class SemanticRank(WindowStage, RankStage):
         window: How many memories go into one prompt at the most; all prompts are asked at once.
         timeout_s: Seconds to wait for the replies; those that are late count as failed.
             None = as the model has it.
+        attempts: How often a prompt is sent at the most, where the model turns it away or the
+            connection drops. None = three times; once, where the model tries again by itself.
+        structured: Whether to give the model the form of the reply as a schema. None = where it
+            says that it takes one; where that fails, plain JSON is asked for.
         token_budget: How many tokens of memories go into one prompt at the most.
         token_counter: What counts them: a function from a text to a number. None = tiktoken where
             its files are on this machine, else an estimate.
@@ -55,27 +58,15 @@ class SemanticRank(WindowStage, RankStage):
             and ``$memories``.
     """
 
+    form: ClassVar[type[BaseModel]] = Scores
+
     enable_ranker: bool = True
     top_n: int = Field(10, ge=1)
-    window: int = Field(20, ge=1)
 
     def apply(self, recall: Recall) -> Steps:
         """Ask for scores, check every one against what was sent, and sort."""
-        distinct = {memory.content.strip(): memory for memory in reversed(recall.memories)}
-        memories = [
-            memory for memory in recall.memories if distinct[memory.content.strip()] is memory
-        ]
-        if self.llm is not None and self.enable_ranker and len(memories) > 1:
-            windows = self.windows(memories, self.window)
-            try:
-                replies = yield [self._prompt(recall.query, window) for window in windows]
-                memories, errors = judged(windows, cast("Replies", replies), read_scores)
-            except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
-                recall = recall.fell_back(type(self).__name__, error)
-            else:
-                recall = self.some_failed(recall, errors, windows)
-        memories.sort(key=lambda memory: -(memory.score or 0.0))
-        return replace(recall, memories=tuple(memories[: self.limit(recall.query)]))
-
-    def _prompt(self, query: Query, window: Window) -> Prompt:
-        return self.prompt(SYSTEM, USER, question=quoted_question(query), memories=window.text)
+        recall = replace(recall, memories=distinct(recall.memories))
+        if self.llm is not None and self.enable_ranker:
+            recall = yield from self.judge(recall, SYSTEM, read_scores)
+        ranked = by_score(recall.memories)
+        return replace(recall, memories=ranked[: self.limit(recall.query)])

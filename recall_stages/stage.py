@@ -25,6 +25,7 @@ from recall_stages.model.requests import (
     Fetch,
     Prompt,
     Replies,
+    Reply,
     Requests,
     Search,
     Work,
@@ -46,6 +47,7 @@ __all__ = [
     "RankStage",
     "Recall",
     "Replies",
+    "Reply",
     "Requests",
     "Search",
     "Stage",
@@ -59,10 +61,13 @@ __all__ = [
     "run",
 ]
 
+JOINED = "source"
+"""The name in the trace under which what joined the memories of the collection says what it is."""
+
 _LONGEST_REASON = 300  # characters of an error that a trace holds
 
-Ask = Callable[[Sequence[Prompt]], Replies]
-AsyncAsk = Callable[[Sequence[Prompt]], Awaitable[Replies]]
+Ask = Callable[[Sequence[Prompt]], Sequence[Reply]]
+AsyncAsk = Callable[[Sequence[Prompt]], Awaitable[Sequence[Reply]]]
 Find = Callable[[Sequence[Search]], Sequence[list[Memory]]]
 AsyncFind = Callable[[Sequence[Search]], Awaitable[Sequence[list[Memory]]]]
 Get = Callable[[Sequence[str]], list[Memory]]
@@ -102,6 +107,12 @@ class Recall:
         """What the trace of everything that comes out says: which steps degraded, what it cost."""
         notes = {"degraded": self.fallbacks, "usage": self.usage}
         return {name: "; ".join(lines) for name, lines in notes.items() if lines}
+
+    def at_most(self, k: int | None) -> Recall:
+        """A copy with no more than k memories; what joined them is not counted, and stays."""
+        best = [memory for memory in self.memories if JOINED not in memory.trace][:k]
+        joined = [memory for memory in self.memories if JOINED in memory.trace]
+        return replace(self, memories=(*best, *joined))
 
     def skip(self, step: str, why: str) -> Recall:
         """A copy without memories, that names the step which found that none are needed, and why.
@@ -160,6 +171,8 @@ def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None =
         if isinstance(outcome, Generator):
             meter = Meter(type(stage).__name__)
             recall = yield from metered(outcome, meter, deadline)
+            for note in meter.notes:
+                recall = recall.fell_back(meter.stage, note)
             if meter.calls:
                 recall = replace(recall, usage=(*recall.usage, str(meter)))
         else:
@@ -198,7 +211,7 @@ def run(
             try:
                 answers: Answers
                 if isinstance(requests[0], Prompt):
-                    answers = _heard(ask(cast("Sequence[Prompt]", requests)))
+                    answers = ask(cast("Sequence[Prompt]", requests))
                 elif isinstance(requests[0], Search):
                     answers = find(cast("Sequence[Search]", requests))
                 else:
@@ -222,12 +235,12 @@ async def arun(
             try:
                 answers: Answers
                 if isinstance(requests[0], Prompt):
-                    answers = _heard(await ask(cast("Sequence[Prompt]", requests)))
+                    answers = await ask(cast("Sequence[Prompt]", requests))
                 elif isinstance(requests[0], Search):
                     answers = await find(cast("Sequence[Search]", requests))
                 else:
-                    wanted = cast("Sequence[Fetch | Write | Work]", requests)
-                    answers = await asyncio.to_thread(_done, wanted, get, add)
+                    asked = cast("Sequence[Fetch | Write | Work]", requests)
+                    answers = await asyncio.to_thread(_done, asked, get, add)
             except Exception as error:  # noqa: BLE001 - the stage decides what it can mend
                 requests = steps.throw(error)
             else:
@@ -237,18 +250,10 @@ async def arun(
         return outcome
 
 
-def _heard(replies: Replies) -> Replies:
-    """What the models said; where none of them said anything, the first error is raised."""
-    errors = [reply for reply in replies if isinstance(reply, Exception)]
-    if errors and len(errors) == len(replies):
-        raise errors[0]
-    return replies
-
-
 def _done(requests: Sequence[Fetch | Write | Work], get: Get, add: Add) -> Answers:
-    def answer(request: Fetch | Write | Work) -> object:
-        if isinstance(request, Work):
-            return request.do()
-        return get(request.ids) if isinstance(request, Fetch) else add(request.memories)
+    def answer(request: Fetch | Write | Work) -> Sequence[object]:
+        if isinstance(request, Fetch):
+            return get(request.ids)
+        return add(request.memories) if isinstance(request, Write) else request.do()
 
-    return cast("Answers", [answer(each) for each in requests])
+    return [answer(each) for each in requests]

@@ -16,8 +16,10 @@ ROOT = Path(__file__).parent.parent
 OWN = {  # a framework's own words and places
     "MemoryCompressor",
     "MemoryPostprocessor",
+    "RecallCompressor",
     "RecallMemoryBlock",
     "RecallMiddleware",
+    "RecallPostprocessor",
     "RecallQueryBundle",
     "SearchSkipped",
 }

@@ -13,12 +13,15 @@ from datetime import datetime, timedelta
 from html import escape
 from string import Template
 
+from pydantic import BaseModel
+
 from recall_stages.asked_time.fields import fitted, range_of_ends, range_of_fields
 from recall_stages.asked_time.reply import answer_in
 from recall_stages.asked_time.values import LIMITS, read_field
 from recall_stages.asked_time.words import find_time_words, looks_ahead
 from recall_stages.errors import ReplyError
 from recall_stages.memory import Query
+from recall_stages.model.forms import Loose
 from recall_stages.stage import Prompt
 from recall_stages.timeline import TimeRange
 
@@ -56,7 +59,15 @@ $question
 </question>""")
 
 
-def time_prompt(query: Query, llm: object) -> Prompt:
+class AskedTime(BaseModel):
+    """The time that the question asks about; null where nobody can know."""
+
+    words: Loose[str | None]
+    start: Loose[str | None]
+    end: Loose[str | None]
+
+
+def time_prompt(query: Query) -> Prompt:
     """What to ask a model about a question."""
     told = [f"Asked at {_moment(ASKED_AT)}:"]
     told += [f"<question>\n{asked}\n</question>\n{reply}" for asked, reply in EXAMPLES.items()]
@@ -65,7 +76,7 @@ def time_prompt(query: Query, llm: object) -> Prompt:
         moment=_moment(query.reference_time),
         question=escape(query.text, quote=False),  # a question cannot close its own fence
     )
-    return Prompt(SYSTEM, user, llm)
+    return Prompt(SYSTEM, user, form=AskedTime)
 
 
 def _moment(moment: datetime) -> str:

@@ -36,9 +36,9 @@ class Match(NamedTuple):
     end: int
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Node:
-    """A place within phrases.
+    """A place within one phrase, or within several that begin alike.
 
     Attributes:
         named: What follows here, by how the phrase writes it: a word, words to choose from, a gap.
@@ -49,10 +49,28 @@ class _Node:
     """
 
     named: dict[str, _Node] = field(default_factory=dict)
-    onward: dict[str, list[_Node]] = field(default_factory=dict)
+    onward: dict[str, _Nodes] = field(default_factory=dict)
     gaps: list[tuple[int, _Node]] = field(default_factory=list)
     kinds: dict[str, None] = field(default_factory=dict)
     skips: list[_Node] = field(default_factory=list)
+
+
+_Nodes = tuple[_Node, ...]
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where the words so far lead, in all phrases at once: from here, a word leads to one place.
+
+    Attributes:
+        onward: Where each word leads.
+        gaps: How many words may be passed over, and what follows these.
+        kinds: The kinds of the phrases that end here.
+    """
+
+    onward: dict[str, _Place]
+    gaps: list[tuple[int, _Place]]
+    kinds: tuple[str, ...]
 
 
 def tokens_of(text: str) -> list[str]:
@@ -85,39 +103,38 @@ class Phrases:
         self, cues: Mapping[str, Sequence[str]], words: Mapping[str, Sequence[str]]
     ) -> None:
         self._words = words
-        self._root = _Node()
+        self._entries_of: dict[str, list[list[str]]] = {}
+        root = _Node()
         for kind, phrases in cues.items():
             for phrase in phrases:
-                self._grow(phrase).kinds[kind] = None
-        _join(self._root)
+                self._grow(root, phrase).kinds[kind] = None
+        self._start = _placed((root,), {})
 
     def find(self, tokens: Sequence[str]) -> list[Match]:
         """Every phrase among lower-case tokens, in order; phrases may lie within each other."""
         found: dict[Match, None] = {}
-        count = len(tokens)
-        for start in range(count):
-            if tokens[start] not in self._root.onward:
+        for start, first in enumerate(tokens):
+            if first not in self._start.onward:
                 continue
-            ahead = [(self._root, start)]
+            ahead = [(self._start, start)]
             while ahead:
-                node, place = ahead.pop()
-                for kind in node.kinds:
-                    found[Match(kind, start, place)] = None
-                if place == count:
-                    continue
-                following = node.onward.get(tokens[place])
-                if following:
-                    ahead += [(each, place + 1) for each in following]
-                if node.gaps:
-                    ahead += _beyond(node, place, tokens)
+                place, end = ahead.pop()
+                for token in tokens[end:]:
+                    if place.gaps:
+                        ahead += _beyond(place, end, tokens)
+                    following = place.onward.get(token)
+                    if following is None:
+                        break
+                    place, end = following, end + 1
+                    for kind in place.kinds:
+                        found[Match(kind, start, end)] = None
         return list(found)
 
-    def _grow(self, phrase: str) -> _Node:
+    def _grow(self, node: _Node, phrase: str) -> _Node:
         """The place where a phrase ends; what it shares with others is there already."""
         items = phrase.split()
         if all(item in (BOUNDARY, *_GAPS) or item.startswith("?") for item in items):
             raise ValueError(f"phrase {phrase!r} holds no word that must be there")
-        node = self._root
         for item in items:
             following = node.named.get(item)
             if following is None:
@@ -133,15 +150,20 @@ class Phrases:
         """Let the words that an item stands for lead from one place to another."""
         if item.startswith("?"):
             node.skips.append(following)
-        for entry in self._entries(item.removeprefix("?")):
+        item = item.removeprefix("?")
+        if item not in self._entries_of:  # many phrases name the same class
+            self._entries_of[item] = list(self._entries(item))
+        alone = (following,)
+        for entry in self._entries_of[item]:
             if not entry:
                 raise ValueError(f"{item!r} in a phrase holds no word")
             here = node
             for token in entry[:-1]:
                 between = _Node()
-                here.onward.setdefault(token, []).append(between)
+                here.onward[token] = (*here.onward.get(token, ()), between)
                 here = between
-            here.onward.setdefault(entry[-1], []).append(following)
+            others = here.onward.get(entry[-1])
+            here.onward[entry[-1]] = (*others, following) if others else alone
 
     def _entries(self, item: str) -> Iterator[list[str]]:
         """The words that an item stands for, each as its tokens."""
@@ -159,21 +181,33 @@ class Phrases:
                 yield tokens_of(f"{entry}{ending}".replace("_", " ").lower())
 
 
-def _join(node: _Node) -> None:
-    """Add to each place what may follow where words that may be missing are."""
-    for following in node.named.values():
-        _join(following)
-    for skipped in node.skips:
-        for word, places in skipped.onward.items():
-            node.onward.setdefault(word, []).extend(places)
-        node.gaps.extend(skipped.gaps)
-        node.kinds.update(skipped.kinds)
+def _placed(nodes: _Nodes, known: dict[_Nodes, _Place]) -> _Place:
+    """Several places within single phrases as the one in which they all are."""
+    reached = list(_without_missing(nodes))
+    onward: dict[str, _Nodes] = reached[0].onward.copy()
+    for node in reached[1:]:
+        for word, following in node.onward.items():
+            onward[word] = (*onward.get(word, ()), *following)
+    gaps = [(most, (after,)) for node in reached for most, after in node.gaps]
+    place = known[nodes] = _Place(
+        onward={word: known.get(each) or _placed(each, known) for word, each in onward.items()},
+        gaps=[(most, known.get(after) or _placed(after, known)) for most, after in gaps],
+        kinds=tuple(dict.fromkeys(kind for node in reached for kind in node.kinds)),
+    )
+    return place
 
 
-def _beyond(node: _Node, place: int, tokens: Sequence[str]) -> Iterator[tuple[_Node, int]]:
+def _without_missing(nodes: _Nodes) -> Iterator[_Node]:
+    """The nodes, and those that are reached where words that may be missing are."""
+    for node in nodes:
+        yield node
+        yield from _without_missing(tuple(node.skips))
+
+
+def _beyond(place: _Place, start: int, tokens: Sequence[str]) -> Iterator[tuple[_Place, int]]:
     """Where a gap may end: at a word that goes on from there."""
-    for longest, after in node.gaps:
-        for end in range(place, min(place + longest + 1, len(tokens))):
+    for longest, after in place.gaps:
+        for end in range(start, min(start + longest + 1, len(tokens))):
             if tokens[end] in after.onward:
                 yield after, end
             if tokens[end] == BOUNDARY:

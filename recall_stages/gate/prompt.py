@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from string import Template
 
+from pydantic import BaseModel
+
 from recall_stages.errors import ReplyError
+from recall_stages.model.forms import Loose
 from recall_stages.model.quoting import harmless
 from recall_stages.model.replies import answer_under
 from recall_stages.stage import Prompt
@@ -25,10 +28,16 @@ $message
 _LONGEST = 2_000  # characters of the message that are shown
 
 
-def gate_prompt(message: str, llm: object) -> Prompt:
+class Verdict(BaseModel):
+    """Whether earlier conversations are needed to answer the message."""
+
+    search: Loose[bool]
+
+
+def gate_prompt(message: str) -> Prompt:
     """What to ask a model about a message."""
     shown = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…"
-    return Prompt(SYSTEM, USER.substitute(message=harmless(shown)), llm)
+    return Prompt(SYSTEM, USER.substitute(message=harmless(shown)), form=Verdict)
 
 
 def read_verdict(reply: str) -> bool:

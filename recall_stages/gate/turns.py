@@ -29,7 +29,7 @@ _LABEL = re.compile(
 
 
 @runtime_checkable
-class Message(Protocol):
+class HasContent(Protocol):
     """A framework's message: its text is under ``content``, its speaker under another name."""
 
     @property
@@ -37,7 +37,7 @@ class Message(Protocol):
         """A text, a list of blocks, or None."""
 
 
-Conversation = str | Mapping[str, object] | Message | Iterable[object] | None
+Conversation = str | Mapping[str, object] | HasContent | Iterable[object] | None
 """What `should_search_memory` reads; see the top of this file."""
 
 
@@ -65,7 +65,7 @@ def read_turns(conversation: Conversation) -> list[Turn]:
         return []
     if isinstance(conversation, str):
         turns: Iterable[Turn] = _labelled(conversation)
-    elif isinstance(conversation, Mapping | Message) or not isinstance(conversation, Iterable):
+    elif isinstance(conversation, Mapping | HasContent) or not isinstance(conversation, Iterable):
         turns = [_turn(conversation)]  # a pydantic model can be iterated too: over its fields
     else:
         turns = map(_turn, conversation)

@@ -1,17 +1,17 @@
 """What the models of a stage cost: calls, tokens and time; and no more time than there is.
 
 It stands between a stage and the driver and sees what passes: the prompts of the stage, which it
-gives the time that is left, and the replies.
+gives the time that is left, and the replies, of which the stage gets the text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TypeVar, cast
 
-from recall_stages.model.requests import Answers, Prompt, Replies, Requests
+from recall_stages.model.requests import Answers, Prompt, Replies, Reply, Requests
 from recall_stages.model.tokens import token_counter
 
 T = TypeVar("T")
@@ -24,19 +24,25 @@ class Meter:
     Attributes:
         stage: The stage.
         calls: How many prompts were sent.
-        tokens_in: The tokens of the prompts, as `token_counter` counts them.
+        attempts: How often they were sent, all in all.
+        tokens_in: The tokens of the prompts, each once, as `token_counter` counts them.
         tokens_out: The tokens of the replies.
         milliseconds: How long the stage waited for them.
+        notes: What had to be done otherwise than was wished.
     """
 
     stage: str
     calls: int = 0
+    attempts: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     milliseconds: float = 0.0
+    notes: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         calls = f"{self.calls} call{'s' if self.calls > 1 else ''}"
+        if self.attempts > self.calls:
+            calls += f" ({self.attempts} attempts)"
         tokens = f"{self.tokens_in} tokens in, {self.tokens_out} out"
         return f"{self.stage}: {calls}, {tokens}, {self.milliseconds:.0f} ms"
 
@@ -46,10 +52,12 @@ class Meter:
         self.calls += len(prompts)
         self.tokens_in += sum(count(each.system) + count(each.user) for each in prompts)
 
-    def heard(self, replies: Replies) -> None:
+    def heard(self, replies: Sequence[Reply]) -> None:
         """Count replies."""
         count = token_counter()
-        self.tokens_out += sum(count(each) for each in replies if isinstance(each, str))
+        self.attempts += sum(each.attempts for each in replies)
+        self.tokens_out += sum(count(each.said) for each in replies if isinstance(each.said, str))
+        self.notes += dict.fromkeys(each.note for each in replies if each.note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,5 +117,15 @@ def _asked(
         answers = yield shortened
     finally:
         meter.milliseconds += 1000 * (perf_counter() - begun)
-    meter.heard(cast("Replies", answers))
-    return answers
+    replies = cast("Sequence[Reply]", answers)
+    meter.heard(replies)
+    return _said(replies)
+
+
+def _said(replies: Sequence[Reply]) -> Replies:
+    """What the models said; where none of them said anything, the first error is raised."""
+    said = [each.said for each in replies]
+    errors = [each for each in said if isinstance(each, Exception)]
+    if errors and len(errors) == len(said):
+        raise errors[0]
+    return said

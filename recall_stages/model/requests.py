@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from typing import Literal
 
+from pydantic import BaseModel
+
 from recall_stages.memory import Filter, Memory, Scope
 from recall_stages.timeline import TimeRange
 
@@ -21,12 +23,34 @@ class Prompt:
         llm: The framework's model to ask; only the face knows what it is.
         timeout_s: Seconds to wait for the reply, of all that is asked at once; None = no limit of
             ours.
+        attempts: How often it is sent at the most, where the model turns it away or the connection
+            drops; None = three times, or once where the model tries again by itself.
+        form: What a reply looks like, for models that are given that apart.
+        structured: Whether to give it; None = where the model says that it takes one.
     """
 
     system: str
     user: str
-    llm: object
+    llm: object = None
     timeout_s: float | None = None
+    attempts: int | None = None
+    form: type[BaseModel] | None = None
+    structured: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What became of a prompt.
+
+    Attributes:
+        said: What the model said, or the error that came instead.
+        attempts: How often the prompt was sent.
+        note: What had to be done otherwise than was wished; empty = nothing.
+    """
+
+    said: str | Exception
+    attempts: int = 1
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +101,22 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a stage has to compute for so long that nobody else shall wait for it meanwhile.
+    """What a stage has to do itself, and nobody else shall wait for: to compute, or to read.
 
     Attributes:
         do: Does it, and returns what came out; called in a thread where there is an event loop.
     """
 
-    do: Callable[[], list[float]]
+    do: Callable[[], Sequence[object]]
 
 
 Requests = Sequence[Prompt] | Sequence[Search] | Sequence[Fetch] | Sequence[Write] | Sequence[Work]
 Replies = Sequence[str | Exception]
-Answers = Replies | Sequence[list[Memory]] | Sequence[list[str]] | Sequence[list[float]]
+"""What a stage is handed: the text of each reply, or the error in its place."""
+Answers = (
+    Sequence[Reply]
+    | Replies
+    | Sequence[list[Memory]]
+    | Sequence[list[str]]
+    | Sequence[Sequence[object]]
+)

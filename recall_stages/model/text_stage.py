@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from recall_stages.stage import Recall, Stage
 
 
@@ -13,4 +11,4 @@ class TextStage(Stage):
     @staticmethod
     def asked_for(recall: Recall) -> Recall:
         """The recall with no more memories than the asker wants: the text tells of no other."""
-        return replace(recall, memories=recall.memories[: recall.query.k])
+        return recall.at_most(recall.query.k)

@@ -31,6 +31,18 @@ def copies(memories: Sequence[Memory], threshold: float) -> list[list[Memory]]:
     return list(groups.values())
 
 
+def distinct(memories: Sequence[Memory]) -> tuple[Memory, ...]:
+    """The memories in order, each text once: of those with the very same the first.
+
+    Examples:
+        >>> told = [Memory(content="Tea.", id="a"), Memory(content=" Tea.", id="b")]
+        >>> [memory.id for memory in distinct(told)]
+        ['a']
+    """
+    firsts = {memory.content.strip(): memory for memory in reversed(memories)}
+    return tuple(each for each in memories if firsts[each.content.strip()] is each)
+
+
 def for_all(kept: Memory, same: Sequence[Memory]) -> Memory:
     """One memory in the place of all that say the same: the best score, the others' ids traced."""
     others = ", ".join(each.id for each in same if each is not kept)

@@ -34,6 +34,7 @@ def fuse_arms(
     its first arm found, and counts as that, unless the arm came back short and has shown all there
     is. Where one kind of arm found nothing, the other counts alone. A turn of a conversation whose
     reply is in the pool gets a fifth of the reply's share: what is answered shows what was said.
+    The two summands are left in the trace, as ``by_meaning`` and ``by_words``.
 
     Args:
         semantic: Memories found by meaning, each with ``similarity`` in its trace; the widest
@@ -68,13 +69,18 @@ def fuse_arms(
         each.turn_before: meaning.get(each.id, 0.0) for each in pool.values() if each.turn_before
     }
     fused = [
-        memory.scored(
-            share * (meaning.get(row_id, 0.0) + _REPLY * replies.get(row_id, 0.0))
-            + (1 - share) * wording.get(row_id, 0.0)
+        _sum(
+            memory,
+            share * (meaning.get(row_id, 0.0) + _REPLY * replies.get(row_id, 0.0)),
+            (1 - share) * wording.get(row_id, 0.0),
         )
         for row_id, memory in pool.items()
     ]
     return sorted(fused, key=lambda memory: (-(memory.score or 0.0), memory.id))
+
+
+def _sum(memory: Memory, by_meaning: float, by_words: float) -> Memory:
+    return memory.scored(by_meaning + by_words, by_meaning=by_meaning, by_words=by_words)
 
 
 def _scores(memories: Iterable[Memory], name: str) -> dict[str, float]:

@@ -1,33 +1,23 @@
 """Which texts say the same in nearly the same words: found without comparing each with each.
 
-Texts that share most of their words share, for a hash of words, the smallest one with a probability
-that equals the share of words in common (min-wise hashing: Broder 1997). So each text is compared
-only with a few of those that agree in several such hashes, and the work grows with the number of
-texts, not with its square.
+Texts that differ in a few words at the most have one of their rarest words in common: of ten words
+of which one may differ, one of the two rarest (prefix filtering: Chaudhuri et al. 2006). So each
+text is compared only with those that share one of these, none is missed, and the work grows with
+the number of texts, not with its square.
 """
 
 from __future__ import annotations
 
 import re
-import zlib
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
-from functools import lru_cache
-
-import numpy as np
-from numpy.typing import NDArray
+from itertools import chain
 
 from recall_stages.letters import split_words
 
-# Odd multipliers, one a hash.
-_HASHES = np.array(
-    [2654435761, 2246822519, 3266489917, 668265263, 374761393, 2127912215], dtype=np.uint64
-)
-# Hashes in which two texts must agree to be compared: of twenty words with one changed, three of
-# six agree with probability 0.9995; of ten with one changed, with 0.98.
-_AGREED = 3
-_COMPARED = 4  # texts a hash, at the most: a pool of copies stays linear too
+_ROUNDING = 1e-9  # a tenth of twenty words is two, and not a little less
+_COMPARED = 4  # texts a rare word, at the most: a pool of copies stays linear too
 _ENDS = 500  # characters that are compared at the beginning and at the end of a long text
 _NUMBER = re.compile(r"\d+")
 # What turns a sentence into another one, though a single word differs.
@@ -54,33 +44,28 @@ def near_duplicates(texts: Sequence[str], threshold: float) -> list[int]:
         [0, 1, 0]
     """
     first: list[int] = []
-    words = [split_words(_ends(text)) for text in texts]
-    lowered = [[word.lower() for word in each] for each in words]
+    words = [split_words(_ends(text).lower()) for text in texts]
     seen: dict[str, int] = {}
-    met: dict[int, list[int]] = defaultdict(list)
-    for place, (text, each, keys) in enumerate(
-        zip(texts, lowered, _smallest(lowered), strict=True)
-    ):
+    met: dict[str, list[int]] = defaultdict(list)
+    for place, (text, rare) in enumerate(zip(texts, _rarest(words, threshold), strict=True)):
         if text.strip() in seen:
             first.append(seen[text.strip()])
             continue
-        agreeing = Counter([other for key in keys for other in met[key]])
         repeated = (
             other
-            for other, hashes in agreeing.items()
-            if hashes >= _AGREED
+            for other in sorted({other for word in rare for other in met[word]})
+            if _alike(words[other], words[place], threshold)
             and _NUMBER.findall(texts[other]) == _NUMBER.findall(text)
-            and _alike(lowered[other], each, threshold)
             and _of_one_length(texts[other], text, threshold)
-            and _telling_alike(words[other], words[place])
+            and _telling_alike(texts[other], text)
         )
         found = next(repeated, place)
         first.append(found)
         seen[text.strip()] = found
         if found == place:
-            for key in keys:
-                if len(met[key]) < _COMPARED:
-                    met[key].append(place)
+            for word in rare:
+                if len(met[word]) < _COMPARED:
+                    met[word].append(place)
     return first
 
 
@@ -93,9 +78,10 @@ def _of_one_length(one: str, other: str, threshold: float) -> bool:
     return longer <= 2 * _ENDS or shorter >= threshold * longer
 
 
-def _telling_alike(one: Sequence[str], other: Sequence[str]) -> bool:
-    telling = _telling(one) | _telling(other)
-    return _among(one, telling) == _among(other, telling)
+def _telling_alike(one: str, other: str) -> bool:
+    of_one, of_other = split_words(_ends(one)), split_words(_ends(other))
+    telling = _telling(of_one) | _telling(of_other)
+    return _among(of_one, telling) == _among(of_other, telling)
 
 
 def _telling(words: Sequence[str]) -> set[str]:
@@ -111,35 +97,26 @@ def _among(words: Sequence[str], telling: set[str]) -> list[str]:
     return [word.lower() for word in words if word.lower() in telling]
 
 
-def _smallest(texts: Sequence[Sequence[str]]) -> list[list[int]]:
-    """For the words of each text the smallest of each hash; all texts in one go, which is quick."""
-    if not texts:
-        return []
-    hashed: NDArray[np.uint64] = np.fromiter(
-        (_hash(word) for words in texts for word in words or [""]), dtype=np.uint64
-    )
-    begins = np.cumsum([0, *(len(words) or 1 for words in texts[:-1])])
-    mixed = np.bitwise_and(np.multiply.outer(_HASHES, hashed), 0xFFFFFFFF)
-    smallest = np.minimum.reduceat(mixed, begins, axis=1)
-    # Which of the hashes it is stands above its 32 bits.
-    told = smallest + (np.arange(len(_HASHES), dtype=np.uint64) << np.uint64(32))[:, None]
-    keys: list[list[int]] = told.T.tolist()
-    return keys
+def _rarest(texts: Sequence[Sequence[str]], threshold: float) -> Iterable[list[str]]:
+    """The rarest words of each text: one more than may differ in a repetition.
 
-
-@lru_cache(maxsize=20_000)
-def _hash(word: str) -> int:
-    # Multiplied, neighbouring numbers stay in order: a second mixing breaks that.
-    first = zlib.crc32(word.encode("utf-8", "replace"))
-    return first ^ (first >> 15)
+    None of a text that has too many words of its own to be one.
+    """
+    distinct = [set(words) for words in texts]
+    counts = Counter(chain.from_iterable(distinct))
+    # Of n words at least n x threshold / (2 - threshold) stand in a text that shares enough.
+    differing = (2 - 2 * threshold) / (2 - threshold)
+    for words, each in zip(texts, distinct, strict=True):
+        shared = [(counts[word], word) for word in each if counts[word] > 1]
+        may_differ = int(differing * len(words) + _ROUNDING) - len(each) + len(shared)
+        yield [word for _, word in sorted(shared)[: may_differ + 1]] if may_differ >= 0 else []
 
 
 def _alike(one: Sequence[str], other: Sequence[str], threshold: float) -> bool:
     if one == other:
         return True
-    matcher = SequenceMatcher(None, one, other, autojunk=False)
-    return (
-        matcher.real_quick_ratio() >= threshold
-        and matcher.quick_ratio() >= threshold
-        and matcher.ratio() >= threshold
-    )
+    differing = (1 - threshold) * (len(one) + len(other)) + _ROUNDING
+    # What is in one alone differs, whatever the order; and to see that costs little.
+    if abs(len(one) - len(other)) > differing or len(set(one) ^ set(other)) > differing:
+        return False
+    return SequenceMatcher(None, one, other, autojunk=False).ratio() >= threshold

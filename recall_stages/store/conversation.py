@@ -58,7 +58,7 @@ def conversation(  # noqa: PLR0913 - all that a turn's place in time and in the 
             f"expected a list of messages; got one {type(messages).__name__}: put it in a list"
         )
     read = (read_turn(message, scope) for message in messages)
-    turns = _named([turn for turn in read if turn is not None], created_at)
+    turns = named([turn for turn in read if turn is not None], created_at)
     before = stored([turn_before]) if turn_before else []
     if turn_before and not before:
         raise StoreError(
@@ -68,8 +68,8 @@ def conversation(  # noqa: PLR0913 - all that a turn's place in time and in the 
     return _linked(_dated(turns, created_at, now, stored), before[0] if before else None)
 
 
-def _named(turns: Sequence[Memory], created_at: datetime | None) -> list[Memory]:
-    """Each with an id made of what was said, so that storing it again stores nothing twice."""
+def named(turns: Sequence[Memory], created_at: datetime | None) -> list[Memory]:
+    """Turns, each with an id made of what was said: storing it again stores nothing twice."""
     said: Counter[tuple[str, ...]] = Counter()
     named = []
     for turn in turns:

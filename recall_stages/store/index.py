@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,6 +13,7 @@ from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random
 from recall_stages.memory import Memory, MetadataValue
 from recall_stages.stage import Search
 from recall_stages.store.rows import Fields, Row, TimeUnit, to_memory
+from recall_stages.store.vectors import unit
 from recall_stages.store.where import Where, all_of, filter_where, scope_where
 from recall_stages.store.window import foreign_window_where, window_where
 
@@ -136,6 +137,20 @@ class Index:
                     memories[row[0]] = memory
         return memories
 
+    def memories(self) -> Iterator[Memory]:
+        """All that it holds, read page by page."""
+        collection: Any = self.collection
+        offset = 0
+        while True:
+            page = collection.get(include=["documents", "metadatas"], limit=_PAGE, offset=offset)
+            for row in zip(page["ids"], page["documents"], page["metadatas"], strict=True):
+                memory = self.memory(row)
+                if memory is not None:
+                    yield memory
+            offset += len(page["ids"])
+            if not page["ids"]:
+                return
+
     def _window(self, search: Search) -> Where | None:
         if self.foreign:
             return foreign_window_where(search.within, self.fields, self.unit)
@@ -205,10 +220,7 @@ def _by_similarity(row: _Row) -> float:
 
 
 def _cosines(vector: NDArray[np.float32], rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    if not len(rows):
-        return np.empty(0, dtype=np.float32)
-    lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(vector)
-    cosines: NDArray[np.float32] = rows @ vector / np.maximum(lengths, np.float32(1e-12))
+    cosines: NDArray[np.float32] = unit(rows.reshape(-1, len(vector))) @ unit(vector)
     return cosines
 
 

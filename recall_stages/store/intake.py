@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from tqdm import tqdm
+
 from recall_stages.errors import MemoryFormatError
 from recall_stages.event_times import event_times
 from recall_stages.memory import Memory, MetadataValue
@@ -56,7 +58,11 @@ class Ready:
 
 
 def make_ready(
-    given: Iterable[MemoryInput], clock: Callable[[], datetime], *, read_events: bool
+    given: Iterable[MemoryInput],
+    clock: Callable[[], datetime],
+    *,
+    read_events: bool,
+    progress: bool = False,
 ) -> list[Ready]:
     """Check everything that is to be stored, and give ids and times to what has none.
 
@@ -65,6 +71,7 @@ def make_ready(
         clock: What tells the time of a memory that comes without one.
         read_events: Whether to read the events of a memory from its text, where it does not say
             what they are; one that says it has none, has none.
+        progress: Show a progress bar on standard error, where that is a terminal.
 
     Raises:
         MemoryFormatError: When anything of it cannot be stored, or two memories have one id.
@@ -74,7 +81,8 @@ def make_ready(
             f"add takes a list of memories; got one {type(given).__name__}: put it in a list"
         )
     ready: dict[str, Ready] = {}
-    for memory in map(_as_memory, given):
+    off = None if progress else True  # None = where there is no terminal
+    for memory in map(_as_memory, tqdm(given, desc="reading", unit=" memories", disable=off)):
         made_now = frozenset[str]() if memory.created_at else CREATED_KEYS
         created_at = memory.created_at or clock()
         memory_id = memory.id or new_id(created_at)

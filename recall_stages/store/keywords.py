@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import tantivy
 
 from recall_stages.memory import Memory, Scope
-from recall_stages.store.moments import EARLIEST, LATEST, to_milliseconds, up_to_milliseconds
+from recall_stages.store.moments import EARLIEST, LATEST, bounds_of, to_milliseconds
 from recall_stages.store.rows import event_hull, keyword_text
 from recall_stages.store.words import words
 from recall_stages.timeline import TimeRange
@@ -87,8 +87,7 @@ class KeywordIndex:
         return tantivy.Query.term_query(self._schema, field, value, index_option="freq")
 
     def _touching(self, time_range: TimeRange) -> Iterator[tantivy.Query]:
-        first = EARLIEST if time_range.start is None else to_milliseconds(time_range.start)
-        last = LATEST if time_range.end is None else up_to_milliseconds(time_range.end) - 1
+        first, last = bounds_of(time_range)
         yield self._between("created_at", first, last)
         yield tantivy.Query.boolean_query(
             [

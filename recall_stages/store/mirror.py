@@ -13,6 +13,7 @@ private collection in memory has no other writers, and is not asked.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 from recall_stages.memory import Memory, MetadataValue, Scope
 from recall_stages.stage import Search
 from recall_stages.store.index import Index, Similar
-from recall_stages.store.kept_rows import KeptRows
+from recall_stages.store.kept_memories import KeptMemories
 from recall_stages.store.keywords import KeywordIndex
 from recall_stages.store.moments import to_milliseconds
 from recall_stages.store.roster import Places, Roster
@@ -36,6 +37,8 @@ from recall_stages.timeline import TimeRange
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
+
+_log = logging.getLogger(__name__)
 
 _POLL = 1.0  # seconds between two looks for what other processes have written
 _COUNTED_AT_ONCE = 5000  # rows; up to here counting them is quick enough to do for each question
@@ -75,7 +78,7 @@ class Mirror:
         self._lock = threading.Lock()
         self._roster = Roster()
         self._words = KeywordIndex()
-        self._rows = KeptRows()
+        self._memories = KeptMemories()
         self._vectors = Vectors()
         self._look_at = 0.0
         self._seen = _now()
@@ -93,10 +96,12 @@ class Mirror:
         """
         with self._lock:
             if not self.ready and build:
-                started = _now()
+                started, clock = _now(), time.monotonic()
+                _log.info("reading %d rows for the first search", self._collection.count())
                 for page in self._pages(["documents", "metadatas"]):
                     self._take(page)
                 self._seen, self.ready = started, True
+                _log.info("read %d rows in %.1f s", len(self), time.monotonic() - clock)
             elif self.ready and not self._alone:
                 self._catch_up()
 
@@ -150,8 +155,8 @@ class Mirror:
         self._forget(row_id)
         memory = self._index.memory((row_id, document, metadata))
         place = self._roster.put(row_id, memory, written)
-        self._rows.keep(place, (row_id, document, metadata))
         if memory is not None:
+            self._memories.keep(place, memory)
             self._words.put(place, memory)
         return place
 
@@ -159,7 +164,7 @@ class Mirror:
         place = self._roster.drop(row_id)
         if place is not None:
             self._vectors.forget(place)
-            self._rows.forget(place)
+            self._memories.forget(place)
             self._words.drop(row_id)
 
     # -- what it knows ----------------------------------------------------------------------------
@@ -207,11 +212,13 @@ class Mirror:
     def read(self, ids: Sequence[str]) -> tuple[dict[str, Memory], list[str]]:
         """Memories by id; and the ids of those rows that are not kept here."""
         with self._lock:
-            places = self._roster.places(ids)
-            rows = [self._rows.get(place) for place in places.tolist()]
-        memories = ((row[0], self._index.memory(row)) for row in rows if row is not None)
-        absent = [row_id for row_id, row in zip(ids, rows, strict=True) if row is None]
-        return {row_id: memory for row_id, memory in memories if memory is not None}, absent
+            places = self._roster.places(ids).tolist()
+            kept = {
+                row_id: memory
+                for row_id, place in zip(ids, places, strict=True)
+                if (memory := self._memories.get(place)) is not None
+            }
+        return kept, [row_id for row_id in ids if row_id not in kept]
 
     def by_words(self, search: Search, limit: int) -> list[tuple[str, float]]:
         """The ids of rows that share most of a question's words, with their BM25 scores."""

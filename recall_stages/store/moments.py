@@ -5,6 +5,8 @@ from __future__ import annotations
 import uuid
 from datetime import UTC, datetime, timedelta
 
+from recall_stages.timeline import TimeRange
+
 EARLIEST, LATEST = -62_135_596_800_000, 253_402_300_799_999
 """The years 1 to 9999 in epoch milliseconds: all that a datetime can say."""
 
@@ -21,6 +23,13 @@ def to_milliseconds(moment: datetime) -> int:
 def up_to_milliseconds(moment: datetime) -> int:
     """Whole epoch milliseconds, rounded up: for the end of a range, which does not belong to it."""
     return _in_calendar(-((_EPOCH - moment) // _MILLISECOND))
+
+
+def bounds_of(time_range: TimeRange) -> tuple[int, int]:
+    """The first and the last millisecond of a range; of an open one, of all there are."""
+    first = EARLIEST if time_range.start is None else to_milliseconds(time_range.start)
+    last = LATEST if time_range.end is None else up_to_milliseconds(time_range.end) - 1
+    return first, last
 
 
 def from_milliseconds(milliseconds: int) -> datetime:

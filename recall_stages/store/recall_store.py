@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Never, Self
 
 from tqdm import tqdm
 
@@ -114,6 +114,12 @@ class RecallStore:
     def __repr__(self) -> str:
         return f"RecallStore(name={self.name!r}, embedding_model={self.embedding_model!r})"
 
+    def __reduce__(self) -> Never:
+        raise TypeError(
+            "a RecallStore holds an open collection and can be neither pickled nor copied; hand on "
+            "its path, or what its server is called, and open it where it is needed"
+        )
+
     def count(self) -> int:
         """How many memories it holds."""
         self._check_open()
@@ -129,7 +135,8 @@ class RecallStore:
 
         Args:
             memories: Memories, mappings of their fields, or bare texts.
-            progress: Show a progress bar on standard error, where that is a terminal.
+            progress: Show progress bars on standard error, where that is a terminal: one while
+                the memories are read, one while they are embedded and stored.
 
         Returns:
             Their ids, in order. Those that came without one get an id that sorts by time.
@@ -138,7 +145,7 @@ class RecallStore:
             ForeignCollectionError: When the collection was made by somebody else.
             MemoryFormatError: When a memory cannot be stored; then none is.
         """
-        ready = self._ready(memories)
+        ready = self._ready(memories, progress)
         made = [each.memory.id for each in ready]
         with _bar(ready, progress) as bar:
             for batch in _batches(ready):
@@ -152,7 +159,7 @@ class RecallStore:
         What several tasks add at once is embedded and written together. A task that is cancelled
         may have stored a part of its memories, in their order, and takes nothing from the others.
         """
-        ready = await asyncio.to_thread(self._ready, memories)
+        ready = await asyncio.to_thread(self._ready, memories, progress)
         made = [each.memory.id for each in ready]
         with _bar(ready, progress) as bar:
             for batch in _batches(ready):
@@ -237,9 +244,9 @@ class RecallStore:
         self._identity.check_writable()
         self._writer.delete(distinct_ids(ids)).result()
 
-    def _ready(self, memories: Iterable[MemoryInput]) -> list[Ready]:
+    def _ready(self, memories: Iterable[MemoryInput], progress: bool) -> list[Ready]:
         self._check_open()
-        ready = make_ready(memories, self._clock, read_events=self._event_times)
+        ready = make_ready(memories, self._clock, read_events=self._event_times, progress=progress)
         if ready and self._identity.foreign and self._index.fields == OWN_FIELDS:
             self._adopt_if_empty()
         self._identity.check_writable()
@@ -259,6 +266,11 @@ class RecallStore:
         wanted = distinct_ids(ids)
         found = self._index.read(wanted, None)
         return [found[each] for each in wanted if each in found]
+
+    def memories(self) -> Iterator[Memory]:
+        """All its memories, one after the other; rows without a text are passed over."""
+        self._check_open()
+        return self._index.memories()
 
     def find(self, searches: Sequence[Search]) -> list[list[Memory]]:
         """For each search the memories that answer it, the best first.
@@ -316,7 +328,8 @@ class RecallStore:
 
 
 def _bar(ready: Sequence[Ready], progress: bool) -> tqdm[None]:
-    return tqdm(total=len(ready), unit=" memories", disable=None if progress else True)
+    off = None if progress else True  # None = where there is no terminal
+    return tqdm(total=len(ready), desc="storing", unit=" memories", disable=off)
 
 
 def _batches(ready: list[Ready]) -> Iterator[list[Ready]]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_stages.memory import Memory, Scope
-from recall_stages.store.moments import EARLIEST, LATEST, to_milliseconds, up_to_milliseconds
+from recall_stages.store.moments import bounds_of, to_milliseconds
 from recall_stages.store.rows import event_hull
 from recall_stages.timeline import TimeRange
 
@@ -139,8 +139,7 @@ class Roster:
 
 
 def _touching(times: NDArray[np.int64], time_range: TimeRange) -> NDArray[np.bool_]:
-    first = EARLIEST if time_range.start is None else to_milliseconds(time_range.start)
-    last = LATEST if time_range.end is None else up_to_milliseconds(time_range.end) - 1
+    first, last = bounds_of(time_range)
     created, start, end = times
     recorded = (first <= created) & (created <= last)
     touching: NDArray[np.bool_] = recorded | ((start <= last) & (first <= end))

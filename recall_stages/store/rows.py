@@ -199,7 +199,7 @@ def to_memory(  # noqa: PLR0913, PLR0917 - a row, how to read it, how near it is
         "author": _text(row, fields.author),
         "said_before": _text(row, "said_before"),
         "turn_before": _text(row, "turn_before"),
-        "scope": _scope(*(_text(row, getattr(fields, name)) for name in Scope.model_fields)),
+        "scope": scope_of(*(_text(row, getattr(fields, name)) for name in Scope.model_fields)),
         "quality": _quality(row.pop("quality", None)),
         "score": similarity,
         "trace": found,
@@ -211,7 +211,7 @@ def to_memory(  # noqa: PLR0913, PLR0917 - a row, how to read it, how near it is
 
 
 @lru_cache(maxsize=1024)
-def _scope(*owners: str) -> Scope:
+def scope_of(*owners: str) -> Scope:
     """A scope of the values of its fields; many rows share one."""
     values = zip(Scope.model_fields, owners, strict=True)
     return Scope.model_construct(None, **{name: value or None for name, value in values})

@@ -13,6 +13,7 @@ from recall_stages.store.index import Index
 from recall_stages.store.mirror import Mirror
 from recall_stages.store.planner import Conditions, neighbours, routes
 from recall_stages.store.reader import Reader
+from recall_stages.timeline import TimeRange
 
 
 class Searcher:
@@ -123,6 +124,8 @@ def _looked_at(
     writing of other processes is not in it.
     """
     kept: list[tuple[Memory, float]] = []
+    scope, within = search.scope.fields(), search.within
+    anything = not scope and not within
     at_once = len(found) or 1 if reader.filtered else search.limit
     for start in range(0, len(found), at_once):
         part = found[start : start + at_once]
@@ -130,7 +133,8 @@ def _looked_at(
         kept += [
             (memory, score)
             for row_id, score in part
-            if (memory := memories.get(row_id)) is not None and _fits(memory, search)
+            if (memory := memories.get(row_id)) is not None
+            and (anything or _fits(memory, scope, within))
         ]
         if len(kept) >= search.limit:
             break
@@ -146,8 +150,7 @@ def _similarity(memory: Memory, similar: Mapping[str, float]) -> dict[str, float
     return {"similarity": similar[memory.id]} if memory.id in similar else {}
 
 
-def _fits(memory: Memory, search: Search) -> bool:
-    if search.within and not any(memory.matches(each) for each in search.within):
+def _fits(memory: Memory, scope: Mapping[str, str], within: Sequence[TimeRange]) -> bool:
+    if within and not any(memory.matches(each) for each in within):
         return False
-    scope = search.scope.fields()
     return all(getattr(memory.scope, name) == value for name, value in scope.items())

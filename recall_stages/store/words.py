@@ -8,7 +8,7 @@ and the pairs of them. The stop list is our own and short: published ones drop "
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import cache
 
 import Stemmer
@@ -16,6 +16,7 @@ import Stemmer
 from recall_stages.letters import CJK
 
 _WORD = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
+_CJK = re.compile(f"[{CJK}]")
 _LONGEST = 40  # letters; what is longer is an encoded blob, not a word
 
 _SAY_NOTHING = """
@@ -39,16 +40,16 @@ def words(text: str) -> list[str]:
     """
     found = _WORD.findall(text.lower())
     telling = [word for word in found if word not in STOP_WORDS]
-    return [part for word in telling or found for part in _parts(word)]
+    parts = [part for word in telling or found for part in _parts(word)]
+    # What is Chinese has no stem, and stays as it is.
+    stems: list[str] = _stemmer().stemWords(parts)
+    return stems
 
 
-def _parts(word: str) -> Iterator[str]:
-    if word[0].isascii() or not re.match(f"[{CJK}]", word):
-        if len(word) <= _LONGEST:
-            yield _stemmer().stemWord(word)
-        return
-    yield from word
-    yield from (word[place : place + 2] for place in range(len(word) - 1))
+def _parts(word: str) -> Iterable[str]:
+    if word.isascii() or not _CJK.match(word):
+        return (word,) if len(word) <= _LONGEST else ()
+    return [*word, *(word[place : place + 2] for place in range(len(word) - 1))]
 
 
 @cache

@@ -31,7 +31,6 @@ _SURE = rf"""
 """
 _Span = tuple[int, int]
 
-_SURE_FIRST = _NUMERALS + "半多来余前近过未上下这本今每"
 _WEEKDAYS = re.compile(r"(?:周|星期|礼拜)([一二三四五六日]{2,7})(?![次天回遍趟节月号点年个])")
 _QUOTED = re.compile("《[^》]{1,80}》|〈[^〉]{1,80}〉|“[^”]{1,80}”|「[^」]{1,80}」|『[^』]{1,80}』")
 _HINTS = "年月日号天周期拜季时分秒点末纪q/.:=-"
@@ -60,8 +59,7 @@ class Lexicon:
             word for word, kinds in WORDS.items() if not QUIET.issuperset(kinds)
         }
         self._stretch = self._worth_reading()
-        first = "".join({word[0] for word in self._telling}) + _SURE_FIRST
-        self._sure = re.compile(f"(?=[{first}])(?:{_one_of(self._telling)}|{_SURE})", re.VERBOSE)
+        self._sure = re.compile(f"{_one_of(self._telling)}|{_SURE}", re.VERBOSE)
 
     def _worth_reading(self) -> re.Pattern[str]:
         """What finds the stretches of a text that are made of known characters and tell a time."""

@@ -14,7 +14,7 @@ from benchmarks.ago import ago_days
 from benchmarks.baselines import Baselines, reciprocal_rank_fusion, tokens
 from benchmarks.datasets import DataError, read_expressions, read_retrieval_set
 from benchmarks.embedding import OncePerText
-from benchmarks.metrics import mean, score
+from recall_stages.evaluation.metrics import mean, score
 
 FIGURES = {"recall@5", "recall@10", "ndcg@10", "hit@5"}
 

@@ -13,7 +13,7 @@ ROWS = [
     {"conversation": [{"role": "user", "content": "wie immer"}], "search": True, "language": "de"},
     {"conversation": "Show the weather", "search": False, "language": "en"},
     {"conversation": "Who is Bob?", "search": False, "language": "en"},
-    {"conversation": "What is ham?", "search": True},  # labelled wrongly, to be missed
+    {"conversation": "What is ham?", "search": True, "batch": 2},  # labelled wrongly, to be missed
 ]
 
 
@@ -44,8 +44,24 @@ def test_it_writes_what_was_promised(file: Path, tmp_path: Path, capsys) -> None
     assert "seed 004" in shown
 
 
+def test_a_batch_is_measured_alone(file: Path, tmp_path: Path, capsys) -> None:
+    gate.main(["--data", str(file), "--batch", "2", "--json", str(tmp_path / "out.json")])
+
+    result = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert (result["n"], result["recall"]) == (1, 0.0)
+    with pytest.raises(SystemExit):
+        gate.main(["--data", str(file), "--batch", "7"])
+    assert "no prompts of batch 7" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
-    "line", ['{"search": true}', '{"conversation": "x", "search": "yes"}', '{"conversation": 7}']
+    "line",
+    [
+        '{"search": true}',
+        '{"conversation": "x", "search": "yes"}',
+        '{"conversation": 7}',
+        '{"conversation": "x", "search": true, "batch": "6"}',
+    ],
 )
 def test_a_line_that_is_wrong_is_named(tmp_path: Path, line: str) -> None:
     file = tmp_path / "prompts.jsonl"

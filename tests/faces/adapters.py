@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.documents import Document
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+from langchain_recall.testing import ScriptedModel as ScriptedChat
+from llamaindex_recall.testing import ScriptedModel as ScriptedLLM
 
 
 @dataclass(frozen=True)
@@ -23,55 +21,6 @@ class Found:
     content: str
     score: float | None
     metadata: dict[str, Any]
-
-
-def _said(replies: Sequence[Any], prompt: str, count: int) -> str:
-    """The next reply, the last one for ever; a function of the prompt, or an error to raise."""
-    reply = replies[min(count, len(replies)) - 1]
-    if isinstance(reply, Exception):
-        raise reply
-    return reply(prompt) if callable(reply) else reply
-
-
-class ScriptedChat(BaseChatModel):
-    """A LangChain model that says, or raises, what it was told to, and keeps what it was asked."""
-
-    replies: list[Any]
-    asked: list[str] = []  # noqa: RUF012 - pydantic copies it
-
-    @property
-    def _llm_type(self) -> str:
-        return "scripted"
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        prompt = "\n\n".join(str(message.content) for message in messages)
-        self.asked.append(prompt)
-        reply = _said(self.replies, prompt, len(self.asked))
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(reply))])
-
-
-class ScriptedLLM(CustomLLM):
-    """The same for LlamaIndex."""
-
-    replies: list[Any]
-    asked: list[str] = []  # noqa: RUF012 - pydantic copies it
-
-    @property
-    def metadata(self) -> LLMMetadata:
-        return LLMMetadata()
-
-    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
-        self.asked.append(prompt)
-        return CompletionResponse(text=_said(self.replies, prompt, len(self.asked)))
-
-    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -94,6 +43,11 @@ class Face:
 
     def model(self, *replies: object) -> Any:
         return (ScriptedChat if self.is_langchain else ScriptedLLM)(replies=list(replies))
+
+    def several(self, **settings: Any) -> Any:
+        """Several stages in one, as the framework calls it."""
+        name = "RecallCompressor" if self.is_langchain else "RecallPostprocessor"
+        return getattr(importlib.import_module(self.package), name)(**settings)
 
     def ask(self, retriever: Any, question: Any, **options: Any) -> list[Found]:
         if self.is_langchain:

@@ -4,7 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 from faces.adapters import FACES, Face
+from tenacity import wait_none
 
+from recall_stages.model import answering
 from recall_stages.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"  # a Friday
@@ -70,3 +72,9 @@ def store(words: object) -> Iterator[RecallStore]:
     with RecallStore(embedding=words) as opened:
         opened.add(MEMORIES)
         yield opened
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that is tried again is tried at once; tests/stages/test_answering.py waits."""
+    monkeypatch.setattr(answering, "_BACK_OFF", wait_none())

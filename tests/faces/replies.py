@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from recall_stages.testing.replies import ERRORS, UNUSABLE
+
 CONTENTS = {
     "a": "The dentist moved to Elm Street.",
     "b": "A filling by the dentist.",
@@ -189,41 +191,19 @@ SAID = [
 ]
 
 USELESS = [
-    bad("nothing", lambda kit: ""),
-    bad("spaces", lambda kit: " \n\t "),
+    *[bad(name, lambda kit, said=said: said) for name, said in UNUSABLE.items()],
+    *[bad(name, lambda kit, error=error: error) for name, error in ERRORS.items()],
     bad("None", lambda kit: None),
-    bad("the word None", lambda kit: "None"),
-    bad("null", lambda kit: "null"),
-    bad("a number", lambda kit: "42"),
-    bad("true", lambda kit: "true"),
-    bad("an empty object", lambda kit: "{}"),
     bad("an empty list", lambda kit: kit.json([])),
     bad("a null list", lambda kit: json.dumps({kit.key: None})),
     bad("an object for the list", lambda kit: json.dumps({kit.key: {"1": 2}})),
     bad("a number for the list", lambda kit: json.dumps({kit.key: 7})),
-    bad("a refusal", lambda kit: "I cannot help with that."),
-    bad("a refusal in Chinese", lambda kit: "抱歉，我无法回答这个问题。"),
-    bad("a refusal as JSON", lambda kit: '{"error": "I cannot help with that."}'),
-    bad("a question back", lambda kit: "Which memories do you mean?"),
     bad("cut off", lambda kit: f'{{"{kit.key}": [{{"memory": 1, "te'),
     bad("only a thought", lambda kit: f"<think>Perhaps {kit.json()}, or"),
-    bad("only a fence", lambda kit: "```json\n```"),
     bad("single quotes", lambda kit: f"{{'{kit.key}': 'x'}}"),
-    bad("XML", lambda kit: '<scores><score memory="1">0.9</score></scores>'),
     bad("YAML", lambda kit: f"{kit.key}:\n  - memory: 1\n    score: 0.9"),
-    bad("an error page", lambda kit: "<html><body>502 Bad Gateway</body></html>"),
-    bad("control characters", lambda kit: "\x00\x01\x02\x1b[31m"),
-    bad("right-to-left marks", lambda kit: "\u202e}]1 :yromem[{"),
-    bad("nested too deep", lambda kit: "[" * 50_000 + "]" * 50_000),
-    bad("objects nested too deep", lambda kit: '{"a":' * 20_000 + "1" + "}" * 20_000),
-    bad("two megabytes", lambda kit: "x" * 2_000_000),
     bad("two megabytes of JSON", lambda kit: kit.json() + " " * 2_000_000),
     bad("a number of ten thousand digits", lambda kit: f'{{"{kit.key}": {"9" * 10_000}}}'),
-    bad("many braces", lambda kit: "{[" * 20_000),
-    bad("a connection error", lambda kit: ConnectionError("the model is down")),
-    bad("a timeout", lambda kit: TimeoutError("too slow")),
-    bad("an error of the framework", lambda kit: ValueError("bad request: " + "x" * 5_000)),
-    bad("an error without words", lambda kit: RuntimeError()),
 ]
 
 REPLIES = [*WRAPPED, *NUMBERED, *SCORED, *SAID, *USELESS]

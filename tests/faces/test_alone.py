@@ -1,21 +1,21 @@
 """Each face works without the other framework, with what its extra names and no more.
 
-The environments are real: a fresh venv whose packages are exactly the distributions that
+The environments are real: a fresh venv with the wheel, and exactly the distributions that
 ``recall-retrievers[langchain]``, or ``[llamaindex]``, or neither requires, linked from this one.
+The sources of this project are not in it.
 """
 
 import os
 import subprocess
 import sys
 import venv
-from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
+
+from benchmarks.footprint import required
 
 ROOT = Path(__file__).parent.parent.parent
-OURS = ("recall_stages", "langchain_recall", "llamaindex_recall")
 
 USE = {
     "langchain": """
@@ -35,52 +35,57 @@ print(found[0].text, "|", found[0].metadata["recall_time_words"])
 }
 
 
-def _required(extra: str) -> list[Distribution]:
-    """The distributions that our wheel with one extra pulls in, ours left out."""
-    found: dict[str, Distribution] = {}
-    wanted = [Requirement(f"recall-retrievers[{extra}]" if extra else "recall-retrievers")]
-    while wanted:
-        requirement = wanted.pop()
-        installed = distribution(requirement.name)
-        if installed.name in found and not requirement.extras:
-            continue
-        found[installed.name] = installed
-        for needed in map(Requirement, installed.requires or []):
-            asked_for = ({"extra": each} for each in requirement.extras or {""})
-            if not needed.marker or any(needed.marker.evaluate(each) for each in asked_for):
-                wanted.append(needed)
-    del found["recall-retrievers"]
-    return list(found.values())
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Our wheel, built from the sources as they are."""
+    folder = tmp_path_factory.mktemp("wheel")
+    built = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    [wheel] = folder.glob("*.whl")
+    return wheel
 
 
 @pytest.fixture(scope="module", params=["langchain", "llamaindex", ""])
 def environment(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, wheel: Path
 ) -> tuple[str, Path]:
     folder = tmp_path_factory.mktemp(f"with-{request.param or 'none'}")
     venv.create(folder, symlinks=True)
     packages = next(folder.glob("lib/python*/site-packages"))
-    for installed in _required(request.param):
+    for installed in required(request.param):
         for path in {file.parts[0] for file in installed.files or [] if ".." not in file.parts}:
             target = packages / path
             if path != "__pycache__" and not target.exists():
                 target.symlink_to(Path(str(installed.locate_file(path))))
-    for package in OURS:
-        (packages / package).symlink_to(ROOT / package)
-    return request.param, folder / "bin" / "python"
+    python = folder / "bin" / "python"
+    install = ["--python", python, "install", "--quiet", "--no-deps", "--no-index", wheel]
+    subprocess.run([sys.executable, "-m", "pip", *install], check=True)
+    return request.param, python
 
 
-def _run(python: Path, code: str) -> subprocess.CompletedProcess[str]:
+def _run(program: Path, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
     return subprocess.run(
-        [python, "-c", code], capture_output=True, text=True, timeout=120, env=clean, check=False
+        [program, *words],
+        cwd=cwd or program.parent,  # where the sources of this project are not
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=clean,
+        check=False,
     )
 
 
 def test_the_other_framework_is_really_not_there(environment: tuple[str, Path]) -> None:
     extra, python = environment
     for framework, owner in (("langchain_core", "langchain"), ("llama_index.core", "llamaindex")):
-        done = _run(python, f"import {framework}")
+        done = _run(python, "-c", f"import {framework}")
         assert (done.returncode == 0) == (extra == owner), done.stderr
 
 
@@ -89,7 +94,7 @@ def test_the_face_works(environment: tuple[str, Path]) -> None:
     if not extra:
         pytest.skip("no face is installed here")
 
-    done = _run(python, USE[extra])
+    done = _run(python, "-c", USE[extra])
 
     assert done.stdout.strip() == "The dentist filled a tooth. | last Tuesday", done.stderr
 
@@ -97,9 +102,33 @@ def test_the_face_works(environment: tuple[str, Path]) -> None:
 def test_the_other_face_says_what_is_missing(environment: tuple[str, Path]) -> None:
     extra, python = environment
     for other in {"langchain", "llamaindex"} - {extra}:
-        done = _run(python, USE[other])
+        done = _run(python, "-c", USE[other])
         assert done.returncode == 1
         assert f"pip install 'recall-retrievers[{other}]'" in done.stderr
+
+
+def test_what_runs_is_the_wheel(environment: tuple[str, Path]) -> None:
+    _, python = environment
+    done = _run(python, "-c", "import recall_stages; print(recall_stages.__file__)")
+
+    assert done.stdout.startswith(str(python.parent.parent)), done.stdout
+
+
+def test_the_command_is_installed(environment: tuple[str, Path]) -> None:
+    _, python = environment
+    for words, code in ((["gate", "Book it again."], 0), (["gate", "What is 2 + 2?"], 1)):
+        done = _run(python.with_name("recall"), *words)
+        assert done.returncode == code, done.stderr
+
+
+def test_pictures_say_what_is_missing(environment: tuple[str, Path]) -> None:
+    _, python = environment
+    done = _run(
+        python, "-c", "from recall_stages.explain import explain; explain([]).plot_scores()"
+    )
+
+    assert "ImportError: plot_scores needs matplotlib" in done.stderr
+    assert "pip install 'recall-retrievers[plot]'" in done.stderr
 
 
 def test_the_command_line_needs_no_framework(environment: tuple[str, Path], tmp_path: Path) -> None:
@@ -108,13 +137,8 @@ def test_the_command_line_needs_no_framework(environment: tuple[str, Path], tmp_
     memories.write_text('{"content": "The dentist filled a tooth."}\n')
 
     for face in ("langchain_recall", "llamaindex_recall"):
-        done = subprocess.run(
-            [python, "-m", face, "ask", "--memories", memories, "the dentist"],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        words = ["-m", face, "ask", "--memories", str(memories), "the dentist"]
+        done = _run(python, *words)
         assert "The dentist filled a tooth." in done.stdout, done.stderr
 
 
@@ -124,14 +148,14 @@ def test_the_command_line_needs_no_framework(environment: tuple[str, Path], tmp_
         ("langchain_recall", {"llama_index", "chromadb", "langchain_core"}),
         ("llamaindex_recall", {"langchain_core", "chromadb", "llama_index"}),
         ("recall_stages.retriever", {"langchain_core", "chromadb", "llama_index"}),
-        ("langchain_recall.retriever", {"llama_index", "chromadb"}),
-        ("llamaindex_recall.retriever", {"langchain_core", "chromadb"}),
+        ("langchain_recall.retriever", {"llama_index", "chromadb", "matplotlib"}),
+        ("llamaindex_recall.retriever", {"langchain_core", "chromadb", "matplotlib"}),
     ],
 )
 def test_importing_loads_nothing_that_is_not_used(package: str, never: set[str]) -> None:
     code = f"import sys, {package}; print(*{{name.split('.')[0] for name in sys.modules}})"
 
-    done = _run(Path(sys.executable), code)
+    done = _run(Path(sys.executable), "-c", code, cwd=ROOT)
 
     assert done.returncode == 0, done.stderr
     assert not never & set(done.stdout.split())

@@ -45,6 +45,7 @@ class Counting(RecallStore):
 
     asked = 0
     broken = False
+    refused = "no session"
 
     async def afind(self, searches: Any) -> Any:
         self.asked += 1
@@ -53,7 +54,7 @@ class Counting(RecallStore):
         return await super().afind(searches)
 
     def add(self, memories: Any, *, progress: bool = False) -> list[str]:
-        if self.broken:
+        if self.broken or f"session_id='{self.refused}'" in repr(memories):
             raise ConnectionError("the collection is down")
         return super().add(memories, progress=progress)
 
@@ -147,6 +148,102 @@ async def test_what_goes_wrong_is_logged_and_what_was_not_stored_waits(
     counting.broken = False
     await block.aput([told("Good night.")], session_id="s1")
     assert counting.count() == 3
+
+
+async def test_a_session_that_fails_holds_up_no_other(counting: Counting) -> None:
+    block = remembering(counting)
+    counting.refused = "s1"
+
+    await block.aput([told("My cat is called Tom.")], session_id="s1")
+    await block.aput([told("My dog is called Rex.")], session_id="s2")
+    assert counting.count() == 2
+
+    counting.refused = "no session"
+    await block.aput([told("Good night.")], session_id="s2")
+    [[cat]] = counting.find([Search("cat Tom", 1, method="keyword")])
+    assert (cat.scope.session_id, counting.count()) == ("s1", 4)
+
+
+async def test_messages_of_a_cancelled_task_wait(counting: Counting) -> None:
+    block = remembering(counting)
+    messages = [told(f"My cat is called {name}.", session_id=name) for name in ("Tom", "Ivy")]
+    putting = asyncio.create_task(block.aput(messages))
+    await asyncio.sleep(0)
+    putting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await putting
+
+    await block.aput([told("Good night.")], session_id="Tom")
+
+    assert counting.count() == 4
+
+
+async def test_a_message_that_can_never_be_stored_is_left_out_and_logged(
+    counting: Counting, caplog: pytest.LogCaptureFixture
+) -> None:
+    messages = [told("Never.", timestamp="soon"), told("My cat is called Tom.")]
+
+    await remembering(counting).aput(messages, session_id="s1")
+
+    assert counting.count() == 2
+    assert "cannot be stored and is left out" in caplog.text
+
+
+async def test_what_was_kept_is_a_conversation(counting: Counting) -> None:
+    """Turn by turn as they leave the memory, then whole at the end: each once, and linked."""
+    block = remembering(counting)
+    memory = memory_of(block, limit=200)
+    for text, role in [
+        ("Which pets do you have?", "assistant"),
+        ("Three of them.", "user"),
+        ("You have used a tool.", "tool"),
+        (LONG * 3, "assistant"),
+        ("Three of them.", "user"),
+    ]:
+        await memory.aput_messages([told(text, role)])
+    await block.aflush(memory)
+
+    [found] = counting.find([Search("Three of them", 9, method="keyword")])
+    before = [each.said_before.split()[-1] for each in found if each.content == "Three of them."]
+    assert sorted(before) == ["have?", "particular."]
+    assert counting.count() == 5
+    assert found[0].created_at.date().isoformat() == NOW[:10]
+
+
+async def test_what_one_scope_was_told_is_not_told_to_another(store: RecallStore) -> None:
+    """The same block, session and question: only whose memories are asked differs."""
+    block = RecallMemoryBlock(retriever=RecallRetriever(store=store))
+    memory = memory_of(block)
+
+    anns = await seen(memory, "the dentist?", scope={"user_id": "ann"})
+    bobs = await seen(memory, "the dentist?", scope={"user_id": "bob"})
+
+    assert "Elm Street" in anns
+    assert "Dr. Lee" not in anns
+    assert "Dr. Lee" in bobs
+    assert "Elm Street" not in bobs
+
+
+async def test_one_block_serves_several_users(
+    counting: Counting, caplog: pytest.LogCaptureFixture
+) -> None:
+    users = {"s1": "ann", "s2": "bob"}
+    block = RecallMemoryBlock(
+        retriever=RecallRetriever(store=counting),
+        scope_of=lambda session: {"user_id": users[session]},
+    )
+    for session, pet in [("s1", "Tom"), ("s2", "Rex"), ("nobody's", "Ivy")]:
+        await block.aput([told(f"My pet is called {pet}.")], session_id=session)
+
+    question = "What is my pet called?"
+    assert "Tom" in await seen(memory_of(block, "s1"), question)
+    assert "Rex" not in await seen(memory_of(block, "s1"), question)
+    assert "Rex" in await seen(memory_of(block, "s2"), question)
+    assert "pet" not in (await seen(memory_of(block, "nobody's"), question)).replace(question, "")
+    assert "pet" not in (await seen(memory_of(block, "s1"), question, scope={"user_id": "bob"}))
+    assert "KeyError" in caplog.text
+    assert await block.aget([told(question)]) == ""
+    assert "there is no session id here" in caplog.text
 
 
 async def test_too_long_it_leaves_out_the_last_first(store: RecallStore) -> None:

@@ -20,6 +20,7 @@ LONG = (
     [
         ("I like tea.", "i like  TEA"),
         (LONG, LONG.replace("garden", "yard")),
+        (LONG, LONG.replace("for all of ", "")),  # its three rarest words
         (LONG + ".", "So " + LONG[0].lower() + LONG[1:]),
         ("我昨天去了博物馆看展览。", "我昨天去了博物馆看展览"),
     ],
@@ -54,6 +55,27 @@ def test_equal_texts_repeat_the_first_of_them(texts: list[str]) -> None:
     assert all(first <= place for place, first in enumerate(firsts))
     assert firsts[len(texts) :] == firsts[: len(texts)]
     assert all(firsts[first] == first for first in firsts)
+
+
+def _edited(edits: list[tuple[int, str]]) -> str:
+    words = LONG.split()
+    for place, word in edits:
+        words[place] = word
+    return " ".join(words)
+
+
+_EDIT = st.tuples(st.integers(0, len(LONG.split()) - 1), st.sampled_from(["", "tea"]))
+_TOLD = st.lists(_EDIT, max_size=4).map(_edited)
+
+
+@given(st.lists(_TOLD, min_size=2, max_size=5), st.sampled_from([0.9, 0.95]))
+def test_no_repetition_is_missed(texts: list[str], threshold: float) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        every_word = lambda texts, _: texts  # noqa: E731
+        patch.setattr(room, "_rarest", every_word)
+        compared_with_all = near_duplicates(texts, threshold)
+
+    assert near_duplicates(texts, threshold) == compared_with_all
 
 
 def test_a_copy_is_found_among_many_that_look_like_it() -> None:

@@ -106,7 +106,9 @@ def test_meaning_counts_three_fifths_in_a_hybrid_search_and_words_the_rest() -> 
 
     scores = {memory.id: memory.score for memory in recall.memories}
     assert scores == pytest.approx({"both": 0.6 * 0.75 + 0.4 * 0.5, "similar": 0.6, "worded": 0.4})
-    assert recall.memories[0].trace == {"similarity": 0.6, "keyword": 2.0}
+    assert recall.memories[0].trace == pytest.approx(
+        {"similarity": 0.6, "keyword": 2.0, "by_meaning": 0.6 * 0.75, "by_words": 0.4 * 0.5}
+    )
 
 
 def test_the_share_of_meaning_is_a_setting() -> None:

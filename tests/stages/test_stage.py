@@ -11,6 +11,7 @@ from recall_stages.stage import (
     Fetch,
     Prompt,
     Recall,
+    Reply,
     Search,
     Stage,
     Steps,
@@ -47,7 +48,7 @@ def test_requests_of_one_yield_are_answered_together_in_both_worlds() -> None:
 
     def ask(prompts):
         asked.append([prompt.user for prompt in prompts])
-        return [prompt.user.upper() for prompt in prompts]
+        return [Reply(prompt.user.upper()) for prompt in prompts]
 
     async def ask_async(prompts):
         return ask(prompts)
@@ -117,21 +118,21 @@ def test_of_several_prompts_one_that_fails_has_its_error_in_place_of_a_reply() -
             return Recall(recall.query, text=" and ".join(map(repr, replies)))
 
     def ask(prompts):
-        return ["said", OSError("down")]
+        return [Reply("said"), Reply(OSError("down"))]
 
     async def ask_async(prompts):
         return ask(prompts)
 
     for recall in (
-        run(Keeps().apply(ASKED), ask),
-        asyncio.run(arun(Keeps().apply(ASKED), ask_async)),
+        run(pipeline([Keeps()], ASKED), ask),
+        asyncio.run(arun(pipeline([Keeps()], ASKED), ask_async)),
     ):
         assert recall.text == "'said' and OSError('down')"
 
 
 def test_where_all_prompts_fail_the_first_error_arrives_at_the_yield() -> None:
     def ask(prompts):
-        return [ConnectionError("down"), OSError("late")]
+        return [Reply(ConnectionError("down")), Reply(OSError("late"))]
 
     async def ask_async(prompts):
         return ask(prompts)

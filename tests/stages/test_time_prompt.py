@@ -28,9 +28,8 @@ IN_OTHER_WORDS = {
 
 
 def test_the_prompt() -> None:
-    prompt = time_prompt(ASKED, "the model")
+    prompt = time_prompt(ASKED)
 
-    assert prompt.llm == "the model"
     assert prompt.system == SYSTEM
     assert (
         SYSTEM

@@ -1,14 +1,24 @@
 """What the tests of the store share: a small embedding, and the plain answer to compare with."""
 
 import hashlib
+import os
+import subprocess
+import sys
+import textwrap
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recall_stages.memory import Memory
+from recall_stages.stage import Search
+from recall_stages.store import RecallStore
 
+NOON = datetime(2024, 3, 5, 12, tzinfo=UTC)
 ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Pacific/Apia"]
 
 
@@ -57,3 +67,34 @@ def contents(memories: Sequence[Memory]) -> list[str]:
 
 def ids(memories: Sequence[Memory]) -> list[str]:
     return [memory.id for memory in memories]
+
+
+def best(store: RecallStore, text: str, limit: int = 1, **search: Any) -> list[Memory]:
+    return store.find([Search(text, limit, **search)])[0]
+
+
+def python_process(script: str, *arguments: str) -> subprocess.Popen[str]:
+    tests = Path(__file__).parent.parent
+    paths = [str(tests), str(tests.parent), os.environ.get("PYTHONPATH", "")]
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+    )
+
+
+def opens_elsewhere(path: Path) -> str:
+    """What another process says when it opens a path: how many memories, or which error."""
+    script = """
+        import sys
+        from recall_stages.store import RecallStore
+        from store.kit import SmallEmbedding
+        try:
+            print(RecallStore(sys.argv[1], embedding=SmallEmbedding()).count())
+        except Exception as error:
+            print(type(error).__name__)
+    """
+    return python_process(script, str(path)).communicate(timeout=60)[0].strip()

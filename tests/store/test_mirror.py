@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import chromadb
@@ -15,7 +16,7 @@ from store.kit import SmallEmbedding, contents, ids
 
 from recall_stages.memory import Memory, Scope
 from recall_stages.stage import Search
-from recall_stages.store import RecallStore, kept_rows, mirror, opening, vectors, writer
+from recall_stages.store import RecallStore, kept_memories, mirror, opening, vectors, writer
 from recall_stages.store.vectors import Vectors, unit
 
 
@@ -119,7 +120,7 @@ def test_a_call_asks_for_no_more_than_the_cloud_returns(
 def test_rows_that_find_no_room_are_read_from_the_collection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(kept_rows, "_MOST", 1000)
+    monkeypatch.setattr(kept_memories, "_MOST", 1000)
     monkeypatch.setattr(vectors, "_MOST", 0)
     with RecallStore(embedding=SmallEmbedding()) as store:
         memories = [Memory(id=f"m{n}", content=f"tea word{n}", created_at=n) for n in range(50)]
@@ -149,3 +150,16 @@ def test_kept_vectors_compare_as_exact_arithmetic_does(places: list[int], dice: 
     kept.forget(places[0])
     assert kept.missing(np.array(places)).tolist() == [True] + [False] * (len(places) - 1)
     assert len(kept) == len(places) - 1
+
+
+def test_the_wait_for_the_first_keyword_search_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    small = SmallEmbedding()
+    with RecallStore(tmp_path, embedding=small) as store:
+        store.add(["tea", "coffee"])
+
+    with RecallStore(tmp_path, embedding=small) as store, caplog.at_level("INFO", mirror.__name__):
+        store.find([Search("tea", 5, method="keyword")])
+
+    assert [record.message[:11] for record in caplog.records] == ["reading 2 r", "read 2 rows"]

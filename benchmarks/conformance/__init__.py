@@ -1,0 +1,1 @@
+"""Which compressors and postprocessors keep the promises of `recall_stages.testing`."""

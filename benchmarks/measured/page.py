@@ -1,0 +1,184 @@
+"""The page, section by section, of the figures that are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from benchmarks.measured.figures import Kept
+
+_SETS = {
+    "locomo": "LoCoMo, turn level",
+    "locomo-timed": "LoCoMo, a time phrase added",
+    "beam": "BEAM 100K, message level",
+    "memorybank-en": "MemoryBank, English",
+    "memorybank-zh": "MemoryBank, Chinese",
+}
+_SHOWN = ("recall@5", "recall@10")
+_STOCK = {
+    "langchain_chroma": "langchain-chroma",
+    "langchain_time_weighted": "LangChain, time-weighted",
+    "llamaindex_vector": "LlamaIndex, vector index",
+    "llamaindex_time_weighted": "LlamaIndex, time-weighted",
+}
+
+_INTRO = """\
+# Measured
+
+Printed by `python -m benchmarks.measured` from what the benchmarks wrote; no figure is typed in.
+
+LoCoMo (CC BY-NC) and BEAM (CC BY-SA) are no part of this project: of both it is the half that we
+develop on, so read the figures as those of a development set. Differences under 0.03 on LoCoMo and
+0.035 on BEAM are noise. Timings are of a shared machine with two cores: read them as ratios.
+`benchmarks/README.md` in the sources tells how each is measured, what each part is worth, and what
+was tried and dropped."""
+
+
+def page(kept: Mapping[str, Kept]) -> str:
+    """The page, of the figures that are kept."""
+    sections = [_INTRO]
+    for name, write in _WRITTEN.items():
+        if name in kept:
+            sections.append("\n".join(write(kept[name])))
+    sections.append("\n".join(_versions(kept)))
+    return "\n\n".join(sections) + "\n"
+
+
+def _retrieval(kept: Kept) -> Iterator[str]:
+    yield "## What it finds\n"
+    yield "    python -m benchmarks.retrieval --data DIR [--data DIR ...] --json OUT\n"
+    yield (
+        "The share of the evidence among the first five and ten, through the public retriever with "
+        "its defaults and no model. Dense is the same embedding by cosine alone, which is also "
+        "the order of the predecessor's default flow (ReMe 0.2); RRF fuses it with BM25 by "
+        "rank, as LangChain's `EnsembleRetriever` and LlamaIndex's `QueryFusionRetriever` do.\n"
+    )
+    yield "| set (questions) | ours | BM25 | dense | dense + BM25 (RRF) |"
+    yield "|---|---|---|---|---|"
+    for name, told in _SETS.items():
+        if name in kept["sets"]:
+            one = kept["sets"][name]
+            cells = [_pair(one[system]) for system in ("ours", "bm25", "dense", "rrf")]
+            yield _row(f"{told} ({one['queries']})", *cells)
+    yield "\nWhere we lose: kinds of questions in which plain BM25 finds more in the first five.\n"
+    lost = [
+        f"- {_SETS.get(name, name)}, {category}: {both['ours']['recall@5']:.3f} to "
+        f"{both['bm25']['recall@5']:.3f}"
+        for name, one in kept["sets"].items()
+        for category, both in one["by_category"].items()
+        if both["ours"] and both["ours"]["recall@5"] < both["bm25"]["recall@5"]
+    ]
+    yield from lost or ["- none"]
+
+
+def _stock(kept: Kept) -> Iterator[str]:
+    yield "## The stock pieces\n"
+    yield "    python -m benchmarks.stock --data DIR [--data DIR ...] --json OUT\n"
+    yield (
+        "The same questions, texts and vectors in the retrievers that the frameworks bring, as "
+        "they come. Their time-weighted pieces prefer what is new and read no time in a question.\n"
+    )
+    yield _row("set", *_STOCK.values())
+    yield "|---" * (1 + len(_STOCK)) + "|"
+    for name, told in _SETS.items():
+        if name in kept["sets"]:
+            yield _row(told, *(_pair(kept["sets"][name][system]) for system in _STOCK))
+
+
+def _gate(kept: Kept) -> Iterator[str]:
+    yield "## The search gate\n"
+    yield "    python -m benchmarks.gate --data benchmarks/data/gate_heldout.jsonl --json OUT\n"
+    yield (
+        f"{kept['n']} labelled prompts in five languages, {kept['ms']:.2f} ms each. All but the "
+        "last batch were looked at while cues were added; `benchmarks/README.md` has the figures "
+        "at first sight.\n"
+    )
+    yield "| | precision | recall | false positives |"
+    yield "|---|---|---|---|"
+    for system, told in (("ours", "`SearchGate`"), ("seed", "the gate it replaces")):
+        yield _row(told, *(f"{share:.3f}" for share in kept[system].values()))
+
+
+def _time(kept: Kept) -> Iterator[str]:
+    yield "## Time in a question\n"
+    yield "    python -m benchmarks.time_expressions --data expressions.jsonl --json OUT\n"
+    yield (
+        "Texts with the time that they name: the right days in the first range found (strict), in "
+        "any reading kept (lenient), and nothing found where none is named (silent). "
+        f"{kept['ms']:.2f} ms a text. The `peer_core` sets are the tests of other parsers, which "
+        "contradict each other.\n"
+    )
+    yield "| set | texts | strict | lenient | silent |"
+    yield "|---|---|---|---|---|"
+    for name, one in kept["by_set"].items():
+        shares = (one[share] for share in ("strict", "lenient", "silent"))
+        yield _row(name, one["n"], *("" if each is None else f"{each:.3f}" for each in shares))
+
+
+def _latency(kept: Kept) -> Iterator[str]:
+    yield "## What a question costs\n"
+    yield "    python -m benchmarks.latency --rows 10000 --json OUT\n"
+    yield (
+        "Medians in ms, beside raw Chroma and langchain-chroma in the same run; the embedding free "
+        "for all.\n"
+    )
+    for rows, measured in kept["by_rows"].items():
+        first = measured["first_question_ms"]
+        yield f"{int(rows):,} memories; the first question after opening took {first:.0f} ms.\n"
+        yield "| case | system | ms | x raw Chroma |"
+        yield "|---|---|---|---|"
+        for case, one in measured["cases"].items():
+            for system, ms in one["median_ms"].items():
+                yield _row(case, system, f"{ms:.1f}", f"{one['ratio_to_raw'][system]:.1f}")
+
+
+def _loading(kept: Kept) -> Iterator[str]:
+    yield "## Loading\n"
+    memories = "examples/memorybank/memories.jsonl"
+    yield f"    python -m benchmarks.loading --memories {memories} --json OUT\n"
+    yield (
+        f"{kept['rate']:.0f} memories a second, {kept['rows']} with the default embedding, "
+        f"{kept['rss_mb']} MB of memory at most; {kept['again_rate']:.0f} a second where they are "
+        f"there already. Reading the times that they tell of is {kept['share']:.1%} of that."
+    )
+
+
+def _footprint(kept: Kept) -> Iterator[str]:
+    yield "## Installation and import\n"
+    yield "    python -m benchmarks.footprint --json OUT\n"
+    yield "| installed | MB | packages |"
+    yield "|---|---|---|"
+    for extra, one in kept["installation"].items():
+        name = f"recall-retrievers[{extra}]" if extra else "recall-retrievers"
+        yield _row(f"`{name}`", one["mb"], one["packages"])
+    yield "\n| import | ms of processor time |"
+    yield "|---|---|"
+    for name, one in kept["imports"].items():
+        yield _row(name, one["ms"])
+
+
+def _versions(kept: Mapping[str, Kept]) -> Iterator[str]:
+    yield "## With what\n"
+    yield "| section | versions |"
+    yield "|---|---|"
+    for name, one in kept.items():
+        told = ", ".join(f"{package} {number}" for package, number in one["versions"].items())
+        yield _row(name, told)
+
+
+def _pair(found: Mapping[str, float]) -> str:
+    return " / ".join(f"{found[each]:.3f}" for each in _SHOWN)
+
+
+def _row(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+_WRITTEN: dict[str, Callable[[Kept], Iterator[str]]] = {
+    "retrieval": _retrieval,
+    "stock": _stock,
+    "time_expressions": _time,
+    "gate": _gate,
+    "latency": _latency,
+    "loading": _loading,
+    "footprint": _footprint,
+}

@@ -1,0 +1,57 @@
+"""`recall ask`: what answers a question, and why."""
+
+from __future__ import annotations
+
+import argparse
+
+from rich.console import Console
+
+from recall_stages.cli.collection import Opened, opened
+from recall_stages.cli.output import console, print_json, print_time, recall_json
+from recall_stages.cli.question import add_question, retriever_of
+from recall_stages.explain import explain
+from recall_stages.print_memory import NOTHING_FOUND
+from recall_stages.stage import Recall
+from recall_stages.without_model import recall_without_model
+
+NAME = "ask"
+ABOUT = """\
+ask the memories of a file or collection
+
+Prints the time that was understood, and the memories that answer, the best first, each with how its
+score came about."""
+EXAMPLE = '{program} --memories notes.jsonl "what did I say about the dentist last Tuesday?"'
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_question(parser)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Ask each question and show what it finds."""
+    with opened(given) as collection:
+        retriever = retriever_of(given, collection.store)
+        answers = []
+        if not given.json:
+            _introduce(console(), collection)
+        for question in given.question:
+            recall = recall_without_model(retriever, question, {})
+            if given.json:
+                answers.append(recall_json(question, recall))
+            else:
+                _show(console(), question, recall)
+        if given.json:
+            print_json(answers)
+    return 0
+
+
+def _introduce(out: Console, collection: Opened) -> None:
+    told = f"{collection.store.count()} memories {collection.how} in {collection.name}"
+    out.print(told, style="dim", markup=False)
+
+
+def _show(out: Console, question: str, recall: Recall) -> None:
+    out.print(f"\n{question}", style="bold", markup=False)
+    print_time(out, recall.query.time_ranges)
+    out.print(explain(recall.memories).table() if recall.memories else NOTHING_FOUND)

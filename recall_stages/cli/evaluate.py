@@ -1,0 +1,155 @@
+"""`recall eval`: how well questions of one's own are answered, and what each step adds."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from recall_stages.cli.collection import add_collection, opened
+from recall_stages.cli.output import console, print_json, print_time, range_json
+from recall_stages.evaluation.evaluate import Evaluation
+from recall_stages.evaluation.metrics import MEASURES
+from recall_stages.evaluation.questions import Question, read_questions
+from recall_stages.evaluation.steps import evaluate_steps
+from recall_stages.extract_time import ExtractTime
+from recall_stages.store import RecallStore
+from recall_stages.timeline import TimeRange
+
+NAME = "eval"
+ABOUT = """\
+how well your own questions are answered
+
+Asks questions of which you know the answers, and prints the share of the right memories among the
+first five and ten (recall), how high they stand (nDCG), and how often there is one at all (hit),
+for the search by meaning alone, by words alone, and with each step on top. Then which times were
+read in the questions, and which memories were missed. No model is asked.
+
+Each line of the file of questions is
+  {"question": "...", "relevant": ["id", "id"]}
+with timestamp, timezone, user_id, agent_id, session_id, workspace as you have them."""
+EXAMPLE = "{program} --memories notes.jsonl --queries questions.jsonl --at-least recall@5=0.8"
+
+Read = list[tuple[Question, list[TimeRange]]]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_collection(parser)
+    parser.add_argument(
+        "--queries", metavar="FILE", type=Path, required=True, help="the questions, one a line"
+    )
+    parser.add_argument(
+        "--at-least",
+        metavar="MEASURE=SHARE",
+        type=_bound,
+        action="append",
+        default=[],
+        help=f"return 1 where all steps together stay below; of {', '.join(MEASURES)}; repeatable",
+    )
+
+
+def run(given: argparse.Namespace) -> int:
+    """Ask, count, and show."""
+    questions = [
+        each if each.timezone else each.model_copy(update={"timezone": given.timezone})
+        for each in read_questions(given.queries)
+    ]
+    with opened(given) as collection:
+        _name_missing(collection.store, questions)
+        evaluations = evaluate_steps(collection.store, questions, progress=True)
+    times = _read_times(questions)
+    final = list(evaluations.values())[-1]
+    if given.json:
+        print_json(_json(evaluations, final, times))
+    else:
+        _show(console(), evaluations, final, times)
+    failed = [
+        f"{name} is {final.figures.get(name, 0):.3f}, below {share:g}"
+        for name, share in given.at_least
+        if final.figures.get(name, 0) < share
+    ]
+    for each in failed:
+        print(each, file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _bound(given: str) -> tuple[str, float]:
+    name, _, share = given.partition("=")
+    if name not in MEASURES:
+        raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(MEASURES)}")
+    try:
+        return name, float(share)
+    except ValueError:
+        told = f"expected a share from 0 to 1, as in {name}=0.8; got {share!r}"
+        raise argparse.ArgumentTypeError(told) from None
+
+
+def _name_missing(store: RecallStore, questions: Sequence[Question]) -> None:
+    wanted = sorted({each for question in questions for each in question.relevant})
+    missing = set(wanted) - {memory.id for memory in store.get(wanted)}
+    if missing:
+        some = ", ".join(sorted(missing)[:5])
+        told = f"relevant ids that are not in the collection, {len(missing)} in all: {some}"
+        print(told, file=sys.stderr)
+
+
+def _read_times(questions: Sequence[Question]) -> Read:
+    now = datetime.now(UTC)
+    calendar = ExtractTime()
+    return [(each, calendar.read(each.question, each.moment(now))) for each in questions]
+
+
+def _show(
+    out: Console, evaluations: Mapping[str, Evaluation], final: Evaluation, times: Read
+) -> None:
+    table = Table("", *MEASURES)
+    table.columns[0].no_wrap = True
+    for name, evaluation in evaluations.items():
+        figures = evaluation.figures
+        shown = [f"{figures[each]:.3f}" if each in figures else "-" for each in MEASURES]
+        table.add_row(name, *shown)
+    out.print(table)
+    without = sum(each.figures is None for each in final.answers)
+    out.print(
+        f"{len(final.answers)} questions, of which no memory answers {without}; "
+        f"{final.milliseconds:.0f} ms each (median)."
+    )
+    named = [(question, ranges) for question, ranges in times if ranges]
+    out.print(f"\nQuestions that name a time: {len(named)}", style="bold")
+    for question, ranges in named:
+        out.print(question.question, markup=False, highlight=False)
+        print_time(out, ranges)
+    missed = [each for each in final.answers if each.missed]
+    out.print(f"\nQuestions with memories missed: {len(missed)}", style="bold")
+    for each in missed:
+        ids = ", ".join(sorted(each.missed))
+        told = f"{each.question.question}  {ids}"
+        out.print(told, markup=False, highlight=False, soft_wrap=True)
+
+
+def _json(
+    evaluations: Mapping[str, Evaluation], final: Evaluation, times: Read
+) -> dict[str, object]:
+    return {
+        "questions": len(final.answers),
+        "steps": {
+            name: {**each.figures, "ms": round(each.milliseconds, 2)}
+            for name, each in evaluations.items()
+        },
+        "by_question": [
+            {
+                "question": each.question.question,
+                "found": each.found,
+                "missed": sorted(each.missed),
+                "time": [range_json(one) for one in ranges],
+                **(each.figures or {}),
+            }
+            for each, (_, ranges) in zip(final.answers, times, strict=True)
+        ],
+    }

@@ -1,0 +1,107 @@
+"""`recall explain`: every number behind an answer, also for a memory that did not come back."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rich.table import Table
+
+from recall_stages.cli.collection import opened
+from recall_stages.cli.output import console, print_json, print_time, recall_json
+from recall_stages.cli.question import add_question, retriever_of
+from recall_stages.errors import StoreError
+from recall_stages.memory import Memory
+from recall_stages.print_memory import NOTHING_FOUND
+from recall_stages.stage import Recall
+from recall_stages.store import RecallStore
+from recall_stages.without_model import recall_without_model
+
+NAME = "explain"
+ABOUT = """\
+every number behind an answer, or behind one that is missing
+
+With --id, the place and the numbers of these memories, wherever they came: so you see why one that
+you expected is missing."""
+EXAMPLE = '{program} --memories notes.jsonl --id m17 "what did I say about the dentist?"'
+
+Placed = tuple[int, Memory]
+"""A memory and its place among all that were found, from 1."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_question(parser)
+    parser.add_argument(
+        "--id", action="append", default=[], help="a memory to explain, by its id; repeatable"
+    )
+
+
+def run(given: argparse.Namespace) -> int:
+    """Ask each question, and show the whole trace of what it finds."""
+    answers = []
+    with opened(given) as collection:
+        if given.id:
+            _check_there(collection.store, given.id)
+            given.k = max(given.k, collection.store.count())  # a place for every memory
+        retriever = retriever_of(given, collection.store)
+        for question in given.question:
+            recall = recall_without_model(retriever, question, {})
+            places = _wanted(recall, given.id)
+            shown = replace(recall, memories=tuple(memory for _, memory in places))
+            if given.json:
+                told = recall_json(question, shown)
+                answers.append({**told, "places": [place for place, _ in places]})
+            else:
+                _show(question, shown, places, given.id)
+    if given.json:
+        print_json(answers)
+    return 0
+
+
+def _check_there(store: RecallStore, ids: Sequence[str]) -> None:
+    missing = set(ids) - {memory.id for memory in store.get(ids)}
+    if missing:
+        raise StoreError(f"there is no memory with the id {', '.join(sorted(missing))}")
+
+
+def _wanted(recall: Recall, ids: Sequence[str]) -> list[Placed]:
+    return [
+        (place, memory)
+        for place, memory in enumerate(recall.memories, 1)
+        if not ids or memory.id in ids
+    ]
+
+
+def _show(question: str, recall: Recall, places: Sequence[Placed], ids: Sequence[str]) -> None:
+    out = console()
+    out.print(f"\n{question}", style="bold", markup=False)
+    print_time(out, recall.query.time_ranges)
+    for place, memory in places:
+        table = Table("", "", title=f"{place}. {memory.id}", title_justify="left")
+        table.show_header = False
+        for name, value in _numbers(memory).items():
+            table.add_row(name, str(value))
+        out.print(table, markup=False)
+    found = {memory.id for _, memory in places}
+    for each in ids:
+        if each not in found:
+            out.print(
+                f"{each} was not found: it is outside the scope or the time required, or a copy of "
+                "a memory that was",
+                markup=False,
+                soft_wrap=True,
+            )
+    if not places and not ids:
+        out.print(NOTHING_FOUND)
+
+
+def _numbers(memory: Memory) -> dict[str, object]:
+    zone_time = memory.created_at.isoformat() if memory.created_at else ""
+    told = {"content": memory.content, "recorded": zone_time, "type": memory.memory_type}
+    traced = {
+        name: f"{value:.4f}" if isinstance(value, float) else value
+        for name, value in memory.trace.items()
+    }
+    return {**told, **traced, "score": "" if memory.score is None else f"{memory.score:.4f}"}

@@ -1,0 +1,47 @@
+"""`recall gate`: whether a message needs memories at all."""
+
+from __future__ import annotations
+
+import argparse
+
+from recall_stages.cli.output import console, print_json
+from recall_stages.search_gate import SearchGate
+
+NAME = "gate"
+ABOUT = """\
+whether a message needs memories at all, and why
+
+Returns 0 where memories are needed and 1 where they are not, so that a shell can decide by it."""
+EXAMPLE = '{program} "When is my sister\'s birthday?" && echo ask the memories'
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    parser.add_argument("message", help="what the user says")
+    parser.add_argument(
+        "--threshold",
+        type=float,
+        default=SearchGate.model_fields["threshold"].default,
+        help="the sum from which on memories are searched (3); lower = searched more often",
+    )
+
+
+def run(given: argparse.Namespace) -> int:
+    """Read the message and say yes or no."""
+    reading = SearchGate(threshold=given.threshold).explain(given.message)
+    if given.json:
+        print_json(
+            {
+                "message": given.message,
+                "search": reading.search,
+                "score": reading.score,
+                "threshold": reading.threshold,
+                "cues": [
+                    {"words": words, "kind": kind, "weight": weight}
+                    for words, kind, weight in reading.cues
+                ],
+            }
+        )
+    else:
+        console().print(str(reading), markup=False, highlight=False)
+    return 0 if reading.search else 1

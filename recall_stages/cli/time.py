@@ -1,0 +1,56 @@
+"""`recall time`: what would be understood of the words of time in a text."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import UTC, datetime
+
+from recall_stages.cli.output import console, print_json, print_time, range_json
+from recall_stages.cli.question import add_moment
+from recall_stages.extract_time import ExtractTime, without_time_words
+from recall_stages.timed import Timed
+
+NAME = "time"
+ABOUT = """\
+what is understood of the time in a text
+
+Prints each range with the other readings of its words, and what is left to search for. No model and
+no memories are needed."""
+EXAMPLE = '{program} "what did we plan for early March?" --timestamp 2024-06-12T15:30'
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    parser.add_argument("text", nargs="+", help="one text, or several, each in quotes")
+    add_moment(parser)
+    parser.add_argument("--timezone", help="such as Europe/Berlin (the machine's)")
+    parser.add_argument(
+        "--language", choices=("auto", "en", "zh"), default="auto", help="auto looks at the letters"
+    )
+    parser.add_argument(
+        "--week-start",
+        choices=("monday", "sunday"),
+        default="monday",
+        help='the day on which "last week" begins (monday)',
+    )
+
+
+def run(given: argparse.Namespace) -> int:
+    """Read each text and show what was understood."""
+    moment = Timed(timestamp=given.timestamp, timezone=given.timezone).moment(datetime.now(UTC))
+    calendar = ExtractTime(language=given.language, week_start=given.week_start)
+    out, results = console(), []
+    for text in given.text:
+        ranges = calendar.read(text, moment)
+        searched = without_time_words(text, ranges)
+        if given.json:
+            found = [range_json(each) for each in ranges]
+            results.append({"text": text, "time": found, "searched_for": searched})
+            continue
+        out.print(f"\n{text}", style="bold", markup=False)
+        print_time(out, ranges)
+        found_any = f"searched for: {searched}" if ranges else "no time is named"
+        out.print(found_any, markup=False, highlight=False)
+    if given.json:
+        print_json({"asked_at": moment.isoformat(), "texts": results})
+    return 0

@@ -1,0 +1,50 @@
+"""What replies look like, for models that are given a form beside the prompt.
+
+A form only tells the model; whatever it fills in is taken as it is, and read and checked as any
+other reply: the number of a memory that does not exist is no reason to ask again.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+
+T = TypeVar("T")
+
+
+def _as_it_is(value: object, check: ValidatorFunctionWrapHandler) -> object:
+    try:
+        return check(value)
+    except ValidationError:
+        return value
+
+
+Loose = Annotated[T, WrapValidator(_as_it_is)]
+"""A type that a form names and does not insist on."""
+
+
+class Judgement(BaseModel):
+    """How a memory was judged: its number, and a score from 0.0 to 1.0."""
+
+    memory: int
+    score: float
+
+
+class Told(BaseModel):
+    """A sentence, and the numbers of the memories that it rests on."""
+
+    text: str
+    memories: list[int]
+
+
+def written(form: BaseModel) -> str:
+    """A form that a model filled in, as the reply that it would have written.
+
+    Examples:
+        >>> class Scores(BaseModel):
+        ...     scores: Loose[list[Judgement]]
+        >>> written(Scores(scores=[{"memory": "one"}]))
+        '{"scores":[{"memory":"one"}]}'
+    """
+    return form.model_dump_json(warnings=False)

@@ -1,0 +1,102 @@
+"""Which errors of a model call pass by themselves: too many requests, a dropped connection.
+
+No client is imported: an error is known by the HTTP status that it carries, as those of OpenAI,
+Anthropic, httpx, requests, Google and AWS do, else by the names of its classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+_STATUSES = frozenset({429, 503, 529})  # too many requests, unavailable, overloaded (Anthropic's)
+_NAMES = frozenset(
+    {
+        # turned away
+        "RateLimitError",
+        "ResourceExhausted",
+        "OverloadedError",
+        "ServiceUnavailable",
+        "ServiceUnavailableError",
+        "ThrottlingException",
+        "TooManyRequests",
+        "TooManyRequestsError",
+        # dropped
+        "APIConnectionError",
+        "ClientConnectionError",  # aiohttp
+        "ConnectionError",  # Python's own, and requests
+        "NetworkError",  # httpx
+        "RemoteProtocolError",
+    }
+)
+_SPENT = "insufficient_quota"  # what OpenAI says, with a 429, where the money is spent
+_DEEPEST = 5  # errors that an error was raised from
+
+
+def passes(error: BaseException) -> bool:
+    """Whether the same call may succeed a little later; a timeout may not be tried again.
+
+    Examples:
+        >>> passes(ConnectionResetError("by peer")), passes(TimeoutError()), passes(KeyError("x"))
+        (True, False, False)
+    """
+    return next((said for each in _chain(error) if (said := _passes(each)) is not None), False)
+
+
+def retry_after(error: BaseException) -> float | None:
+    """The seconds after which the server wants to be asked again; None = it did not say."""
+    for each in _chain(error):
+        headers = getattr(getattr(each, "response", None), "headers", None)
+        if isinstance(headers, Mapping):
+            said = next((v for k, v in headers.items() if str(k).lower() == "retry-after"), None)
+            if said is not None:
+                return _seconds(str(said))
+    return None
+
+
+def _passes(error: BaseException) -> bool | None:
+    """The same of one error alone; None = nothing can be told from it."""
+    if getattr(error, "code", None) == _SPENT:
+        return False
+    status = _status(error)
+    if status is not None:
+        return status in _STATUSES
+    names = [each.__name__ for each in type(error).__mro__]
+    if any("Timeout" in name for name in names):
+        return False
+    return True if _NAMES.intersection(names) else None
+
+
+def _status(error: BaseException) -> int | None:
+    response = getattr(error, "response", None)
+    if isinstance(response, Mapping):  # botocore
+        metadata = response.get("ResponseMetadata")
+        found = [metadata.get("HTTPStatusCode")] if isinstance(metadata, Mapping) else []
+    else:
+        holders = (error, response)
+        found = [getattr(each, name, None) for each in holders for name in ("status_code", "code")]
+    return next((int(each) for each in found if isinstance(each, int) and each >= 100), None)
+
+
+def _seconds(said: str) -> float | None:
+    """Both forms of the header: a number of seconds, or a date."""
+    try:
+        return max(float(said), 0.0)
+    except ValueError:
+        pass
+    try:
+        moment = parsedate_to_datetime(said)
+    except ValueError:
+        return None
+    return max((moment - datetime.now(moment.tzinfo or UTC)).total_seconds(), 0.0)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """An error, and what it was raised from: frameworks wrap those of their clients."""
+    each: BaseException | None = error
+    for _ in range(_DEEPEST):
+        if each is None:
+            return
+        yield each
+        each = each.__cause__

@@ -1,0 +1,58 @@
+"""The flows of the seeds: which stages, in which order, in the classes of whichever face asks."""
+# ruff: noqa: D102, N802 - the properties hand out the classes that they are named after
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from recall_stages.build_query import BuildQuery
+from recall_stages.extract_time import ExtractTime
+from recall_stages.fuse_rerank import FuseRerank
+from recall_stages.memory import Filter
+from recall_stages.merge_memory import MergeMemory
+from recall_stages.rerank_memory import RerankMemory
+from recall_stages.rewrite_memory import RewriteMemory
+from recall_stages.semantic_rank import SemanticRank
+from recall_stages.stage import Stage
+from recall_stages.stale_reflections import StaleReflections
+
+TASKS: Filter = {"memory_type": "task"}
+"""What the task flows look for, unless a filter is set."""
+
+
+class StageClasses(Protocol):
+    """The stages as a face wears them: its module of compressors or postprocessors."""
+
+    @property
+    def BuildQuery(self) -> type[BuildQuery]: ...
+    @property
+    def ExtractTime(self) -> type[ExtractTime]: ...
+    @property
+    def FuseRerank(self) -> type[FuseRerank]: ...
+    @property
+    def MergeMemory(self) -> type[MergeMemory]: ...
+    @property
+    def RerankMemory(self) -> type[RerankMemory]: ...
+    @property
+    def RewriteMemory(self) -> type[RewriteMemory]: ...
+    @property
+    def SemanticRank(self) -> type[SemanticRank]: ...
+    @property
+    def StaleReflections(self) -> type[StaleReflections]: ...
+
+
+def personal_stages(face: StageClasses, llm: object, *, rewrite: bool) -> list[Stage]:
+    """Time extracted, then what was retrieved ranked, fused and, if so wished, rewritten."""
+    rank = [] if llm is None else [face.SemanticRank(llm=llm)]
+    tell = [face.RewriteMemory(llm=llm)] if rewrite else []
+    return [face.ExtractTime(llm=llm), *rank, face.StaleReflections(), face.FuseRerank(), *tell]
+
+
+def task_stages(face: StageClasses, llm: object) -> list[Stage]:
+    """A query built, then what was retrieved reranked and rewritten."""
+    return [face.BuildQuery(llm=llm), face.RerankMemory(llm=llm), face.RewriteMemory(llm=llm)]
+
+
+def simple_task_stages(face: StageClasses) -> list[Stage]:
+    """A query built, then what was retrieved merged; no model."""
+    return [face.BuildQuery(), face.MergeMemory()]

@@ -1,0 +1,74 @@
+"""Memories as they stand in the collection: Chroma takes 0.1 ms to hand one over, this 0.005."""
+
+from __future__ import annotations
+
+import json
+
+from pydantic_core import from_json
+
+from recall_stages.memory import Memory
+from recall_stages.store.moments import from_milliseconds, to_milliseconds
+from recall_stages.store.rows import scope_of
+from recall_stages.timeline.interval import format_interval, parse_interval
+
+_MOST = 256_000_000  # bytes: 700,000 memories of a sentence; further ones are read from Chroma
+_PLAIN = (
+    "id",
+    "content",
+    "memory_type",
+    "when_to_use",
+    "author",
+    "said_before",
+    "turn_before",
+    "quality",
+    "metadata",
+)
+_FIELDS = {*_PLAIN, "created_at", "events", "scope", "score", "trace", "source"}
+
+
+class KeptMemories:
+    """Memories by their place in the `Roster`, as text: an object takes five times the room."""
+
+    def __init__(self) -> None:
+        self._written: dict[int, bytes] = {}
+        self._size = 0
+
+    def keep(self, place: int, memory: Memory) -> None:
+        """Keep a memory, in place of what was there, as long as there is room."""
+        self.forget(place)
+        written = _write(memory)
+        if self._size + len(written) <= _MOST:
+            self._written[place] = written
+            self._size += len(written)
+
+    def forget(self, place: int) -> None:
+        """The row at a place is gone."""
+        self._size -= len(self._written.pop(place, b""))
+
+    def get(self, place: int) -> Memory | None:
+        """The memory at a place; None where it is not kept."""
+        written = self._written.get(place)
+        return None if written is None else _read(written)
+
+
+def _write(memory: Memory) -> bytes:
+    created = memory.created_at
+    return json.dumps(
+        [
+            [getattr(memory, name) for name in _PLAIN],
+            None if created is None else to_milliseconds(created),
+            [format_interval(each) for each in memory.events],
+            [owner or "" for _, owner in memory.scope],
+        ]
+    ).encode()
+
+
+def _read(written: bytes) -> Memory:
+    plain, created, events, owners = from_json(written)
+    values: dict[str, object] = dict(zip(_PLAIN, plain, strict=True))
+    values["created_at"] = None if created is None else from_milliseconds(created)
+    values["events"] = tuple(parse_interval(each) for each in events)
+    values["scope"] = scope_of(*owners)
+    values["score"] = values["source"] = None
+    values["trace"] = {}
+    return Memory.trusted(values, _FIELDS)

@@ -1,0 +1,28 @@
+"""What every compressor and postprocessor owes the list it stands in, as checks to run on yours.
+
+Needs no test framework. The faces bring it to LangChain's document compressors
+(`langchain_recall.testing`) and to LlamaIndex's node postprocessors (`llamaindex_recall.testing`).
+"""
+
+from recall_stages.testing.check import Check, ContractError, Verdict
+from recall_stages.testing.checks import CHECKS
+from recall_stages.testing.items import ITEMS, Item
+from recall_stages.testing.replies import NUMBERINGS, UNUSABLE, WRAPPINGS
+from recall_stages.testing.script import next_reply
+from recall_stages.testing.subject import Reply, Subject, Trial
+
+__all__ = [
+    "CHECKS",
+    "ITEMS",
+    "NUMBERINGS",
+    "UNUSABLE",
+    "WRAPPINGS",
+    "Check",
+    "ContractError",
+    "Item",
+    "Reply",
+    "Subject",
+    "Trial",
+    "Verdict",
+    "next_reply",
+]

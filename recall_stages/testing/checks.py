@@ -1,0 +1,207 @@
+"""The promises, each a function that looks at both ways of asking: sync and async."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from recall_stages.testing.check import AnySubject, Check, ContractError, NotApplicable, raised
+from recall_stages.testing.items import BARE, ITEMS, MARK, TIED, Item
+from recall_stages.testing.replies import ERRORS, NUMBERINGS, UNUSABLE, WRAPPINGS
+
+_PLAIN = (str, int, float, bool, type(None))
+
+
+def _nothing_in(subject: AnySubject) -> None:
+    for is_async in (False, True):
+        trial = subject.trial(is_async)
+        found = trial.use([])
+        _expect(not found, f"{len(found)} came out of nothing")
+        _expect(not trial.asked, f"the model was asked about nothing, {trial.asked} time(s)")
+
+
+def _unaltered(subject: AnySubject) -> None:
+    for is_async in (False, True):
+        given = [subject.write(item) for item in ITEMS]
+        before = copy.deepcopy(given)
+        subject.trial(is_async).use(given)
+        for was, now in zip(before, given, strict=True):
+            _expect(was == now, _altered(subject.read(was), subject.read(now)))
+
+
+def _ids(subject: AnySubject) -> None:
+    for found in _both_ways(subject, ITEMS):
+        lost = [item.id for item in found if item.id not in {each.id for each in ITEMS}]
+        _expect(not lost, f"ids that nobody gave: {lost}")
+
+
+def _subset(subject: AnySubject) -> None:
+    for found in _both_ways(subject, ITEMS):
+        _given_once(found)
+
+
+def _metadata(subject: AnySubject) -> None:
+    for found in _both_ways(subject, ITEMS):
+        for item in found:
+            kept = {name: item.metadata.get(name) for name in (MARK, "stars")}
+            _expect(kept["stars"] == 3 and kept[MARK] is not None, f"of {item.id!r} it kept {kept}")
+
+
+def _ties(subject: AnySubject) -> None:
+    for found in _both_ways(subject, TIED):
+        places = [str(item.metadata.get(MARK)) for item in found]
+        _expect(places == sorted(places), f"equal items came back as {places}")
+
+
+def _sync_is_async(subject: AnySubject) -> None:
+    sync, later = _both_ways(subject, ITEMS)
+    _expect(
+        [(item.id, item.content) for item in sync] == [(item.id, item.content) for item in later],
+        f"sync {[item.id for item in sync]}, async {[item.id for item in later]}",
+    )
+    for one, other in zip(sync, later, strict=True):
+        # What looks at the clock sees it twice, so scores may differ in the last digits.
+        same = one.score == other.score or math.isclose(
+            one.score or 0, other.score or 0, rel_tol=1e-6
+        )
+        _expect(same, f"the score of {one.id!r} is {one.score} in sync, {other.score} in async")
+        _expect(
+            set(one.metadata) == set(other.metadata),
+            f"the metadata of {one.id!r} is named {set(one.metadata) ^ set(other.metadata)} in one",
+        )
+
+
+def _plain(subject: AnySubject) -> None:
+    for is_async in (False, True):
+        for thing in subject.trial(is_async).use([subject.write(item) for item in ITEMS]):
+            item = subject.read(thing)
+            score_is_plain = item.score is None or (
+                type(item.score) in (int, float) and math.isfinite(item.score)
+            )
+            _expect(score_is_plain, f"a score is {item.score!r} of {type(item.score)}")
+            odd = [name for name, value in item.metadata.items() if not _is_plain(value)]
+            _expect(not odd, f"metadata {odd} are no plain values")
+
+
+def _bare(subject: AnySubject) -> None:
+    for found in _both_ways(subject, BARE):
+        _given_once(found)
+
+
+def _failing(subject: AnySubject) -> None:
+    _asks_a_model(subject)
+    for name, error in ERRORS.items():
+        for found in _said(subject, name, error):
+            _nothing_lost(found, name)
+
+
+def _odd(subject: AnySubject) -> None:
+    _asks_a_model(subject)
+    for name, reply in _odd_replies(subject):
+        for found in _said(subject, name, reply):
+            _given_once(found, f"after {name}, ")
+
+
+def _kept(subject: AnySubject) -> None:
+    _asks_a_model(subject)
+    for name, reply in UNUSABLE.items():
+        for found in _said(subject, name, reply):
+            _nothing_lost(found, name)
+
+
+CHECKS: tuple[Check, ...] = (
+    Check("empty", "nothing in, nothing out, and no model asked", _nothing_in),
+    Check("unaltered", "what is given is not altered", _unaltered),
+    Check("ids", "every result has the id of an item that was given", _ids),
+    Check("subset", "every result is an item that was given, once, with text of its own", _subset),
+    Check("metadata", "what an item's metadata says is kept", _metadata),
+    Check("ties", "equal items keep their order", _ties),
+    Check("async", "sync and async say the same", _sync_is_async),
+    Check("plain", "scores and metadata are plain Python values, which JSON can carry", _plain),
+    Check("bare", "items without scores and dates are no error", _bare),
+    Check("failing", "a model that fails raises nothing and loses nothing", _failing),
+    Check("odd", "an odd reply raises nothing and invents nothing", _odd),
+    Check("kept", "a reply that is no answer raises nothing and loses nothing", _kept),
+)
+"""The promises, in the order in which a table shows them."""
+
+
+def _expect(kept: bool, otherwise: str) -> None:
+    if not kept:
+        raise ContractError(otherwise)
+
+
+def _both_ways(subject: AnySubject, items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
+    def use(is_async: bool) -> list[Item]:
+        trial = subject.trial(is_async, count=len(items))
+        return subject.results(trial.use([subject.write(item) for item in items]))
+
+    return use(False), use(True)
+
+
+def _said(subject: AnySubject, name: str, reply: object) -> Iterator[list[Item]]:
+    """What comes back, both ways, where the model says this."""
+    for is_async in (False, True):
+        trial = subject.trial(is_async, reply)
+        try:
+            found = trial.use([subject.write(item) for item in ITEMS])
+        except Exception as error:
+            way = "async" if is_async else "sync"
+            raise ContractError(f"after {name} ({way}) it {raised(error)}") from error
+        yield subject.results(found)
+
+
+def _asks_a_model(subject: AnySubject) -> None:
+    trial = subject.trial(False)
+    trial.use([subject.write(item) for item in ITEMS])
+    if subject.reply is None or not trial.asked:
+        raise NotApplicable("it asks no model")
+
+
+def _odd_replies(subject: AnySubject) -> Iterator[tuple[str, object]]:
+    reply = subject.reply
+    assert reply is not None  # noqa: S101 - `_asks_a_model` has looked
+    for name, numbers in NUMBERINGS.items():
+        yield f"numbers {name}", reply(numbers(len(ITEMS)))
+    good = reply([*range(1, len(ITEMS) + 1)])
+    if isinstance(good, str):
+        yield from ((name, wrap(good)) for name, wrap in WRAPPINGS.items())
+
+
+def _altered(was: Item, now: Item) -> str:
+    names = {
+        n for n in (*was.metadata, *now.metadata) if was.metadata.get(n) != now.metadata.get(n)
+    }
+    parts = {
+        "its text": was.content != now.content,
+        "its score": was.score != now.score,
+        f"its metadata {sorted(names)}": bool(names),
+    }
+    changed = [part for part, is_changed in parts.items() if is_changed]
+    return f"{was.id!r} was altered: {', '.join(changed) or 'in its inner parts'}"
+
+
+def _given_once(found: Sequence[Item], when: str = "") -> None:
+    marks = [item.metadata.get(MARK) for item in found]
+    _expect(len(marks) == len(set(marks)), f"{when}items came back twice: {marks}")
+    given = {item.id: item.content for item in ITEMS}
+    for item, mark in zip(found, marks, strict=True):
+        _expect(mark in given, f"{when}{item.id!r} came back, which nobody gave")
+        text = given[str(mark)]
+        own = item.content in text or text in item.content
+        _expect(own, f"{when}{item.content!r:.80} came back in the place of {text!r}")
+
+
+def _nothing_lost(found: Sequence[Item], after: str) -> None:
+    _given_once(found, f"after {after}, ")
+    lost = {item.id for item in ITEMS} - {item.metadata.get(MARK) for item in found}
+    _expect(not lost, f"after {after}, {sorted(lost)} were lost")
+
+
+def _is_plain(value: object) -> bool:
+    if type(value) is list:
+        return all(_is_plain(each) for each in value)
+    if isinstance(value, Mapping):
+        return all(type(k) is str and _is_plain(v) for k, v in value.items())
+    return type(value) in _PLAIN and not (type(value) is float and not math.isfinite(value))

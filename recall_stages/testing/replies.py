@@ -1,0 +1,65 @@
+"""What models say when they are asked for something to be read by a program, and should not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+_HUGE = 2_000_000
+
+UNUSABLE: Mapping[str, str] = {
+    "a refusal": "I cannot help with that.",
+    "nothing": "",
+    "spaces": " \n\t ",
+    "the word None": "None",
+    "null": "null",
+    "a number": "42",
+    "true": "true",
+    "an empty object": "{}",
+    "a refusal in Chinese": "抱歉，我无法回答这个问题。",
+    "a refusal as JSON": '{"error": "I cannot help with that."}',
+    "a question back": "Which memories do you mean?",
+    "only a fence": "```json\n```",
+    "XML": '<scores><score memory="1">0.9</score></scores>',
+    "an error page": "<html><body>502 Bad Gateway</body></html>",
+    "control characters": "\x00\x01\x02\x1b[31m",
+    "right-to-left marks": "\u202e}]1 :yromem[{",
+    "nested too deep": "[" * 50_000 + "]" * 50_000,
+    "objects nested too deep": '{"a":' * 20_000 + "1" + "}" * 20_000,
+    "two megabytes": "x" * _HUGE,
+    "many braces": "{[" * 20_000,
+}
+"""Replies in which nobody can find an answer, by name."""
+
+ERRORS: Mapping[str, Exception] = {
+    "a connection error": ConnectionError("the model is down"),
+    "a timeout": TimeoutError("too slow"),
+    "an error of the framework": ValueError("bad request: " + "x" * 5_000),
+    "an error without words": RuntimeError(),
+}
+"""What calls of a model raise, by name."""
+
+WRAPPINGS: Mapping[str, Callable[[str], str]] = {
+    "fenced": lambda said: f"```json\n{said}\n```",
+    "a fence that is never closed": lambda said: f"```\n{said}",
+    "prose before": lambda said: f"Sure, here you are: {said}",
+    "prose after": lambda said: f"{said}\nI hope that this helps!",
+    "prose in another language": lambda said: f"好的，结果如下：\n{said}\n如上所述。",
+    "after a thought": lambda said: f"<think>Is it 3 or 7?</think>{said}",
+    "said twice": lambda said: f"{said}\n{said}",
+    "cut off": lambda said: said[: max(len(said) // 2, 12)],  # a word is said whole
+    "a byte order mark": lambda said: "\ufeff" + said,
+}
+"""What models put around a good reply, or take away from it, by name."""
+
+NUMBERINGS: Mapping[str, Callable[[int], Sequence[int]]] = {
+    "doubled": lambda count: [1] * count,
+    "all twice": lambda count: [*range(1, count + 1)] * 2,
+    "one unknown": lambda count: [*range(1, count + 1), count + 5],
+    "all unknown": lambda count: [count + place for place in range(2, count + 2)],
+    "a zero": lambda count: [0, *range(1, count + 1)],
+    "a negative one": lambda count: [-1, *range(1, count + 1)],
+    "a huge one": lambda count: [10**40, *range(1, count + 1)],
+    "only one": lambda count: [count],
+    "none": lambda _: [],
+}
+"""The numbers that a reply names, of so many items numbered from 1, by name."""

@@ -1,0 +1,234 @@
+"""Where LangChain users put a retriever or a stage: each of LangChain's own ways, unchanged."""
+
+import asyncio
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from faces.adapters import ScriptedChat
+from faces.conftest import NOW
+from langchain_core.documents import Document
+from langchain_core.load import dumps, loads
+from langchain_core.runnables import (
+    ConfigurableField,
+    Runnable,
+    RunnableLambda,
+    RunnablePassthrough,
+)
+from test_house import STAGES
+
+import langchain_recall
+from langchain_recall import FuseRerank, RecallRetriever, RecencyRank, SemanticRank
+from recall_stages.store import RecallStore
+
+BOB = {"configurable": {"user_id": "bob", "timestamp": "2024-03-06T12:00:00Z", "k": 1}}
+
+
+@pytest.fixture
+def retriever(store: RecallStore) -> RecallRetriever:
+    return RecallRetriever(store=store, timestamp=NOW, timezone="UTC", k=2)
+
+
+@pytest.fixture(params=["sync", "async"])
+def ask(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
+    """Invoke a runnable either way; of what it returns, the ids."""
+    with asyncio.Runner() as runner:
+
+        def invoke(runnable: Any, given: Any, config: Any = None, **named: Any) -> list[str]:
+            if request.param == "async":
+                return _ids(runner.run(runnable.ainvoke(given, config, **named)))
+            return _ids(runnable.invoke(given, config, **named))
+
+        yield invoke
+
+
+def _ids(documents: list[Document]) -> list[str]:
+    return [each.id or "" for each in documents]
+
+
+def _settings(**configurable: Any) -> dict[str, Any]:
+    return {"configurable": configurable}
+
+
+# -- the retriever --------------------------------------------------------------------------------
+
+
+def test_configurable_fields_of_the_retriever(retriever: RecallRetriever, ask: Any) -> None:
+    settable = retriever.configurable_fields(
+        k=ConfigurableField(id="how_many"), stages=ConfigurableField(id="flow")
+    )
+
+    assert ask(settable, "dentist") == ["fear", "moved"]
+    assert ask(settable, "dentist", _settings(how_many=1)) == ["fear"]
+    assert ask(settable, "dentist", _settings(flow=[RecencyRank()])) == ["bob", "filling"]
+    with pytest.raises(ValueError, match="greater than or equal to 1"):
+        ask(settable, "dentist", _settings(how_many=0))
+
+
+def test_configurable_alternatives_of_the_retriever(
+    store: RecallStore, retriever: RecallRetriever, ask: Any
+) -> None:
+    of_bob = RecallRetriever(store=store, scope={"user_id": "bob"})
+    settable = retriever.configurable_alternatives(
+        ConfigurableField(id="whose"), default_key="all", of_bob=of_bob
+    )
+
+    assert ask(settable, "dentist") == ["fear", "moved"]
+    assert ask(settable, "dentist", _settings(whose="of_bob")) == ["bob"]
+
+
+def test_with_config_and_bind_of_the_retriever(retriever: RecallRetriever, ask: Any) -> None:
+    assert ask(retriever.with_config(BOB), "dentist") == ["bob"]
+    assert ask(retriever.bind(k=1, scope={"user_id": "bob"}), "dentist") == ["bob"]
+
+
+def test_with_retry_and_with_fallbacks_of_the_retriever(
+    retriever: RecallRetriever, ask: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find, afind = retriever.store.find, retriever.store.afind
+    failures = iter([ConnectionError("the server is down")] * 2)
+
+    def shaky(searches: Any) -> Any:
+        for error in failures:
+            raise error
+        return find(searches)
+
+    async def ashaky(searches: Any) -> Any:
+        for error in failures:
+            raise error
+        return await afind(searches)
+
+    monkeypatch.setattr(retriever.store, "find", shaky)
+    monkeypatch.setattr(retriever.store, "afind", ashaky)
+    again = retriever.with_retry(wait_exponential_jitter=False, stop_after_attempt=2)
+    empty: Runnable[Any, Any] = RunnableLambda(lambda _: [])
+
+    assert ask(retriever.with_fallbacks([empty]), "dentist") == []
+    assert ask(again, "dentist") == ["fear", "moved"]
+
+
+def test_batch_of_the_retriever_keeps_each_users_memories_apart(
+    retriever: RecallRetriever,
+) -> None:
+    questions = ["dentist"] * 20
+    users = ["ann", "bob"] * 10
+    configs: Any = [_settings(user_id=user) for user in users]
+
+    batched = retriever.batch(questions, configs)
+    abatched = asyncio.run(retriever.abatch(questions, configs))
+
+    assert batched == abatched
+    assert [{each.metadata["user_id"] for each in found} for found in batched] == [
+        {user} for user in users
+    ]
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        lambda retriever: RunnablePassthrough() | retriever,
+        lambda retriever: {"found": retriever} | RunnableLambda(lambda given: given["found"]),
+        lambda retriever: RunnableLambda(retriever.invoke, retriever.ainvoke),
+        lambda retriever: (
+            RunnableLambda(lambda question: {"query": question})
+            | RunnablePassthrough.assign(found=retriever)
+            | RunnableLambda(lambda given: given["found"])
+        ),
+    ],
+    ids=["sequence", "parallel", "function", "assign"],
+)
+def test_the_root_call_of_a_chain_says_who_when_and_how_many(
+    retriever: RecallRetriever, ask: Any, chain: Callable[..., Any]
+) -> None:
+    assert ask(chain(retriever), "the dentist yesterday", BOB) == ["bob"]
+    assert ask(chain(retriever), "dentist") == ["fear", "moved"]
+
+
+def test_a_question_of_the_root_call_is_read_against_its_timestamp(
+    retriever: RecallRetriever,
+) -> None:
+    chain = RunnablePassthrough() | retriever
+
+    [found] = chain.invoke("the dentist yesterday", BOB)
+
+    assert found.metadata["recall_time_range"].startswith("2024-03-05T00:00:00+00:00/2024-03-06")
+
+
+def test_what_the_config_says_wrongly_is_named(retriever: RecallRetriever, ask: Any) -> None:
+    for wrong in ({"k": 0}, {"timestamp": "soonish"}, {"user_id": 7}, {"timezone": "Mars"}):
+        [name] = wrong
+        with pytest.raises(ValueError, match=name):
+            ask(retriever, "dentist", _settings(**wrong))
+
+
+def test_a_store_says_that_it_cannot_be_pickled(retriever: RecallRetriever) -> None:
+    with pytest.raises(TypeError, match="can be neither pickled nor copied; hand on its path"):
+        pickle.dumps(retriever)
+
+
+# -- the stages -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def given(retriever: RecallRetriever) -> dict[str, Any]:
+    return {"query": "dentist", "documents": retriever.invoke("dentist")}
+
+
+def test_configurable_fields_and_alternatives_of_a_stage(given: dict[str, Any], ask: Any) -> None:
+    counted = FuseRerank().configurable_fields(top_n=ConfigurableField(id="top_n"))
+    chosen = FuseRerank().configurable_alternatives(ConfigurableField(id="by"), date=RecencyRank())
+
+    assert ask(counted, given) == ["fear", "moved"]
+    assert ask(counted, given, _settings(top_n=1)) == ["fear"]
+    assert ask(chosen, given, _settings(by="date")) == ["moved", "fear"]
+
+
+def test_a_stage_with_retry_fallbacks_config_and_batch(given: dict[str, Any], ask: Any) -> None:
+    stage = RecencyRank()
+
+    for wrapped in (
+        stage.with_retry(wait_exponential_jitter=False),
+        stage.with_fallbacks([FuseRerank()]),
+        stage.with_config(run_name="newest first"),
+    ):
+        assert ask(wrapped, given) == ["moved", "fear"]
+    assert [_ids(found) for found in stage.batch([given, given])] == [["moved", "fear"]] * 2
+    assert _ids(asyncio.run(stage.abatch([given]))[0]) == ["moved", "fear"]
+
+
+def test_a_stage_says_what_it_takes() -> None:
+    taken = FuseRerank().get_input_jsonschema()["$defs"]["CompressorInput"]
+
+    assert taken["required"] == ["query", "documents"]
+    assert FuseRerank().get_output_jsonschema()["items"] == {"$ref": "#/$defs/Document"}
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_every_stage_can_be_written_down_and_read_again(name: str) -> None:
+    made = getattr(langchain_recall, name)(timezone="Asia/Tokyo")
+
+    read = loads(dumps(made), valid_namespaces=["langchain_recall"], allowed_objects=[type(made)])
+    unpickled = pickle.loads(pickle.dumps(made))
+
+    for back in (read, unpickled):
+        assert type(back) is type(made)
+        assert back.model_dump() == made.model_dump()
+        assert back.timezone == "Asia/Tokyo"
+
+
+def test_a_stage_is_never_written_down_without_its_model() -> None:
+    """Read again it would silently ask none."""
+    written = dumps(SemanticRank(llm=ScriptedChat(replies=["{}"])))
+
+    assert '"ScriptedModel"' in written
+    with pytest.raises(NotImplementedError, match="doesn't implement serialization"):
+        loads(written, valid_namespaces=["langchain_recall"], allowed_objects=[SemanticRank])
+
+
+def test_a_stage_takes_its_model_along_when_it_is_pickled(given: dict[str, Any]) -> None:
+    model = ScriptedChat(replies=['{"scores": [{"memory": 2, "score": 1.0}]}'])
+
+    back = pickle.loads(pickle.dumps(SemanticRank(llm=model)))
+
+    assert _ids(back.invoke(given)) == ["moved", "fear"]

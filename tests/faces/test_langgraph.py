@@ -1,0 +1,151 @@
+"""LangGraph: the example as it is printed, and checkpoints that carry what was recalled."""
+
+import asyncio
+import importlib.util
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from faces.conftest import NOW
+from langchain.agents import create_agent
+from langchain_core.documents import Document
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+from langchain_recall import RecallRetriever, create_recall_tool
+from recall_stages.store import RecallStore
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "langgraph_memory.py"
+
+
+@pytest.fixture
+def saver() -> InMemorySaver:
+    """Checkpoints of what LangGraph takes to be safe, and nothing pickled."""
+    return InMemorySaver(serde=JsonPlusSerializer(allowed_msgpack_modules=None))
+
+
+@pytest.fixture(scope="module")
+def example() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("langgraph_memory", EXAMPLE)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where LangGraph looks up what the state's annotations name
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_example_prints_what_it_recalled() -> None:
+    done = subprocess.run(
+        [sys.executable, EXAMPLE],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+        cwd=EXAMPLE.parents[1],
+        env={"PYTHONPATH": str(EXAMPLE.parents[1])},
+    )
+
+    assert done.stdout.splitlines() == [
+        "recalled: The dentist on Elm Street filled a molar today. (on Monday)",
+        "answered: A molar, on Elm Street.",
+        "the checkpoint has 2 messages, 2 found",
+    ]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_conversation_goes_on_from_its_checkpoint(
+    example: ModuleType, words: Any, saver: InMemorySaver, is_async: bool
+) -> None:
+    model = FakeListChatModel(responses=["A molar?", "Yes."])
+    monday, tuesday = "2024-03-04T18:00:00Z", "2024-03-05T08:00:00Z"
+
+    def ask(graph: Any, text: str, config: Any) -> Any:
+        given = {"messages": [("user", text)]}
+        return (
+            asyncio.run(graph.ainvoke(given, config)) if is_async else graph.invoke(given, config)
+        )
+
+    with RecallStore(embedding=words) as store, warnings.catch_warnings():
+        warnings.simplefilter("error")  # LangGraph warns of what a checkpoint cannot carry safely
+        graph = example.chat_graph(store, model, saver)
+        ask(graph, "The dentist filled a molar.", example.turn("1", monday))
+        resumed = example.chat_graph(store, model, saver)  # as after a restart
+        ask(resumed, "What did the dentist do yesterday?", example.turn("1", tuesday))
+        kept = resumed.get_state(example.turn("1", tuesday)).values
+        stored = store.get([message.id for message in kept["messages"]])
+
+        assert [message.text for message in kept["messages"]] == [
+            "The dentist filled a molar.",
+            "A molar?",
+            "What did the dentist do yesterday?",
+            "Yes.",
+        ]
+        assert kept["recalled"][0].page_content == "The dentist filled a molar."
+        assert type(kept["recalled"][0].metadata["relevance_score"]) is float
+        assert store.count() == 4
+        assert [f"{each.created_at:%A}" for each in stored] == ["Monday"] * 2 + ["Tuesday"] * 2
+
+
+def test_two_users_of_the_graph_have_memories_of_their_own(
+    example: ModuleType, words: Any, saver: InMemorySaver
+) -> None:
+    with RecallStore(embedding=words) as store:
+        graph = example.chat_graph(store, FakeListChatModel(responses=["Good."]), saver)
+        ann = example.turn("1", NOW)
+        bob = {"configurable": {**ann["configurable"], "thread_id": "2", "user_id": "bob"}}
+        graph.invoke({"messages": [("user", "My dentist is Dr. Lee.")]}, ann)
+
+        asked = {"messages": [("user", "Who is my dentist?")]}
+
+        assert graph.invoke(asked, bob)["recalled"] == []
+
+
+class ToolCaller(GenericFakeChatModel):
+    def bind_tools(self, tools: Any, **kwargs: Any) -> "ToolCaller":
+        return self
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_an_agent_answers_a_dated_question_and_its_checkpoint_keeps_the_evidence(
+    store: RecallStore, saver: InMemorySaver, is_async: bool
+) -> None:
+    """The model calls the tool, is told, and answers; a later turn begins where this one ended."""
+    asked = {"query": "What did the dentist do?", "when": "last Tuesday"}
+    call = {"name": "recall_memories", "args": asked, "id": "1"}
+    replies = [AIMessage("", tool_calls=[call]), AIMessage("A filling."), AIMessage("Yes.")]
+    tool = create_recall_tool(RecallRetriever(store=store))
+    agent = create_agent(ToolCaller(messages=iter(replies)), [tool], checkpointer=saver)
+    config: Any = {
+        "configurable": {"thread_id": "1", "user_id": "ann", "timestamp": NOW, "timezone": "UTC"}
+    }
+
+    def ask(text: str) -> Any:
+        given: Any = {"messages": [("user", text)]}
+        return (
+            asyncio.run(agent.ainvoke(given, config)) if is_async else agent.invoke(given, config)
+        )
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        first = ask("What did the dentist do last Tuesday?")
+        later = ask("Are you sure?")
+
+    told = later["messages"][2]
+    assert first["messages"][-1].text == "A filling."
+    assert "The dentist put a filling in my tooth." in told.content
+    evidence = [Document(**each) for each in told.artifact]  # LangGraph keeps them as mappings
+    assert evidence == first["messages"][2].artifact
+    assert {each.metadata["user_id"] for each in evidence} == {"ann"}
+    values = [value for each in evidence for value in each.metadata.values()]
+    assert {type(value) for value in values} <= {str, int, float}
+    assert [message.type for message in later["messages"]] == [
+        "human", "ai", "tool", "ai", "human", "ai",
+    ]  # fmt: skip

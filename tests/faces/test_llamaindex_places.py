@@ -1,0 +1,258 @@
+"""Where LlamaIndex's users put a retriever and postprocessors: stock classes, sync and async.
+
+Everywhere a question costs one reading of its time and one embedding.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from conftest import WordsEmbedding
+from faces.adapters import ScriptedLLM
+from faces.conftest import MEMORIES, NOW
+from llama_index.core.chat_engine import CondensePlusContextChatEngine, ContextChatEngine
+from llama_index.core.evaluation import RetrieverEvaluator
+from llama_index.core.llms import ChatMessage
+from llama_index.core.query_engine import (
+    CitationQueryEngine,
+    RetrieverQueryEngine,
+    SubQuestionQueryEngine,
+)
+from llama_index.core.question_gen import LLMQuestionGenerator
+from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.tools import QueryEngineTool
+from test_house import STAGES
+
+import llamaindex_recall as recall
+from recall_stages import extract_time
+from recall_stages.store import RecallStore
+
+QUESTION = "Which filling did the dentist put into my tooth last Tuesday?"
+ANSWER = "A filling in a tooth. [1]"
+
+
+@dataclass
+class Cost:
+    """What the questions of a test cost."""
+
+    readings: list[str] = field(default_factory=list)
+    embeddings: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def embedding() -> WordsEmbedding:
+    return WordsEmbedding()
+
+
+@pytest.fixture(scope="module")
+def retriever(embedding: WordsEmbedding) -> Iterator[Any]:
+    with RecallStore(embedding=embedding) as store:
+        store.add(MEMORIES)
+        yield recall.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", k=3)
+
+
+@pytest.fixture
+def cost(embedding: WordsEmbedding, monkeypatch: pytest.MonkeyPatch) -> Cost:
+    embedding.queries.clear()
+    counted = Cost(embeddings=embedding.queries)
+    read = extract_time.extract_time
+
+    def counting(text: str, *given: Any, **named: Any) -> Any:
+        counted.readings.append(text)
+        return read(text, *given, **named)
+
+    monkeypatch.setattr(extract_time, "extract_time", counting)
+    return counted
+
+
+def asked(engine: Any, is_async: bool) -> list[str]:
+    """The ids of the sources of an answer, and that it is the model's."""
+    answer = asyncio.run(engine.aquery(QUESTION)) if is_async else engine.query(QUESTION)
+    assert str(answer) == ANSWER
+    return [node.node_id for node in answer.source_nodes]
+
+
+def chatted(engine: Any, is_async: bool) -> list[str]:
+    answer = asyncio.run(engine.achat(QUESTION)) if is_async else engine.chat(QUESTION)
+    assert str(answer) == ANSWER
+    return [node.node_id for node in answer.source_nodes]
+
+
+def query_engine(retriever: Any, refine: list[Any], is_async: bool) -> list[str]:
+    llm = ScriptedLLM(replies=[ANSWER])
+    engine = RetrieverQueryEngine.from_args(retriever, llm=llm, node_postprocessors=refine)
+    found = asked(engine, is_async)
+    assert "The dentist put a filling in my tooth." in llm.asked[0]
+    assert "recall_" not in llm.asked[0]
+    return found
+
+
+def citation_engine(retriever: Any, refine: list[Any], is_async: bool) -> list[str]:
+    llm = ScriptedLLM(replies=[ANSWER])
+    engine = CitationQueryEngine(retriever, llm=llm, node_postprocessors=refine)
+    answer = asyncio.run(engine.aquery(QUESTION)) if is_async else engine.query(QUESTION)
+    assert str(answer) == ANSWER
+    assert "Source 1:\nThe dentist put a filling in my tooth." in llm.asked[0]
+    # Its sources are pieces with ids of their own, that carry what the memories carry.
+    assert {node.metadata["recall_time_words"] for node in answer.source_nodes} == {"last Tuesday"}
+    return ["filling" for node in answer.source_nodes if "a filling in my tooth" in node.text]
+
+
+def context_chat(retriever: Any, refine: list[Any], is_async: bool) -> list[str]:
+    llm = ScriptedLLM(replies=[ANSWER])
+    engine = ContextChatEngine.from_defaults(retriever, llm=llm, node_postprocessors=refine)
+    found = chatted(engine, is_async)
+    assert "The dentist put a filling in my tooth." in llm.asked[0]
+    return found
+
+
+def condense_and_chat(retriever: Any, refine: list[Any], is_async: bool) -> list[str]:
+    llm = ScriptedLLM(replies=[QUESTION, ANSWER])
+    engine = CondensePlusContextChatEngine.from_defaults(
+        retriever,
+        llm=llm,
+        node_postprocessors=refine,
+        chat_history=[ChatMessage("I was at the dentist's."), ChatMessage("Oh.", role="assistant")],
+    )
+    return chatted(engine, is_async)
+
+
+def fusion(retriever: Any, refine: list[Any], is_async: bool) -> list[str]:
+    fused = QueryFusionRetriever(
+        [retriever], llm=ScriptedLLM(replies=[""]), num_queries=1, similarity_top_k=3
+    )
+    return query_engine(fused, refine, is_async)
+
+
+def evaluator(retriever: Any, refine: list[Any], is_async: bool) -> list[str]:
+    judge = RetrieverEvaluator.from_metric_names(
+        ["hit_rate", "mrr"], retriever=retriever, node_postprocessors=refine
+    )
+    expected = {"query": QUESTION, "expected_ids": ["filling"]}
+    result = asyncio.run(judge.aevaluate(**expected)) if is_async else judge.evaluate(**expected)
+    assert result.metric_vals_dict["hit_rate"] == 1
+    return result.retrieved_ids
+
+
+PLACES = [query_engine, citation_engine, context_chat, condense_and_chat, fusion, evaluator]
+REFINED = {
+    "nothing": [],
+    "a stage": [recall.FuseRerank(top_n=1)],
+    "two stages": [recall.RelevanceThreshold(threshold_score=0.1), recall.FuseRerank(top_n=1)],
+    "several in one": [
+        recall.RecallPostprocessor(
+            stages=[recall.RelevanceThreshold(threshold_score=0.1), recall.FuseRerank(top_n=1)]
+        )
+    ],
+}
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("refined", REFINED)
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
+def test_a_question_is_read_and_embedded_once(
+    place: Callable[..., list[str]], refined: str, is_async: bool, retriever: Any, cost: Cost
+) -> None:
+    found = place(retriever, REFINED[refined], is_async)
+
+    assert found[0] == "filling"
+    assert len(found) == 1 or refined == "nothing"
+    assert cost.readings == [QUESTION]
+    assert cost.embeddings == ["Which filling did the dentist put into my tooth?"]
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_sub_questions_are_each_read_and_embedded_once(
+    is_async: bool, retriever: Any, cost: Cost
+) -> None:
+    parts = [QUESTION, "Where did the dentist move in February?"]
+    planned = json.dumps({"items": [{"sub_question": q, "tool_name": "memories"} for q in parts]})
+    llm = ScriptedLLM(replies=[ANSWER])
+    tool = QueryEngineTool.from_defaults(
+        RetrieverQueryEngine.from_args(retriever, llm=llm), name="memories", description="All."
+    )
+    engine = SubQuestionQueryEngine.from_defaults(
+        [tool],
+        llm=llm,
+        question_gen=LLMQuestionGenerator.from_defaults(ScriptedLLM(replies=[planned])),
+        verbose=False,
+        use_async=is_async,
+    )
+
+    answer = asyncio.run(engine.aquery("What of teeth?")) if is_async else engine.query("And?")
+
+    found = {node.node_id for node in answer.source_nodes}
+    assert {"filling", "moved"} <= found
+    assert sorted(cost.readings) == sorted(parts)
+    assert len(cost.embeddings) == 2
+
+
+class Stock(BaseRetriever):
+    """A retriever that knows no times: it returns everything with the same score."""
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        rows = [("moved", "2024-02-01", "It moved."), ("filling", "2024-03-05", "A filling.")]
+        return [
+            NodeWithScore(
+                node=TextNode(id_=name, text=text, metadata={"created_at": day}), score=0.5
+            )
+            for name, day, text in rows
+        ]
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_behind_any_retriever_the_time_is_understood_once(is_async: bool, cost: Cost) -> None:
+    refine = recall.RecallPostprocessor(timestamp=NOW, timezone="UTC")
+    engine = RetrieverQueryEngine.from_args(
+        Stock(), llm=ScriptedLLM(replies=[ANSWER]), node_postprocessors=[refine]
+    )
+
+    assert asked(engine, is_async) == ["filling", "moved"]
+    assert cost.readings == [QUESTION]
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("name", STAGES)
+def test_each_stage_alone_in_a_query_engine(name: str, is_async: bool, retriever: Any) -> None:
+    stage = getattr(recall, name)()
+    llm = ScriptedLLM(replies=[ANSWER])
+    engine = RetrieverQueryEngine.from_args(retriever, llm=llm, node_postprocessors=[stage])
+
+    assert asked(engine, is_async)
+    assert "The dentist put a filling in my tooth." in llm.asked[0]
+
+
+def test_the_moment_of_a_bundle_holds_for_the_postprocessors_too(cost: Cost) -> None:
+    engine = RetrieverQueryEngine.from_args(
+        Stock(),
+        llm=ScriptedLLM(replies=[ANSWER]),
+        node_postprocessors=[recall.RecallPostprocessor(timestamp="2020-01-01")],
+    )
+    bundle = recall.RecallQueryBundle(QUESTION, options={"timestamp": NOW, "timezone": "UTC"})
+
+    assert engine.query(bundle).source_nodes[0].node_id == "filling"
+
+
+def test_two_questions_that_find_one_memory_are_fused(retriever: Any) -> None:
+    """What each question left in its trace does not make two memories of it."""
+    llm = ScriptedLLM(replies=["the dentist last Tuesday"])
+    fused = QueryFusionRetriever(
+        [retriever], llm=llm, mode="reciprocal_rerank", num_queries=2, similarity_top_k=9
+    )
+
+    found = fused.retrieve("Where is the dentist?")
+
+    ids = [node.node_id for node in found]
+    assert len(ids) == len(set(ids))
+    assert found[0].score == pytest.approx(2 / 60, rel=0.05)
+
+
+def test_several_stages_in_one_say_what_is_wrong() -> None:
+    with pytest.raises(ValueError, match="PrintMemory writes the text that is returned"):
+        recall.RecallPostprocessor(stages=[recall.PrintMemory(), recall.FuseRerank()])
+    with pytest.raises(ValueError, match="at least 1 item"):
+        recall.RecallPostprocessor(stages=[])

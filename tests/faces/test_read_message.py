@@ -1,0 +1,209 @@
+"""ReadMessage: what was said lately and is no memory yet, read from wherever it is kept."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from faces.adapters import Face, Found
+from faces.conftest import NOW
+from langchain_core.chat_history import InMemoryChatMessageHistory
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from llama_index.core.llms import ChatMessage
+from llama_index.core.memory import ChatMemoryBuffer, Memory
+from llama_index.core.storage.chat_store import SimpleChatStore
+
+from recall_stages.store import RecallStore
+
+ROWS = [
+    ("user", "Ann's train is late.", {"timestamp": "2024-03-08T11:00:00Z"}),
+    ("assistant", "By how much?", {"timestamp": "2024-03-08T11:00:05Z"}),
+    ("user", "Bob is late too.", {"timestamp": "2024-03-08T10:00:00Z"}),
+    ("user", "Ann likes tea.", {"timestamp": "2024-03-08T09:00:00Z", "memorized": True}),
+]
+SAID = ["Bob is late too.", "Ann's train is late.", "By how much?"]
+QUESTION = "the dentist last Tuesday"
+
+
+def plain() -> list[Any]:
+    return [{"role": role, "content": text, **more} for role, text, more in ROWS]
+
+
+def nodes() -> list[ChatMessage]:
+    return [ChatMessage(text, role=role, additional_kwargs=dict(m)) for role, text, m in ROWS]
+
+
+def history() -> InMemoryChatMessageHistory:
+    kinds = {"user": HumanMessage, "assistant": AIMessage}
+    said = [kinds[role](text, additional_kwargs=dict(more)) for role, text, more in ROWS]
+    return InMemoryChatMessageHistory(messages=said)
+
+
+def groups() -> list[Any]:
+    marked = [
+        {"role_name": role, "content": text, "time_created": m["timestamp"], "metadata": {**m}}
+        for role, text, m in ROWS
+    ]
+    return [marked[:2], marked[2:]]
+
+
+def chat_store() -> SimpleChatStore:
+    return SimpleChatStore(store={"ann": nodes(), "carla": [ChatMessage("I am Carla.")]})
+
+
+def new_memory() -> Memory:
+    memory = Memory.from_defaults(session_id="s1")
+    memory.put_messages(nodes())
+    return memory
+
+
+SOURCES: dict[str, Callable[[], Any]] = {
+    "a list": plain,
+    "groups, as the seed has them": groups,
+    "a list of LlamaIndex messages": nodes,
+    "a LangChain chat history": history,
+    "a LlamaIndex chat store": chat_store,
+    "a LlamaIndex buffer": lambda: ChatMemoryBuffer.from_defaults(chat_history=nodes()),
+    "a LlamaIndex memory": new_memory,
+    "a function": lambda: plain,
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_it_joins_the_memories_from_wherever_it_is(
+    store: RecallStore, face: Face, name: str
+) -> None:
+    joining = face.ReadMessage(source=SOURCES[name](), key="ann")
+    asked = {"store": store, "timestamp": NOW, "timezone": "UTC", "k": 2}
+
+    alone = face.ask(face.RecallRetriever(**asked), QUESTION)
+    stages = [face.ExtractTime(), face.FuseRerank(), joining]
+    found = face.ask(face.RecallRetriever(**asked, stages=stages), QUESTION)
+
+    assert found[:2] == alone
+    assert [each.content for each in found[2:]] == SAID
+    assert len({each.id for each in found}) == 5
+    for each in found[2:]:
+        assert each.score is None
+        assert each.metadata["memory_type"] == "message"
+        assert each.metadata["recall_source"] == "messages"
+    assert found[3].metadata["created_at"] == "2024-03-08T11:00:00+00:00"
+    assert "of the messages: no memory yet" in face.explain_text(found)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_it_alters_nothing(face: Face, name: str) -> None:
+    source = SOURCES[name]()
+    stage = face.ReadMessage(source=source, key="ann")
+
+    first = face.refine(stage, [Found("a", "Tea.", 0.5, {})], "x")
+    second = face.refine(stage, [Found("a", "Tea.", 0.5, {})], "x")
+
+    assert [each.content for each in first] == ["Tea.", *SAID]
+    assert second == first
+    assert face.refine(stage, [], "x") == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, SAID),
+        ({"contextual_msg_max_count": 2}, SAID[1:]),
+        ({"target_name": "Ann"}, SAID[1:2]),
+        ({"target_name": "bob"}, SAID[:1]),
+        ({"target_name": "user"}, []),
+        ({"target_name": "Nobody"}, []),
+    ],
+    ids=str,
+)
+def test_which_messages(face: Face, settings: dict[str, Any], expected: list[str]) -> None:
+    messages = plain()
+    before = copy.deepcopy(messages)
+
+    read = face.ReadMessage(**settings).read(messages)
+
+    assert [each.content for each in read] == expected
+    assert messages == before
+
+
+def test_who_said_it_names_the_target_too(face: Face) -> None:
+    named = [
+        {**row, "name": name} for row, name in zip(plain(), ["Ann", "", "Bob", ""], strict=True)
+    ]
+
+    read = face.ReadMessage(target_name="Bob").read(named)
+
+    assert [each.content for each in read] == ["Bob is late too."]
+
+
+def test_without_times_the_order_stays(face: Face) -> None:
+    messages = [("user", "one"), ("user", "two"), {"content": "three", "created_at": "2020-01-01"}]
+
+    assert [m.content for m in face.ReadMessage().read(messages)] == ["one", "two", "three"]
+
+
+def test_the_messages_of_the_call(store: RecallStore, face: Face) -> None:
+    retriever = face.RecallRetriever(
+        store=store, k=1, stages=[face.ReadMessage()], scope={"user_id": "ann"}
+    )
+    said = [
+        SystemMessage("You are kind."),
+        HumanMessage("Ann is afraid of the dentist."),  # a memory says so already
+        AIMessage("Why?"),
+        ToolMessage("42", tool_call_id="1"),
+    ]
+
+    found = face.ask(retriever, "Who is afraid of the dentist?", messages=said)
+
+    assert [each.content for each in found] == ["Ann is afraid of the dentist.", "Why?"]
+    assert found[1].metadata["user_id"] == "ann"
+    assert face.ask(retriever, "Who is afraid of the dentist?") == found[:1]
+
+
+def test_what_is_stored_already_is_not_said_twice(face: Face, words: Any) -> None:
+    """A turn has the id in the answer that `add_conversation` gives it."""
+    said = plain()[:1]
+    with RecallStore(embedding=words) as store:
+        [stored] = store.add_conversation(said)
+        retriever = face.RecallRetriever(store=store, stages=[face.ReadMessage(source=said)])
+
+        assert [each.id for each in face.ask(retriever, "the train")] == [stored]
+
+
+def test_a_text_tells_of_them_too(store: RecallStore, face: Face) -> None:
+    stages = [face.FuseRerank(), face.ReadMessage(source=plain()), face.PrintMemory()]
+    retriever = face.RecallRetriever(store=store, k=1, stages=stages, timestamp=NOW)
+
+    [text] = face.ask(retriever, "Who is afraid of the dentist?")
+
+    assert text.content.startswith("Memory 1:\n  Content: Ann is afraid of the dentist.")
+    assert "Memory 4:\n  Content: By how much?" in text.content
+
+
+def test_what_cannot_be_read_leaves_the_memories(store: RecallStore, face: Face) -> None:
+    def down() -> Any:
+        raise ConnectionError("the chat store is down")
+
+    for source, why in [
+        (down, "ReadMessage: ConnectionError: the chat store is down"),
+        ([7], "ReadMessage: QueryError: the messages cannot be read: a message has a role"),
+        ([{"content": "x", "timestamp": "soon"}], "ReadMessage: QueryError: the messages cannot"),
+    ]:
+        retriever = face.RecallRetriever(store=store, k=2, stages=[face.ReadMessage(source=source)])
+        found = face.ask(retriever, "the dentist")
+
+        assert len(found) == 2
+        assert found[0].metadata["recall_degraded"].startswith(why)
+
+
+def test_what_is_no_source_is_refused(face: Face) -> None:
+    with pytest.raises(ValueError, match=r"source must be a list of messages, .* got int"):
+        face.ReadMessage(source=7)
+    with pytest.raises(ValueError, match="got str"):
+        face.ReadMessage().read("Hello")
+    with pytest.raises(ValueError, match="say which one with key"):
+        face.ReadMessage(source=chat_store())
+    with pytest.raises(ValueError, match="contextual_msg_max_count"):
+        face.ReadMessage(contextual_msg_max_count=0)
+    with pytest.raises(face.RecallError, match="the messages cannot be read: a message has a role"):
+        face.ReadMessage().read([7])

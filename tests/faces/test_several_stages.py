@@ -1,0 +1,135 @@
+"""RecallCompressor and RecallPostprocessor: several stages as one, in the framework's own lists."""
+
+from typing import Any
+
+import pytest
+from faces.adapters import Face, Found
+from langchain_classic.retrievers import ContextualCompressionRetriever
+from langchain_classic.retrievers.document_compressors import DocumentCompressorPipeline
+from langchain_core.documents import Document
+from langchain_core.load import dumps, loads
+from langchain_core.retrievers import BaseRetriever
+
+import langchain_recall
+
+NOW = "2024-03-08T12:00:00Z"
+QUESTION = "the dentist last Tuesday"
+CANDIDATES = [
+    Found("moved", "It moved to Elm Street.", 0.9, {"created_at": "2024-02-01T09:00:00Z"}),
+    Found("filling", "A filling by the dentist.", 0.6, {"created_at": "2024-03-05T10:00:00Z"}),
+    Found("tea", "Green tea.", 0.5, {"created_at": "2024-03-05T07:00:00Z"}),
+]
+ASKED = {"timestamp": NOW, "timezone": "UTC"}
+
+
+def test_they_say_what_the_stages_say_one_by_one(face: Face) -> None:
+    stages = [face.ExtractTime(**ASKED), face.RelevanceThreshold(threshold_score=0.55)]
+    stages.append(face.FuseRerank())
+    one_by_one = CANDIDATES
+    for stage in stages:
+        one_by_one = face.refine(stage, one_by_one, QUESTION)
+
+    at_once = face.refine(face.several(stages=stages, **ASKED), CANDIDATES, QUESTION)
+
+    assert at_once == one_by_one
+    assert [each.id for each in at_once] == ["moved", "filling"]
+    assert at_once[1].metadata["recall_time_match"] == "recorded"
+
+
+def test_what_one_stage_understands_the_next_one_knows(face: Face) -> None:
+    """Not through the candidates: a function is told the time that the question names."""
+    told: list[Any] = []
+
+    def look(memories: Any, query: Any) -> Any:
+        told.extend(each.describe() for each in query.time_ranges)
+        return memories[::-1]
+
+    found = face.refine(
+        face.several(stages=[face.ExtractTime(), look], **ASKED), CANDIDATES, QUESTION
+    )
+
+    assert told == ["2024-03-05 (Tuesday)"]
+    assert [each.id for each in found] == ["tea", "filling", "moved"]
+
+
+def test_their_default_is_that_of_a_retriever(face: Face, store: Any) -> None:
+    retriever = face.RecallRetriever(store=store)
+
+    assert list(map(repr, face.several().stages)) == list(map(repr, retriever.stages))
+
+
+def test_a_text_comes_last_and_is_one_result(face: Face) -> None:
+    stages = [face.FuseRerank(top_n=1), face.PrintMemory()]
+
+    [text] = face.refine(face.several(stages=stages, **ASKED), CANDIDATES, QUESTION)
+
+    assert text.content.startswith("Memory 1:\n  Content: It moved")
+    assert text.metadata["recall_ids"] == "moved"
+    with pytest.raises(ValueError, match="put it last, not before FuseRerank"):
+        face.several(stages=stages[::-1])
+    with pytest.raises(ValueError, match="at least 1 item"):
+        face.several(stages=[])
+
+
+def test_a_failing_model_is_named_once(face: Face) -> None:
+    model = face.model(ConnectionError("down"))
+    several = face.several(stages=[face.SemanticRank(llm=model), face.FuseRerank()])
+
+    found = face.refine(several, CANDIDATES, QUESTION)
+
+    assert len(found) == 3
+    assert found[0].metadata["recall_degraded"] == "SemanticRank: ConnectionError: down"
+    assert found[0].metadata["recall_usage"].count("SemanticRank") == 1
+    assert ";" not in found[0].metadata["recall_usage"]
+    asked = len(model.asked)
+    assert face.refine(several, [], QUESTION) == []
+    assert len(model.asked) == asked
+
+
+def test_a_deadline_ends_the_asking(face: Face) -> None:
+    model = face.model("[]")
+    several = face.several(stages=[face.SemanticRank(llm=model)], deadline_s=1e-9)
+
+    found = face.refine(several, CANDIDATES, QUESTION)
+
+    assert [each.id for each in found] == ["moved", "filling", "tea"]
+    assert "SemanticRank" in found[0].metadata["recall_degraded"]
+    assert not model.asked
+
+
+class Stock(BaseRetriever):
+    """A LangChain retriever that knows no times."""
+
+    def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
+        return [
+            Document(id=each.id, page_content=each.content, metadata=dict(each.metadata))
+            for each in CANDIDATES
+        ]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_langchains_own_places(is_async: bool) -> None:
+    several = langchain_recall.RecallCompressor(
+        stages=[langchain_recall.ExtractTime(), langchain_recall.FuseRerank(top_n=2)], **ASKED
+    )
+    stock = DocumentCompressorPipeline(transformers=[several])
+    retriever = ContextualCompressionRetriever(base_compressor=stock, base_retriever=Stock())
+
+    found = await retriever.ainvoke(QUESTION) if is_async else retriever.invoke(QUESTION)
+
+    assert [each.id for each in found] == ["moved", "filling"]
+    assert found[1].metadata["recall_time_words"] == "last Tuesday"
+
+
+def test_it_can_be_written_down() -> None:
+    stages = [langchain_recall.ExtractTime(language="en"), langchain_recall.FuseRerank(top_n=3)]
+    names = [langchain_recall.RecallCompressor, *map(type, stages)]
+
+    back = loads(
+        dumps(langchain_recall.RecallCompressor(stages=stages)),
+        valid_namespaces=["langchain_recall"],
+        allowed_objects=names,
+    )
+
+    assert [type(each) for each in back.stages] == names[1:]
+    assert back.stages[1].top_n == 3

@@ -1,0 +1,325 @@
+"""Models that take the form of a reply apart from the prompt, and what becomes of a bad one."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from faces.adapters import Face, Found, ScriptedChat
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.llms import ChatMessage, MessageRole
+from llama_index.core.llms.mock import MockFunctionCallingLLM
+from llama_index.core.types import PydanticProgramMode
+
+from recall_stages.model.quoting import quoted
+from recall_stages.store import RecallStore
+
+NOW = "2024-03-08T12:00:00Z"
+GIVEN = [
+    Found(name, content, score, {})
+    for name, content, score in [
+        ("a", "The dentist moved to Elm Street.", 0.9),
+        ("b", "A filling {by} the dentist.", 0.6),
+        ("c", "Green tea in the morning.", 0.5),
+    ]
+]
+SCORES = {"scores": [{"memory": n, "score": n / 10} for n in (1, 2, 3)]}
+PLAIN = json.dumps(SCORES)
+
+
+class FormChat(ScriptedChat):
+    """A LangChain model that calls tools: ``filled`` is what it tells them, or says, or raises."""
+
+    filled: Any = None
+    forms: list[Any] = []  # noqa: RUF012 - pydantic copies it
+
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, Any]:
+        return self.bind(tools=tools)
+
+    def _generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatResult:
+        tools = kwargs.get("tools")
+        if tools is None:
+            return super()._generate(messages, *args)
+        self.forms.append(tools[0].model_json_schema())
+        said = self._said("\n\n".join(str(each.content) for each in messages))
+        calls = [{"name": tools[0].__name__, "args": said, "id": "1"}]
+        message = AIMessage(said) if isinstance(said, str) else AIMessage("", tool_calls=calls)
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def _said(self, prompt: str) -> Any:
+        self.asked.append(prompt)
+        said = self.filled(prompt) if callable(self.filled) else self.filled
+        if isinstance(said, Exception):
+            raise said
+        return said
+
+
+class FormLLM(MockFunctionCallingLLM):
+    """The same for LlamaIndex."""
+
+    def __init__(self, replies: list[Any], filled: Any, **settings: Any) -> None:
+        asked, forms = [], []
+
+        def generate(messages: Sequence[ChatMessage], **kwargs: Any) -> ChatMessage:
+            asked.append("\n\n".join(str(each.content) for each in messages))
+            said: Any = replies[0]
+            if kwargs.get("tools"):
+                forms.append(kwargs["tools"][0].metadata.fn_schema.model_json_schema())
+                said = filled
+            said = said(asked[-1]) if callable(said) else said
+            if isinstance(said, Exception):
+                raise said
+            if isinstance(said, str):
+                return ChatMessage(role=MessageRole.ASSISTANT, content=said)
+            name = kwargs["tools"][0].metadata.name
+            block = ToolCallBlock(tool_name=name, tool_kwargs=said)
+            return ChatMessage(role=MessageRole.ASSISTANT, blocks=[block])
+
+        super().__init__(response_generator=generate, is_chat_model=True, **settings)
+        self._asked, self._forms = asked, forms
+
+    @property
+    def asked(self) -> list[str]:
+        return self._asked
+
+    @property
+    def forms(self) -> list[Any]:
+        return self._forms
+
+
+def form_model(face: Face, filled: object, plain: object = PLAIN) -> Any:
+    return (FormChat if face.is_langchain else FormLLM)(replies=[plain], filled=filled)
+
+
+def ranked(face: Face, model: Any, **settings: Any) -> list[Found]:
+    return face.refine(face.SemanticRank(llm=model, **settings), GIVEN, "the dentist")
+
+
+def test_a_model_that_takes_a_form_is_given_it_and_asked_once(face: Face) -> None:
+    model = form_model(face, SCORES, plain=AssertionError("asked plainly"))
+
+    found = ranked(face, model)
+
+    assert [(each.id, each.score) for each in found] == [("c", 0.3), ("b", 0.2), ("a", 0.1)]
+    assert len(model.asked) == 1
+    assert "recall_degraded" not in found[0].metadata
+    [form] = model.forms
+    assert set(form["properties"]) == {"scores"}
+    assert {n: p["type"] for n, p in form["$defs"]["Judgement"]["properties"].items()} == {
+        "memory": "integer",
+        "score": "number",
+    }
+
+
+def test_braces_in_a_memory_reach_a_model_that_takes_a_form(face: Face) -> None:
+    model = form_model(face, SCORES)
+
+    ranked(face, model)
+
+    assert quoted(2, face.Memory(content="A filling {by} the dentist.")) in model.asked[0]
+    assert '{"scores": [{"memory": 1, "score": 0.8}' in model.asked[0]
+
+
+def test_what_a_form_was_filled_in_with_is_read_and_checked_as_any_reply(face: Face) -> None:
+    loose = {"scores": [{"memory": "Memory 3", "score": "0.8"}, {"memory": 9, "score": 1}, 7]}
+    model = form_model(face, loose, plain=AssertionError("asked plainly"))
+
+    found = ranked(face, model)
+
+    assert [(e.id, e.metadata["recall_semantic"]) for e in found[:2]] == [
+        ("c", 0.8),
+        ("a", "not judged"),
+    ]
+    assert len(found) == 3
+    assert "recall_degraded" not in found[0].metadata
+
+
+NONSENSE: dict[str, Any] = {
+    "numbers of no memory": {"scores": [{"memory": 77, "score": 0.5}]},
+    "a score beyond all": {"scores": [{"memory": 1, "score": 50}]},
+    "no list": {"scores": "the second"},
+}
+
+
+@pytest.mark.parametrize("filled", NONSENSE.values(), ids=NONSENSE)
+def test_a_form_filled_in_with_nonsense_leaves_the_order(face: Face, filled: Any) -> None:
+    model = form_model(face, filled, plain=AssertionError("asked plainly"))
+
+    found = ranked(face, model)
+
+    assert [(each.id, each.score) for each in found] == [(e.id, e.score) for e in GIVEN]
+    assert found[0].metadata["recall_degraded"].startswith("SemanticRank: ReplyError: ")
+    assert len(model.asked) == 1
+
+
+FAILING: dict[str, Any] = {
+    "an error": (ValueError("tools are not supported"), "ValueError: tools are not supported"),
+    "another form": ({"ratings": []}, "Scores"),
+    "prose instead": ("I would rather not.", "lain text: 'I would rather not.'"),
+    "nothing": ("", ""),
+}
+
+
+@pytest.mark.parametrize(("filled", "why"), FAILING.values(), ids=FAILING)
+def test_where_the_form_fails_plain_json_is_asked_for_and_the_trace_says_so(
+    face: Face, filled: Any, why: str
+) -> None:
+    model = form_model(face, filled)
+
+    found = ranked(face, model)
+
+    assert [each.id for each in found] == ["c", "b", "a"]
+    assert len(model.asked) == 2
+    told = found[0].metadata["recall_degraded"]
+    assert told.startswith("SemanticRank: asked again for plain JSON, as the form failed (")
+    if face.is_langchain and isinstance(filled, str):
+        why = "it said nothing"  # LangChain reads a tool call or nothing
+    assert why in told
+    assert "SemanticRank: 1 call (2 attempts), " in found[0].metadata["recall_usage"]
+
+
+def test_where_both_ways_fail_nothing_is_lost(face: Face) -> None:
+    model = form_model(face, ValueError("no tools"), plain=ValueError("no words either"))
+
+    found = ranked(face, model)
+
+    assert [(each.id, each.score) for each in found] == [(e.id, e.score) for e in GIVEN]
+    told = found[0].metadata["recall_degraded"]
+    assert "SemanticRank: ValueError: no words either" in told
+    assert "as the form failed (ValueError: no tools)" in told
+
+
+def test_a_model_that_takes_no_form_is_asked_plainly(face: Face) -> None:
+    unasked, asked = face.model(PLAIN), face.model(PLAIN)
+
+    found = ranked(face, unasked)
+    wished = ranked(face, asked, structured=True)
+
+    assert len(unasked.asked) == len(asked.asked) == 1
+    assert "recall_degraded" not in found[0].metadata
+    assert wished[0].metadata["recall_degraded"] == (
+        "SemanticRank: the model takes no form; it was asked for plain JSON"
+    )
+    assert [each.id for each in wished] == ["c", "b", "a"]
+
+
+def test_a_form_may_be_switched_off(face: Face) -> None:
+    model = form_model(face, ValueError("never asked so"))
+
+    found = ranked(face, model, structured=False)
+
+    assert (model.forms, len(model.asked)) == ([], 1)
+    assert "recall_degraded" not in found[0].metadata
+
+
+FORMS: dict[str, tuple[Callable[[Face, Any], Any], Any, str]] = {
+    "RerankMemory": (
+        lambda face, model: face.RerankMemory(llm=model),
+        {"ranking": [{"memory": 2, "score": 0.9}]},
+        "A filling {by} the dentist.",
+    ),
+    "RewriteMemory": (
+        lambda face, model: face.RewriteMemory(llm=model),
+        {"sentences": [{"text": "The dentist moved.", "memories": [1]}]},
+        "The dentist moved. [1]",
+    ),
+    "Reflect": (
+        lambda face, model: face.Reflect(llm=model),
+        {"points": [{"text": "Green tea.", "memories": [3]}]},
+        "Green tea. [3]",
+    ),
+}
+
+
+@pytest.mark.parametrize("stage", FORMS)
+def test_every_stage_has_its_form(face: Face, stage: str) -> None:
+    make, filled, expected = FORMS[stage]
+    model = form_model(face, filled, plain=AssertionError("asked plainly"))
+
+    found = face.refine(make(face, model), GIVEN, "the dentist")
+
+    assert found[0].content == expected
+    assert "recall_degraded" not in found[0].metadata
+
+
+def test_so_have_the_stages_that_read_the_question(store: RecallStore, face: Face) -> None:
+    def fill(prompt: str) -> Any:
+        if "You decide whether a message" in prompt:
+            return {"search": True}
+        if "You write the query" in prompt:
+            return {"query": "my sister's dentist"}
+        return {"words": "during the lockdown", "start": "2024-02-01", "end": "2024-02-01"}
+
+    model = form_model(face, fill, plain=AssertionError("asked plainly"))
+    stages = [face.BuildQuery(llm=model), face.ExtractTime(llm=model), face.FuseRerank()]
+    gate = face.SearchGate(llm=model, undecided=(-9, 99), threshold=99)
+    retriever = face.RecallRetriever(store=store, stages=stages, gate=gate, timestamp=NOW, k=1)
+
+    [found] = face.ask(retriever, "The dentist during the lockdown?")
+    built = face.ask(retriever, "", messages=[{"role": "user", "content": "My tooth hurts."}])
+
+    assert found.metadata["recall_time_words"] == "during the lockdown"
+    assert built
+    assert len(model.forms) == len(model.asked) == 4
+    assert "recall_degraded" not in found.metadata | built[0].metadata
+
+
+def test_what_is_wrapped_around_a_langchain_model_is_kept_and_asked_plainly() -> None:
+    face = Face("langchain_recall", is_async=False)
+    inner = FormChat(replies=[PLAIN], filled=ValueError("never asked so"))
+    fake = FakeListChatModel(responses=[PLAIN])
+
+    for model in (inner.bind(stop=["x"]), inner.with_retry(), inner.with_fallbacks([fake]), fake):
+        found = ranked(face, model)
+        assert [each.id for each in found] == ["c", "b", "a"]
+        assert "recall_degraded" not in found[0].metadata
+    assert inner.forms == []
+
+
+def test_a_llamaindex_model_that_is_set_to_text_is_given_no_form() -> None:
+    face = Face("llamaindex_recall", is_async=False)
+    model = FormLLM([PLAIN], SCORES, pydantic_program_mode=PydanticProgramMode.LLM)
+
+    found = ranked(face, model)
+
+    assert model.forms == []
+    assert [each.id for each in found] == ["c", "b", "a"]
+
+
+HANGS = """
+import time
+from langchain_core.documents import Document
+from langchain_core.language_models import FakeListChatModel
+from langchain_recall import SemanticRank
+
+class Hanging(FakeListChatModel):
+    def bind_tools(self, tools, **kwargs):
+        return self
+
+    def _generate(self, *args, **kwargs):
+        time.sleep(60)
+
+stage = SemanticRank(llm=Hanging(responses=[]), timeout_s=0.5)
+ranked = stage.compress_documents([Document("Tea."), Document("Jam.")], "the dentist")
+print(ranked[0].metadata["recall_degraded"])
+"""
+
+
+def test_a_model_that_hangs_over_a_form_does_not_keep_the_process_alive() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", HANGS],
+        cwd=Path(__file__).parent.parent.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,
+    )
+
+    assert done.stdout == "SemanticRank: TimeoutError: no answer within 0.5 s\n", done.stderr

@@ -1,0 +1,65 @@
+"""The notebooks run, without a network: for the tests, and to renew what they show.
+
+    python tests/notebook_runs.py [NAME ...]
+
+runs all of them, or those named, and keeps what they print.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell
+
+ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / "notebooks"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.ipynb"))
+
+# Every connection that Python makes is refused, but those of the kernel to this process.
+_NO_NETWORK = """\
+import pytest_socket
+
+pytest_socket.socket_allow_hosts(["127.0.0.1", "localhost", "::1"], allow_unix_socket=True)"""
+
+
+def read(name: str) -> nbformat.NotebookNode:
+    return nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
+
+
+def run(notebook: nbformat.NotebookNode) -> None:
+    """Run every cell with the packages of this tree, and put what it shows in its place."""
+    settings, first = notebook.metadata.copy(), new_code_cell(_NO_NETWORK)
+    notebook.cells.insert(0, first)
+    client = NotebookClient(
+        notebook,
+        coalesce_streams=True,
+        record_timing=False,
+        resources={"metadata": {"path": str(FOLDER)}},
+    )
+    client.execute(env={**os.environ, "PYTHONPATH": str(ROOT)})
+    notebook.cells.remove(first)
+    notebook.metadata = settings  # without the versions of this machine
+    for count, cell in enumerate((c for c in notebook.cells if c.cell_type == "code"), 1):
+        cell.execution_count = count
+        for each in cell.outputs:
+            if each.output_type == "execute_result":
+                each.execution_count = count
+
+
+def shown(cell: nbformat.NotebookNode) -> list[str]:
+    """The text of what a cell shows; pictures may differ from machine to machine."""
+    outputs = cell.get("outputs", [])
+    return [each.get("text") or each.get("data", {}).get("text/plain", "") for each in outputs]
+
+
+def _renew(name: str) -> None:
+    notebook = read(name)
+    run(notebook)
+    nbformat.write(notebook, FOLDER / f"{name}.ipynb")
+
+
+if __name__ == "__main__":
+    for each in sys.argv[1:] or NAMES:
+        _renew(each)

@@ -1,0 +1,67 @@
+"""Pages of documentation as something that can be run: its blocks, and what they promise."""
+
+import contextlib
+import io
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from recall_stages.cli import main
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+SCREENS = ("text", "console")  # blocks that show what the one before prints, or what they print
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language and its text."""
+
+    language: str
+    text: str
+
+
+def blocks(page: Path) -> list[Block]:
+    """The fenced blocks of a page, in order."""
+    return [Block(*each) for each in _BLOCK.findall(page.read_text(encoding="utf-8"))]
+
+
+def run_python(block: Block, names: dict[str, object]) -> str:
+    """Run a block in the names that those before it left; returns what it prints."""
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(compile(block.text, "page", "exec"), names)
+    return plain(printed.getvalue())
+
+
+def run_console(block: Block) -> str:
+    """Run each line that begins with "$ recall"; returns the screen."""
+    shown = io.StringIO()
+    for line in block.text.splitlines():
+        if line.startswith("$ "):
+            shown.write(f"{line}\n")
+            with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(shown):
+                program, *words = shlex.split(line.removeprefix("$ "))
+                assert program == "recall", line
+                main("recall", words)
+    return plain(shown.getvalue())
+
+
+def rewrite(page: Path, screens: list[str]) -> None:
+    """Put what was shown in place of the screens of a page, in their order."""
+    shown = iter(screens)
+
+    def replaced(found: re.Match[str]) -> str:
+        is_screen = found[1] in SCREENS
+        return f"```{found[1]}\n{next(shown)}\n```" if is_screen else found[0]
+
+    text = page.read_text(encoding="utf-8")
+    page.write_text(_BLOCK.sub(replaced, text), encoding="utf-8")
+
+
+def plain(text: str) -> str:
+    """A screen without the spaces at the ends of its lines, and without how long it took."""
+    lines = "\n".join(line.rstrip() for line in text.strip().splitlines())
+    return re.sub(r"\d+ ms each", "20 ms each", lines)

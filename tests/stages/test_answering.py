@@ -1,0 +1,241 @@
+"""Calls that are turned away: which are made again, when, how often, and how that is told."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from http import HTTPStatus
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tenacity import wait_none
+
+from recall_stages.model import answering
+from recall_stages.model.answering import Client, answers, answers_async
+from recall_stages.model.passing import passes, retry_after
+from recall_stages.model.requests import Prompt, Reply
+
+
+def error(name: str, *bases: type[Exception], **attributes: Any) -> Exception:
+    """An error shaped as a client's own: clients are not installed here."""
+    made = type(name, bases or (Exception,), {})("slow down")
+    for attribute, value in attributes.items():
+        setattr(made, attribute, value)
+    return made
+
+
+def status(number: int, **headers: str) -> Exception:
+    response = SimpleNamespace(status_code=number, headers=headers)
+    return error("APIStatusError", status_code=number, response=response)
+
+
+def wrapped(cause: Exception) -> Exception:
+    outer = RuntimeError("the framework failed")
+    outer.__cause__ = cause
+    return outer
+
+
+PASSING = {
+    "OpenAI, Anthropic: too many requests": status(429),
+    "unavailable": status(503),
+    "Anthropic: overloaded": status(529),
+    "httpx: a status of its response alone": error(
+        "HTTPStatusError", response=SimpleNamespace(status_code=429)
+    ),
+    "Google: a code": error("ResourceExhausted", code=HTTPStatus.TOO_MANY_REQUESTS),
+    "AWS: a response that is a dict": error(
+        "ClientError", response={"ResponseMetadata": {"HTTPStatusCode": 429}}
+    ),
+    "AWS: a name": error("ThrottlingException"),
+    "a name, of a subclass": error("MyError", type("RateLimitError", (Exception,), {})),
+    "OpenAI: connection": error("APIConnectionError"),
+    "httpx: read": error("ReadError", type("NetworkError", (Exception,), {})),
+    "httpx: protocol": error("RemoteProtocolError"),
+    "aiohttp: disconnected": error(
+        "ServerDisconnectedError", type("ClientConnectionError", (Exception,), {})
+    ),
+    "requests: connection": error("ConnectionError", OSError),
+    "Python: reset": ConnectionResetError("by peer"),
+    "wrapped by a framework": wrapped(status(429)),
+}
+LASTING = {
+    "bad request": status(400),
+    "unauthorized": status(401),
+    "server error": status(500),
+    "no money": error("RateLimitError", status_code=429, code="insufficient_quota"),
+    "OpenAI: timeout": error("APITimeoutError", type("APIConnectionError", (Exception,), {})),
+    "Python: timeout": TimeoutError("too slow"),
+    "httpx: connect timeout": error("ConnectTimeout", type("NetworkError", (Exception,), {})),
+    "a value": ValueError("no such model"),
+    "a bad request, though a connection was lost before": None,
+}
+_late = status(400)
+_late.__cause__ = ConnectionResetError()
+LASTING["a bad request, though a connection was lost before"] = _late
+
+
+@pytest.mark.parametrize("raised", PASSING.values(), ids=PASSING)
+def test_what_passes(raised: Exception) -> None:
+    assert passes(raised)
+
+
+@pytest.mark.parametrize("raised", LASTING.values(), ids=LASTING)
+def test_what_does_not(raised: Exception) -> None:
+    assert not passes(raised)
+
+
+def test_when_the_server_wants_to_be_asked_again() -> None:
+    in_ten = format_datetime(datetime.now(UTC) + timedelta(seconds=10), usegmt=True)
+
+    assert retry_after(status(429, **{"Retry-After": "7"})) == 7
+    assert retry_after(wrapped(status(429, **{"retry-after": "0.5"}))) == 0.5
+    assert retry_after(status(429, **{"retry-after": in_ten})) == pytest.approx(10, abs=2)
+    assert retry_after(status(429, **{"retry-after": "-3"})) == 0
+    for unknown in (status(429), status(429, **{"retry-after": "soon"}), ValueError()):
+        assert retry_after(unknown) is None
+
+
+class Scripted:
+    """A model that says, or raises, one thing after the other, and keeps when it was asked."""
+
+    def __init__(self, *says: object) -> None:
+        self.says = list(says)
+        self.asked: list[float] = []
+
+    def __call__(self, prompt: Prompt, in_form: bool) -> str:
+        self.asked.append(time.monotonic())
+        said = self.says[min(len(self.asked), len(self.says)) - 1]
+        if isinstance(said, Exception):
+            raise said
+        return str(said)
+
+
+def sync(model: Scripted, prompts: list[Prompt], retries: bool) -> list[Reply]:
+    return answers(Client(model, lambda _: False, lambda _: retries), prompts)
+
+
+def asynchronous(model: Scripted, prompts: list[Prompt], retries: bool) -> list[Reply]:
+    async def send(prompt: Prompt, in_form: bool) -> str:
+        return model(prompt, in_form)
+
+    client = Client(send, lambda _: False, lambda _: retries)
+    return asyncio.run(answers_async(client, prompts))
+
+
+@pytest.fixture(params=[sync, asynchronous])
+def ask(request: pytest.FixtureRequest) -> Callable[..., list[Reply]]:
+    def asked(model: Scripted, *, retries: bool = False, **prompt: Any) -> list[Reply]:
+        return request.param(model, [Prompt("s", "u", **prompt)], retries)
+
+    return asked
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answering, "_BACK_OFF", wait_none())
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_call_that_is_turned_away_is_made_again(ask: Callable[..., list[Reply]]) -> None:
+    model = Scripted(status(429), ConnectionResetError("by peer"), "said")
+
+    assert ask(model) == [Reply("said", attempts=3)]
+
+
+@pytest.mark.usefixtures("at_once")
+def test_three_attempts_are_enough_unless_set(ask: Callable[..., list[Reply]]) -> None:
+    turned_away = status(503)
+
+    assert ask(Scripted(turned_away)) == [Reply(turned_away, attempts=3)]
+    assert ask(Scripted(turned_away), attempts=5) == [Reply(turned_away, attempts=5)]
+    assert ask(Scripted(turned_away), attempts=1) == [Reply(turned_away, attempts=1)]
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_model_that_tries_again_by_itself_is_asked_once_unless_set(
+    ask: Callable[..., list[Reply]],
+) -> None:
+    turned_away = status(429)
+
+    assert ask(Scripted(turned_away), retries=True)[0].attempts == 1
+    assert ask(Scripted(turned_away), retries=True, attempts=2)[0].attempts == 2
+
+
+def test_other_errors_are_not_tried_again(ask: Callable[..., list[Reply]]) -> None:
+    bad = ValueError("bad request")
+
+    assert ask(Scripted(bad)) == [Reply(bad, attempts=1)]
+
+
+def test_the_pauses_grow(ask: Callable[..., list[Reply]]) -> None:
+    model = Scripted(status(429), status(429), "said")
+
+    ask(model)
+
+    first, second = (b - a for a, b in zip(model.asked, model.asked[1:], strict=False))
+    assert 0.5 <= first < 1.5
+    assert 1.0 <= second < 2.5
+
+
+def test_a_server_is_asked_again_when_it_says(ask: Callable[..., list[Reply]]) -> None:
+    model = Scripted(status(429, **{"retry-after": "0.05"}), "said")
+
+    [reply] = ask(model)
+
+    assert (reply.said, reply.attempts) == ("said", 2)
+    assert 0.05 <= model.asked[1] - model.asked[0] < 0.45
+
+
+@pytest.mark.parametrize(
+    ("pause", "prompt"), [("3600", {}), ("5", {"timeout_s": 1.0})], ids=["an hour", "too late"]
+)
+def test_a_pause_that_is_too_long_is_not_waited_for(
+    ask: Callable[..., list[Reply]], pause: str, prompt: dict[str, Any]
+) -> None:
+    turned_away = status(429, **{"retry-after": pause})
+
+    begun = time.monotonic()
+    replies = ask(Scripted(turned_away), **prompt)
+
+    assert replies == [Reply(turned_away, attempts=1)]
+    assert time.monotonic() - begun < 0.9
+
+
+@pytest.mark.usefixtures("at_once")
+def test_each_of_several_prompts_is_tried_on_its_own() -> None:
+    bad = ValueError("no")
+
+    def send(prompt: Prompt, in_form: bool) -> str:
+        seen.append(prompt.user)
+        if prompt.user == "bad":
+            raise bad
+        if seen.count(prompt.user) == 1:
+            raise ConnectionResetError
+        return prompt.user
+
+    seen: list[str] = []
+    prompts = [Prompt("s", user) for user in ("one", "bad", "two")]
+    client = Client(send, lambda _: False, lambda _: False)
+
+    assert answers(client, prompts) == [Reply("one", 2), Reply(bad, 1), Reply("two", 2)]
+
+
+def test_what_is_tried_again_when_time_is_up_says_how_often_it_was_sent() -> None:
+    """The first attempt is turned away, and the second hangs."""
+
+    def hang(prompt: Prompt, in_form: bool) -> str:
+        sent.append(1)
+        if len(sent) == 1:
+            raise status(429, **{"retry-after": "0"})
+        time.sleep(1)
+        return "late"
+
+    sent: list[int] = []
+    client = Client(hang, lambda _: False, lambda _: False)
+
+    [reply] = answers(client, [Prompt("s", "u", timeout_s=0.2)])
+
+    assert isinstance(reply.said, TimeoutError)
+    assert reply.attempts == 2

@@ -1,0 +1,194 @@
+"""An explanation as HTML and as pictures: all is said, nothing of a memory's text is obeyed."""
+
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import pytest
+from matplotlib.axes import Axes
+from rich.console import Console
+
+from recall_stages.explain import Explanation, explain
+from recall_stages.memory import Memory
+from recall_stages.time_stamp import time_stamp
+from recall_stages.timeline import extract_time
+
+mpl.use("Agg")
+
+NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)  # a Friday
+NASTY = '</td><script>alert("1")</script> & <img src=x onerror=alert(1)> costs $5 or $x_1$ 上周二'
+
+
+class Seen(HTMLParser):
+    """The tags and the text of a page, and whether every tag that was opened is closed in turn."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(page)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data if "style" not in self.open else ""
+
+
+def explained(question: str = "tea last Tuesday", **fields: object) -> Explanation:
+    stamp = time_stamp(extract_time(question, NOW))
+    weighed = {"relevance": 0.5, "type_ratio": 0.5, "time_ratio": 2.0, "time_match": "recorded"}
+    memories = [
+        Memory(content="Tea.", created_at="2024-03-05T10:00Z", memory_type="conversation"),
+        Memory(content="Cake.", created_at="2024-02-05T10:00Z", events=extract_time("today", NOW)),
+        Memory(content="No date."),
+        Memory(content="x", **fields) if fields else Memory(content="No score.", trace=stamp),
+    ]
+    scored = [each.scored(0.5, fused=0.5, **weighed, **stamp) for each in memories[:3]]
+    return explain([*scored, memories[3]])
+
+
+def test_the_page_says_what_the_table_says() -> None:
+    explanation = explained()
+    seen = Seen(explanation._repr_html_())
+
+    for said in ("0.500", "x 0.5 conversation", "x 2 recorded in time", "Tea.", "2024-03-05"):
+        assert said in seen.text
+        assert said in str(explanation)
+    assert explanation.understood() in seen.text
+    assert "tells of 2024-03-08 (Friday)" in seen.text
+    assert seen.tags.count("tr") == 5
+
+
+@pytest.mark.parametrize("field", ["content", "author", "memory_type"])
+def test_text_of_a_memory_is_data_and_no_markup(field: str) -> None:
+    memory = Memory(**{"content": "Tea.", field: NASTY}).scored(
+        1.0, fused=1.0, relevance=0.5, type_ratio=2.0, author_ratio=1.0, degraded=f"Step: {NASTY}"
+    )
+
+    seen = Seen(explain([memory]).to_html())
+
+    assert NASTY in seen.text
+    assert not {"script", "img", "iframe", "link"} & set(seen.tags)
+    assert seen.attributes <= {"class", "style"}
+
+
+def test_words_of_the_question_are_no_markup_either() -> None:
+    stamp = {"time_range": "2024-03-05T00:00Z/2024-03-06T00:00Z", "time_words": NASTY}
+
+    seen = Seen(explain([Memory(content="Tea.", trace=stamp)]).to_html())
+
+    assert f'"{NASTY}" is understood as' in seen.text
+    assert "script" not in seen.tags
+
+
+def test_a_page_needs_nothing_from_elsewhere_and_no_ground_of_its_own() -> None:
+    page = explained().to_html()
+
+    assert "http" not in page
+    assert "url(" not in page
+    assert "color:inherit" in page  # that of the notebook, light or dark
+
+
+def test_a_long_memory_is_all_there_to_unfold() -> None:
+    seen = Seen(explain([Memory(content="tea and cake " * 40)]).to_html())
+
+    assert {"details", "summary"} <= set(seen.tags)
+    assert seen.text.replace("…", "").count("tea and cake") == 40
+
+
+def test_rich_prints_it_too() -> None:
+    console = Console(record=True, width=100, color_system=None)
+    console.print(explained())
+
+    assert console.export_text().strip() == str(explained())
+
+
+def test_nothing_found_is_said_everywhere() -> None:
+    nothing = explain([])
+
+    assert str(nothing) == "No memories to explain."
+    assert "No memories to explain." in Seen(nothing.to_html()).text
+    for ax in (nothing.plot_scores(), nothing.plot_timeline()):
+        assert ax.get_title(loc="left") == "No memories to explain."
+
+
+def words(ax: Axes) -> str:
+    ax.figure.canvas.draw()  # what cannot be drawn would raise here
+    labels = [each.get_text() for each in ax.get_yticklabels()]
+    return "\n".join([ax.get_title(loc="left"), *labels, *(each.get_text() for each in ax.texts)])
+
+
+def test_scores_are_drawn_step_by_step() -> None:
+    ax = explained().plot_scores()
+
+    said = words(ax)
+    for each in ("1. Tea.", "relevance 0.500", "x 0.5 conversation = 0.250", "in time = 0.500"):
+        assert each in said
+    widths = [round(bar.get_width(), 3) for bar in ax.patches]
+    assert widths[:3] == [0.5, -0.25, 0.25]
+    assert ax.patches[1].get_hatch()  # what was lost
+
+
+def test_the_time_asked_about_is_shaded_with_what_else_it_may_mean() -> None:
+    ax = explained().plot_timeline()
+
+    assert '"last Tuesday" is understood as 2024-03-05' in words(ax)
+    spans = [(p.get_x(), p.get_width()) for p in ax.patches]
+    assert spans == [(19780.0, 1.0), (19787.0, 1.0)]  # days since 1970: 27 February, 5 March
+    shown = {each.get_text() for each in ax.get_legend().get_texts()}
+    assert {"time asked about", "also possible", "time it tells of"} <= shown
+    assert "no date" in words(ax)
+
+
+def test_mondays_are_shaded_one_by_one() -> None:
+    spans = explained("tea on Mondays").plot_timeline().patches
+
+    assert [span.get_width() for span in spans] == [1.0] * 5
+    assert {(span.get_x() - 3) % 7 for span in spans} == {1.0}  # 1970 began on a Thursday
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "tea lately",
+        "tea since 2020",
+        "tea before 1800",
+        "tea in the mornings",
+        "tea",
+        "tea ages ago",
+    ],
+)
+def test_any_range_can_be_drawn(question: str) -> None:
+    assert "1. Tea." in words(explained(question).plot_timeline())
+
+
+def test_text_is_drawn_as_it_is() -> None:
+    memory = Memory(content=NASTY.replace("上周二", "")).scored(0.5)
+
+    for ax in (explain([memory]).plot_scores(), explain([memory]).plot_timeline()):
+        assert "<script>" in words(ax)
+    assert "$5" in words(explain([Memory(content="costs $5 or $x_1$")]).plot_scores())
+
+
+def test_a_picture_is_drawn_where_it_is_wanted() -> None:
+    _, (upper, lower) = plt.subplots(2)
+
+    assert explained().plot_scores(upper) is upper
+    assert explained().plot_timeline(lower) is lower
+    assert upper.figure is lower.figure
+
+
+@pytest.fixture(autouse=True)
+def _close() -> object:
+    yield
+    plt.close("all")

@@ -1,0 +1,164 @@
+"""Adding: what is stored, what is refused, and that nothing is stored by halves."""
+
+from datetime import UTC, datetime
+from io import StringIO
+from typing import Any
+
+import numpy as np
+import pytest
+from store.kit import NOON, SmallEmbedding, best, contents, ids
+
+from recall_stages.errors import (
+    MemoryFormatError,
+)
+from recall_stages.memory import Memory
+from recall_stages.store import RecallStore
+
+
+class TestAdding:
+    def test_a_memory_without_a_time_gets_the_clocks(self) -> None:
+        with RecallStore(embedding=SmallEmbedding(), clock=lambda: NOON) as store:
+            first, second = store.add(["tea", {"content": "train", "created_at": 0}])
+            assert [each.created_at for each in store.get([first, second])] == [
+                NOON,
+                datetime(1970, 1, 1, tzinfo=UTC),
+            ]
+            assert second < first
+
+    def test_what_a_search_said_is_not_stored(self, in_memory: RecallStore) -> None:
+        in_memory.add(["tea"])
+        found = best(in_memory, "tea")
+        in_memory.add(found)
+        assert in_memory.count() == 1
+        kept = in_memory.get(ids(found))[0]
+        assert (kept.score, kept.trace) == (None, {})
+
+    def test_the_memories_given_are_left_as_they_were(self, in_memory: RecallStore) -> None:
+        mapping = {"content": "tea", "metadata": {"stars": 3}}
+        memory = Memory(content="train")
+        in_memory.add([mapping, memory])
+        assert mapping == {"content": "tea", "metadata": {"stars": 3}}
+        assert (memory.id, memory.created_at) == ("", None)
+
+    @pytest.mark.parametrize(
+        ("bad", "says"),
+        [
+            ({"content": ""}, "content"),
+            ({"content": "  "}, "white space"),
+            ({}, "content"),
+            ({"content": "x", "contnet": "y"}, "did you mean"),
+            ({"content": "x", "created_at": "soon"}, "created_at"),
+            ({"content": "x", "created_at": True}, "got True"),
+            ({"content": "x", "metadata": {"k": None}}, "metadata 'k' must be"),
+            ({"content": "x", "metadata": {"k": float("nan")}}, "'k' must be a finite number"),
+            ({"content": "x", "metadata": {"k": [1.0, float("inf")]}}, "finite number"),
+            ({"content": "x", "metadata": {"k": []}}, "empty list"),
+            ({"content": "x", "metadata": {"k": {"nested": 1}}}, "metadata 'k' must be"),
+            ({"content": "x", "metadata": {"k": [1, "a"]}}, "metadata 'k' must be"),
+            ({"content": "x", "metadata": {"k": NOON}}, "metadata 'k' must be"),
+            (
+                {"content": "x", "metadata": {"k": np.array([1, 2])[:, None]}},
+                "metadata 'k' must be",
+            ),
+            ({"content": "x", "metadata": {"k": 2**63}}, "64 bits"),
+            ({"content": "x", "metadata": {"created_at": 1}}, "may not use the name created_at"),
+            ({"content": "x", "metadata": {"$and": 1}}, "rename it"),
+            ({"content": "x", "metadata": {"k": "\ud83d"}}, "half a character"),
+            ({"content": "x", "quality": 7}, "quality"),
+            (42, "a memory is a Memory, a mapping of its fields or a text; got int"),
+            (None, "got NoneType"),
+            (["x"], "got list"),
+        ],
+        ids=ascii,
+    )
+    def test_one_bad_memory_is_an_error_and_nothing_is_stored(
+        self, in_memory: RecallStore, bad: Any, says: str
+    ) -> None:
+        with pytest.raises(MemoryFormatError, match=says):
+            in_memory.add([*(f"good {number}" for number in range(300)), bad])
+        assert in_memory.count() == 0
+
+    @pytest.mark.parametrize("scalar", [np.float64(1.5), np.float32(1.5), np.int64(3), np.int32(3)])
+    def test_a_numpy_number_is_stored_as_it_is_or_refused(
+        self, in_memory: RecallStore, scalar: Any
+    ) -> None:
+        try:
+            made = in_memory.add([{"content": "x", "metadata": {"k": scalar}}])
+        except MemoryFormatError:
+            assert in_memory.count() == 0
+        else:
+            assert in_memory.get(made)[0].metadata["k"] == scalar.item()
+            assert len(best(in_memory, "x", filter={"k": scalar.item()})) == 1
+
+    @pytest.mark.parametrize("one", ["tea", {"content": "tea"}, Memory(content="tea")], ids=repr)
+    def test_a_single_memory_is_not_taken_for_a_list(
+        self, in_memory: RecallStore, one: Any
+    ) -> None:
+        with pytest.raises(MemoryFormatError, match="put it in a list"):
+            in_memory.add(one)
+        assert in_memory.count() == 0
+
+    def test_a_single_id_is_not_taken_for_a_list(self, in_memory: RecallStore) -> None:
+        in_memory.add([{"id": "a", "content": "tea"}])
+        for use in (in_memory.delete, in_memory.get):
+            with pytest.raises(TypeError, match="put it in a list"):
+                use("abc")
+        assert in_memory.count() == 1
+
+    def test_one_id_twice_in_a_call_is_an_error(self, in_memory: RecallStore) -> None:
+        rows = [{"id": "one", "content": "tea"}, {"id": "one", "content": "train"}]
+        with pytest.raises(MemoryFormatError, match="have the id 'one'"):
+            in_memory.add(rows)
+        assert in_memory.count() == 0
+
+    def test_more_rows_than_chroma_takes_at_once(self) -> None:
+        """Chroma's own limit is 5,461 a call."""
+        with RecallStore(embedding=SmallEmbedding(32)) as store:
+            made = store.add(f"word{number}" for number in range(5_600))
+            assert store.count() == 5_600
+            assert ids(store.get(made)) == made
+            assert len(best(store, "word1", limit=100_000)) == 5_600
+            store.delete(made)
+            assert store.count() == 0
+
+    def test_calls_are_small_enough_for_the_cloud(
+        self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        sizes: list[int] = []
+        collection = type(in_memory._opened.collection)
+        upsert = collection.upsert
+
+        def counted(self: Any, **rows: Any) -> None:
+            sizes.append(len(rows["ids"]))
+            upsert(self, **rows)
+
+        monkeypatch.setattr(collection, "upsert", counted)
+        in_memory.add(f"word{number}" for number in range(620))
+        assert sum(sizes) == 620
+        assert max(sizes) <= 300
+
+    def test_progress_shows_nothing_where_there_is_no_terminal(
+        self, in_memory: RecallStore, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        in_memory.add(["tea"], progress=True)
+        assert capfd.readouterr() == ("", "")
+
+    @pytest.mark.parametrize("progress", [True, False])
+    def test_on_a_terminal_progress_shows_where_it_is_wanted(
+        self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch, progress: bool
+    ) -> None:
+        terminal = StringIO()
+        monkeypatch.setattr(terminal, "isatty", lambda: True, raising=False)
+        monkeypatch.setattr("sys.stderr", terminal)
+
+        in_memory.add([f"tea {number}" for number in range(3)], progress=progress)
+
+        shown = terminal.getvalue()
+        assert ("reading" in shown, "storing" in shown) == (progress, progress)
+        assert ("3/3" in shown) == progress
+
+    def test_odd_text_is_only_text(self, in_memory: RecallStore) -> None:
+        odd = ["'; DROP TABLE x; --", '"', "%_*", "\x00nul", "a" * 20_000, "🦷", "$and"]
+        assert contents(in_memory.get(in_memory.add(odd))) == odd
+        for text in odd:
+            assert best(in_memory, text, limit=9)[0].score is not None

@@ -1,0 +1,156 @@
+"""Finding: side by side with writers, on the event loop, and when Chroma stumbles."""
+
+import asyncio
+import threading
+import time
+from typing import Any
+
+import chromadb
+import pytest
+from store.kit import SmallEmbedding, best, contents
+
+from recall_stages.errors import (
+    FilterError,
+)
+from recall_stages.stage import Search
+from recall_stages.store import RecallStore
+
+
+class TestFinding:
+    def test_opposite_directions_count_nothing(self, in_memory: RecallStore) -> None:
+        class Opposite(SmallEmbedding):
+            def embed_query(self, text: str) -> list[float]:
+                return [1.0, 0.0] if text == "for" else [-1.0, 0.0]
+
+        with RecallStore(embedding=Opposite(2)) as store:
+            store.add(["against"])
+            assert best(store, "for")[0].score == 0
+
+    def test_a_wrong_filter_is_an_error(self, in_memory: RecallStore) -> None:
+        with pytest.raises(FilterError):
+            best(in_memory, "tea", filter={"a": {"b": 1}})
+
+    def test_chromas_race_is_tried_again(
+        self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A row deleted between Chroma's two look-ups is an error that passes."""
+        in_memory.add(["tea"])
+        failures = _failing_queries(in_memory, monkeypatch, "Error finding id", times=2)
+        assert contents(best(in_memory, "tea", filter={"x": {"$ne": 1}})) == ["tea"]
+        assert failures == []
+
+    def test_a_race_that_does_not_pass_is_an_error(
+        self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        _failing_queries(in_memory, monkeypatch, "Error finding id", times=99)
+        with pytest.raises(chromadb.errors.InternalError, match="Error finding id"):
+            best(in_memory, "tea", filter={"x": {"$ne": 1}})
+
+    def test_a_broken_index_is_not_tried_again(
+        self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The second try would pass, and return wrong neighbours."""
+        broken = "Failed to apply logs to the hnsw segment writer"
+        left = _failing_queries(in_memory, monkeypatch, broken, times=2)
+        with pytest.raises(chromadb.errors.InternalError, match="apply logs"):
+            best(in_memory, "tea", filter={"x": {"$ne": 1}})
+        assert len(left) == 1
+
+    async def test_the_event_loop_runs_on_while_a_store_works(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        class Slow(SmallEmbedding):
+            def embed_documents(self, texts: list[str]) -> list[list[float]]:
+                time.sleep(0.3)
+                return super().embed_documents(texts)
+
+            async def aembed_query(self, text: str) -> list[float]:
+                await asyncio.sleep(0.1)
+                return self.embed_query(text)
+
+        with RecallStore(embedding=Slow()) as store:
+            collection = type(store._opened.collection)
+            query = collection.query
+
+            def slow_query(*args: Any, **settings: Any) -> Any:
+                time.sleep(0.3)
+                return query(*args, **settings)
+
+            monkeypatch.setattr(collection, "query", slow_query)
+            for work in (store.aadd(["tea"]), store.afind([Search("tea", 1)])):
+                ticks = await _ticks_during(work)
+                assert ticks >= 3  # none while something holds the loop up
+
+    async def test_async_searches_run_side_by_side(self) -> None:
+        class Slow(SmallEmbedding):
+            async def aembed_query(self, text: str) -> list[float]:
+                await asyncio.sleep(0.2)
+                return self.embed_query(text)
+
+        with RecallStore(embedding=Slow()) as store:
+            store.add(["tea", "train"])
+            started = time.monotonic()
+            await store.afind([Search(f"tea {number}", 1) for number in range(8)])
+            assert time.monotonic() - started < 1
+
+    def test_threads_may_search_and_write_at_once(self, in_memory: RecallStore) -> None:
+        errors: list[BaseException] = []
+
+        def work(number: int) -> None:
+            try:
+                for turn in range(15):
+                    made = in_memory.add([f"word{number} turn{turn}"])
+                    assert best(in_memory, f"word{number}", limit=3, filter={"x": {"$ne": 1}})
+                    if turn % 2:
+                        in_memory.delete(made)
+            except BaseException as error:  # noqa: BLE001 - handed to the test
+                errors.append(error)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert errors == []
+        assert in_memory.count() == 4 * 8
+
+    def test_chroma_is_never_asked_to_embed(
+        self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It would download its default model."""
+        from chromadb.utils.embedding_functions import DefaultEmbeddingFunction
+
+        def refuse(*_: object) -> None:
+            raise AssertionError("Chroma embedded something by itself")
+
+        monkeypatch.setattr(DefaultEmbeddingFunction, "__call__", refuse)
+        made = in_memory.add(["tea"])
+        in_memory.add(in_memory.get(made))
+        assert best(in_memory, "tea")
+
+
+def _failing_queries(
+    store: RecallStore, monkeypatch: pytest.MonkeyPatch, message: str, times: int
+) -> list[Exception]:
+    """Let the first queries fail as Chroma does."""
+    failures: list[Exception] = [chromadb.errors.InternalError(message) for _ in range(times)]
+    collection = type(store._opened.collection)
+    query = collection.query
+
+    def failing(self: Any, **asked: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return query(self, **asked)
+
+    monkeypatch.setattr(collection, "query", failing)
+    return failures
+
+
+async def _ticks_during(work: Any) -> int:
+    ticks = 0
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        await asyncio.sleep(0.01)
+        ticks += 1
+    await task
+    return ticks

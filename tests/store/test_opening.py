@@ -1,0 +1,262 @@
+"""Opening: whose collection it is, who else has it open, and with which embedding."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import chromadb
+import pytest
+from chromadb.config import Settings
+from store.kit import SmallEmbedding, best, contents, opens_elsewhere, python_process
+
+from recall_stages.errors import (
+    EmbeddingMismatchError,
+    ForeignCollectionError,
+    MemoryFormatError,
+    StoreError,
+    StoreLockedError,
+)
+from recall_stages.store import RecallStore
+
+
+class TestOpening:
+    def test_stores_in_memory_are_private_to_each_other(self, small: SmallEmbedding) -> None:
+        with RecallStore(embedding=small) as mine, RecallStore(embedding=small) as yours:
+            mine.add(["tea"])
+            assert (mine.count(), yours.count()) == (1, 0)
+            yours.close()
+            assert contents(best(mine, "tea")) == ["tea"]
+
+    def test_what_is_on_a_path_is_there_again_after_opening_anew(
+        self, tmp_path: Path, small: SmallEmbedding
+    ) -> None:
+        with RecallStore(tmp_path / "deep" / "er", embedding=small) as store:
+            made = store.add(["tea", {"content": "train", "scope": {"user_id": "ann"}}])
+            before = store.get(made)
+        with RecallStore(str(tmp_path / "deep" / "er"), embedding=small) as store:
+            assert store.get(made) == before
+            assert contents(best(store, "train")) == ["train"]
+            store.add(["bread"])
+            assert store.count() == 3
+
+    def test_collections_of_one_path_are_kept_apart(
+        self, tmp_path: Path, small: SmallEmbedding
+    ) -> None:
+        with (
+            RecallStore(tmp_path, "mine", embedding=small) as mine,
+            RecallStore(tmp_path, "yours", embedding=small) as yours,
+        ):
+            mine.add(["tea"])
+            assert (mine.count(), yours.count()) == (1, 0)
+
+    def test_a_path_opened_twice_under_two_spellings_is_one(
+        self, tmp_path: Path, small: SmallEmbedding, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Chroma keeps an index for each spelling, and loses the vectors of one of them."""
+        path = tmp_path / "store"
+        (tmp_path / "link").symlink_to(path, target_is_directory=True)
+        monkeypatch.chdir(tmp_path)
+        spellings = [str(path), f"{path}/", "store", tmp_path / "link", f"{path}/../store"]
+        stores = [RecallStore(each, embedding=small) for each in spellings]
+        for number, store in enumerate(stores):
+            store.add(f"word{number} turn{turn}" for turn in range(230))
+        for store in stores:
+            assert store.count() == 230 * len(stores)
+            for number in range(len(stores)):
+                found = best(store, f"word{number} turn7", filter={"none": {"$ne": 1}})
+                assert found[0].score == pytest.approx(1, abs=1e-5)
+        for store in stores[:-1]:
+            store.close()
+        assert best(stores[-1], "word0 turn7")[0].content == "word0 turn7"
+        stores[-1].close()
+        with RecallStore(path, embedding=small) as store:
+            assert len(best(store, "word3", limit=9_999, filter={"none": {"$ne": 1}})) == 1150
+
+    def test_a_path_held_by_another_process_is_refused_until_that_ends(
+        self, tmp_path: Path, small: SmallEmbedding
+    ) -> None:
+        script = """
+            import sys
+            from recall_stages.store import RecallStore
+            from store.kit import SmallEmbedding
+            store = RecallStore(sys.argv[1], embedding=SmallEmbedding())
+            store.add(["theirs"])
+            print("open", flush=True)
+            sys.stdin.readline()
+        """
+        other = python_process(script, str(tmp_path))
+        try:
+            assert other.stdout is not None
+            assert other.stdout.readline() == "open\n"
+            with pytest.raises(StoreLockedError, match=r"chroma run --path .*HttpClient"):
+                RecallStore(tmp_path, embedding=small)
+            with pytest.raises(StoreLockedError):
+                RecallStore(f"{tmp_path}/.", embedding=small)
+        finally:
+            other.kill()
+            other.communicate(timeout=20)
+        with RecallStore(tmp_path, embedding=small) as store:
+            assert contents(best(store, "theirs")) == ["theirs"]
+
+    def test_a_path_is_free_again_after_closing(
+        self, tmp_path: Path, small: SmallEmbedding
+    ) -> None:
+        first, second = (RecallStore(tmp_path, embedding=small) for _ in range(2))
+        first.add(["ours"])
+        first.close()
+        assert opens_elsewhere(tmp_path) == "StoreLockedError"
+        second.close()
+        assert opens_elsewhere(tmp_path) == "1"
+
+    def test_an_error_while_opening_leaves_the_path_free(
+        self, tmp_path: Path, small: SmallEmbedding
+    ) -> None:
+        with RecallStore(tmp_path, embedding=small) as store:
+            store.add(["ours"])
+        with pytest.raises(EmbeddingMismatchError):
+            RecallStore(tmp_path, embedding=SmallEmbedding(model_name="other"))
+        with pytest.raises(Exception, match=r"(?i)name"):
+            RecallStore(tmp_path, "no", embedding=small)  # Chroma wants three letters
+        assert opens_elsewhere(tmp_path) == "1"
+
+    def test_a_file_is_no_path(self, tmp_path: Path, small: SmallEmbedding) -> None:
+        file = tmp_path / "memories.jsonl"
+        file.write_text("{}")
+        with pytest.raises(NotADirectoryError, match="is a file"):
+            RecallStore(file, embedding=small)
+        assert file.read_text() == "{}"
+
+    @pytest.mark.parametrize(
+        "source", [42, object(), ["path"], {"path": "x"}], ids=["int", "object", "list", "dict"]
+    )
+    def test_anything_else_is_no_source(self, source: Any, small: SmallEmbedding) -> None:
+        with pytest.raises(TypeError, match="a path, a chromadb client or a chromadb collection"):
+            RecallStore(source, embedding=small)
+
+    async def test_an_async_client_is_refused_and_the_right_one_named(
+        self, server_port: int, small: SmallEmbedding
+    ) -> None:
+        client = await chromadb.AsyncHttpClient(host="127.0.0.1", port=server_port)
+        with pytest.raises(TypeError, match="HttpClient, not AsyncHttpClient"):
+            RecallStore(client, embedding=small)  # type: ignore[arg-type]
+
+    def test_a_client_that_is_handed_in_stays_open(
+        self, chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding
+    ) -> None:
+        with RecallStore(chroma, collection_name, embedding=small) as store:
+            store.add(["tea"])
+        collection = chroma.get_collection(collection_name, embedding_function=None)
+        assert collection.count() == 1
+        with RecallStore(collection, embedding=small) as store:
+            assert store.name == collection_name
+            store.add(["train"])
+        assert collection.count() == 2
+        chroma.delete_collection(collection_name)
+
+    def test_a_server_client_that_is_handed_in_stays_open(
+        self, server_port: int, collection_name: str, small: SmallEmbedding
+    ) -> None:
+        client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
+        with RecallStore(client, collection_name, embedding=small) as store:
+            store.add(["tea"])
+        assert client.get_collection(collection_name, embedding_function=None).count() == 1
+        client.delete_collection(collection_name)
+
+    def test_closing_leaves_the_memory_of_others_alone(
+        self, chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding
+    ) -> None:
+        mine = chroma.create_collection(collection_name, embedding_function=None)
+        mine.add(ids=["a"], embeddings=[[1.0, 2.0]])
+        before = {each.name for each in chroma.list_collections()}
+        with RecallStore(embedding=small) as store:
+            store.add(["tea"])
+        assert {each.name for each in chroma.list_collections()} == before
+        assert mine.count() == 1
+        chroma.delete_collection(collection_name)
+
+    def test_an_empty_collection_handed_in_becomes_ours_with_its_first_memory(
+        self, chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding
+    ) -> None:
+        theirs = chroma.create_collection(collection_name, embedding_function=None)
+        with RecallStore(theirs, embedding=small) as store:
+            with pytest.raises(ForeignCollectionError):
+                store.delete(["a"])
+            with pytest.raises(MemoryFormatError):
+                store.add(["tea", " "])
+            assert chroma.get_collection(collection_name).metadata is None
+            store.add(["tea"])
+            assert best(store, "tea")[0].content == "tea"
+        with RecallStore(chroma, collection_name, embedding=small) as again:
+            again.add(["coffee"])
+            assert again.count() == 2
+        chroma.delete_collection(collection_name)
+
+    def test_a_client_with_other_settings_is_asked_for(
+        self, tmp_path: Path, small: SmallEmbedding
+    ) -> None:
+        settings = Settings(anonymized_telemetry=False)
+        client = chromadb.PersistentClient(str(tmp_path), settings)
+        try:
+            with pytest.raises(StoreError, match=r"hand that client in: RecallStore\(client\)"):
+                RecallStore(tmp_path, embedding=small)
+            with RecallStore(client, "handed-in", embedding=small) as store:
+                assert store.count() == 0
+        finally:
+            client.close()
+
+    def test_the_clouds_index_is_understood(
+        self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Chroma Cloud answers with an index that is not called hnsw."""
+        in_memory.add(["tea"])
+        collection = in_memory._opened.collection
+        cloud = {"hnsw": None, "spann": {"space": "cosine"}, "embedding_function": None}
+        monkeypatch.setattr(type(collection), "configuration_json", property(lambda _: cloud))
+        with RecallStore(collection, embedding=SmallEmbedding()) as store:
+            assert best(store, "tea")[0].score == pytest.approx(1, abs=1e-5)
+
+    def test_its_name_and_model_are_told(self, small: SmallEmbedding, tmp_path: Path) -> None:
+        with RecallStore(tmp_path, embedding=small) as store:
+            assert repr(store) == "RecallStore(name='memories', embedding_model='small')"
+
+
+class TestAnotherModel:
+    @pytest.fixture
+    def filled(self, tmp_path: Path, small: SmallEmbedding) -> Path:
+        with RecallStore(tmp_path, embedding=small) as store:
+            store.add(["tea"])
+        return tmp_path
+
+    def test_a_collection_of_another_model_is_refused_by_name(self, filled: Path) -> None:
+        with pytest.raises(EmbeddingMismatchError, match=re.escape("vectors of 'small'")):
+            RecallStore(filled, embedding=SmallEmbedding(model_name="large"))
+
+    def test_the_default_model_is_another_one(self, filled: Path) -> None:
+        with pytest.raises(EmbeddingMismatchError, match="all-MiniLM-L6-v2"):
+            RecallStore(filled)
+
+    def test_other_dimensions_are_refused_for_reading_and_writing(self, filled: Path) -> None:
+        with RecallStore(filled, embedding=SmallEmbedding(32)) as store:
+            for use in (lambda: best(store, "tea"), lambda: store.add(["train"])):
+                with pytest.raises(EmbeddingMismatchError, match=r"of 64 numbers.*makes 32"):
+                    use()
+            assert store.count() == 1
+
+    def test_dimensions_are_remembered_beside_the_model(self, filled: Path) -> None:
+        client = chromadb.PersistentClient(str(filled))
+        metadata = client.get_collection("memories", embedding_function=None).metadata
+        client.close()
+        assert metadata["embedding_model"] == "small"
+        assert metadata["embedding_dimension"] == 64
+
+    def test_an_embedding_that_fails_stores_nothing_of_its_batch(
+        self, in_memory: RecallStore
+    ) -> None:
+        class Broken(SmallEmbedding):
+            def embed_documents(self, texts: list[str]) -> list[list[float]]:
+                return [[float("nan")] * 64 for _ in texts]
+
+        with RecallStore(embedding=Broken()) as store:
+            with pytest.raises(StoreError, match="NaN"):
+                store.add(["tea"])
+            assert store.count() == 0

@@ -1,0 +1,330 @@
+"""The other commands of `recall`, as a user types them: what they print, and what they return."""
+
+import json
+import logging
+import tomllib
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import chromadb
+import pytest
+
+from recall_stages.cli import main, recall
+from recall_stages.store import RecallStore
+
+ROOT = Path(__file__).parent.parent
+LINES = [
+    {
+        "id": "filled",
+        "content": "The dentist filled a tooth.",
+        "created_at": "2024-03-05T10:00:00",
+        "user_id": "ann",
+    },
+    {
+        "id": "moved",
+        "content": "The dentist moved to Elm Street.",
+        "created_at": "2024-02-01T09:00:00",
+        "memory_type": "event",
+    },
+    {
+        "id": "bob",
+        "content": "Bob sees a dentist, too.",
+        "created_at": "2024-03-05T11:00:00",
+        "user_id": "bob",
+    },
+]
+FIXED = ["--timestamp", "2024-03-08T12:00", "--timezone", "UTC"]
+COMMANDS = ("ask", "explain", "load", "stats", "time", "gate", "eval")
+
+
+@pytest.fixture(scope="module")
+def memories(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("cli") / "memories.jsonl"
+    path.write_text("\n".join(json.dumps(line) for line in LINES), encoding="utf-8")
+    assert main("recall", ["load", "--memories", str(path), "--timezone", "UTC"]) == 0
+    return path
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
+    code = main("recall", [str(word) for word in words])
+    return code, *capsys.readouterr()
+
+
+def test_the_command_is_installed() -> None:
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+
+    assert EntryPoint("recall", scripts["recall"], "console_scripts").load() is recall
+
+
+def test_help_names_every_command_and_how_to_begin(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main("recall", ["--help"])
+
+    shown = capsys.readouterr().out
+    assert left.value.code == 0
+    assert all(f"\n    {command} " in shown for command in COMMANDS)
+    assert "exit codes: 0 done; 1 the answer is no" in shown
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_each_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main("recall", [command, "--help"])
+
+    shown = capsys.readouterr().out
+    assert f"example:\n  recall {command} " in shown
+    assert "--json" in shown
+    assert "--verbose" in shown
+
+
+@pytest.mark.parametrize("words", [[], ["remember"], ["ask"], ["gate"], ["ask", "x"]])
+def test_what_is_not_understood_is_said_with_2(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        main("recall", words)
+
+    assert left.value.code == 2
+    assert "usage: recall" in capsys.readouterr().err
+
+
+def test_load_says_what_became_of_the_lines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "notes.jsonl"
+    path.write_text('{"content": "Tea at four."}\nno json\n')
+
+    code, out, err = run(capsys, "load", "--memories", path)
+    assert (code, out) == (0, "1 memories loaded in notes.jsonl.recall\n")
+    assert "notes.jsonl line 2 is left out" in err
+
+    code, out, _ = run(capsys, "load", "--memories", path, "--json")
+    told = json.loads(out)
+    assert (told["memories"], told["loaded_now"], list(told["left_out"])) == (1, False, ["2"])
+
+
+def test_a_missing_file_leaves_no_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = run(capsys, "load", "--memories", tmp_path / "missing.jsonl")
+
+    assert code == 2
+    assert "missing.jsonl is not there" in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_ask_as_json(memories: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["the dentist last Tuesday", "Who is Bob?"]
+    code, out, _ = run(capsys, "ask", "--memories", memories, *FIXED, "-k", 1, "--json", *asked)
+
+    [first, second] = json.loads(out)
+    assert code == 0
+    assert first["question"] == asked[0]
+    assert first["time"][0]["words"] == "last Tuesday"
+    assert first["time"][0]["means"] == "2024-03-05 (Tuesday)"
+    assert first["memories"][0]["recall_time_match"] == "recorded"
+    assert first["memories"][0]["score"] > 0
+    assert second["memories"][0]["id"] == "bob"
+
+
+def test_explain_shows_every_number(memories: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    question = ["-k", 1, "--user-id", "ann", "the dentist last Tuesday"]
+    code, out, _ = run(capsys, "explain", "--memories", memories, *FIXED, *question)
+
+    assert code == 0
+    assert "1. filled" in out
+    for name in ("similarity", "keyword", "relevance", "time_ratio", "time_match", "score"):
+        assert f"│ {name} " in out
+
+
+def test_explain_finds_the_place_of_a_memory_that_did_not_come_back(
+    memories: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["explain", "--memories", memories, *FIXED, "-k", 1, "the dentist last Tuesday"]
+    code, out, _ = run(capsys, *asked, "--id", "moved")
+    assert (code, "3. moved" in out, "filled" in out) == (0, True, False)
+
+    code, out, _ = run(capsys, *asked, "--id", "moved", "--user-id", "bob")
+    assert (code, "moved was not found: it is outside the scope" in out) == (0, True)
+
+    code, _, err = run(capsys, *asked, "--id", "nobody")
+    assert (code, "no memory with the id nobody" in err) == (2, True)
+
+    code, out, _ = run(capsys, *asked, "--id", "moved", "--json")
+    assert json.loads(out)[0]["places"] == [3]
+
+
+def test_stats_counts_kinds_people_and_times(
+    memories: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = run(capsys, "stats", "--memories", memories, "--timezone", "UTC", "--json")
+
+    told = json.loads(out)
+    assert code == 0
+    assert told["memories"] == 3
+    assert told["memory_type"] == {"observation": 2, "event": 1}
+    assert told["user_id"] == {"ann": 1, "bob": 1}
+    assert told["first_recorded"].startswith("2024-02-01T09:00:00")
+    assert told["last_recorded"].startswith("2024-03-05T11:00:00")
+    assert told["without_a_time"] == 0
+    assert "all-minilm" in told["embedding_model"].lower()
+
+    code, out, _ = run(capsys, "stats", "--memories", memories, "--timezone", "UTC")
+    assert "observation 2, event 1" in out
+
+
+def test_time_says_what_would_be_understood(capsys: pytest.CaptureFixture[str]) -> None:
+    texts = ["What did we plan for early March?", "Where is the dentist?"]
+    code, out, _ = run(capsys, "time", *FIXED, *texts)
+    assert code == 0
+    assert '"for early March" is understood as 2024-03-01 to 2024-03-10; also possible' in out
+    assert "searched for: What did we plan?" in out
+    assert "no time is named" in out
+
+    code, out, _ = run(capsys, "time", *FIXED, "--week-start", "sunday", "--json", "last week")
+    told = json.loads(out)
+    assert told["asked_at"] == "2024-03-08T12:00:00+00:00"
+    assert told["texts"][0]["time"][0]["range"].startswith("2024-02-25")
+
+    code, _, err = run(capsys, "time", "yesterday", "--timezone", "Mars/Olympus")
+    assert (code, "Mars/Olympus" in err) == (2, True)
+
+
+@pytest.mark.parametrize(("message", "code"), [("Book it again.", 0), ("What is 2 + 2?", 1)])
+def test_gate_answers_the_shell(
+    message: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, "gate", message)[0] == code
+    returned, out, _ = run(capsys, "gate", "--json", message)
+    assert returned == code
+    assert json.loads(out)["search"] is (code == 0)
+
+
+@pytest.fixture
+def queries(tmp_path: Path) -> Path:
+    path = tmp_path / "questions.jsonl"
+    rows = [
+        {
+            "question": "What about the dentist last Tuesday?",
+            "relevant": ["filled"],
+            "timestamp": "2024-03-08T12:00",
+            "user_id": "ann",
+        },
+        {"question": "Where did the dentist move?", "relevant": ["moved", "lost"]},
+        {"question": "Who is the president?", "relevant": []},
+    ]
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    return path
+
+
+def test_eval_shows_what_each_step_adds_and_which_times_were_read(
+    memories: Path, queries: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["eval", "--memories", memories, "--timezone", "UTC", "--queries", queries]
+    code, out, err = run(capsys, *asked)
+
+    assert code == 0
+    rows = [line for line in out.splitlines() if line.startswith("│")]
+    assert [row.split("│")[1].strip() for row in rows] == [
+        "by meaning", "by words", "both, fused", "+ time searched", "+ time, type, author weighed",
+    ]  # fmt: skip
+    assert rows[-1].split("│")[2].strip() == "0.750"
+    assert "3 questions, of which no memory answers 1; " in out
+    assert '"last Tuesday" is understood as 2024-03-05 (Tuesday)' in out
+    assert "Where did the dentist move?  lost" in out
+    assert "relevant ids that are not in the collection, 1 in all: lost" in err
+
+
+def test_eval_as_json(memories: Path, queries: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["eval", "--memories", memories, "--timezone", "UTC", "--queries", queries]
+    code, out, _ = run(capsys, *asked, "--json")
+
+    told = json.loads(out)
+    assert code == 0
+    assert told["steps"]["+ time, type, author weighed"]["recall@5"] == 0.75
+    assert told["by_question"][0]["found"] == ["filled"]
+    assert told["by_question"][0]["time"][0]["words"] == "last Tuesday"
+    assert told["by_question"][1]["missed"] == ["lost"]
+    assert "recall@5" not in told["by_question"][2]
+
+
+@pytest.mark.parametrize(("bound", "code"), [("recall@5=0.75", 0), ("hit@5=1.01", 1)])
+def test_eval_can_guard_a_level(
+    bound: str, code: int, memories: Path, queries: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["eval", "--memories", memories, "--timezone", "UTC", "--queries", queries]
+    returned, _, err = run(capsys, *asked, "--at-least", bound)
+
+    assert returned == code
+    assert ("hit@5 is 1.000, below 1.01" in err) is (code == 1)
+
+
+@pytest.mark.parametrize("bound", ["recall@7=0.5", "recall@5", "recall@5=most"])
+def test_a_level_that_cannot_be_read(
+    bound: str, queries: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        main("recall", ["eval", "--memories", "m", "--queries", str(queries), "--at-least", bound])
+
+    assert left.value.code == 2
+    assert "--at-least" in capsys.readouterr().err
+
+
+def test_a_collection_of_somebody_else_is_asked_and_left_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    client = chromadb.PersistentClient(str(tmp_path))
+    with RecallStore() as store:
+        vectors = store._embedding.embed_documents(["Ann sees the dentist."])
+    client.create_collection("notes", embedding_function=None).add(
+        ids=["1"],
+        embeddings=vectors,
+        documents=["Ann sees the dentist."],
+        metadatas=[{"date": "2024-03-05T10:00:00+00:00"}],
+    )
+    client.close()
+    where = ["--chroma", tmp_path, "--collection", "notes", "--field", "created_at=date"]
+
+    code, out, _ = run(capsys, "ask", *where, *FIXED, "the dentist last Tuesday")
+    assert code == 0
+    assert "1 memories kept in notes" in out
+    assert "x 2 recorded in time" in out
+
+    code, out, _ = run(capsys, "stats", *where, "--json")
+    assert json.loads(out)["first_recorded"].startswith("2024-03-05")
+
+    code, _, err = run(capsys, "stats", "--chroma", tmp_path)
+    assert (code, "there is no collection 'memories'" in err, "notes" in err) == (2, True, True)
+
+
+def test_a_folder_without_a_database_stays_without(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = run(capsys, "ask", "--chroma", tmp_path, "x")
+
+    assert (code, "no chroma.sqlite3" in err) == (2, True)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_server_is_asked(
+    server_port: int, collection_name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
+    with RecallStore(client, collection_name) as store:
+        store.add([line["content"] for line in LINES])
+    url = f"http://127.0.0.1:{server_port}"
+
+    code, out, _ = run(capsys, "stats", "--chroma", url, "--collection", collection_name, "--json")
+
+    assert (code, json.loads(out)["memories"]) == (0, 3)
+
+
+def test_verbose_logs_our_own_doings_only(
+    memories: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(capsys, "gate", "-v", "Book it again.")
+    assert logging.getLogger("recall_stages").level == logging.DEBUG
+    assert logging.getLogger("chromadb").getEffectiveLevel() >= logging.WARNING
+
+    run(capsys, "gate", "Book it again.")
+    assert logging.getLogger("recall_stages").level == logging.WARNING
