@@ -12,7 +12,7 @@ from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from pydantic import Field, model_validator
 
 from langchain_recall._convert import to_memory
-from recall_stages.errors import StoreError
+from recall_stages.errors import IdLookupError
 from recall_stages.memory import Memory
 from recall_stages.retriever import MemoryStore
 from recall_stages.store import any_store
@@ -51,14 +51,14 @@ class AnyStore(any_store.AnyStore):
         """The memories with these ids; missing ones are left out.
 
         Raises:
-            StoreError: When the store does not look up by id.
+            IdLookupError: When the store does not look up by id.
         """
         if not isinstance(self.source, VectorStore):
-            raise StoreError(f"{self._name} finds by questions; it looks up nothing by id")
+            raise IdLookupError(f"{self._name} finds by questions; it looks up nothing by id")
         try:
             documents = self.source.get_by_ids(ids)
         except NotImplementedError as error:
-            raise StoreError(f"{self._name} does not look up by id: {error}") from error
+            raise IdLookupError(f"{self._name} does not look up by id: {error}") from error
         return [found.memory for found in self._found(((each, None) for each in documents), None)]
 
     def _ask(self, asked: Asked) -> list[Found]:

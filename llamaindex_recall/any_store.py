@@ -15,7 +15,7 @@ from llama_index.core.vector_stores.types import BasePydanticVectorStore
 from pydantic import Field, field_validator, model_validator
 
 from llamaindex_recall._convert import to_memory
-from recall_stages.errors import StoreError
+from recall_stages.errors import IdLookupError
 from recall_stages.memory import Memory
 from recall_stages.retriever import MemoryStore
 from recall_stages.store import any_store
@@ -70,17 +70,17 @@ class AnyStore(any_store.AnyStore):
         """The memories with these ids; missing ones are left out.
 
         Raises:
-            StoreError: When the store does not look up by id.
+            IdLookupError: When the store does not look up by id.
         """
         if not isinstance(self.source, VectorStoreIndex):
-            raise StoreError(f"{self._name} finds by questions; it looks up nothing by id")
+            raise IdLookupError(f"{self._name} finds by questions; it looks up nothing by id")
         nodes = self.source.docstore.get_nodes(list(ids), raise_error=False)
         if not nodes and self.source.vector_store.stores_text:
             try:
                 nodes = self.source.vector_store.get_nodes(node_ids=list(ids))
             except NotImplementedError as error:
                 name = type(self.source.vector_store).__name__
-                raise StoreError(f"{name} does not look up by id: {error}") from error
+                raise IdLookupError(f"{name} does not look up by id: {error}") from error
         return [each.memory for each in self._found((NodeWithScore(node=n) for n in nodes), None)]
 
     def _ask(self, asked: Asked) -> list[Found]:

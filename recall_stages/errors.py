@@ -45,6 +45,10 @@ class KeywordSearchError(StoreError):
     """The store finds by meaning alone: it cannot be searched for words."""
 
 
+class IdLookupError(StoreError):
+    """The store finds by questions: it cannot be asked for memories by their ids."""
+
+
 class ReplyError(RecallError, ValueError):
     """A model's reply is not what was asked for."""
 

@@ -7,6 +7,7 @@ from typing import cast
 
 from pydantic import Field
 
+from recall_stages.errors import IdLookupError
 from recall_stages.memory import Memory
 from recall_stages.reflections import is_reflection, is_stale, source_ids
 from recall_stages.stage import Fetch, Recall, Stage, Steps
@@ -32,7 +33,10 @@ class StaleReflections(Stage):
         wanted = dict.fromkeys(source for each in found for source in source_ids(each))
         if not wanted:
             return recall
-        [sources] = cast("list[list[Memory]]", (yield [Fetch(tuple(wanted))]))
+        try:
+            [sources] = cast("list[list[Memory]]", (yield [Fetch(tuple(wanted))]))
+        except IdLookupError as error:  # not every store can; without it they keep their weight
+            return recall.fell_back(type(self).__name__, str(error))
         known = {memory.id: memory for memory in sources}
         weighed = [
             self._weigh(each) if is_reflection(each) and is_stale(each, known) else each

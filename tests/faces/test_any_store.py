@@ -358,6 +358,28 @@ def test_memories_are_looked_up_by_id_where_the_store_can(opened: Open, face: Fa
         unable.get(["tea"])
 
 
+def test_reflections_keep_their_weight_where_the_store_cannot_look_up_their_sources(
+    opened: Open, face: Face
+) -> None:
+    reflection = {
+        "id": "r",
+        "content": "Ann drinks tea.",
+        "memory_type": "reflection",
+        "metadata": {"source_ids": ["gone"], "source_digests": ["0"]},
+    }
+    stages = [face.StaleReflections()]
+    able, unable = (
+        face.RecallRetriever(store=opened(kind, [reflection]), stages=stages)
+        for kind in ("in memory", "vector retriever")
+    )
+
+    [stale] = face.ask(able, "Ann drinks tea.")
+    [kept] = face.ask(unable, "Ann drinks tea.")
+
+    assert (stale.score, kept.score) == (pytest.approx(0.5), pytest.approx(1.0))
+    assert "looks up nothing by id" in kept.metadata["recall_degraded"]
+
+
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
