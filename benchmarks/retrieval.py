@@ -31,7 +31,6 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
-from tqdm import tqdm
 
 from benchmarks.baselines import Baselines
 from benchmarks.datasets import DataError, Question, RetrievalSet, read_retrieval_set
@@ -41,6 +40,7 @@ from benchmarks.output import json_file, write_json
 from benchmarks.report import print_retrieval
 from recall_stages.evaluation.metrics import Figures, mean, score
 from recall_stages.extract_time import without_time_words
+from recall_stages.progress import progress_bar
 from recall_stages.retriever import CallOptions
 from recall_stages.store import RecallStore
 from recall_stages.timeline import TimeRange
@@ -130,7 +130,7 @@ def ask_all(
     for each in ask.values():
         each("warm up", {"k": _K})  # the first call of a process loads the model
     found, milliseconds = [], []
-    for question in tqdm(data.questions, desc=data.name, unit=" queries", disable=None):
+    for question in progress_bar(data.questions, desc=data.name, unit="queries"):
         text, options = asked(data, question, use)
         started = time.perf_counter()
         found.append(ask[question.corpus](text, options))
