@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
+from recall_stages.progress import progress_bar
 from recall_stages.store.embedding import as_embedder
 
 _CHUNK = 128
@@ -28,7 +28,9 @@ class OncePerText:
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed stored texts, those that are new with a progress bar."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        with tqdm(total=len(new), unit=" texts", desc="embedding", disable=_quiet(new)) as bar:
+        with progress_bar(
+            total=len(new), unit="texts", desc="embedding", wanted=len(new) > _CHUNK
+        ) as bar:
             for start in range(0, len(new), _CHUNK):
                 chunk = new[start : start + _CHUNK]
                 self._known.update(zip(chunk, self._model.embed_documents(chunk), strict=True))
@@ -46,7 +48,3 @@ class OncePerText:
     async def aembed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question in a thread."""
         return await asyncio.to_thread(self.embed_query, text)
-
-
-def _quiet(new: Sequence[str]) -> bool | None:
-    return None if len(new) > _CHUNK else True  # None: shown where standard error is a terminal

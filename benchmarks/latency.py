@@ -36,13 +36,13 @@ from typing import Any, TypedDict
 import chromadb
 from chromadb.api import ClientAPI
 from langchain_chroma import Chroma
-from tqdm import tqdm
 
 from benchmarks.latency_picture import draw
 from benchmarks.output import json_file, write_json
 from benchmarks.report import print_latency
 from benchmarks.synthetic import SyntheticRows, synthesise
 from langchain_recall import Memory, RecallRetriever, RecallStore
+from recall_stages.progress import progress_bar
 from recall_stages.stage import Search
 from recall_stages.timeline import TimeRange
 
@@ -156,7 +156,7 @@ def _measure_case(
     systems: dict[str, System], data: SyntheticRows, share: float | None
 ) -> dict[str, dict[str, float]]:
     took, found = defaultdict(list), defaultdict(list)
-    for number, text in enumerate(tqdm(data.questions, unit=" queries", disable=None)):
+    for number, text in enumerate(progress_bar(data.questions, unit="queries")):
         # Another part of the two years each time, in an order that does not walk through them.
         place = number * 0.618034 % 1
         window = None if share is None else data.window(share, place)

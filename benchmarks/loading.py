@@ -36,6 +36,7 @@ from rich.console import Console
 from benchmarks.output import json_file, write_json
 from recall_stages.event_times import event_times
 from recall_stages.memory import Memory
+from recall_stages.progress import progress_bar
 from recall_stages.store import RecallStore
 from recall_stages.store.minilm import MiniLM
 
@@ -100,7 +101,7 @@ def measure(memories: Sequence[Memory], rounds: int) -> Loading:
         again = _took(lambda: store.add(memories, progress=True)) / 1000
     some = memories[:_SOME]
     reading, loading = [], []
-    for _ in range(rounds):
+    for _ in progress_bar(range(rounds), desc="reading and loading", unit="rounds"):
         reading.append(_took(lambda: _read(some)) / len(some))
         loading.append(_took(lambda: _load(some)) / len(some))
     read, loaded = statistics.median(reading), statistics.median(loading)

@@ -33,7 +33,6 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
-from tqdm import tqdm
 
 from benchmarks.baselines import Baselines
 from benchmarks.datasets import DataError, Question, RetrievalSet, read_retrieval_set
@@ -45,6 +44,7 @@ from recall_stages.evaluation.metrics import Figures, mean, score
 from recall_stages.extract_time import ExtractTime, without_time_words
 from recall_stages.fuse_rerank import FuseRerank
 from recall_stages.late_interaction_rank import LateInteractionRank
+from recall_stages.progress import progress_bar
 from recall_stages.retriever import CallOptions
 from recall_stages.stage import Stage
 from recall_stages.store import RecallStore
@@ -135,7 +135,7 @@ def ask_all(
     for each in ask.values():
         each("warm up", {"k": _K})  # the first call of a process loads the model
     found, milliseconds = [], []
-    for question in tqdm(data.questions, desc=data.name, unit=" queries", disable=None):
+    for question in progress_bar(data.questions, desc=data.name, unit="queries"):
         text, options = asked(data, question, use)
         started = time.perf_counter()
         found.append(ask[question.corpus](text, options))

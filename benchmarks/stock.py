@@ -35,7 +35,6 @@ from llama_index.core.vector_stores import FilterOperator, MetadataFilter, Metad
 from pydantic import ConfigDict
 from rich.console import Console
 from rich.table import Table
-from tqdm import tqdm
 
 from benchmarks.datasets import DataError, Question, RetrievalSet, read_retrieval_set, recorded
 from benchmarks.embedding import OncePerText
@@ -43,6 +42,7 @@ from benchmarks.output import json_file, write_json
 from benchmarks.retrieval import scores
 from recall_stages.evaluation.metrics import Figures
 from recall_stages.memory import Memory
+from recall_stages.progress import progress_bar
 from recall_stages.store.rows import index_text
 
 System = Callable[[Question], list[str]]
@@ -82,7 +82,7 @@ def measure(data: RetrievalSet, vectors: OncePerText) -> dict[str, Figures]:
     with warnings.catch_warnings():
         # langchain-core prints whole memories where a cosine is negative.
         warnings.filterwarnings("ignore", "Relevance scores must be")
-        for question in tqdm(data.questions, desc=data.name, unit=" queries", disable=None):
+        for question in progress_bar(data.questions, desc=data.name, unit="queries"):
             for name, system in opened[question.corpus].items():
                 rankings.setdefault(name, []).append(system(question))
     return {name: scores(data.questions, ranked)["overall"] for name, ranked in rankings.items()}

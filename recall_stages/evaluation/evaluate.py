@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from tqdm import tqdm
-
 from recall_stages.evaluation.metrics import LOOKED_AT, Figures, mean, score
 from recall_stages.evaluation.questions import Question
+from recall_stages.progress import progress_bar
 from recall_stages.retriever import CallOptions
 
 Ids = Callable[[str, CallOptions], Sequence[str]]
@@ -87,7 +86,7 @@ def evaluate_ids(ask: Ids, questions: Iterable[Question], *, progress: bool = Fa
     if not listed:
         raise ValueError("there is no question to evaluate; give at least one Question")
     answers = []
-    for each in tqdm(listed, unit=" questions", disable=None if progress else True):
+    for each in progress_bar(listed, unit="questions", wanted=progress):
         options = each.options()
         options["k"] = LOOKED_AT
         started = time.perf_counter()

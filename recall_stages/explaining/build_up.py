@@ -20,7 +20,8 @@ Kind = Literal[
 ]
 
 _Factor = tuple[Kind, float, str]
-_WEIGHED = ("fused", "decayed", "weighed", "stale")  # what stages that weigh leave in the trace
+_WEIGHED = ("fused", "decayed", "weighed", "late", "stale")  # what stages that weigh leave
+_MIXED = ("weighed", "late")  # of these, what is no product
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,8 @@ def build_up(memory: Memory) -> BuildUp:
         unknown = False
         left.remove(name)
         own = None if name == "stale" else given  # the last that weighed tells what it was given
-        steps = _mixed(memory, own) if name == "weighed" else _multiplied(memory, name, value, own)
+        tell = _mixed if name in _MIXED else _multiplied
+        steps = tell(memory, name, value, own)
         if steps is None:  # what was there before cannot be told any more
             break
         weighed = (*steps, *weighed)
@@ -138,13 +140,15 @@ def _factors(memory: Memory, name: str) -> Iterator[_Factor]:
         yield "stale", stale, f"x {stale:g} as what it rests on has changed"
 
 
-def _mixed(memory: Memory, given: float | None) -> tuple[Step, ...] | None:
+def _mixed(memory: Memory, name: str, value: float, given: float | None) -> tuple[Step, ...] | None:
     if given is None:
         return None
+    if name == "late":
+        return (Step("relevance", "mixed with the likeness of its words", given, value),)
     if "recency" not in memory.trace:  # undated, so relevance alone counted
         return ()
-    recency, after = _number(memory, "recency"), _number(memory, "weighed")
-    return (Step("age", f"mixed with recency {recency:.2f}", given, after),)
+    recency = _number(memory, "recency")
+    return (Step("age", f"mixed with recency {recency:.2f}", given, value),)
 
 
 def _scaled(memory: Memory, left: Sequence[str], value: float) -> tuple[Step, ...]:
@@ -166,6 +170,8 @@ def _found(memory: Memory, value: float, *, unknown: bool) -> Iterator[Step]:
             yield Step("meaning", f"{meaning:.3f} by meaning", 0.0, meaning)
         if words:
             yield Step("words", f"{words:.3f} by words", meaning, value)
+    elif "ranked_by" in memory.trace:
+        yield Step("later", f"{value:.3f} by {memory.trace['ranked_by']}", 0.0, value)
     elif unknown:
         yield Step("later", f"{value:.3f} from a later step", 0.0, value)
     else:

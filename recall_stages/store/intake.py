@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tqdm import tqdm
-
 from recall_stages.errors import MemoryFormatError
 from recall_stages.event_times import event_times
 from recall_stages.memory import Memory, MetadataValue
+from recall_stages.progress import progress_bar
 from recall_stages.store.moments import new_id
 from recall_stages.store.rows import (
     CREATED_KEYS,
@@ -81,8 +80,8 @@ def make_ready(
             f"add takes a list of memories; got one {type(given).__name__}: put it in a list"
         )
     ready: dict[str, Ready] = {}
-    off = None if progress else True  # None = where there is no terminal
-    for memory in map(_as_memory, tqdm(given, desc="reading", unit=" memories", disable=off)):
+    shown = progress_bar(given, desc="reading", unit="memories", wanted=progress)
+    for memory in map(_as_memory, shown):
         made_now = frozenset[str]() if memory.created_at else CREATED_KEYS
         created_at = memory.created_at or clock()
         memory_id = memory.id or new_id(created_at)

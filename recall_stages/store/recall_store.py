@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Never, Self
 
-from tqdm import tqdm
-
 from recall_stages.errors import StoreClosedError
 from recall_stages.memory import Memory, Scope
+from recall_stages.progress import progress_bar
 from recall_stages.stage import Search
 from recall_stages.store.conversation import conversation
 from recall_stages.store.embedding import as_embedder
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
+    from tqdm import tqdm
 
 
 def _now() -> datetime:
@@ -328,8 +328,7 @@ class RecallStore:
 
 
 def _bar(ready: Sequence[Ready], progress: bool) -> tqdm[None]:
-    off = None if progress else True  # None = where there is no terminal
-    return tqdm(total=len(ready), desc="storing", unit=" memories", disable=off)
+    return progress_bar(total=len(ready), desc="storing", unit="memories", wanted=progress)
 
 
 def _batches(ready: list[Ready]) -> Iterator[list[Ready]]:

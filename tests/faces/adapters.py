@@ -79,9 +79,13 @@ class Face:
         items = [_document(each) if self.is_langchain else _node(each) for each in found]
         return stage.format(items)
 
+    def explained(self, found: Sequence[Found]) -> Any:
+        return self.explain(
+            [_document(each) if self.is_langchain else _node(each) for each in found]
+        )
+
     def explain_text(self, found: Sequence[Found]) -> str:
-        items = [_document(each) if self.is_langchain else _node(each) for each in found]
-        return str(self.explain(items))
+        return str(self.explained(found))
 
     def _wait(self, outcome: Any) -> Any:
         return asyncio.run(outcome) if self.is_async else outcome

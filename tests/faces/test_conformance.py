@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from faces.adapters import FACES, Face
 from faces.conftest import NOW
+from matplotlib.figure import Figure
 
 from recall_stages.store import RecallStore
 
@@ -213,6 +214,24 @@ def test_explain_shows_a_table_that_a_person_can_read(store: RecallStore, face: 
     assert re.search(r"x 1\.\d+ recorded in time", shown)
     assert "x 0.5 conversation" in shown
     assert "Ann is afraid of the dentist." in shown
+
+
+def test_an_explanation_shows_itself_in_a_notebook_and_as_pictures(
+    store: RecallStore, face: Face
+) -> None:
+    retriever = face.RecallRetriever(store=store, timestamp=NOW, scope={"user_id": "ann"})
+    found = face.ask(retriever, "the dentist last Tuesday")
+
+    explained = face.explained(found)
+
+    page = explained._repr_html_()
+    assert page.count('class="why"') == len(found)
+    assert all(said in page for said in ("by meaning", "by words", "x 0.5 conversation"))
+    scores, times = (
+        explained.plot_scores(Figure().subplots()),
+        explained.plot_timeline(Figure().subplots()),
+    )
+    assert len(scores.get_yticklabels()) == len(times.get_yticklabels()) == len(found)
 
 
 def test_copies_of_a_text_come_back_once_and_are_named(face: Face, words: Any) -> None:

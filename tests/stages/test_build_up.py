@@ -102,6 +102,16 @@ def test_a_model_that_ranked_has_the_first_word() -> None:
     assert ways(SemanticRank(llm=object()))[0] == ["the model says 0.900"]
 
 
+def test_likeness_word_by_word_and_a_framework_s_own_stage_are_named() -> None:
+    late = candidates(1)[0].scored(0.9, relevance=0.8, late=0.9)
+    stock = candidates(1)[0].scored(0.9, ranked_by="CohereRerank")
+
+    told = [[step.told for step in build_up(each).steps] for each in (late, stock)]
+
+    assert told[0] == ["relevance 0.800", "mixed with the likeness of its words"]
+    assert told[1] == ["0.900 by CohereRerank"]
+
+
 def test_a_score_that_somebody_else_gave_is_not_passed_off_as_ours() -> None:
     [best, *_] = ranked(FuseRerank())
 

@@ -143,19 +143,27 @@ class TestAdding:
         in_memory.add(["tea"], progress=True)
         assert capfd.readouterr() == ("", "")
 
-    @pytest.mark.parametrize("progress", [True, False])
+    @pytest.mark.parametrize(
+        ("progress", "switched_off", "shows"),
+        [(True, "", True), (True, "0", True), (True, "1", False), (False, "", False)],
+    )
     def test_on_a_terminal_progress_shows_where_it_is_wanted(
-        self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch, progress: bool
+        self,
+        in_memory: RecallStore,
+        monkeypatch: pytest.MonkeyPatch,
+        progress: bool,
+        switched_off: str,
+        shows: bool,
     ) -> None:
         terminal = StringIO()
         monkeypatch.setattr(terminal, "isatty", lambda: True, raising=False)
         monkeypatch.setattr("sys.stderr", terminal)
+        monkeypatch.setenv("TQDM_DISABLE", switched_off)
 
         in_memory.add([f"tea {number}" for number in range(3)], progress=progress)
 
         shown = terminal.getvalue()
-        assert ("reading" in shown, "storing" in shown) == (progress, progress)
-        assert ("3/3" in shown) == progress
+        assert ["reading" in shown, "storing" in shown, "3/3" in shown] == 3 * [shows]
 
     def test_odd_text_is_only_text(self, in_memory: RecallStore) -> None:
         odd = ["'; DROP TABLE x; --", '"', "%_*", "\x00nul", "a" * 20_000, "🦷", "$and"]
