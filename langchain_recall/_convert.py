@@ -31,7 +31,7 @@ def to_document(memory: Memory, timezone: tzinfo | None = None) -> Document:
     score = {} if memory.score is None else {SCORE: memory.score}
     if isinstance(memory.source, Document):
         metadata = {**untraced(memory.source.metadata), **flat_trace(memory), **score}
-        changed = {"page_content": memory.content, "metadata": metadata}
+        changed = {"id": memory.id or None, "page_content": memory.content, "metadata": metadata}
         return memory.source.model_copy(update=changed)
     return Document(
         id=memory.id or None,

@@ -1,9 +1,9 @@
-"""A LangChain model as the two functions that answer a stage's prompts."""
+"""What LangChain has, its models and compressors, as the two functions that answer a stage."""
 
 from __future__ import annotations
 
 import json
-from functools import partial
+from collections.abc import Awaitable
 from typing import Any
 
 from langchain_core.callbacks import BaseCallbackManager
@@ -14,8 +14,10 @@ from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.retry import RunnableRetry
 from pydantic import BaseModel
 
+from langchain_recall._stock import refined, refined_async
 from recall_stages.model.answering import Client, answers, answers_async
 from recall_stages.model.forms import written
+from recall_stages.model.requests import Answered, Asked, refines
 from recall_stages.stage import Ask, AsyncAsk, Prompt
 
 Model = Runnable[Any, Any]
@@ -23,14 +25,19 @@ Model = Runnable[Any, Any]
 
 
 def asking(callbacks: BaseCallbackManager | None) -> Ask:
-    """Ask the model of each prompt, several at once, under these callbacks."""
+    """Ask the model of each prompt, or a compressor, several at once, under these callbacks."""
     config: RunnableConfig = {"callbacks": callbacks}
 
     def send(prompt: Prompt, in_form: bool) -> str:
         model = _in_form(prompt) if in_form else _model(prompt)
         return _text(model.invoke(_messages(prompt), config))
 
-    return partial(answers, Client(send, _takes_form, _retries))
+    client = Client(send, _takes_form, _retries)
+
+    def ask(asked: Asked) -> Answered:
+        return refined(asked, callbacks) if refines(asked) else answers(client, asked)
+
+    return ask
 
 
 def asking_async(callbacks: BaseCallbackManager | None) -> AsyncAsk:
@@ -41,7 +48,14 @@ def asking_async(callbacks: BaseCallbackManager | None) -> AsyncAsk:
         model = _in_form(prompt) if in_form else _model(prompt)
         return _text(await model.ainvoke(_messages(prompt), config))
 
-    return partial(answers_async, Client(send, _takes_form, _retries))
+    client: Client[Awaitable[str]] = Client(send, _takes_form, _retries)
+
+    async def ask(asked: Asked) -> Answered:
+        if refines(asked):
+            return await refined_async(asked, callbacks)
+        return await answers_async(client, asked)
+
+    return ask
 
 
 def _model(prompt: Prompt) -> Model:

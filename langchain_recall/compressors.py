@@ -24,6 +24,8 @@ from typing_extensions import TypedDict  # pydantic, which makes the schema, wan
 
 from langchain_recall._convert import to_documents, to_memory
 from langchain_recall._model import Model, asking, asking_async
+from langchain_recall._runs import stage_runs, stage_runs_async
+from langchain_recall._stock import TakesCompressors
 from recall_stages import (
     build_query,
     extract_time,
@@ -32,6 +34,7 @@ from recall_stages import (
     late_interaction_rank,
     merge_memory,
     print_memory,
+    rank_and_rewrite,
     rankers,
     read_message,
     reflect,
@@ -43,7 +46,7 @@ from recall_stages import (
     token_budget,
 )
 from recall_stages.memory import Query
-from recall_stages.stage import Recall, Stage, Steps, arun, pipeline, run
+from recall_stages.stage import Flow, Recall, Stage, arun, pipeline, run
 from recall_stages.stage_list import StageList
 from recall_stages.timed import Timed
 
@@ -68,7 +71,7 @@ class DocumentCompressor(
         """A stage is its settings, so `dumps` and `loads` can carry it."""
         return True
 
-    def steps(self, recall: Recall) -> Steps:
+    def steps(self, recall: Recall) -> Flow:
         """What is done with the candidates; `run` or `arun` drives it."""
         raise NotImplementedError
 
@@ -110,7 +113,8 @@ class DocumentCompressor(
         if not given["documents"]:
             return []
         steps = self.steps(self._recall(given))
-        return to_documents(run(steps, asking(run_manager.get_child())))
+        inside = run_manager.get_child()
+        return to_documents(run(steps, asking(inside), within=stage_runs(inside)))
 
     async def _acompress(
         self, given: CompressorInput, run_manager: AsyncCallbackManagerForChainRun
@@ -118,7 +122,9 @@ class DocumentCompressor(
         if not given["documents"]:
             return []
         steps = self.steps(self._recall(given))
-        return to_documents(await arun(steps, asking_async(run_manager.get_child())))
+        inside = run_manager.get_child()
+        ask, within = asking_async(inside), stage_runs_async(inside)
+        return to_documents(await arun(steps, ask, within=within))
 
     def _recall(self, given: CompressorInput) -> Recall:
         moment = self.moment(datetime.now(UTC))
@@ -129,12 +135,12 @@ class DocumentCompressor(
 class MemoryCompressor(Stage, DocumentCompressor):
     """A stage that takes and returns LangChain documents, and never alters those it is given."""
 
-    def steps(self, recall: Recall) -> Steps:
+    def steps(self, recall: Recall) -> Flow:
         """The work of this stage alone."""
         return pipeline([self], recall)
 
 
-class RecallCompressor(StageList, DocumentCompressor):
+class RecallCompressor(TakesCompressors, StageList, DocumentCompressor):
     __doc__ = (
         (StageList.__doc__ or "")
         + """
@@ -179,6 +185,10 @@ class SearchGate(search_gate.SearchGate, MemoryCompressor):
 
 
 class SemanticRank(semantic_rank.SemanticRank, MemoryCompressor):
+    llm: Model | None = Field(None, exclude=True, repr=False)
+
+
+class RankAndRewrite(rank_and_rewrite.RankAndRewrite, MemoryCompressor):
     llm: Model | None = Field(None, exclude=True, repr=False)
 
 

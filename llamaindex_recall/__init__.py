@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from recall_stages.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from llamaindex_recall._spans import StageUsage as StageUsage
     from llamaindex_recall.any_store import AnyStore as AnyStore
     from llamaindex_recall.evaluation import evaluate as evaluate
     from llamaindex_recall.memory import RecallMemoryBlock as RecallMemoryBlock
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from llamaindex_recall.postprocessors import MemoryPostprocessor as MemoryPostprocessor
     from llamaindex_recall.postprocessors import MergeMemory as MergeMemory
     from llamaindex_recall.postprocessors import PrintMemory as PrintMemory
+    from llamaindex_recall.postprocessors import RankAndRewrite as RankAndRewrite
     from llamaindex_recall.postprocessors import ReadMessage as ReadMessage
     from llamaindex_recall.postprocessors import RecallPostprocessor as RecallPostprocessor
     from llamaindex_recall.postprocessors import RecencyRank as RecencyRank
@@ -85,6 +87,7 @@ _EXPORTS = {
     "MergeMemory": "llamaindex_recall.postprocessors",
     "PrintMemory": "llamaindex_recall.postprocessors",
     "Question": "recall_stages.evaluation.questions",
+    "RankAndRewrite": "llamaindex_recall.postprocessors",
     "ReadMessage": "llamaindex_recall.postprocessors",
     "RecallConfig": "recall_stages.one_call",
     "RecallError": "recall_stages.errors",
@@ -104,6 +107,7 @@ _EXPORTS = {
     "SearchGate": "llamaindex_recall.postprocessors",
     "SearchSkipped": "llamaindex_recall.retriever",
     "SemanticRank": "llamaindex_recall.postprocessors",
+    "StageUsage": "llamaindex_recall._spans",
     "StaleReflections": "llamaindex_recall.postprocessors",
     "TimeDecay": "llamaindex_recall.postprocessors",
     "TimeRange": "recall_stages.timeline",

@@ -1,27 +1,32 @@
-"""A LlamaIndex model as the two functions that answer a stage's prompts."""
+"""What LlamaIndex has, its models and postprocessors, as the two functions that answer a stage."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 
 from llama_index.core.llms import LLM, ChatMessage, MessageRole
 from llama_index.core.prompts import ChatPromptTemplate
 from llama_index.core.types import PydanticProgramMode
 
+from llamaindex_recall._stock import refined, refined_async
 from recall_stages.model.answering import Client, answers, answers_async
 from recall_stages.model.forms import written
-from recall_stages.stage import Prompt, Reply
+from recall_stages.model.requests import Answered, Asked, refines
+from recall_stages.stage import Prompt
 
 
-def ask(prompts: Sequence[Prompt]) -> list[Reply]:
-    """Ask the model of each prompt, several at once."""
-    return answers(Client(_send, _takes_form, _retries), prompts)
+def ask(asked: Asked) -> Answered:
+    """Ask the model of each prompt, or a postprocessor, several at once."""
+    if refines(asked):
+        return refined(asked)
+    return answers(Client(_send, _takes_form, _retries), asked)
 
 
-async def ask_async(prompts: Sequence[Prompt]) -> list[Reply]:
+async def ask_async(asked: Asked) -> Answered:
     """The same without blocking the event loop."""
-    return await answers_async(Client(_send_async, _takes_form, _retries), prompts)
+    if refines(asked):
+        return await refined_async(asked)
+    return await answers_async(Client(_send_async, _takes_form, _retries), asked)
 
 
 def _send(prompt: Prompt, in_form: bool) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Never
 
 from recall_stages.errors import RecallError
 from recall_stages.retriever import CallOptions, MemoryRetriever
-from recall_stages.stage import Prompt, Recall, run
+from recall_stages.stage import Recall, run
 
 
 def recall_without_model(retriever: MemoryRetriever, question: str, options: CallOptions) -> Recall:
@@ -24,5 +23,5 @@ def recall_without_model(retriever: MemoryRetriever, question: str, options: Cal
     return run(steps, _no_model, store.find, store.get, store.add)
 
 
-def _no_model(_: Sequence[Prompt]) -> Never:
+def _no_model(_: object) -> Never:
     raise RecallError("there is no model here; ask through a face's RecallRetriever")

@@ -9,12 +9,23 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import TypeVar, cast
+from typing import TypedDict, TypeVar, cast
 
-from recall_stages.model.requests import Answers, Prompt, Replies, Reply, Requests
+from recall_stages.model.requests import Answers, Prompt, Refine, Replies, Reply, Requests
 from recall_stages.model.tokens import token_counter
 
 T = TypeVar("T")
+Waited = TypeVar("Waited", Prompt, Refine)  # what may take long, and is waited for
+
+
+class Figures(TypedDict):
+    """What the models of one stage cost, in numbers; see `Meter`."""
+
+    calls: int
+    attempts: int
+    tokens_in: int
+    tokens_out: int
+    milliseconds: float
 
 
 @dataclass(slots=True)
@@ -46,6 +57,16 @@ class Meter:
         tokens = f"{self.tokens_in} tokens in, {self.tokens_out} out"
         return f"{self.stage}: {calls}, {tokens}, {self.milliseconds:.0f} ms"
 
+    def figures(self) -> Figures:
+        """The same as numbers alone, as the traces of a framework show them."""
+        return {
+            "calls": self.calls,
+            "attempts": self.attempts,
+            "tokens_in": self.tokens_in,
+            "tokens_out": self.tokens_out,
+            "milliseconds": round(self.milliseconds, 1),
+        }
+
     def sent(self, prompts: Sequence[Prompt]) -> None:
         """Count prompts."""
         count = token_counter()
@@ -72,18 +93,18 @@ class Deadline:
         """The deadline so many seconds from now."""
         return cls() if seconds is None else cls(perf_counter() + seconds, seconds)
 
-    def shorten(self, prompts: Sequence[Prompt]) -> list[Prompt]:
-        """The prompts, none with more time than is left.
+    def shorten(self, requests: Sequence[Waited]) -> list[Waited]:
+        """The requests, none with more time than is left.
 
         Raises:
             TimeoutError: When none is left.
         """
         if self.at is None:
-            return list(prompts)
+            return list(requests)
         left = self.at - perf_counter()
         if left <= 0:
             raise TimeoutError(f"the {self.seconds:g} s for the question are over")
-        return [replace(each, timeout_s=min(each.timeout_s or left, left)) for each in prompts]
+        return [replace(each, timeout_s=min(each.timeout_s or left, left)) for each in requests]
 
 
 def metered(
@@ -96,6 +117,8 @@ def metered(
             try:
                 if isinstance(requests[0], Prompt):
                     answers = yield from _asked(cast("Sequence[Prompt]", requests), meter, deadline)
+                elif isinstance(requests[0], Refine):
+                    answers = yield deadline.shorten(cast("Sequence[Refine]", requests))
                 else:
                     answers = yield requests
             except Exception as error:  # noqa: BLE001 - the stage decides what it can mend

@@ -1,4 +1,4 @@
-"""What a stage may ask of the world: replies of a model, and memories of the collection."""
+"""What a stage may ask of the world: a model, the collection, and what a framework has itself."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from datetime import tzinfo
 from typing import Literal
 
 from pydantic import BaseModel
+from typing_extensions import TypeIs
 
-from recall_stages.memory import Filter, Memory, Scope
+from recall_stages.memory import Filter, Memory, Query, Scope
 from recall_stages.timeline import TimeRange
 
 
@@ -100,6 +101,23 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
+class Refine:
+    """What a stage asks of the framework: to let a piece of its own work on memories.
+
+    Attributes:
+        piece: A document compressor or node postprocessor; only the face knows what it is.
+        query: The question.
+        memories: The candidates, best first.
+        timeout_s: Seconds to wait for it; None = no limit of ours.
+    """
+
+    piece: object
+    query: Query
+    memories: tuple[Memory, ...]
+    timeout_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """What a stage has to do itself, and nobody else shall wait for: to compute, or to read.
 
@@ -110,13 +128,19 @@ class Work:
     do: Callable[[], Sequence[object]]
 
 
-Requests = Sequence[Prompt] | Sequence[Search] | Sequence[Fetch] | Sequence[Write] | Sequence[Work]
+Asked = Sequence[Prompt] | Sequence[Refine]
+"""What the framework is asked for."""
+Requests = Asked | Sequence[Search] | Sequence[Fetch] | Sequence[Write] | Sequence[Work]
 Replies = Sequence[str | Exception]
 """What a stage is handed: the text of each reply, or the error in its place."""
+Refined = Sequence[list[Memory] | Exception]
+"""What the framework's pieces made of memories, or the error in its place."""
+Answered = Sequence[Reply] | Refined
 Answers = (
-    Sequence[Reply]
-    | Replies
-    | Sequence[list[Memory]]
-    | Sequence[list[str]]
-    | Sequence[Sequence[object]]
+    Answered | Replies | Sequence[list[Memory]] | Sequence[list[str]] | Sequence[Sequence[object]]
 )
+
+
+def refines(requests: Asked) -> TypeIs[Sequence[Refine]]:
+    """Whether pieces of the framework are asked, and not models."""
+    return isinstance(requests[0], Refine)

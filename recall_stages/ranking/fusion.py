@@ -16,6 +16,7 @@ from recall_stages.memory import Memory
 Fusion = Literal["scores", "ranks"]
 
 _RANK_OFFSET = 60  # of reciprocal rank fusion (Cormack et al. 2009): how slowly ranks lose weight
+_MEASURES = frozenset({"similarity", "nearness", "keyword"})
 _REPLY = 0.2  # how much of a reply's similarity speaks for the turn that it replies to
 
 
@@ -37,9 +38,9 @@ def fuse_arms(
     The two summands are left in the trace, as ``by_meaning`` and ``by_words``.
 
     Args:
-        semantic: Memories found by meaning, each with ``similarity`` in its trace; the widest
-            search first.
-        keyword: Memories found by words, each with ``keyword`` in its trace; likewise.
+        semantic: Memories found by meaning, each with ``similarity`` in its trace, or else as its
+            score; the widest search first.
+        keyword: Memories found by words, each with ``keyword`` in its trace or as its score.
         limit: How many each arm was asked for.
         weight: The share of meaning, 0 to 1.
         by: "scores" as above; "ranks" puts 61 / (60 + rank) in the place of both quotients, for
@@ -52,7 +53,9 @@ def fuse_arms(
         [('Tea at four.', 0.6), ('A cup of tea.', 0.4)]
     """
     pool: dict[str, Memory] = {}
-    for memory in (each for arm in (*semantic, *keyword) for each in arm):
+    found = [_measured(each, "similarity") for arm in semantic for each in arm]
+    found += [_measured(each, "keyword") for arm in keyword for each in arm]
+    for memory in found:
         seen = pool.get(memory.id)
         pool[memory.id] = memory if seen is None else memory.scored(0.0, **seen.trace)
     # A store whose scores are of an unknown scale tells how near, not how similar.
@@ -77,6 +80,13 @@ def fuse_arms(
         for row_id, memory in pool.items()
     ]
     return sorted(fused, key=lambda memory: (-(memory.score or 0.0), memory.id))
+
+
+def _measured(memory: Memory, name: str) -> Memory:
+    """With its score under a name in the trace, where a store of the user's own gave it none."""
+    if memory.score is None or not _MEASURES.isdisjoint(memory.trace):
+        return memory
+    return memory.scored(memory.score, **{name: memory.score})
 
 
 def _sum(memory: Memory, by_meaning: float, by_words: float) -> Memory:

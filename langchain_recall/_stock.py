@@ -1,0 +1,71 @@
+"""LangChain's own document compressors among our stages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from langchain_core.callbacks import BaseCallbackManager
+from langchain_core.documents import BaseDocumentCompressor, Document
+from pydantic import field_validator
+
+from langchain_recall._convert import to_document, to_memory
+from recall_stages.memory import Memory
+from recall_stages.model.at_once import at_once, at_once_async
+from recall_stages.model.requests import Refined
+from recall_stages.settings import Settings
+from recall_stages.stage import Refine, Stage
+from recall_stages.stock_stage import StockStage
+
+
+class TakesCompressors(Settings):
+    """Whatever has ``stages``, among which any document compressor may stand."""
+
+    @field_validator("stages", mode="before", check_fields=False)
+    @classmethod
+    def _compressors_as_stages(cls, stages: object) -> object:
+        if not isinstance(stages, list | tuple):
+            return stages
+        return [
+            StockStage(piece=each)
+            if isinstance(each, BaseDocumentCompressor) and not isinstance(each, Stage)
+            else each
+            for each in stages
+        ]
+
+
+def refined(requests: Sequence[Refine], callbacks: BaseCallbackManager | None) -> Refined:
+    """What compressors make of memories, under these callbacks."""
+
+    def compressed(request: Refine) -> list[Memory]:
+        documents, query = _documents(request), request.query.text
+        return _memories(request, _piece(request).compress_documents(documents, query, callbacks))
+
+    return at_once(compressed, requests, requests[0].timeout_s)
+
+
+async def refined_async(
+    requests: Sequence[Refine], callbacks: BaseCallbackManager | None
+) -> Refined:
+    """The same without blocking the event loop."""
+
+    async def compressed(request: Refine) -> list[Memory]:
+        documents, query = _documents(request), request.query.text
+        found = await _piece(request).acompress_documents(documents, query, callbacks)
+        return _memories(request, found)
+
+    return await at_once_async(compressed, requests, requests[0].timeout_s)
+
+
+def _piece(request: Refine) -> BaseDocumentCompressor:
+    return cast("BaseDocumentCompressor", request.piece)  # as `TakesCompressors` has seen to
+
+
+def _documents(request: Refine) -> list[Document]:
+    zone = request.query.reference_time.tzinfo
+    return [to_document(memory, zone) for memory in request.memories]
+
+
+def _memories(request: Refine, found: Sequence[Document]) -> list[Memory]:
+    zone = request.query.reference_time.tzinfo
+    return [to_memory(document, zone) for document in found]

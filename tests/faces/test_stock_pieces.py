@@ -1,0 +1,259 @@
+"""The frameworks' own pieces with ours: our stages in their lists, and their pieces in ours."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from faces.adapters import FACES, Face, Found, ScriptedChat, ScriptedLLM
+from faces.conftest import NOW
+from langchain_classic.retrievers import ContextualCompressionRetriever
+from langchain_classic.retrievers.document_compressors import (
+    CrossEncoderReranker,
+    DocumentCompressorPipeline,
+    LLMChainExtractor,
+    LLMListwiseRerank,
+)
+from langchain_core.documents import BaseDocumentCompressor
+from llama_index.core.postprocessor import (
+    LLMRerank,
+    LongContextReorder,
+    SimilarityPostprocessor,
+    TimeWeightedPostprocessor,
+)
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+
+import langchain_recall
+import llamaindex_recall
+from benchmarks.conformance.langchain import ToolCaller, WordsEncoder
+from recall_stages.store import RecallStore
+
+SETTINGS = {"timestamp": NOW, "timezone": "UTC", "scope": {"user_id": "ann"}, "k": 2}
+
+
+# -- ours in theirs -------------------------------------------------------------------------------
+
+
+def _compression(store: RecallStore, *stages: Any) -> ContextualCompressionRetriever:
+    base = langchain_recall.RecallRetriever(store=store, **{**SETTINGS, "k": 4}, stages=[])
+    pipeline = DocumentCompressorPipeline(transformers=list(stages))
+    return ContextualCompressionRetriever(base_compressor=pipeline, base_retriever=base)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_langchains_compression_retriever_runs_our_stages(
+    store: RecallStore, is_async: bool
+) -> None:
+    model = ScriptedChat(replies=['{"scores": [{"memory": 2, "score": 1.0}]}'])
+    retriever = _compression(
+        store,
+        langchain_recall.ExtractTime(timestamp=NOW, timezone="UTC"),
+        langchain_recall.FuseRerank(top_n=3),
+        langchain_recall.SemanticRank(llm=model, top_n=2),
+    )
+    asked = "the dentist last Tuesday"
+
+    found = asyncio.run(retriever.ainvoke(asked)) if is_async else retriever.invoke(asked)
+
+    assert len(found) == 2
+    assert found[0].metadata["recall_semantic"] == 1.0
+    assert {"recall_time_words", "recall_time_match"} <= set(found[0].metadata)
+    assert len(model.asked) == 1
+
+
+def test_langchains_compression_retriever_asks_no_model_about_nothing(store: RecallStore) -> None:
+    model = ScriptedChat(replies=["{}"])
+    retriever = _compression(store, langchain_recall.SemanticRank(llm=model))
+    nobody = langchain_recall.RecallRetriever(store=store, scope={"user_id": "nobody"})
+
+    found = retriever.model_copy(update={"base_retriever": nobody}).invoke("dentist")
+
+    assert (found, model.asked) == ([], [])
+
+
+# -- theirs in ours -------------------------------------------------------------------------------
+
+CHOSEN = "Doc: 2, Relevance: 9\nDoc: 1, Relevance: 3"
+
+# What is put into the stages of our retriever, and which memories come back of "fear" and "moved".
+STOCK: list[tuple[str, Callable[[], Any], list[str]]] = [
+    (
+        "langchain_recall",
+        lambda: LLMListwiseRerank.from_llm(ToolCaller(replies=[[{"ranked_document_ids": [1, 0]}]])),
+        ["moved", "fear"],
+    ),
+    ("langchain_recall", lambda: CrossEncoderReranker(model=WordsEncoder()), ["fear", "moved"]),
+    (
+        "langchain_recall",
+        lambda: DocumentCompressorPipeline(
+            transformers=[CrossEncoderReranker(model=WordsEncoder(), top_n=1)]
+        ),
+        ["fear"],
+    ),
+    (
+        "langchain_recall",
+        lambda: LLMChainExtractor.from_llm(ScriptedChat(replies=["dentist"])),
+        ["fear", "moved"],
+    ),
+    ("llamaindex_recall", lambda: LLMRerank(llm=ScriptedLLM(replies=[CHOSEN])), ["moved", "fear"]),
+    ("llamaindex_recall", lambda: SimilarityPostprocessor(similarity_cutoff=0.9), ["fear"]),
+    ("llamaindex_recall", lambda: TimeWeightedPostprocessor(top_k=1), ["fear"]),
+    ("llamaindex_recall", LongContextReorder, ["moved", "fear"]),
+]
+
+
+def _only_two(memories: Sequence[Any], query: Any) -> list[Any]:
+    return [memory for memory in memories if memory.id in {"fear", "moved"}]
+
+
+IN_FACES = [
+    pytest.param(face, make, ids, id=f"{face}-{place}")
+    for place, (package, make, ids) in enumerate(STOCK)
+    for face in FACES
+    if face.package == package
+]
+
+
+@pytest.mark.parametrize(("face", "make", "ids"), IN_FACES)
+def test_our_retriever_runs_stock_pieces(
+    store: RecallStore, face: Face, make: Callable[[], Any], ids: list[str]
+) -> None:
+    stages = [face.FuseRerank(), _only_two, make(), face.RelevanceRank()]
+    retriever = face.RecallRetriever(store=store, **SETTINGS, stages=stages)
+
+    found = face.ask(retriever, "What about the dentist?")
+
+    assert [each.id for each in found] == ids
+    scores = [each.score for each in found]
+    assert scores == sorted(scores, reverse=True)
+    assert all(type(score) is float for score in scores)
+    assert all(each.metadata["user_id"] == "ann" for each in found)
+    assert all("recall_type_ratio" in each.metadata for each in found)
+    assert not any("place" in name for each in found for name in each.metadata)
+
+
+class Compresses(BaseDocumentCompressor):
+    """A stock compressor that does what a function does."""
+
+    function: Callable[[list[Any]], Any]
+
+    def compress_documents(self, documents: Any, query: str, callbacks: Any = None) -> Any:
+        return self.function(list(documents))
+
+
+class Postprocesses(BaseNodePostprocessor):
+    """A stock postprocessor that does what a function does."""
+
+    function: Callable[[list[Any]], Any]
+
+    def _postprocess_nodes(self, nodes: Any, query_bundle: Any = None) -> Any:
+        return self.function(list(nodes))
+
+
+def piece(face: Face, function: Callable[[list[Any]], Any]) -> Any:
+    return (Compresses if face.is_langchain else Postprocesses)(function=function)
+
+
+def test_an_order_without_scores_holds_for_the_stages_that_follow(
+    store: RecallStore, face: Face
+) -> None:
+    upside_down = piece(face, lambda items: items[::-1])
+    settings = {**SETTINGS, "k": 3}
+    plain = face.ask(face.RecallRetriever(store=store, **settings), "the dentist")
+    stages = [face.FuseRerank(top_n=3), upside_down, face.RelevanceRank()]
+
+    found = face.ask(face.RecallRetriever(store=store, **settings, stages=stages), "the dentist")
+
+    assert [each.id for each in found] == [each.id for each in plain][::-1]
+    assert [each.score for each in found] == [each.score for each in plain]
+    assert found[0].metadata["recall_ranked_by"] == type(upside_down).__name__
+
+
+def test_they_may_stand_among_several_stages_for_others_candidates(face: Face) -> None:
+    upside_down = piece(face, lambda items: items[::-1])
+    refine = (face.RecallCompressor if face.is_langchain else face.RecallPostprocessor)(
+        stages=[upside_down, face.RelevanceRank()]
+    )
+    given = [Found(name, f"Tea {name}.", score, {}) for name, score in (("a", 0.9), ("b", 0.4))]
+
+    found = face.refine(refine, given, "tea")
+
+    assert [(each.id, each.score) for each in found] == [("b", 0.9), ("a", 0.4)]
+
+
+def test_a_stock_piece_that_fails_loses_nothing_and_is_named(
+    store: RecallStore, face: Face
+) -> None:
+    def fail(items: list[Any]) -> Any:
+        raise ConnectionError("the reranker is down")
+
+    failing = piece(face, fail)
+    plain = face.ask(face.RecallRetriever(store=store, **SETTINGS), "the dentist")
+    stages = [face.ExtractTime(), face.FuseRerank(), failing]
+
+    found = face.ask(face.RecallRetriever(store=store, **SETTINGS, stages=stages), "the dentist")
+
+    assert [(each.id, each.score) for each in found] == [(each.id, each.score) for each in plain]
+    assert found[0].metadata["recall_degraded"] == (
+        f"{type(failing).__name__}: ConnectionError: the reranker is down"
+    )
+
+
+def test_a_stock_piece_is_not_waited_for_beyond_the_deadline(
+    store: RecallStore, face: Face
+) -> None:
+    slow = piece(face, lambda items: time.sleep(0.5) or items)
+    retriever = face.RecallRetriever(store=store, **SETTINGS, stages=[slow], deadline_s=0.2)
+
+    found = face.ask(retriever, "the dentist")
+
+    assert len(found) == 2
+    assert "TimeoutError" in found[0].metadata["recall_degraded"]
+
+
+def test_a_stock_piece_is_not_called_about_nothing(store: RecallStore, face: Face) -> None:
+    def never(items: list[Any]) -> Any:
+        raise AssertionError("it was called")
+
+    retriever = face.RecallRetriever(store=store, stages=[piece(face, never)])
+
+    assert face.ask(retriever, "the dentist", scope={"user_id": "nobody"}) == []
+
+
+def test_a_piece_of_the_other_framework_is_refused(store: RecallStore) -> None:
+    for face, wrong in (
+        (langchain_recall, LongContextReorder()),
+        (llamaindex_recall, CrossEncoderReranker(model=WordsEncoder())),
+    ):
+        with pytest.raises(ValueError, match="instance of Stage"):
+            face.RecallRetriever(store=store, stages=[wrong])
+
+
+def test_the_model_of_a_stock_compressor_is_traced_inside_our_run(store: RecallStore) -> None:
+    compressor = LLMListwiseRerank.from_llm(ToolCaller(replies=[[{"ranked_document_ids": [0]}]]))
+    retriever = langchain_recall.RecallRetriever(store=store, stages=[compressor], k=1)
+
+    async def events() -> list[Any]:
+        return [each async for each in retriever.astream_events("the dentist", version="v2")]
+
+    seen = asyncio.run(events())
+
+    [asked] = [each for each in seen if each["event"] == "on_chat_model_start"]
+    assert seen[0]["run_id"] in asked["parent_ids"]
+
+
+def test_what_a_stock_compressor_adds_to_a_document_stays_on_it(store: RecallStore) -> None:
+    def label(documents: list[Any]) -> Any:
+        return [
+            each.model_copy(update={"metadata": {**each.metadata, "label": "teeth"}})
+            for each in documents
+        ]
+
+    retriever = langchain_recall.RecallRetriever(
+        store=store, stages=[Compresses(function=label)], **SETTINGS
+    )
+
+    found = retriever.invoke("the dentist")
+
+    assert [each.metadata["label"] for each in found] == ["teeth", "teeth"]
