@@ -12,7 +12,8 @@ ours so many by meaning and so many by words, of which most are the same:
 - ``rank``: ours with `SemanticRank`; stock: ``LLMListwiseRerank`` under a
   ``ContextualCompressionRetriever``;
 - ``rank and rewrite``: ours with `RewriteMemory` as well; stock: a chain with one more prompt, that
-  asks for the same text.
+  asks for the same text;
+- ``single``: ours with ``recall_plan="single"``: both in one call; stock has no such thing.
 
 A fixed time for each call favours few calls and long ones. Tokens of tool schemas, which stock asks
 with, are not counted. The columns are means over the questions; ms is the median, and includes the
@@ -86,12 +87,14 @@ def measure(
     with RecallStore(client, _NAME, embedding=OncePerText(), event_times=False) as store:
         store.add(memories)
         stock = _stock(client, model, candidates)
+        ours = _ours(store, model, candidates)
         return {
             step: {
-                "ours": _cost(ours, model),
-                "stock LangChain": _cost(stock[step], model),
+                whose: _cost(systems[step], model)
+                for whose, systems in (("ours", ours), ("stock LangChain", stock))
+                if step in systems
             }
-            for step, ours in _ours(store, model, candidates).items()
+            for step in ours
         }
 
 
@@ -109,6 +112,7 @@ def _ours(store: RecallStore, model: ScriptedModel, candidates: int) -> dict[str
         "rank and rewrite": personal_memory_retriever(
             store, model, rewrite=True, **settings
         ).invoke,
+        "single": personal_memory_retriever(store, model, recall_plan="single", **settings).invoke,
     }
 
 
