@@ -1,7 +1,7 @@
 """Retrieval quality through the public retriever, beside three baselines, on data in a folder.
 
     python -m benchmarks.retrieval --data DIR [--data DIR ...] [--face langchain|llamaindex]
-                                   [--time parser|none|oracle|wrong] [--json OUT]
+                                   [--time parser|none|oracle|wrong] [--late WEIGHT] [--json OUT]
 
 A query may find the memories of its own corpus that were created at or before its ``now``. There
 is one store a corpus, loaded once, as the conversation that it is (a pause of an hour begins
@@ -13,6 +13,8 @@ finds what a store cut at ``now`` would.
 name it out of the text; ``wrong`` asks for a wrong window (``off_text``) in the parser's way.
 The baselines are asked with the same words, those of the time included, and read the bare text of
 the memories; the retriever's store may embed more of a memory than that, such as its author.
+
+``--late`` adds `LateInteractionRank` with that weight before `FuseRerank`.
 
 ``overall`` leaves the category adversarial out; ``time_naming`` is over all queries whose ``time``
 is not null. ``queries`` counts the lines; one to which nothing is relevant has no figures.
@@ -40,8 +42,11 @@ from benchmarks.faces import FACES, Face, open_face
 from benchmarks.output import json_file, write_json
 from benchmarks.report import print_retrieval
 from recall_stages.evaluation.metrics import Figures, mean, score
-from recall_stages.extract_time import without_time_words
+from recall_stages.extract_time import ExtractTime, without_time_words
+from recall_stages.fuse_rerank import FuseRerank
+from recall_stages.late_interaction_rank import LateInteractionRank
 from recall_stages.retriever import CallOptions
+from recall_stages.stage import Stage
 from recall_stages.store import RecallStore
 from recall_stages.timeline import TimeRange
 
@@ -214,12 +219,17 @@ def _mean(figures: Sequence[Figures | None]) -> Figures:
     return {name: round(value, 4) for name, value in mean(figures).items()}
 
 
+def _with_late_interaction(weight: float) -> list[Stage]:
+    return [ExtractTime(), LateInteractionRank(late_weight=weight), FuseRerank()]
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
     parser = argparse.ArgumentParser("python -m benchmarks.retrieval")
     parser.add_argument("--data", type=Path, action="append", required=True)
     parser.add_argument("--face", choices=FACES, default="langchain")
     parser.add_argument("--time", choices=get_args(TimeUse), default="parser")
+    parser.add_argument("--late", type=float, metavar="WEIGHT")
     parser.add_argument("--json", type=json_file)
     given = parser.parse_args(argv)
     try:
@@ -228,8 +238,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         parser.error(str(error))
     vectors = OncePerText()
     results = []
+    settings = {} if given.late is None else {"stages": _with_late_interaction(given.late)}
     for data in sets:
-        results.append(measure(data, given.face, given.time, vectors))
+        results.append(measure(data, given.face, given.time, vectors, **settings))
         print_retrieval(results[-1])
     write_json(given.json, results[0] if len(results) == 1 else results)
 

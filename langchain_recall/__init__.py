@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from langchain_recall.compressors import MemoryCompressor as MemoryCompressor
     from langchain_recall.compressors import MergeMemory as MergeMemory
     from langchain_recall.compressors import PrintMemory as PrintMemory
+    from langchain_recall.compressors import RankAndRewrite as RankAndRewrite
     from langchain_recall.compressors import ReadMessage as ReadMessage
     from langchain_recall.compressors import RecallCompressor as RecallCompressor
     from langchain_recall.compressors import RecencyRank as RecencyRank
@@ -83,6 +84,7 @@ _EXPORTS = {
     "MergeMemory": "langchain_recall.compressors",
     "PrintMemory": "langchain_recall.compressors",
     "Question": "recall_stages.evaluation.questions",
+    "RankAndRewrite": "langchain_recall.compressors",
     "ReadMessage": "langchain_recall.compressors",
     "RecallCompressor": "langchain_recall.compressors",
     "RecallConfig": "recall_stages.one_call",

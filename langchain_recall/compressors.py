@@ -33,6 +33,7 @@ from recall_stages import (
     late_interaction_rank,
     merge_memory,
     print_memory,
+    rank_and_rewrite,
     rankers,
     read_message,
     reflect,
@@ -180,6 +181,10 @@ class SearchGate(search_gate.SearchGate, MemoryCompressor):
 
 
 class SemanticRank(semantic_rank.SemanticRank, MemoryCompressor):
+    llm: Model | None = Field(None, exclude=True, repr=False)
+
+
+class RankAndRewrite(rank_and_rewrite.RankAndRewrite, MemoryCompressor):
     llm: Model | None = Field(None, exclude=True, repr=False)
 
 

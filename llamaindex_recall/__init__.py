@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from llamaindex_recall.postprocessors import MemoryPostprocessor as MemoryPostprocessor
     from llamaindex_recall.postprocessors import MergeMemory as MergeMemory
     from llamaindex_recall.postprocessors import PrintMemory as PrintMemory
+    from llamaindex_recall.postprocessors import RankAndRewrite as RankAndRewrite
     from llamaindex_recall.postprocessors import ReadMessage as ReadMessage
     from llamaindex_recall.postprocessors import RecallPostprocessor as RecallPostprocessor
     from llamaindex_recall.postprocessors import RecencyRank as RecencyRank
@@ -85,6 +86,7 @@ _EXPORTS = {
     "MergeMemory": "llamaindex_recall.postprocessors",
     "PrintMemory": "llamaindex_recall.postprocessors",
     "Question": "recall_stages.evaluation.questions",
+    "RankAndRewrite": "llamaindex_recall.postprocessors",
     "ReadMessage": "llamaindex_recall.postprocessors",
     "RecallConfig": "recall_stages.one_call",
     "RecallError": "recall_stages.errors",

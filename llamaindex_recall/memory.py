@@ -31,6 +31,7 @@ _log = logging.getLogger(__name__)
 
 _LAST_FENCE = "\n<memory "
 _ANSWERS = 100  # that are kept for agents that read them again
+_WAITING = 1_000  # batches of messages that wait to be stored
 
 
 class _Batch(NamedTuple):
@@ -142,21 +143,30 @@ class RecallMemoryBlock(BaseMemoryBlock[str]):
             _log.exception("the messages of the session could not be read; they are not kept")
 
     async def _keep(self, messages: Mapping[str, Sequence[ChatMessage]]) -> None:
-        """Store these messages, and those that wait; what fails waits, and holds up no other."""
+        """Store these messages, each session's for itself; then those that wait, till one fails.
+
+        So a store that is down is not asked again and again for all that wait; and what fails goes
+        to the end, where it holds up no other.
+        """
         now = self.retriever.moment(datetime.now(UTC))
-        waiting = [*self._waiting, *(_Batch(*each, now) for each in messages.items())]
+        new = [_Batch(*each, now) for each in messages.items()]
+        waiting, self._waiting = [*new, *self._waiting], []
         failed: list[_Batch] = []
-        self._waiting = []
+        handled = 0
         try:
-            while waiting:
+            while waiting and (handled < len(new) or not failed):
                 try:
                     await asyncio.to_thread(self._store, waiting[0])
                 except Exception:  # noqa: BLE001 - as above
                     _log.exception("messages could not be stored; they wait for the next")
                     failed.append(waiting[0])
                 del waiting[0]
+                handled += 1
         finally:  # also where the task is cancelled
-            self._waiting = [*failed, *waiting, *self._waiting]
+            self._waiting = [*waiting, *failed, *self._waiting]
+        if len(self._waiting) > _WAITING:
+            _log.error("the messages that wait have become too many; the oldest are given up")
+            del self._waiting[:-_WAITING]
         self._answers.clear()  # what was stored may answer better
 
     def _store(self, batch: _Batch) -> None:

@@ -28,6 +28,7 @@ from recall_stages import (
     late_interaction_rank,
     merge_memory,
     print_memory,
+    rank_and_rewrite,
     rankers,
     read_message,
     reflect,
@@ -147,6 +148,10 @@ class SearchGate(search_gate.SearchGate, MemoryPostprocessor):
 
 
 class SemanticRank(semantic_rank.SemanticRank, MemoryPostprocessor):
+    llm: LLM | None = Field(None, exclude=True, repr=False)
+
+
+class RankAndRewrite(rank_and_rewrite.RankAndRewrite, MemoryPostprocessor):
     llm: LLM | None = Field(None, exclude=True, repr=False)
 
 

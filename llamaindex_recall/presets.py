@@ -9,11 +9,22 @@ from llama_index.core.llms import LLM
 from llamaindex_recall import postprocessors
 from llamaindex_recall.any_store import Searchable
 from llamaindex_recall.retriever import RecallRetriever
-from recall_stages.presets import TASKS, personal_stages, simple_task_stages, task_stages
+from recall_stages.presets import (
+    TASKS,
+    RecallPlan,
+    personal_stages,
+    simple_task_stages,
+    task_stages,
+)
 
 
 def personal_memory_retriever(
-    store: Searchable, llm: LLM | None = None, *, rewrite: bool = False, **settings: Any
+    store: Searchable,
+    llm: LLM | None = None,
+    *,
+    rewrite: bool = False,
+    recall_plan: RecallPlan = "steps",
+    **settings: Any,
 ) -> RecallRetriever:
     """The personal flow: time extracted, memories retrieved, ranked and fused (seed 000).
 
@@ -23,9 +34,15 @@ def personal_memory_retriever(
             cannot read; None = the flow makes no model call.
         rewrite: Return one text, which the model makes of the memories and in which every sentence
             cites them, instead of the memories; see `RewriteMemory`.
+        recall_plan: "steps" = the model is asked for each step: to rank, and once more to rewrite.
+            "single" = it does both in one call, over the first 20 candidates; time is then read by
+            the grammar alone, and the result is one text, whatever ``rewrite`` says.
         **settings: Further settings of `RecallRetriever`.
+
+    Raises:
+        ValueError: When there is no such plan.
     """
-    stages = personal_stages(postprocessors, llm, rewrite=rewrite)
+    stages = personal_stages(postprocessors, llm, rewrite=rewrite, recall_plan=recall_plan)
     return RecallRetriever(store=store, stages=stages, **settings)
 
 

@@ -58,6 +58,9 @@ def create_recall_tool(
     looked in. Its content is the memories as text, dated and numbered; its raw output has the
     nodes besides.
 
+    LlamaIndex's own `RetrieverTool` asks the retriever for "input is ..." instead of the question,
+    tells the model no dates, and says nothing where nothing is found.
+
     Whose memories are searched is never in the model's hands: it is the retriever's ``scope``. In
     an agent's run, settings of a call that stand in the context's store under ``recall_options``
     narrow it: ``await ctx.store.set("recall_options", {"scope": {"user_id": "ann"}})``.

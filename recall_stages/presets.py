@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Literal, Protocol, get_args
 
 from recall_stages.build_query import BuildQuery
 from recall_stages.extract_time import ExtractTime
 from recall_stages.fuse_rerank import FuseRerank
 from recall_stages.memory import Filter
 from recall_stages.merge_memory import MergeMemory
+from recall_stages.rank_and_rewrite import RankAndRewrite
 from recall_stages.rerank_memory import RerankMemory
 from recall_stages.rewrite_memory import RewriteMemory
 from recall_stages.semantic_rank import SemanticRank
@@ -18,6 +19,9 @@ from recall_stages.stale_reflections import StaleReflections
 
 TASKS: Filter = {"memory_type": "task"}
 """What the task flows look for, unless a filter is set."""
+
+RecallPlan = Literal["steps", "single"]
+"""How many model calls the personal flow makes: one for each step, or one for all of them."""
 
 
 class StageClasses(Protocol):
@@ -32,6 +36,8 @@ class StageClasses(Protocol):
     @property
     def MergeMemory(self) -> type[MergeMemory]: ...
     @property
+    def RankAndRewrite(self) -> type[RankAndRewrite]: ...
+    @property
     def RerankMemory(self) -> type[RerankMemory]: ...
     @property
     def RewriteMemory(self) -> type[RewriteMemory]: ...
@@ -41,11 +47,23 @@ class StageClasses(Protocol):
     def StaleReflections(self) -> type[StaleReflections]: ...
 
 
-def personal_stages(face: StageClasses, llm: object, *, rewrite: bool) -> list[Stage]:
-    """Time extracted, then what was retrieved ranked, fused and, if so wished, rewritten."""
+def personal_stages(
+    face: StageClasses, llm: object, *, rewrite: bool, recall_plan: RecallPlan
+) -> list[Stage]:
+    """Time extracted, then what was retrieved ranked, fused and, if so wished, rewritten.
+
+    Raises:
+        ValueError: When there is no such plan.
+    """
+    if recall_plan not in get_args(RecallPlan):
+        raise ValueError(f'recall_plan must be "steps" or "single"; got {recall_plan!r}')
+    fuse = [face.StaleReflections(), face.FuseRerank()]
+    if recall_plan == "single":  # the grammar alone reads the time, or it would be two calls
+        rank_and_rewrite = face.RankAndRewrite(llm=llm)
+        return [face.ExtractTime(), rank_and_rewrite, *fuse, face.RewriteMemory()]
     rank = [] if llm is None else [face.SemanticRank(llm=llm)]
     tell = [face.RewriteMemory(llm=llm)] if rewrite else []
-    return [face.ExtractTime(llm=llm), *rank, face.StaleReflections(), face.FuseRerank(), *tell]
+    return [face.ExtractTime(llm=llm), *rank, *fuse, *tell]
 
 
 def task_stages(face: StageClasses, llm: object) -> list[Stage]:

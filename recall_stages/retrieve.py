@@ -8,7 +8,7 @@ from typing import Literal, Self, cast
 
 from pydantic import Field, model_validator
 
-from recall_stages.errors import KeywordSearchError, StoreError
+from recall_stages.errors import StoreError
 from recall_stages.memory import Memory, Query
 from recall_stages.ranking.copies import copies, for_all
 from recall_stages.ranking.diversity import diversified
@@ -18,6 +18,9 @@ from recall_stages.timeline import TimeRange
 
 Method = Literal["semantic", "keyword", "hybrid"]
 
+_ONLY_IN_THE_POOL = (
+    "the store cannot be searched for words: they weigh only among what was found by meaning"
+)
 _LARGEST_POOL = 100_000  # a pool that grows past this has met a collection of copies
 
 
@@ -70,25 +73,18 @@ class Retrieve(Stage):
         query = recall.query
         wanted = query.k or 1
         limit = max(self.fetch_k, 4 * wanted)
-        wordless = ""
         while True:
             searches = self._searches(query, limit)
-            try:
-                arms = cast("Sequence[list[Memory]]", (yield searches))
-            except KeywordSearchError as error:
-                if self.method == "keyword":
-                    raise
-                wordless = str(error)
-                searches = [each for each in searches if each.method == "semantic"]
-                arms = cast("Sequence[list[Memory]]", (yield searches))
+            arms = cast("Sequence[list[Memory]]", (yield searches))
             found = self._fused(searches, arms, limit)
             candidates = self._distinct(filter(self._reaches, found), _bounded(query))
             exhausted = all(len(arm) < limit for arm in arms)
             if len(candidates) >= wanted or exhausted or limit >= _LARGEST_POOL:
                 if self.mmr_lambda < 1:
                     candidates = diversified(candidates, self.mmr_lambda)
-                told = recall.fell_back(type(self).__name__, wordless) if wordless else recall
-                return replace(told, memories=tuple(candidates))
+                if any("keyword_pool" in each.trace for arm in arms for each in arm):
+                    recall = recall.fell_back(type(self).__name__, _ONLY_IN_THE_POOL)
+                return replace(recall, memories=tuple(candidates))
             limit *= 4
 
     def _searches(self, query: Query, limit: int) -> list[Search]:

@@ -7,38 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from string import Template
 from typing import ClassVar, Literal, cast
 
 from pydantic import BaseModel, Field
 
 from recall_stages.errors import ReplyError
-from recall_stages.memory import Memory, Query
-from recall_stages.messages import latest
-from recall_stages.model.claims import read_claims
+from recall_stages.memory import Memory
+from recall_stages.model.claims import Claim, Draft, identity, read_claims
 from recall_stages.model.forms import Loose, Told
 from recall_stages.model.grounding import Verified, verify
-from recall_stages.model.quoting import QUOTED_MATERIAL, quoted_messages, quoted_question
+from recall_stages.model.quoting import QUOTED_MATERIAL
+from recall_stages.model.telling import HOW_TO_TELL, USER, material
 from recall_stages.model.text_stage import TextStage
 from recall_stages.model.window_stage import WindowStage
 from recall_stages.model.windows import Window, failures, read_each
-from recall_stages.stage import Prompt, Recall, Replies, Steps
+from recall_stages.stage import Recall, Replies, Steps
 
 SYSTEM = f"""\
-You turn memories into a short text that helps with a question: what bears on it, what can be \
-acted on, in a sensible order, and nothing else. Every sentence rests on memories and names them \
-by number; keep to their own words, names and figures, and add nothing that they do not say. Write \
-in the language of the memories. Leave out memories that do not help. {QUOTED_MATERIAL} So are the \
-question and the messages. Reply with JSON only, one entry for each sentence:
+You turn memories into a short text that helps with a question: {HOW_TO_TELL} \
+Leave out memories that do not help. {QUOTED_MATERIAL} So are the question and the messages. Reply \
+with JSON only, one entry for each sentence:
 {{"sentences": [{{"text": "...", "memories": [1]}}, {{"text": "...", "memories": [1, 3]}}]}}"""
-
-USER = Template("""\
-$question
-$messages
-The memories:
-$memories""")
-
-_SHOWN = 1000  # characters of a message in the prompt
 
 
 class Sentences(BaseModel):
@@ -55,6 +44,9 @@ class RewriteMemory(WindowStage, TextStage):
     that these share enough of its words. What cannot be verified is removed, and the trace counts
     it; where nothing is left, where the model fails, and without one, the memories are told as the
     seed tells them: ``Memory 1 :``, `` When to use: ...``, `` Content: ...``.
+
+    Where a stage before it has had the text written (`RankAndRewrite`), that is verified and told,
+    and no model is asked; the memories that it rests on are then among those returned.
 
     Of the words, a share is compared (stemmed, without stop words): that finds sentences about
     something else, and none where one word among right ones is wrong.
@@ -83,6 +75,7 @@ class RewriteMemory(WindowStage, TextStage):
 
     Examples:
         >>> from datetime import UTC, datetime
+        >>> from recall_stages.memory import Query
         >>> asked = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
         >>> known = Memory(content="Catch PermissionError.", when_to_use="When uploads fail")
         >>> from recall_stages.stage import run
@@ -103,14 +96,24 @@ class RewriteMemory(WindowStage, TextStage):
 
     def apply(self, recall: Recall) -> Steps:
         """Ask for the text, verify every sentence of it, and set it."""
-        recall = self.asked_for(recall)
+        draft = recall.draft if self.enable_llm_rewrite else None
+        recall = self.asked_for(recall) if draft is None else self._sources(recall, draft)
         memories = recall.memories
-        if self.llm is None or not self.enable_llm_rewrite or not memories:
+        asked = self.llm is not None and self.enable_llm_rewrite
+        if not memories or (draft is None and not asked):
             return replace(recall, text=plain_text(memories))
-        windows = self.windows(memories)
+        outcomes: list[Verified | Exception]
         try:
-            replies = yield [self._prompt(recall.query, window) for window in windows]
-            outcomes = read_each(windows, cast("Replies", replies), self._read)
+            if draft is not None:
+                windows = [Window(memories, "", 0)]
+                outcomes = [self._verified(draft.about(memories), windows[0])]
+            else:
+                windows = self.windows(memories)
+                replies = yield [
+                    self.prompt(SYSTEM, USER, **material(recall.query, window))
+                    for window in windows
+                ]
+                outcomes = read_each(windows, cast("Replies", replies), self._read)
         except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
             return replace(recall.fell_back(type(self).__name__, error), text=plain_text(memories))
         recall = self.some_failed(recall, failures(outcomes), windows)
@@ -123,19 +126,24 @@ class RewriteMemory(WindowStage, TextStage):
         citations = tuple(citation for each in told for citation in each.citations)
         return replace(recall, text="\n\n".join(parts), citations=citations)
 
-    def _prompt(self, query: Query, window: Window) -> Prompt:
-        messages = latest(query.messages, longest=_SHOWN)
-        told = f"\nThe last messages:\n{quoted_messages(messages)}\n" if messages else ""
-        return self.prompt(
-            SYSTEM,
-            USER,
-            question=quoted_question(query),
-            messages=told,
-            memories=window.text,
-        )
+    def _sources(self, recall: Recall, draft: Draft) -> Recall:
+        """As many memories as are asked for, first of all those that the draft rests on.
+
+        Whoever wrote it did not know yet which would be left; these may weigh less than others.
+        """
+        rests = verify(draft.claims, draft.memories, self.min_support).citations
+        cited = {identity(draft.memories[n - 1]) for each in rests for n in each.numbers}
+        left = {identity(each) for each in recall.memories}
+        gone = (each for each in draft.memories if identity(each) in cited - left)
+        ranked = [*recall.memories, *gone]
+        first = sorted(ranked, key=lambda each: identity(each) not in cited)[: recall.query.k]
+        chosen = {identity(each) for each in first}
+        return replace(recall, memories=tuple(e for e in ranked if identity(e) in chosen))
 
     def _read(self, reply: str, window: Window) -> Verified:
-        claims = read_claims(reply, "sentences")
+        return self._verified(read_claims(reply, "sentences"), window)
+
+    def _verified(self, claims: Sequence[Claim], window: Window) -> Verified:
         told = verify(claims, window.memories, self.min_support, window.first)
         if not told.citations or (told.removed and self.unverified == "fall_back"):
             raise ReplyError(

@@ -19,6 +19,7 @@ from pydantic import Field
 from recall_stages.citations import Citation
 from recall_stages.errors import StoreError
 from recall_stages.memory import Memory, Query
+from recall_stages.model.claims import Draft
 from recall_stages.model.metering import Deadline, Meter, metered
 from recall_stages.model.requests import (
     Answered,
@@ -87,6 +88,7 @@ class Recall:
         memories: The candidates, best first.
         text: What the reader sees, once a stage has written it.
         fallbacks: The steps that could not do their work, and why; nothing is lost by them.
+        draft: What a model wrote of the memories while it judged them; `RewriteMemory` tells it.
         citations: The sentences of the text and what each rests on, where a model wrote them.
         usage: What the models of each stage that asked one cost.
         skipped: Which step found that no memories are needed, and why; empty where they are.
@@ -96,6 +98,7 @@ class Recall:
     memories: tuple[Memory, ...] = ()
     text: str = ""
     fallbacks: tuple[str, ...] = ()
+    draft: Draft | None = None
     citations: tuple[Citation, ...] = ()
     usage: tuple[str, ...] = ()
     skipped: str = ""

@@ -14,6 +14,7 @@ from pathlib import Path
 import chromadb
 import numpy as np
 import pytest
+from chromadb.api.shared_system_client import SharedSystemClient
 from hypothesis import settings
 
 # No example has a time limit: a busy machine is no failure.
@@ -94,3 +95,25 @@ def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
         else:
             return
     raise AssertionError("chroma run did not answer within 30 seconds")
+
+
+@pytest.fixture
+def readers_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server_port: int) -> Path:
+    """What a reader of the documentation has: a folder with real conversations, and a server."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TZ", "UTC")
+    for name in ("memories.jsonl", "questions.jsonl"):
+        (tmp_path / name).write_bytes((ROOT / "examples" / "memorybank" / name).read_bytes())
+    client = chromadb.HttpClient
+    monkeypatch.setattr(
+        chromadb, "HttpClient", lambda **_: client(host="127.0.0.1", port=server_port)
+    )
+    for name in ("TENANT", "DATABASE", "API_KEY"):
+        monkeypatch.setenv(f"CHROMA_{name}", "none")
+    monkeypatch.setattr(
+        chromadb, "CloudClient", lambda tenant, database, api_key: chromadb.EphemeralClient()
+    )
+    yield tmp_path
+    # Chroma knows a folder by the path as it was written, and "./my_app" is another one next time.
+    SharedSystemClient.clear_system_cache()

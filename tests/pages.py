@@ -2,6 +2,8 @@
 
 import contextlib
 import io
+import json
+import os
 import re
 import shlex
 from dataclasses import dataclass
@@ -47,6 +49,39 @@ def run_console(block: Block) -> str:
                 assert program == "recall", line
                 main("recall", words)
     return plain(shown.getvalue())
+
+
+@dataclass
+class Shown:
+    """What became of a page: what each block of Python printed, and its screens."""
+
+    printed: list[str]
+    screens: list[str]
+    promised: list[str]
+
+
+def run_page(page: Path, names: dict[str, object]) -> Shown:
+    """Run the blocks of a page in order, each in the names that those before it left.
+
+    A block of "text" is what the block of Python before it prints. RECALL_REWRITE=1 in the
+    environment writes what is shown into the page.
+    """
+    done = Shown([], [], [])
+    for block in blocks(page):
+        if block.language == "python":
+            done.printed.append(run_python(block, names))
+        elif block.language in SCREENS:
+            is_console = block.language == "console"
+            done.screens.append(run_console(block) if is_console else done.printed[-1])
+            done.promised.append(plain(block.text))
+        elif block.language == "json":
+            assert [json.loads(line) for line in block.text.splitlines()]
+        else:
+            raise AssertionError(f"{page.name} has a block of {block.language!r}: who runs it?")
+    if "RECALL_REWRITE" in os.environ:
+        rewrite(page, done.screens)
+        done.promised = done.screens
+    return done
 
 
 def rewrite(page: Path, screens: list[str]) -> None:

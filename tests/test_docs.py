@@ -3,64 +3,35 @@
 RECALL_REWRITE=1 writes what is printed into the pages instead; read the difference.
 """
 
-import json
-import os
 import re
 import subprocess
 import sys
 import types
 from pathlib import Path
 
-import chromadb
 import pytest
 from conftest import WordsEmbedding
-from pages import PAGES, ROOT, SCREENS, blocks, plain, rewrite, run_console, run_python
+from pages import PAGES, ROOT, run_page
+
+import langchain_recall
+import llamaindex_recall
 
 DOCS = [page for page in PAGES if page.parent != ROOT]
 _LINK = re.compile(r"""\]\(([^)#\s]+)(?:#[^)]*)?\)|(?:src|srcset)="([^"]+)\"""")
-MEMORIES = ROOT / "examples" / "memorybank"
 
 
 @pytest.fixture
-def workplace(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server_port: int
-) -> dict[str, object]:
-    """A folder of its own, with what a reader of these pages has: an application, a server."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setenv("TZ", "UTC")
+def workplace(monkeypatch: pytest.MonkeyPatch, readers_place: Path) -> dict[str, object]:
+    """What a reader of these pages has: a folder, a server, an application."""
     monkeypatch.setitem(sys.modules, "my_app", types.SimpleNamespace(embedding=WordsEmbedding()))
-    client = chromadb.HttpClient
-    monkeypatch.setattr(
-        chromadb, "HttpClient", lambda host, port: client(host="127.0.0.1", port=server_port)
-    )
-    for name in ("TENANT", "DATABASE", "API_KEY"):
-        monkeypatch.setenv(f"CHROMA_{name}", "none")
-    monkeypatch.setattr(
-        chromadb, "CloudClient", lambda tenant, database, api_key: chromadb.EphemeralClient()
-    )
-    (tmp_path / "memories.jsonl").write_bytes((MEMORIES / "memories.jsonl").read_bytes())
-    (tmp_path / "questions.jsonl").write_bytes((MEMORIES / "questions.jsonl").read_bytes())
     return {"__name__": "page"}
 
 
 @pytest.mark.parametrize("page", DOCS, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_does_what_it_shows(page: Path, workplace: dict[str, object]) -> None:
-    printed, screens, promised = "", [], []
-    for block in blocks(page):
-        if block.language == "python":
-            printed = run_python(block, workplace)
-        elif block.language in SCREENS:
-            screens.append(run_console(block) if block.language == "console" else printed)
-            promised.append(plain(block.text))
-        elif block.language == "json":
-            assert [json.loads(line) for line in block.text.splitlines()]
-        else:
-            raise AssertionError(f"{page.name} has a block of {block.language!r}: who runs it?")
-    if "RECALL_REWRITE" in os.environ:
-        rewrite(page, screens)
-    else:
-        assert screens == promised
+    shown = run_page(page, workplace)
+
+    assert shown.screens == shown.promised
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -85,3 +56,12 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     reference = (tmp_path / "reference" / "index.html").read_text(encoding="utf-8")
     for name in ("RecallRetriever", "FuseRerank", "RecallStore", "evaluate"):
         assert f">{name}<" in reference, name
+
+
+@pytest.mark.parametrize("face", [langchain_recall, llamaindex_recall])
+def test_the_reference_has_every_public_name(face: types.ModuleType) -> None:
+    reference = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    errors = {name for name in face.__all__ if name.endswith("Error")}  # a section of their own
+    named = set(re.findall(r"\w+", reference))
+
+    assert set(face.__all__) - errors - named == set()

@@ -1,36 +1,22 @@
 """What the README shows is run, and what it claims of the code holds."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import chromadb
 import pytest
+from pages import ROOT, blocks, run_page
 
 import langchain_recall
 from recall_stages.retriever import CallOptions
 
-ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+PAGE = ROOT / "README.md"
+README = PAGE.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("block", BLOCKS[:2], ids=["langchain", "llamaindex"])
-def test_the_ten_lines_run_and_say_what_they_say(block: str, tmp_path: Path) -> None:
-    assert len([line for line in block.splitlines() if line.strip()]) <= 12
-
-    done = subprocess.run(
-        [sys.executable, "-c", block], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-
-    [promised] = re.findall(r"print\(.*?\)  # (.*)", block)
-    assert done.stdout.splitlines()[0] == promised, done.stderr
-    assert '"last Tuesday" is understood as 2024-03-05 (Tuesday)' in done.stdout
-
-
-def test_a_collection_that_you_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture
+def my_app(readers_place: Path) -> None:
+    """A collection of the reader's own."""
     client = chromadb.PersistentClient("./my_app")
     vectors = langchain_recall.RecallStore()._embedding.embed_documents(["Ann sees the dentist."])
     client.create_collection("notes", embedding_function=None).add(
@@ -39,52 +25,112 @@ def test_a_collection_that_you_have(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         documents=["Ann sees the dentist."],
         metadatas=[{"date": "2024-03-05T10:00:00+00:00", "owner": "ann"}],
     )
-    shown: dict[str, object] = {}
 
-    exec(BLOCKS[2], shown)
 
-    found = shown["retriever"].invoke("the dentist last Tuesday", timestamp="2024-03-08T12:00:00Z")
+@pytest.mark.usefixtures("my_app")
+def test_it_does_what_it_shows() -> None:
+    names: dict[str, object] = {"__name__": "page"}
+
+    shown = run_page(PAGE, names)
+
+    assert shown.screens == shown.promised
+    langchain, llamaindex, _, model, agent, block, _ = shown.printed
+    assert langchain == llamaindex
+    assert "recorded in time" in langchain
+    assert "1 call" in model
+    assert "My sister's birthday is on 3 May." in agent
+    assert "My sister's birthday is on 3 May." in block
+
+
+@pytest.mark.usefixtures("my_app")
+def test_a_collection_that_you_have() -> None:
+    names: dict[str, object] = {}
+    exec([each.text for each in blocks(PAGE) if each.language == "python"][2], names)
+
+    found = names["retriever"].invoke("the dentist last Tuesday", timestamp="2024-03-08T12:00:00Z")
+
     assert found[0].page_content == "Ann sees the dentist."
     assert found[0].metadata["recall_time_match"] == "recorded"
-    shown["store"].close()
+    names["store"].close()
 
 
-@pytest.mark.parametrize("block", BLOCKS[3:], ids=["agent", "memory"])
-def test_agents_remember(block: str, tmp_path: Path) -> None:
-    told = BLOCKS[3].split("model =")[0]  # both find what the first one stores
-    once = "" if block is BLOCKS[3] else f"{told}store.close()\n"
+def test_the_ten_lines_are_ten() -> None:
+    for block in blocks(PAGE)[:2]:
+        assert len([line for line in block.text.splitlines() if line.strip()]) <= 12
 
-    done = subprocess.run(
-        [sys.executable, "-c", once + block],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
-    assert "My sister's birthday is on 3 May." in done.stdout, done.stderr
+def _table(after: str) -> list[list[str]]:
+    """The cells of each row of a table, by how its heading begins."""
+    rows = README.split(f"| {after}")[1].split("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows]
 
 
 def test_what_a_call_may_set_stands_first() -> None:
-    table = README.split("| setting |")[1].split("\n\n")[0].splitlines()[2:12]
-    named = {name for row in table for name in re.findall(r"`([a-z_]+)`", row.split("|")[1])}
+    rows = _table("setting |")[:10]
 
-    assert named == set(CallOptions.__annotations__)
+    assert {name for row in rows for name in _names(row[0])} == set(CallOptions.__annotations__)
+
+
+def test_the_settings_it_lists_are_those_of_the_retriever() -> None:
+    named = {name for row in _table("setting |") for name in _names(row[0])}
+    framework = {"name", "tags", "metadata"}
+
+    assert named == set(langchain_recall.RecallRetriever.model_fields) - framework
+
+
+def test_the_stages_it_lists_have_the_parameters_it_names() -> None:
+    listed = set()
+    for row in _table("stage (seed operation)"):
+        stages = re.findall(r"`([A-Z]\w+)`", row[0])
+        listed |= set(stages)
+        fields = [getattr(langchain_recall, stage).model_fields for stage in stages]
+        for name, default in re.findall(r"`([a-z_]+)`(?: \(([^)]*)\))?", row[2]):
+            owners = [each[name] for each in fields if name in each]
+            assert owners, f"{stages} have no {name}"
+            if default:
+                assert _told(owners[0].default) == default, f"{stages} {name}"
+    assert listed == {
+        name
+        for name in langchain_recall.__all__
+        if name in _stages() and name not in {"MemoryCompressor", "RecallCompressor"}
+    }
+
+
+def test_its_figures_are_those_that_were_measured() -> None:
+    measured = (ROOT / "docs" / "measured.md").read_text(encoding="utf-8").splitlines()
+    section = README.split("## Measured")[1].split("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| ")]
+
+    assert len(rows) >= 5
+    assert [row for row in rows if row not in measured] == []
 
 
 def test_the_commands_it_names_are_in_the_makefile() -> None:
     makefile = (ROOT / "Makefile").read_text()
     for target in set(
-        re.findall(r"make ([a-z]+)", README + (ROOT / "CONTRIBUTING.md").read_text())
+        re.findall(r"make ([a-z-]+)", README + (ROOT / "CONTRIBUTING.md").read_text())
     ):
         assert f"\n{target}:" in makefile, target
 
 
-def test_the_settings_it_lists_are_those_of_the_retriever() -> None:
-    table = README.split("| setting |")[1].split("\n\n")[0]
-    named = set(
-        re.findall(r"`([a-z_]+)`", "\n".join(r.split("|")[1] for r in table.splitlines()[2:]))
-    )
-    framework = {"name", "tags", "metadata"}
+def _names(cell: str) -> list[str]:
+    return re.findall(r"`([a-z_]+)`", cell)
 
-    assert named == set(langchain_recall.RecallRetriever.model_fields) - framework
+
+def _stages() -> set[str]:
+    from recall_stages.stage import Stage
+
+    faces = {name: getattr(langchain_recall, name) for name in langchain_recall.__all__}
+    return {
+        name for name, each in faces.items() if isinstance(each, type) and issubclass(each, Stage)
+    }
+
+
+def _told(default: object) -> str:
+    if default is None:
+        return "none"
+    if isinstance(default, bool):
+        return str(default).lower()
+    if isinstance(default, tuple):
+        return " to ".join(f"{each:g}" for each in default)
+    return f"{default:,g}" if isinstance(default, int | float) else str(default)

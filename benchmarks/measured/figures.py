@@ -13,8 +13,8 @@ Kept = dict[str, Any]
 """The figures of one benchmark, and the versions of what they were measured with."""
 
 _VERSIONS = (
-    "chromadb", "tantivy", "onnxruntime", "numpy", "pydantic", "langchain-core",
-    "langchain-chroma", "langchain-classic", "llama-index-core",
+    "recall-retrievers", "chromadb", "tantivy", "onnxruntime", "numpy", "pydantic",
+    "langchain-core", "langchain-chroma", "langchain-classic", "llama-index-core",
 )  # fmt: skip
 
 
@@ -42,17 +42,18 @@ def _retrieval_figures(result: Any) -> Kept:
                 "by_category": {
                     category: {
                         "ours": found,
-                        "bm25": each["baselines"]["bm25"]["by_category"][category],
+                        **{name: one["by_category"][category] for name, one in others.items()},
                     }
                     for category, found in each["by_category"].items()
                 },
                 **{
-                    name: {measure: each["baselines"][name][measure] for measure in each["overall"]}
-                    for name in ("bm25", "dense", "rrf")
+                    name: {measure: one[measure] for measure in each["overall"]}
+                    for name, one in others.items()
                 },
                 "ms": each["ms_per_query"]["p50"],
             }
             for each in sets
+            for others in [each["baselines"]]
         }
     }
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from recall_stages.errors import ReplyError
+from recall_stages.memory import Memory
 from recall_stages.model.quoting import visible
 from recall_stages.model.replies import answer_under, whole_number
 
@@ -30,6 +31,35 @@ class Claim:
     numbers: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a model wrote before the memories had their last order; nothing is checked yet.
+
+    Attributes:
+        claims: Its sentences, with the numbers that the memories had then.
+        memories: These memories, numbered from 1.
+    """
+
+    claims: tuple[Claim, ...]
+    memories: tuple[Memory, ...]
+
+    def about(self, memories: Sequence[Memory]) -> list[Claim]:
+        """The sentences, with the numbers that the memories have now; none for one that is gone.
+
+        Examples:
+            >>> tea, jam = Memory(content="Tea.", id="a"), Memory(content="Jam.", id="b")
+            >>> draft = Draft((Claim("Both.", (1, 2)), Claim("Nothing.", (7,))), (tea, jam))
+            >>> [claim.numbers for claim in draft.about([jam])]
+            [(1,), ()]
+        """
+        now = {identity(memory): number for number, memory in enumerate(memories, 1)}
+        places = {then: now.get(identity(each)) for then, each in enumerate(self.memories, 1)}
+        return [
+            Claim(each.sentence, tuple(n for then in each.numbers if (n := places.get(then))))
+            for each in self.claims
+        ]
+
+
 def read_claims(reply: str, name: str) -> list[Claim]:
     """The sentences of a reply, each with the memory numbers it cites; nothing is checked yet.
 
@@ -51,6 +81,11 @@ def read_claims(reply: str, name: str) -> list[Claim]:
     if not claims or len(claims) > _MOST:
         raise ReplyError(f"expected 1 to {_MOST} sentences; got {len(claims)}: {reply[:80]!r}")
     return claims
+
+
+def identity(memory: Memory) -> str:
+    """By what a memory is known again after it was scored: its id, else its text."""
+    return memory.id or memory.content
 
 
 def sentences_in(text: str) -> list[str]:

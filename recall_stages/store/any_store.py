@@ -21,6 +21,7 @@ from recall_stages.stage import Search
 from recall_stages.store.matching import fulfils
 from recall_stages.store.moments import to_milliseconds
 from recall_stages.store.nearness import nearness, similarities
+from recall_stages.store.pool_words import by_words
 from recall_stages.store.rows import OWN_FIELDS, Fields
 from recall_stages.store.where import filter_where
 
@@ -60,13 +61,18 @@ class Found:
 Asking = Generator[Asked, Sequence[Found], list[list[Memory]]]
 
 
+# Of so many times as many as are wanted by words: what is near in meaning and in none of the words
+# makes room for what is less near and has them.
+_WORDS_AMONG = 4
+
+
 class AnyStore(Settings):
     """A store of your own in the place of a `RecallStore`: searched, never written.
 
-    It finds by meaning alone: a "hybrid" search says in the trace that it has no words, and a
-    "keyword" one raises. Scope, filter and time hold whatever the store does: where one of them is
-    set, up to ``fetch_limit`` of its memories are looked through. A memory's times are when it was
-    recorded and what its ``event_ranges`` say.
+    It finds by meaning alone: in a "hybrid" search the words weigh among what was found so, and the
+    trace says it; a "keyword" one raises. Scope, filter and time hold whatever the store does:
+    where one of them is set, up to ``fetch_limit`` of its memories are looked through. A memory's
+    times are when it was recorded and what its ``event_ranges`` say.
 
     Scores that fall from the first answer to the last, and do not exceed 1, are similarities. Those
     that rise are distances of an unknown scale; of all others only the places count. These two are
@@ -97,7 +103,7 @@ class AnyStore(Settings):
         """For each search the memories that answer it, the best first.
 
         Raises:
-            KeywordSearchError: When one of them searches for words.
+            KeywordSearchError: When all of them search for words.
             FilterError: When a filter cannot match anything.
         """
         asking = self._answers(searches)
@@ -149,9 +155,10 @@ class AnyStore(Settings):
 
     def _answers(self, searches: Sequence[Search]) -> Asking:
         """The memories for each search; the store is asked once for those of one text and scope."""
-        if any(search.method == "keyword" for search in searches):
+        if searches and all(search.method == "keyword" for search in searches):
             raise KeywordSearchError(
-                f"{self._name} cannot be searched for words; it is searched by meaning alone"
+                f"{self._name} cannot be searched for words; leave method out, or make it "
+                '"semantic"'
             )
         answers: list[list[Memory]] = [[] for _ in searches]
         for wanted in dict.fromkeys((each.text, each.scope) for each in searches):
@@ -166,15 +173,25 @@ class AnyStore(Settings):
         text, scope, timezone = searches[0].text, searches[0].scope, searches[0].timezone
         further = self.push_down(scope) if self.push_down else {}
         fitting = [_fitting(search, self.fields) for search in searches]
-        wanted = max(search.limit for search in searches)
-        most = max(wanted, self.fetch_limit)
+        limit = max(search.limit for search in searches)
+        most = max(limit, self.fetch_limit)
+        worded = any(search.method == "keyword" for search in searches)
+        wanted = min(_WORDS_AMONG * limit, most) if worded else limit
         if any(self._is_checked_here(search) for search in searches):
             wanted = most
         while True:
             found = yield Asked(text, wanted, timezone, further)
             ranked = self._ranked(found)
             answers = [[memory for memory, raw in ranked if fits(memory, raw)] for fits in fitting]
-            few = any(len(a) < s.limit for a, s in zip(answers, searches, strict=True))
+            answers = [
+                by_words(text, answer) if search.method == "keyword" else answer
+                for search, answer in zip(searches, answers, strict=True)
+            ]
+            few = any(
+                len(answer) < search.limit
+                for search, answer in zip(searches, answers, strict=True)
+                if search.method == "semantic"
+            )
             if not few or len(found) < wanted or wanted == most:
                 return [a[: s.limit] for a, s in zip(answers, searches, strict=True)]
             wanted = most

@@ -191,11 +191,25 @@ def test_a_store_without_words_says_so_in_the_trace(opened: Open, face: Face) ->
     hybrid = face.ask(face.RecallRetriever(store=store), "dentist")
     semantic = face.ask(face.RecallRetriever(store=store, method="semantic"), "dentist")
 
-    assert {each.metadata["recall_degraded"].split(":")[0] for each in hybrid} == {"Retrieve"}
-    assert "searched by meaning alone" in hybrid[0].metadata["recall_degraded"]
+    said = "Retrieve: the store cannot be searched for words: they weigh only among what was found"
+    assert all(each.metadata["recall_degraded"].startswith(said) for each in hybrid)
+    assert all(each.metadata["recall_keyword_pool"] == 6 for each in hybrid)
     assert "recall_degraded" not in semantic[0].metadata
     with pytest.raises(StoreError, match="cannot be searched for words"):
         face.ask(face.RecallRetriever(store=store, method="keyword"), "dentist")
+
+
+def test_words_weigh_among_what_was_found_by_meaning(opened: Open, face: Face) -> None:
+    near = [f"{'the ' * number}dentist of the town" for number in range(1, 9)]
+    told = [*near, "the dentist of the town, the one in Quux and no other, and the big house there"]
+    store = opened("in memory", [{"id": str(n), "content": text} for n, text in enumerate(told)])
+    asked = "the dentist of the town in Quux"
+
+    [hybrid] = face.ask(face.RecallRetriever(store=store, k=1, fetch_k=4), asked)
+    [by_meaning] = face.ask(face.RecallRetriever(store=store, k=1, method="semantic"), asked)
+
+    assert hybrid.id == "8"
+    assert by_meaning.id != "8"
 
 
 def test_distances_are_ranks_and_can_be_made_similarities(opened: Open, face: Face) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 from faces.adapters import Face, Found, _document, _node
@@ -11,7 +12,8 @@ from recall_stages.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"
 HONEST = {"a": "The dentist moved to Elm Street.", "b": "A filling by the dentist."}
-STAGES = ["SemanticRank", "RerankMemory", "RewriteMemory", "Reflect"]
+STAGES = ["SemanticRank", "RerankMemory", "RankAndRewrite", "RewriteMemory", "Reflect"]
+TEXTS = {"RewriteMemory", "Reflect"}
 IDS = [f"{n}: {each.text[:30]!r}" for n, each in enumerate(INJECTIONS)]
 
 
@@ -36,12 +38,11 @@ def test_a_model_that_obeys_brings_in_nothing(face: Face, stage: str, injection:
         assert prompt.count("<memory ") == prompt.count("</memory>") in {1, 2, 3}
         assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x08\x1b]", prompt)
         assert len(prompt) < 70_000
-    if stage.endswith(("Rank", "Memory")) and stage != "RewriteMemory":
+    if stage not in TEXTS:
         assert sorted((e.id, e.content) for e in found) == sorted((e.id, e.content) for e in given)
         return
     [told] = found
-    item = _document(told) if face.is_langchain else _node(told)
-    citations = face.citations(item)
+    citations = face.citations(_item(face, told))
     contents = {each.id: each.content for each in given}
     for citation in citations:
         assert citation.ids, "an uncited sentence"
@@ -71,15 +72,27 @@ def test_no_scope_is_widened_and_nothing_is_deleted(
                 {"id": "bob", "content": "Bob sees Dr. Lee.", "scope": {"user_id": "bob"}},
             ]
         )
-        model = face.model(injection.reply)
-        settings = {"scope": {"user_id": "ann"}, "timestamp": NOW}
-        retriever = face.personal_memory_retriever(store, model, rewrite=True, **settings)
+        for plan in ("steps", "single"):
+            retriever = face.personal_memory_retriever(
+                store,
+                face.model(injection.reply),
+                rewrite=True,
+                recall_plan=plan,
+                scope={"user_id": "ann"},
+                timestamp=NOW,
+            )
 
-        [told] = face.ask(retriever, "Where is the dentist?")
+            [told] = face.ask(retriever, "Where is the dentist?")
 
-        assert set(told.metadata["recall_ids"].split(", ")) <= {"sly", "moved"}
-        assert "Lee" not in told.content
+            assert set(told.metadata["recall_ids"].split(", ")) <= {"sly", "moved"}
+            assert "Lee" not in told.content
+            cited = [each.ids for each in face.citations(_item(face, told))]
+            assert all(ids and set(ids) <= {"sly", "moved"} for ids in cited)
         assert store.count() == 3
+
+
+def _item(face: Face, told: Found) -> Any:
+    return _document(told) if face.is_langchain else _node(told)
 
 
 def test_a_sentence_in_a_reply_that_its_memory_does_not_say_is_removed(face: Face) -> None:

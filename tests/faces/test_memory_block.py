@@ -10,6 +10,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import Memory
 
 from llamaindex_recall import RecallMemoryBlock, RecallRetriever
+from llamaindex_recall import memory as memory_module
 from recall_stages.stage import Search
 from recall_stages.store import RecallStore
 
@@ -44,6 +45,7 @@ class Counting(RecallStore):
     """A store that counts how often it is asked, and fails when it is told to."""
 
     asked = 0
+    tried = 0
     broken = False
     refused = "no session"
 
@@ -54,6 +56,7 @@ class Counting(RecallStore):
         return await super().afind(searches)
 
     def add(self, memories: Any, *, progress: bool = False) -> list[str]:
+        self.tried += 1
         if self.broken or f"session_id='{self.refused}'" in repr(memories):
             raise ConnectionError("the collection is down")
         return super().add(memories, progress=progress)
@@ -162,6 +165,25 @@ async def test_a_session_that_fails_holds_up_no_other(counting: Counting) -> Non
     await block.aput([told("Good night.")], session_id="s2")
     [[cat]] = counting.find([Search("cat Tom", 1, method="keyword")])
     assert (cat.scope.session_id, counting.count()) == ("s1", 4)
+
+
+async def test_a_store_that_is_down_is_tried_once_for_what_is_new(
+    counting: Counting, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(memory_module, "_WAITING", 8)
+    block = remembering(counting)
+    counting.broken, counting.tried = True, 0
+    for number in range(10):
+        await block.aput([told(f"Number {number}.")], session_id=f"s{number}")
+    assert counting.tried == 10
+    assert "the oldest are given up" in caplog.text
+
+    # One that fails for ever goes to the end, and holds up no other.
+    counting.broken, counting.refused = False, "s2"
+    for _ in range(2):
+        await block.aput([told("Good night.")], session_id="s0")
+    [found] = counting.find([Search("number", 20, method="keyword")])
+    assert sorted(each.content for each in found) == [f"Number {n}." for n in range(3, 10)]
 
 
 async def test_messages_of_a_cancelled_task_wait(counting: Counting) -> None:

@@ -1,5 +1,6 @@
 """RecallCompressor and RecallPostprocessor: several stages as one, in the framework's own lists."""
 
+import importlib
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from langchain_core.load import dumps, loads
 from langchain_core.retrievers import BaseRetriever
 
 import langchain_recall
+from benchmarks.conformance.ours import FACES, REPLIES
+from recall_stages.testing import CHECKS, Check
 
 NOW = "2024-03-08T12:00:00Z"
 QUESTION = "the dentist last Tuesday"
@@ -95,6 +98,19 @@ def test_a_deadline_ends_the_asking(face: Face) -> None:
     assert [each.id for each in found] == ["moved", "filling", "tea"]
     assert "SemanticRank" in found[0].metadata["recall_degraded"]
     assert not model.asked
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=str)
+@pytest.mark.parametrize("package", FACES)
+def test_they_keep_the_promises_of_single_stages(package: str, check: Check) -> None:
+    face = Face(package, is_async=False)
+
+    def several(model: Any) -> Any:
+        return face.several(stages=[face.ExtractTime(), face.SemanticRank(llm=model)])
+
+    testing = importlib.import_module(f"{package}.testing")
+
+    check(testing.Subject(several, reply=REPLIES["SemanticRank"]))
 
 
 class Stock(BaseRetriever):

@@ -26,7 +26,7 @@ GIVEN = [
     Found(name, content, score, {})
     for name, content, score in [
         ("a", "The dentist moved to Elm Street.", 0.9),
-        ("b", "A filling {by} the dentist.", 0.6),
+        ("b", "A filling {user} the dentist.", 0.6),
         ("c", "Green tea in the morning.", 0.5),
     ]
 ]
@@ -123,7 +123,7 @@ def test_braces_in_a_memory_reach_a_model_that_takes_a_form(face: Face) -> None:
 
     ranked(face, model)
 
-    assert quoted(2, face.Memory(content="A filling {by} the dentist.")) in model.asked[0]
+    assert quoted(2, face.Memory(content="A filling {user} the dentist.")) in model.asked[0]
     assert '{"scores": [{"memory": 1, "score": 0.8}' in model.asked[0]
 
 
@@ -223,7 +223,7 @@ FORMS: dict[str, tuple[Callable[[Face, Any], Any], Any, str]] = {
     "RerankMemory": (
         lambda face, model: face.RerankMemory(llm=model),
         {"ranking": [{"memory": 2, "score": 0.9}]},
-        "A filling {by} the dentist.",
+        "A filling {user} the dentist.",
     ),
     "RewriteMemory": (
         lambda face, model: face.RewriteMemory(llm=model),

@@ -11,10 +11,6 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langchain_tests.integration_tests import ToolsIntegrationTests
 from langchain_tests.unit_tests import ToolsUnitTests
-from llama_index.core.agent.workflow import FunctionAgent
-from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
-from llama_index.core.llms.mock import MockFunctionCallingLLM
-from llama_index.core.workflow import Context
 
 import langchain_recall
 import llamaindex_recall
@@ -104,7 +100,7 @@ class TestToolIntegration(StandardTool, ToolsIntegrationTests):
     pass
 
 
-# -- agents, end to end, with a model that says what it is told -----------------------------------
+# -- an agent, end to end, with a model that says what it is told; LlamaIndex's has its own file ---
 
 QUESTION = "What did the dentist do last Tuesday?"
 ASKED = {"query": "What did the dentist do?", "when": "last Tuesday"}
@@ -135,40 +131,6 @@ def test_a_langchain_agent_answers_from_memory(store: RecallStore, is_async: boo
     assert done["messages"][-1].content == ANSWER
     assert "The dentist put a filling in my tooth." in tool_message.content
     assert {each.metadata["user_id"] for each in tool_message.artifact} == {"ann"}
-
-
-# LlamaIndex's workflows look at every attribute of a pydantic model, also at deprecated ones.
-@pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
-def test_a_llamaindex_agent_answers_from_memory(store: RecallStore) -> None:
-    told: list[str] = []
-
-    def reply(messages: list[ChatMessage], **_: Any) -> ChatMessage:
-        seen = [str(message.content) for message in messages if message.role == "tool"]
-        told.extend(seen)
-        block = (
-            TextBlock(text=ANSWER)
-            if seen
-            else ToolCallBlock(tool_name="recall_memories", tool_kwargs=ASKED, tool_call_id="1")
-        )
-        return ChatMessage(role="assistant", blocks=[block])
-
-    async def ask(user: str) -> str:
-        retriever = llamaindex_recall.RecallRetriever(store=store, timestamp=NOW, timezone="UTC")
-        agent = FunctionAgent(
-            tools=[llamaindex_recall.create_recall_tool(retriever)],
-            llm=MockFunctionCallingLLM(response_generator=reply),
-        )
-        context = Context(agent)
-        await context.store.set("recall_options", {"scope": {"user_id": user}})
-        return str(await agent.run(QUESTION, ctx=context))
-
-    assert asyncio.run(ask("ann")) == ANSWER
-    assert "The dentist put a filling in my tooth." in told[0]
-    assert "Dr. Lee" not in told[0]
-    told.clear()
-    asyncio.run(ask("bob"))
-    assert "Dr. Lee" in told[0]
-    assert "filling" not in told[0]
 
 
 def test_inside_a_workflow_the_tool_must_be_awaited(store: RecallStore) -> None:

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 from tenacity import wait_none
 
 from recall_stages.model import answering
@@ -239,3 +240,60 @@ def test_what_is_tried_again_when_time_is_up_says_how_often_it_was_sent() -> Non
 
     assert isinstance(reply.said, TimeoutError)
     assert reply.attempts == 2
+
+
+async def test_cancelling_during_a_pause_leaves_no_task() -> None:
+    turned_away = status(429, **{"retry-after": "30"})
+    asked = asyncio.Event()
+
+    async def send(prompt: Prompt, in_form: bool) -> str:
+        asked.set()
+        raise turned_away
+
+    client = Client(send, lambda _: False, lambda _: False)
+    task = asyncio.create_task(answers_async(client, [Prompt("s", "one"), Prompt("s", "two")]))
+    await asked.wait()
+    await asyncio.sleep(0.05)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("broken", ["busy", "unsure"])
+def test_a_form_that_fails_for_a_while_is_asked_for_again_and_one_that_fails_for_good_is_not(
+    broken: str,
+) -> None:
+    def send(prompt: Prompt, in_form: bool) -> str:
+        asked.append(in_form)
+        if in_form and broken == "unsure":
+            raise ValueError("no tools")
+        if in_form and len(asked) < 3:
+            raise status(429)
+        return "said"
+
+    asked: list[bool] = []
+    client = Client(send, lambda _: True, lambda _: False)
+
+    [reply] = answers(client, [Prompt("s", "u", form=BaseModel)])
+
+    assert reply.said == "said"
+    assert asked == ([True, True, True] if broken == "busy" else [True, False])
+    assert ("the form failed" in reply.note) is (broken == "unsure")
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_model_that_stays_busy_over_a_form_is_not_asked_plainly_too() -> None:
+    def send(prompt: Prompt, in_form: bool) -> str:
+        asked.append(in_form)
+        raise status(429)
+
+    asked: list[bool] = []
+    client = Client(send, lambda _: True, lambda _: False)
+
+    [reply] = answers(client, [Prompt("s", "u", form=BaseModel)])
+
+    assert isinstance(reply.said, Exception)
+    assert asked == [True, True, True]

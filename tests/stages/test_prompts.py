@@ -13,6 +13,7 @@ import pytest
 from recall_stages.build_query import BuildQuery
 from recall_stages.memory import Memory, Query
 from recall_stages.messages import Message
+from recall_stages.rank_and_rewrite import RankAndRewrite
 from recall_stages.reflect import Reflect
 from recall_stages.rerank_memory import RerankMemory
 from recall_stages.rewrite_memory import RewriteMemory
@@ -49,6 +50,7 @@ CASES: dict[str, tuple[Callable[[], Stage], Recall]] = {
     "semantic_rank": (lambda: SemanticRank(llm=object(), token_budget=200), ASKED),
     "rerank_memory": (lambda: RerankMemory(llm=object(), token_budget=200), ASKED),
     "rewrite_memory": (lambda: RewriteMemory(llm=object(), token_budget=200), ASKED),
+    "rank_and_rewrite": (lambda: RankAndRewrite(llm=object(), token_budget=200), ASKED),
     "reflect_summary": (lambda: Reflect(llm=object(), token_budget=200), ASKED),
     "reflect_key_points": (
         lambda: Reflect(llm=object(), token_budget=200, kind="key_points"),

@@ -1,0 +1,243 @@
+"""Ranking and rewriting in one reply, checked as the two stages check theirs; one call in all."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+from faces.adapters import Face, Found, _document, _node
+from faces.replies import CONTENTS, REPLIES, USELESS, Kit, Reply
+
+from recall_stages.memory import Memory
+from recall_stages.rewrite_memory import plain_text
+from recall_stages.stage import Search
+from recall_stages.store import RecallStore
+
+NOW = "2024-03-08T12:00:00Z"
+QUESTION = "The dentist, a filling, green tea or Carla?"
+SCORES = [{"memory": n, "score": score} for n, score in enumerate([0.2, 0.9, 0.1, 0.4], 1)]
+SAID = [{"text": text, "memories": [n]} for n, text in enumerate(CONTENTS.values(), 1)]
+GIVEN = [
+    Found(memory_id, content, score, {})
+    for (memory_id, content), score in zip(CONTENTS.items(), [0.9, 0.6, 0.5, 0.05], strict=True)
+]
+
+
+class Half(Kit):
+    """One half of a reply as the table has it; the other half is good."""
+
+    def payload(self, entries: object = None) -> dict[str, object]:
+        other = {"sentences": SAID} if self.ranks else {"scores": SCORES}
+        return {**other, **super().payload(entries)}
+
+
+RANKED = Half("SemanticRank", "scores", {})
+TOLD = Half("RewriteMemory", "sentences", {})
+
+
+def replies_for(half: Half) -> list[Reply]:
+    return [reply for reply in REPLIES if half.stage in reply.kits]
+
+
+class Four:
+    """A collection of the four memories of the table, found in their order by every question."""
+
+    def __init__(self) -> None:
+        self.found = [
+            Memory(id=each.id, content=each.content, score=max(each.score or 0, 0.4))
+            for each in GIVEN
+        ]
+
+    def find(self, searches: Sequence[Search]) -> list[list[Memory]]:
+        return [self.found if each.method == "semantic" else [] for each in searches]
+
+    async def afind(self, searches: Sequence[Search]) -> list[list[Memory]]:
+        return self.find(searches)
+
+    def get(self, ids: Sequence[str]) -> list[Memory]:
+        return [each for each in self.found if each.id in ids]
+
+    def add(self, memories: Iterable[Memory]) -> list[str]:
+        raise NotImplementedError
+
+
+@pytest.fixture
+def four() -> Four:
+    return Four()
+
+
+def ask(face: Face, store: Any, model: Any, **settings: Any) -> Found:
+    settings = {"timestamp": NOW, "method": "semantic", **settings}
+    retriever = face.personal_memory_retriever(store, model, recall_plan="single", **settings)
+    [told] = face.ask(retriever, QUESTION)
+    return told
+
+
+def item(face: Face, told: Found) -> Any:
+    return _document(told) if face.is_langchain else _node(told)
+
+
+def contents(face: Face, told: Found) -> list[str]:
+    kept = face.originals(item(face, told))
+    return [each.page_content if face.is_langchain else each.node.get_content() for each in kept]
+
+
+# What is of no use at all is asked of the whole flow, below: it is the same for both halves.
+@pytest.mark.parametrize("reply", [r for r in replies_for(RANKED) if r not in USELESS], ids=str)
+def test_what_a_reply_says_of_the_scores(face: Face, reply: Reply) -> None:
+    model = face.model(reply.make(RANKED))
+
+    found = face.refine(face.RankAndRewrite(llm=model), GIVEN, "Where is the dentist?")
+
+    assert sorted((each.id, each.content) for each in found) == sorted(CONTENTS.items())
+    scores = [each.score or 0 for each in found]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+    if reply.understood:
+        assert {"a", "b"} & {e.id for e in found if e.metadata["recall_semantic"] != "not judged"}
+    else:
+        assert [(each.id, each.score) for each in found] == [(e.id, e.score) for e in GIVEN]
+        assert found[0].metadata["recall_degraded"].startswith("RankAndRewrite: ")
+
+
+@pytest.mark.parametrize("reply", replies_for(TOLD), ids=str)
+def test_what_a_reply_says_in_sentences(four: Four, face: Face, reply: Reply) -> None:
+    model = face.model(reply.make(TOLD))
+
+    told = ask(face, four, model)
+
+    assert len(model.asked) == (3 if reply.name == "a connection error" else 1)
+    assert sorted(told.metadata["recall_ids"].split(", ")) == sorted(CONTENTS)
+    assert sorted(contents(face, told)) == sorted(CONTENTS.values())
+    citations = face.citations(item(face, told))
+    assert all(set(each.ids) <= set(CONTENTS) and each.ids for each in citations)
+    if reply.understood:
+        assert citations
+        assert told.content == " ".join(each.marked() for each in citations)
+    else:
+        plain = [face.Memory(content=each) for each in contents(face, told)]
+        assert told.content == plain_text(plain)
+        assert "Rewrite" in told.metadata["recall_degraded"]
+    if reply in USELESS and reply.name != "an empty list":  # beside which the scores are good
+        assert told.metadata["recall_degraded"].startswith("RankAndRewrite: ")
+        assert told.metadata["recall_ids"] == "a, b, c, d"
+
+
+def test_the_whole_flow_is_one_call(store: RecallStore, face: Face) -> None:
+    """Even where words of time are left that only a model could read."""
+    said = {"text": "The dentist put a filling in my tooth.", "memories": [1, 2, 3, 4, 5]}
+    scores = [{"memory": n, "score": 1 - n / 10} for n in range(1, 6)]
+    model = face.model(json.dumps({"scores": scores, "sentences": [said]}))
+    retriever = face.personal_memory_retriever(
+        store, model, recall_plan="single", timestamp=NOW, scope={"user_id": "ann"}, k=3
+    )
+
+    [told] = face.ask(retriever, "the filling in my tooth during the lockdown")
+
+    assert len(model.asked) == 1
+    assert "highest scores, 3 at the most" in model.asked[0]
+    assert told.metadata["recall_usage"].startswith("RankAndRewrite: 1 call, ")
+    assert "recall_degraded" not in told.metadata
+    kept = told.metadata["recall_ids"].split(", ")
+    assert len(kept) == 3
+    [citation] = face.citations(item(face, told))
+    assert [kept[number - 1] for number in citation.numbers] == list(citation.ids)
+    assert "filling" in citation.ids  # though a conversation counts half, and the others more
+    assert told.content == citation.marked()
+
+
+def test_numbers_are_those_of_the_last_order_and_no_more_is_told_than_was_asked_for(
+    four: Four, face: Face
+) -> None:
+    """The prompt numbers the candidates as they were found; the text, as they are returned."""
+    order: list[str] = []
+
+    def reply(prompt: str) -> str:
+        order[:] = [each.split("\n")[1] for each in prompt.split("<memory ")[1:]]
+        number = {text: n for n, text in enumerate(order, 1)}
+        wanted = {CONTENTS["c"]: 0.9, CONTENTS["d"]: 0.8, CONTENTS["a"]: 0.2, CONTENTS["b"]: 0.1}
+        return json.dumps(
+            {
+                "scores": [{"memory": number[t], "score": s} for t, s in wanted.items()],
+                "sentences": [{"text": t, "memories": [number[t]]} for t in wanted],
+            }
+        )
+
+    told = ask(face, four, face.model(reply), k=2)
+
+    assert told.content == f"{CONTENTS['c']} [1] {CONTENTS['d']} [2]"
+    assert told.metadata["recall_ids"] == "c, d"
+    assert told.metadata["recall_degraded"] == (
+        "RewriteMemory: 2 sentence(s) left out that do not rest on what they cite"
+    )
+
+
+HALF_GOOD = {
+    "scores alone": ({"scores": SCORES}, True, False),
+    "sentences alone": ({"sentences": SAID}, False, True),
+    "neither": ({"other": 1}, False, False),
+}
+
+
+@pytest.mark.parametrize(("reply", "ranks", "tells"), HALF_GOOD.values(), ids=HALF_GOOD)
+def test_one_half_that_is_missing_costs_itself_alone(
+    four: Four, face: Face, reply: object, ranks: bool, tells: bool
+) -> None:
+    [first, *_] = face.refine(
+        face.RankAndRewrite(llm=face.model(json.dumps(reply))), GIVEN, "the dentist"
+    )
+    assert first.id == ("b" if ranks else "a")
+    assert first.metadata["recall_degraded"].count("RankAndRewrite: ") == 2 - ranks - tells
+
+    told = ask(face, four, face.model(json.dumps(reply)))
+    assert told.content.startswith("Memory 1 :") is not tells
+
+
+@pytest.mark.parametrize("unheard", [None, ConnectionError("down"), TimeoutError("late")])
+def test_without_an_answer_the_memories_are_told_as_they_are(
+    four: Four, face: Face, unheard: Exception | None
+) -> None:
+    model = None if unheard is None else face.model(unheard)
+    plain = face.personal_memory_retriever(four, rewrite=True, timestamp=NOW, method="semantic")
+
+    told = ask(face, four, model)
+
+    assert told.content == face.ask(plain, QUESTION)[0].content
+    degraded = told.metadata.get("recall_degraded", "")
+    assert degraded == (
+        "" if unheard is None else f"RankAndRewrite: {type(unheard).__name__}: {unheard}"
+    )
+
+
+def test_only_the_first_candidates_are_shown_and_none_is_lost(face: Face) -> None:
+    model = face.model('{"scores": [{"memory": 2, "score": 0.5}], "sentences": []}')
+
+    found = face.refine(face.RankAndRewrite(llm=model, window=2), GIVEN, "the dentist")
+
+    assert model.asked[0].count("<memory ") == 2
+    assert found[0].id == "b"
+    assert sorted(each.id for each in found) == ["a", "b", "c", "d"]
+    assert [e.metadata["recall_semantic"] for e in found if e.id in "cd"] == ["not judged"] * 2
+
+
+def test_another_plan_is_an_error(four: Four, face: Face) -> None:
+    with pytest.raises(ValueError, match='must be "steps" or "single"; got \'one\''):
+        face.personal_memory_retriever(four, recall_plan="one")
+
+
+def test_the_draft_is_verified_with_the_settings_of_the_stage_that_tells_it(
+    four: Four, face: Face
+) -> None:
+    lie = {"text": "The dentist moved to the moon in 1999.", "memories": [1, 2, 3, 4]}
+    model = face.model(json.dumps({"scores": SCORES, "sentences": [*SAID, lie]}))
+    stages = [
+        face.RankAndRewrite(llm=model),
+        face.RewriteMemory(llm=face.model("never asked"), unverified="fall_back"),
+    ]
+    retriever = face.RecallRetriever(store=four, stages=stages, method="semantic")
+
+    [told] = face.ask(retriever, QUESTION)
+
+    assert told.content.startswith("Memory 1 :")
+    assert "RewriteMemory: ReplyError: " in told.metadata["recall_degraded"]
+    assert "1 call" in told.metadata["recall_usage"]
