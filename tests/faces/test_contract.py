@@ -9,11 +9,12 @@ import pytest
 from langchain_core.documents import BaseDocumentCompressor, Document
 from test_house import STAGES
 
-from benchmarks.conformance.ours import FACES, subject
+import langchain_recall
+from benchmarks.conformance.ours import FACES, REPLIES, subject
 from langchain_recall import testing
 from recall_stages.testing import CHECKS, Check
 
-ASKS = {"SemanticRank", "RerankMemory", "RewriteMemory", "Reflect"}
+ASKS = {"SemanticRank", "RerankMemory", "RankAndRewrite", "RewriteMemory", "Reflect"}
 ABOUT_MODELS = {"failing", "odd", "kept"}
 
 
@@ -25,6 +26,12 @@ def test_every_stage_keeps_every_promise(package: str, name: str, check: Check) 
 
     assert verdict.holds is not False, verdict.why
     assert (verdict.holds is None) == (check.name in ABOUT_MODELS and name not in ASKS)
+
+
+def test_every_stage_that_takes_a_model_is_given_one() -> None:
+    takes = {name for name in STAGES if "llm" in getattr(langchain_recall, name).model_fields}
+
+    assert takes == set(REPLIES)
 
 
 # -- each check sees what it is there for: compressors that break one promise each ----------------
