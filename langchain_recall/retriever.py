@@ -19,6 +19,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from langchain_recall._convert import to_documents, to_memory
 from langchain_recall._model import asking, asking_async
+from langchain_recall._runs import stage_runs, stage_runs_async
 from langchain_recall._stock import TakesCompressors
 from langchain_recall.any_store import as_store
 from recall_stages.explain import Explanation
@@ -43,8 +44,10 @@ class RecallRetriever(TakesCompressors, MemoryRetriever, BaseRetriever):
     A drop-in LangChain retriever. Every setting but the store can be set for one call:
     ``retriever.invoke("...", k=3, timestamp="2024-03-12")``; timestamp, timezone, k, user_id,
     agent_id and workspace also through ``config={"configurable": {...}}``. Any document compressor
-    of LangChain's may stand among the ``stages``. A result that is empty
-    because of the ``gate`` is told to callbacks, as the custom event "recall_skipped".
+    of LangChain's may stand among the ``stages``. A result that is empty because of the ``gate`` is
+    told to callbacks, as the custom event "recall_skipped". Callbacks and ``astream_events`` see
+    each stage as a run of its own, with its model calls inside and what these cost in its output,
+    under ``usage``.
 
     Examples:
         >>> from langchain_recall import RecallRetriever, RecallStore
@@ -91,7 +94,8 @@ class RecallRetriever(TakesCompressors, MemoryRetriever, BaseRetriever):
     ) -> list[Document]:
         steps = self.steps_for(query, datetime.now(UTC), options)
         callbacks, store = run_manager.get_child(), self.store
-        recall = run(steps, asking(callbacks), store.find, store.get, store.add)
+        ask, runs = asking(callbacks), stage_runs(callbacks)
+        recall = run(steps, ask, store.find, store.get, store.add, within=runs)
         if recall.skipped:
             dispatch_custom_event(SKIPPED, recall.skipped, config={"callbacks": callbacks})
         return to_documents(recall)
@@ -105,8 +109,8 @@ class RecallRetriever(TakesCompressors, MemoryRetriever, BaseRetriever):
     ) -> list[Document]:
         steps = self.steps_for(query, datetime.now(UTC), options)
         callbacks, store = run_manager.get_child(), self.store
-        ask = asking_async(callbacks)
-        recall = await arun(steps, ask, store.afind, store.get, store.add)
+        ask, runs = asking_async(callbacks), stage_runs_async(callbacks)
+        recall = await arun(steps, ask, store.afind, store.get, store.add, within=runs)
         if recall.skipped:
             await adispatch_custom_event(SKIPPED, recall.skipped, config={"callbacks": callbacks})
         return to_documents(recall)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from recall_stages.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from llamaindex_recall._spans import StageUsage as StageUsage
     from llamaindex_recall.any_store import AnyStore as AnyStore
     from llamaindex_recall.evaluation import evaluate as evaluate
     from llamaindex_recall.memory import RecallMemoryBlock as RecallMemoryBlock
@@ -106,6 +107,7 @@ _EXPORTS = {
     "SearchGate": "llamaindex_recall.postprocessors",
     "SearchSkipped": "llamaindex_recall.retriever",
     "SemanticRank": "llamaindex_recall.postprocessors",
+    "StageUsage": "llamaindex_recall._spans",
     "StaleReflections": "llamaindex_recall.postprocessors",
     "TimeDecay": "llamaindex_recall.postprocessors",
     "TimeRange": "recall_stages.timeline",

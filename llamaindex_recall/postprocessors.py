@@ -18,6 +18,7 @@ from pydantic import ConfigDict, Field
 
 from llamaindex_recall._convert import to_memory, to_nodes
 from llamaindex_recall._model import ask, ask_async
+from llamaindex_recall._spans import within, within_async
 from llamaindex_recall._stock import TakesPostprocessors
 from llamaindex_recall.retriever import RecallQueryBundle
 from recall_stages import (
@@ -41,7 +42,7 @@ from recall_stages import (
 )
 from recall_stages.memory import Query
 from recall_stages.retriever import RecallOptions
-from recall_stages.stage import Recall, Stage, Steps, arun, pipeline, run
+from recall_stages.stage import Flow, Recall, Stage, arun, pipeline, run
 from recall_stages.stage_list import StageList
 from recall_stages.timed import Timed
 
@@ -61,7 +62,7 @@ class NodePostprocessor(Timed, BaseNodePostprocessor):
         """The name under which LlamaIndex writes the component down."""
         return cls.__name__
 
-    def steps(self, recall: Recall) -> Steps:
+    def steps(self, recall: Recall) -> Flow:
         """What is done with the candidates; `run` or `arun` drives it."""
         raise NotImplementedError
 
@@ -70,7 +71,8 @@ class NodePostprocessor(Timed, BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         if not nodes:
             return []
-        return to_nodes(run(self.steps(self._recall(nodes, query_bundle)), ask))
+        steps = self.steps(self._recall(nodes, query_bundle))
+        return to_nodes(run(steps, ask, within=within))
 
     @dispatcher.span  # LlamaIndex decorates only the sync method by itself
     async def _apostprocess_nodes(
@@ -78,7 +80,8 @@ class NodePostprocessor(Timed, BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         if not nodes:
             return []
-        return to_nodes(await arun(self.steps(self._recall(nodes, query_bundle)), ask_async))
+        steps = self.steps(self._recall(nodes, query_bundle))
+        return to_nodes(await arun(steps, ask_async, within=within_async))
 
     def _recall(self, nodes: Sequence[NodeWithScore], query_bundle: QueryBundle | None) -> Recall:
         options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}
@@ -98,7 +101,7 @@ class NodePostprocessor(Timed, BaseNodePostprocessor):
 class MemoryPostprocessor(Stage, NodePostprocessor):
     """A stage that takes and returns LlamaIndex nodes, and never alters those it is given."""
 
-    def steps(self, recall: Recall) -> Steps:
+    def steps(self, recall: Recall) -> Flow:
         """The work of this stage alone."""
         return pipeline([self], recall)
 

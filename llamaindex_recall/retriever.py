@@ -16,12 +16,13 @@ from pydantic import BeforeValidator, Field, PrivateAttr
 
 from llamaindex_recall._convert import to_memory, to_nodes
 from llamaindex_recall._model import ask, ask_async
+from llamaindex_recall._spans import within, within_async
 from llamaindex_recall._stock import TakesPostprocessors
 from llamaindex_recall.any_store import as_store
 from recall_stages.explain import Explanation
 from recall_stages.explain import explain as explain_memories
 from recall_stages.retriever import CallOptions, MemoryRetriever, MemoryStore
-from recall_stages.stage import Recall, Steps, arun, run
+from recall_stages.stage import Flow, Recall, arun, run
 
 dispatcher = get_dispatcher(__name__)
 
@@ -63,6 +64,8 @@ class RecallRetriever(TakesPostprocessors, MemoryRetriever, BaseRetriever):
     ``retriever.retrieve("...", k=3, timestamp="2024-03-12")``, or with a `RecallQueryBundle`. Any
     node postprocessor of LlamaIndex's may stand among the ``stages``.
     A result that is empty because of the ``gate`` is told to instrumentation, as `SearchSkipped`.
+    Each stage is a span of its own, with the spans of its model calls inside; what these cost is
+    told as `StageUsage`.
 
     Examples:
         >>> from llamaindex_recall import RecallRetriever, RecallStore
@@ -107,15 +110,16 @@ class RecallRetriever(TakesPostprocessors, MemoryRetriever, BaseRetriever):
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         store = self.store
         steps = self._steps(query_bundle)
-        return _found(run(steps, ask, store.find, store.get, store.add))
+        return _found(run(steps, ask, store.find, store.get, store.add, within=within))
 
     @dispatcher.span  # LlamaIndex decorates only the sync method by itself
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         store = self.store
         steps = self._steps(query_bundle)
-        return _found(await arun(steps, ask_async, store.afind, store.get, store.add))
+        found = await arun(steps, ask_async, store.afind, store.get, store.add, within=within_async)
+        return _found(found)
 
-    def _steps(self, query_bundle: QueryBundle) -> Steps:
+    def _steps(self, query_bundle: QueryBundle) -> Flow:
         options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}
         return self.steps_for(query_bundle.query_str, datetime.now(UTC), options)
 

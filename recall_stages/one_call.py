@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 
 from pydantic import Field
 
@@ -12,7 +13,17 @@ from recall_stages.reflect import Reflect
 from recall_stages.retrieve import Method
 from recall_stages.retriever import CallOptions, MemoryRetriever, MemoryStore
 from recall_stages.settings import Settings
-from recall_stages.stage import Ask, AsyncAsk, Recall, Steps, arun, pipeline, run
+from recall_stages.stage import (
+    Ask,
+    AsyncAsk,
+    Flow,
+    Recall,
+    Within,
+    WithinAsync,
+    arun,
+    pipeline,
+    run,
+)
 from recall_stages.stage_list import AnyStage
 
 
@@ -46,7 +57,7 @@ class RecallConfig(Settings):
     reflector: Reflect | None = None
     store_reflections: bool = False
 
-    def found(self, asked: str, options: CallOptions) -> Steps:
+    def found(self, asked: str, options: CallOptions) -> Flow:
         """The steps that find, filter and rank the memories."""
         retriever = MemoryRetriever(
             store=self.source,
@@ -57,7 +68,7 @@ class RecallConfig(Settings):
         )
         return retriever.steps_for(asked, datetime.now(UTC), options)
 
-    def reflected(self, found: Recall) -> Steps:
+    def reflected(self, found: Recall) -> Flow:
         """The steps that say what was found comes to; the text stays empty where none is wanted."""
         reflector = self.reflector or Reflect()
         if self.store_reflections:
@@ -66,18 +77,20 @@ class RecallConfig(Settings):
 
 
 def recall_with(
-    ask: Ask, query: str, config: RecallConfig, options: CallOptions
+    ask: Ask, within: Within, query: str, config: RecallConfig, options: CallOptions
 ) -> tuple[Recall, Recall]:
     """What a question finds, and the same with what is said of it, in a face's way of asking."""
     store = config.source
-    found = run(config.found(query, options), ask, store.find, store.get, store.add)
-    return found, run(config.reflected(found), ask, store.find, store.get, store.add)
+    does = partial(run, ask=ask, find=store.find, get=store.get, add=store.add, within=within)
+    found = does(config.found(query, options))
+    return found, does(config.reflected(found))
 
 
 async def arecall_with(
-    ask: AsyncAsk, query: str, config: RecallConfig, options: CallOptions
+    ask: AsyncAsk, within: WithinAsync, query: str, config: RecallConfig, options: CallOptions
 ) -> tuple[Recall, Recall]:
     """The same, without blocking the event loop."""
     store = config.source
-    found = await arun(config.found(query, options), ask, store.afind, store.get, store.add)
-    return found, await arun(config.reflected(found), ask, store.afind, store.get, store.add)
+    does = partial(arun, ask=ask, find=store.afind, get=store.get, add=store.add, within=within)
+    found = await does(config.found(query, options))
+    return found, await does(config.reflected(found))

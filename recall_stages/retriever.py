@@ -17,7 +17,7 @@ from recall_stages.messages import Message, read_messages
 from recall_stages.ranking.fusion import Fusion
 from recall_stages.retrieve import Method, Retrieve, check_threshold
 from recall_stages.search_gate import SearchGate
-from recall_stages.stage import Recall, Search, Stage, Steps, pipeline
+from recall_stages.stage import Flow, Recall, Search, Stage, pipeline
 from recall_stages.stage_list import Stages, default_stages
 from recall_stages.store.where import filter_where
 from recall_stages.timed import Timed, TimeInput
@@ -171,7 +171,7 @@ class MemoryRetriever(RecallOptions):
     recall_key: str = "query"
     stages: Stages = Field(default_factory=default_stages)
 
-    def steps_for(self, asked: object, now: datetime, given: CallOptions) -> Steps:
+    def steps_for(self, asked: object, now: datetime, given: CallOptions) -> Flow:
         """The steps that answer a question; `run` or `arun` drives them.
 
         Args:

@@ -5,6 +5,9 @@ yields what it wants, several requests of one kind at once, and is handed the an
 arrives at the ``yield``, so one ``except`` holds the fallback for the sync and the async world
 alike. Of several prompts each has an outcome of its own: where some fail, these have their error
 in the place of a reply; only where all do, the error arrives at the ``yield``.
+
+The pipeline is such a generator too: what it yields is one `Step` after the other, so that a face
+can make each a run of its own in its framework's traces.
 """
 
 from __future__ import annotations
@@ -16,10 +19,8 @@ from typing import ClassVar, Never, cast
 
 from pydantic import Field
 
-from recall_stages.citations import Citation
 from recall_stages.errors import StoreError
 from recall_stages.memory import Memory, Query
-from recall_stages.model.claims import Draft
 from recall_stages.model.metering import Deadline, Meter, metered
 from recall_stages.model.requests import (
     Answered,
@@ -35,6 +36,7 @@ from recall_stages.model.requests import (
     Work,
     Write,
 )
+from recall_stages.recall import Recall
 from recall_stages.settings import Settings
 
 # With what it may ask for: whoever writes a stage needs both.
@@ -46,6 +48,7 @@ __all__ = [
     "AsyncFind",
     "Fetch",
     "Find",
+    "Flow",
     "Get",
     "Prompt",
     "RankStage",
@@ -56,7 +59,10 @@ __all__ = [
     "Requests",
     "Search",
     "Stage",
+    "Step",
     "Steps",
+    "Within",
+    "WithinAsync",
     "Work",
     "Write",
     "anowhere",
@@ -66,68 +72,12 @@ __all__ = [
     "run",
 ]
 
-JOINED = "source"
-"""The name in the trace under which what joined the memories of the collection says what it is."""
-
-_LONGEST_REASON = 300  # characters of an error that a trace holds
-
 Ask = Callable[[Asked], Answered]
 AsyncAsk = Callable[[Asked], Awaitable[Answered]]
 Find = Callable[[Sequence[Search]], Sequence[list[Memory]]]
 AsyncFind = Callable[[Sequence[Search]], Awaitable[Sequence[list[Memory]]]]
 Get = Callable[[Sequence[str]], list[Memory]]
 Add = Callable[[Sequence[Memory]], list[str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Recall:
-    """A question on its way to its memories: what goes into a stage, and what comes out of it.
-
-    Attributes:
-        query: The question, and what has been understood of it so far.
-        memories: The candidates, best first.
-        text: What the reader sees, once a stage has written it.
-        fallbacks: The steps that could not do their work, and why; nothing is lost by them.
-        draft: What a model wrote of the memories while it judged them; `RewriteMemory` tells it.
-        citations: The sentences of the text and what each rests on, where a model wrote them.
-        usage: What the models of each stage that asked one cost.
-        skipped: Which step found that no memories are needed, and why; empty where they are.
-    """
-
-    query: Query
-    memories: tuple[Memory, ...] = ()
-    text: str = ""
-    fallbacks: tuple[str, ...] = ()
-    draft: Draft | None = None
-    citations: tuple[Citation, ...] = ()
-    usage: tuple[str, ...] = ()
-    skipped: str = ""
-
-    def fell_back(self, step: str, why: str | Exception) -> Recall:
-        """A copy that names a step which did not do its work, and why."""
-        told = f"{type(why).__name__}: {why}" if isinstance(why, Exception) else why
-        if len(told) > _LONGEST_REASON:  # a server may answer with a whole page
-            told = f"{told[:_LONGEST_REASON]}…"
-        return replace(self, fallbacks=(*self.fallbacks, f"{step}: {told}"))
-
-    def told(self) -> dict[str, float | str]:
-        """What the trace of everything that comes out says: which steps degraded, what it cost."""
-        notes = {"degraded": self.fallbacks, "usage": self.usage}
-        return {name: "; ".join(lines) for name, lines in notes.items() if lines}
-
-    def at_most(self, k: int | None) -> Recall:
-        """A copy with no more than k memories; what joined them is not counted, and stays."""
-        best = [memory for memory in self.memories if JOINED not in memory.trace][:k]
-        joined = [memory for memory in self.memories if JOINED in memory.trace]
-        return replace(self, memories=(*best, *joined))
-
-    def skip(self, step: str, why: str) -> Recall:
-        """A copy without memories, that names the step which found that none are needed, and why.
-
-        No stage after it is run.
-        """
-        return replace(self, memories=(), skipped=f"{step}: {why}")
-
 
 Steps = Generator[Requests, Answers, Recall]
 
@@ -160,7 +110,37 @@ class RankStage(Stage):
         return self.top_n if "top_n" in self.model_fields_set else max(self.top_n, query.k or 0)
 
 
-def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None = None) -> Steps:
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A stage about to work, as a pipeline asks for it to be driven.
+
+    Attributes:
+        stage: The stage.
+        recall: What it is given.
+        steps: Its work.
+        meter: What its models cost, once it is done.
+    """
+
+    stage: Stage
+    recall: Recall
+    steps: Steps
+    meter: Meter
+
+    @property
+    def name(self) -> str:
+        """What the stage is called in traces."""
+        return self.meter.stage
+
+
+Flow = Generator[Sequence[Step], Sequence[Recall], Recall]
+_Driven = Generator[Requests | Sequence[Step], Answers | Sequence[Recall], Recall]
+
+Within = Callable[[Step, Callable[[Ask], Recall]], Recall]
+WithinAsync = Callable[[Step, Callable[[AsyncAsk], Awaitable[Recall]]], Awaitable[Recall]]
+"""What a face does around a step: it calls the function, which does the work, with its `Ask`."""
+
+
+def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None = None) -> Flow:
     """Run stages one after the other, each on what the one before it returned.
 
     Where a step fell back, every memory that comes out says so in its trace, as ``degraded``;
@@ -174,16 +154,9 @@ def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None =
     """
     deadline = Deadline.after(deadline_s)
     for stage in stages:
-        outcome = stage.apply(recall)
-        if isinstance(outcome, Generator):
-            meter = Meter(type(stage).__name__)
-            recall = yield from metered(outcome, meter, deadline)
-            for note in meter.notes:
-                recall = recall.fell_back(meter.stage, note)
-            if meter.calls:
-                recall = replace(recall, usage=(*recall.usage, str(meter)))
-        else:
-            recall = outcome
+        meter = Meter(type(stage).__name__)
+        work = _worked(stage, recall, meter, deadline)
+        [recall] = yield [Step(stage, recall, work, meter)]
         if recall.skipped:
             return recall
     notes = recall.told()
@@ -198,6 +171,15 @@ def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None =
     )
 
 
+def _worked(stage: Stage, recall: Recall, meter: Meter, deadline: Deadline) -> Steps:
+    outcome = stage.apply(recall)
+    if isinstance(outcome, Generator):
+        outcome = yield from metered(outcome, meter, deadline)
+    for note in meter.notes:
+        outcome = outcome.fell_back(meter.stage, note)
+    return replace(outcome, usage=(*outcome.usage, str(meter))) if meter.calls else outcome
+
+
 def nowhere(_: object) -> Never:
     """The collection of a stage that is used without a retriever: there is none."""
     raise StoreError("there is no collection here; use this stage inside a RecallRetriever")
@@ -208,40 +190,72 @@ async def anowhere(_: object) -> Never:
     nowhere(_)
 
 
-def run(
-    steps: Steps, ask: Ask, find: Find = nowhere, get: Get = nowhere, add: Add = nowhere
+def run(  # noqa: PLR0913 - all that steps may ask of the world
+    steps: Steps | Flow,
+    ask: Ask,
+    find: Find = nowhere,
+    get: Get = nowhere,
+    add: Add = nowhere,
+    *,
+    within: Within | None = None,
 ) -> Recall:
     """Drive steps to their end, answering each request in turn."""
+
+    def done(step: Step) -> Recall:
+        def work(ask: Ask) -> Recall:
+            return run(step.steps, ask, find, get, add, within=within)
+
+        return work(ask) if within is None else within(step, work)
+
+    driven = cast("_Driven", steps)
     try:
-        requests = next(steps)
+        requests = next(driven)
         while True:
             try:
-                answers: Answers
-                if isinstance(requests[0], Prompt | Refine):
+                answers: Answers | Sequence[Recall]
+                if isinstance(requests[0], Step):
+                    answers = [done(step) for step in cast("Sequence[Step]", requests)]
+                elif isinstance(requests[0], Prompt | Refine):
                     answers = ask(cast("Asked", requests))
                 elif isinstance(requests[0], Search):
                     answers = find(cast("Sequence[Search]", requests))
                 else:
                     answers = _done(cast("Sequence[Fetch | Write | Work]", requests), get, add)
             except Exception as error:  # noqa: BLE001 - the stage decides what it can mend
-                requests = steps.throw(error)
+                requests = driven.throw(error)
             else:
-                requests = steps.send(answers)
-    except StopIteration as done:
-        outcome: Recall = done.value
+                requests = driven.send(answers)
+    except StopIteration as ended:
+        outcome: Recall = ended.value
         return outcome
 
 
-async def arun(
-    steps: Steps, ask: AsyncAsk, find: AsyncFind = anowhere, get: Get = nowhere, add: Add = nowhere
+async def arun(  # noqa: PLR0913 - the same
+    steps: Steps | Flow,
+    ask: AsyncAsk,
+    find: AsyncFind = anowhere,
+    get: Get = nowhere,
+    add: Add = nowhere,
+    *,
+    within: WithinAsync | None = None,
 ) -> Recall:
     """Drive steps to their end without blocking the event loop."""
+
+    async def done(step: Step) -> Recall:
+        async def work(ask: AsyncAsk) -> Recall:
+            return await arun(step.steps, ask, find, get, add, within=within)
+
+        return await (work(ask) if within is None else within(step, work))
+
+    driven = cast("_Driven", steps)
     try:
-        requests = next(steps)
+        requests = next(driven)
         while True:
             try:
-                answers: Answers
-                if isinstance(requests[0], Prompt | Refine):
+                answers: Answers | Sequence[Recall]
+                if isinstance(requests[0], Step):
+                    answers = [await done(step) for step in cast("Sequence[Step]", requests)]
+                elif isinstance(requests[0], Prompt | Refine):
                     answers = await ask(cast("Asked", requests))
                 elif isinstance(requests[0], Search):
                     answers = await find(cast("Sequence[Search]", requests))
@@ -249,11 +263,11 @@ async def arun(
                     asked = cast("Sequence[Fetch | Write | Work]", requests)
                     answers = await asyncio.to_thread(_done, asked, get, add)
             except Exception as error:  # noqa: BLE001 - the stage decides what it can mend
-                requests = steps.throw(error)
+                requests = driven.throw(error)
             else:
-                requests = steps.send(answers)
-    except StopIteration as done:
-        outcome: Recall = done.value
+                requests = driven.send(answers)
+    except StopIteration as ended:
+        outcome: Recall = ended.value
         return outcome
 
 

@@ -12,7 +12,7 @@ from recall_stages.function_stage import as_stage
 from recall_stages.fuse_rerank import FuseRerank
 from recall_stages.model.text_stage import TextStage
 from recall_stages.settings import Settings
-from recall_stages.stage import Recall, Stage, Steps, pipeline
+from recall_stages.stage import Flow, Recall, Stage, pipeline
 
 AnyStage = Annotated[Stage, BeforeValidator(as_stage)]
 """A stage, or a function that does the work of one."""
@@ -58,6 +58,6 @@ class StageList(Settings):
     stages: Stages = Field(default_factory=default_stages, min_length=1)
     deadline_s: float | None = Field(None, gt=0)
 
-    def steps(self, recall: Recall) -> Steps:
+    def steps(self, recall: Recall) -> Flow:
         """The steps of all stages; `run` or `arun` drives them."""
         return pipeline(self.stages, recall, self.deadline_s)

@@ -22,6 +22,7 @@ OWN = {  # a framework's own words and places
     "RecallPostprocessor",
     "RecallQueryBundle",
     "SearchSkipped",
+    "StageUsage",
 }
 STAGES = sorted(
     {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recall_stages.memory import Memory
-from recall_stages.stage import JOINED
+from recall_stages.recall import JOINED
 
 _FOUND = ("similarity", "keyword", "semantic")
 

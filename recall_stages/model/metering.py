@@ -9,13 +9,23 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import TypeVar, cast
+from typing import TypedDict, TypeVar, cast
 
 from recall_stages.model.requests import Answers, Prompt, Refine, Replies, Reply, Requests
 from recall_stages.model.tokens import token_counter
 
 T = TypeVar("T")
 Waited = TypeVar("Waited", Prompt, Refine)  # what may take long, and is waited for
+
+
+class Figures(TypedDict):
+    """What the models of one stage cost, in numbers; see `Meter`."""
+
+    calls: int
+    attempts: int
+    tokens_in: int
+    tokens_out: int
+    milliseconds: float
 
 
 @dataclass(slots=True)
@@ -46,6 +56,16 @@ class Meter:
             calls += f" ({self.attempts} attempts)"
         tokens = f"{self.tokens_in} tokens in, {self.tokens_out} out"
         return f"{self.stage}: {calls}, {tokens}, {self.milliseconds:.0f} ms"
+
+    def figures(self) -> Figures:
+        """The same as numbers alone, as the traces of a framework show them."""
+        return {
+            "calls": self.calls,
+            "attempts": self.attempts,
+            "tokens_in": self.tokens_in,
+            "tokens_out": self.tokens_out,
+            "milliseconds": round(self.milliseconds, 1),
+        }
 
     def sent(self, prompts: Sequence[Prompt]) -> None:
         """Count prompts."""

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from faces.adapters import Face, Found, ScriptedChat, ScriptedLLM, _document, _node
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import FakeListLLM
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -323,27 +322,3 @@ def test_nodes_of_a_text_show_a_prompt_the_text_alone() -> None:
 
     assert node.node.get_content(MetadataMode.LLM) == node.text
     assert node.score == 0.9
-
-
-def test_the_calls_of_all_windows_are_traced_inside_the_question(store: RecallStore) -> None:
-    import langchain_recall
-
-    class Runs(BaseCallbackHandler):
-        def __init__(self) -> None:
-            self.question: Any = None
-            self.parents: list[Any] = []
-
-        def on_retriever_start(self, *args: Any, run_id: Any, **kwargs: Any) -> None:
-            self.question = run_id
-
-        def on_chat_model_start(self, *args: Any, parent_run_id: Any, **kwargs: Any) -> None:
-            self.parents.append(parent_run_id)
-
-    stage = langchain_recall.SemanticRank(llm=ScriptedChat(replies=[all_judged]), window=2)
-    retriever = langchain_recall.RecallRetriever(store=store, stages=[stage], timestamp=NOW)
-    runs = [Runs(), Runs()]
-
-    retriever.invoke("the dentist", {"callbacks": [runs[0]]})
-    asyncio.run(retriever.ainvoke("the dentist", {"callbacks": [runs[1]]}))
-
-    assert [each.parents for each in runs] == [[each.question] * 3 for each in runs]

@@ -1,0 +1,44 @@
+"""Each stage of a question as a run of its own in LangChain's callbacks, its model calls inside."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
+
+from langchain_recall._model import asking, asking_async
+from recall_stages.recall import Recall
+from recall_stages.stage import Ask, AsyncAsk, Step, Within, WithinAsync
+from recall_stages.stage_runs import became, given
+
+
+def stage_runs(callbacks: CallbackManager) -> Within:
+    """Begin and end a run around every stage."""
+
+    def within(step: Step, work: Callable[[Ask], Recall]) -> Recall:
+        run = callbacks.on_chain_start(None, given(step), name=step.name)
+        try:
+            outcome = work(asking(run.get_child()))
+        except BaseException as error:
+            run.on_chain_error(error)
+            raise
+        run.on_chain_end(became(step, outcome))
+        return outcome
+
+    return within
+
+
+def stage_runs_async(callbacks: AsyncCallbackManager) -> WithinAsync:
+    """The same without blocking the event loop."""
+
+    async def within(step: Step, work: Callable[[AsyncAsk], Awaitable[Recall]]) -> Recall:
+        run = await callbacks.on_chain_start(None, given(step), name=step.name)
+        try:
+            outcome = await work(asking_async(run.get_child()))
+        except BaseException as error:
+            await run.on_chain_error(error)
+            raise
+        await run.on_chain_end(became(step, outcome))
+        return outcome
+
+    return within

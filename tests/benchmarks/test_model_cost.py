@@ -1,0 +1,34 @@
+"""The benchmark of model calls counts those of both sides, where they arrive."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchmarks import model_cost
+
+
+def test_it_counts_what_both_sides_ask(tmp_path, capsys):
+    out = tmp_path / "out.json"
+
+    model_cost.main(["--latency-ms", "0", "--candidates", "5", "--json", str(out)])
+
+    costs = json.loads(out.read_text())
+    assert list(costs) == ["no model", "rank", "rank and rewrite", "single"]
+    calls = {step: {who: cost["calls"] for who, cost in by.items()} for step, by in costs.items()}
+    assert calls["no model"] == {"ours": 0, "stock LangChain": 0}
+    assert calls["rank"]["stock LangChain"] == 1
+    assert calls["rank and rewrite"]["stock LangChain"] == 2
+    assert calls["rank and rewrite"]["ours"] == calls["rank"]["ours"] + 1
+    assert calls["single"] == {"ours": 1}
+    for by in list(costs.values())[1:]:
+        assert all(cost["tokens_in"] > cost["tokens_out"] > 10 for cost in by.values())
+    assert "rank and rewrite" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("wrong", [["--memories", "nowhere"], ["--candidates", "0"]])
+def test_it_refuses_what_it_cannot_do(wrong):
+    with pytest.raises(SystemExit) as stopped:
+        model_cost.main(wrong)
+    assert stopped.value.code == 2

@@ -1,0 +1,402 @@
+"""What the traces of each framework show of a question: its stages as runs, model calls inside."""
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from faces.adapters import FACES, Face, _document
+from faces.conftest import MEMORIES
+from faces.test_failing_models import GIVEN, _slow, all_judged
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.runnables import RunnableLambda
+from llama_index.core.instrumentation import get_dispatcher
+from llama_index.core.instrumentation.event_handlers import BaseEventHandler
+from llama_index.core.instrumentation.span_handlers import SimpleSpanHandler
+
+from recall_stages.store import RecallStore
+
+NOW = "2024-03-08T12:00:00Z"
+LLAMAINDEX = [each for each in FACES if not each.is_langchain]
+STAGES = ["ExtractTime", "Retrieve", "SemanticRank", "StaleReflections", "FuseRerank"]
+
+
+@dataclass
+class Run:
+    """A run, or a span: what went in, and how it ended."""
+
+    name: str
+    parent: "Run | None"
+    given: Any = None
+    outcome: Any = None
+    error: BaseException | None = None
+    ended: int = 0
+    inside: list["Run"] = field(default_factory=list)
+
+
+class Runs:
+    """All runs of a framework by their ids, under names that both share."""
+
+    def __init__(self) -> None:
+        self.all: dict[Any, Run] = {}
+
+    def begin(self, run_id: Any, parent_id: Any, name: str, given: Any) -> None:
+        parent = self.all.get(parent_id)
+        if parent is not None and parent.name == name:  # LlamaIndex has two methods for one thing
+            self.all[run_id] = parent
+            return
+        run = self.all[run_id] = Run(name, parent, given)
+        if parent is not None:
+            parent.inside.append(run)
+
+    def end(self, run_id: Any, outcome: Any = None, error: BaseException | None = None) -> None:
+        run = self.all[run_id]
+        run.outcome, run.error = outcome, error
+        run.ended += 1
+
+    def named(self, *names: str) -> list[Run]:
+        runs = {id(run): run for run in self.all.values()}.values()
+        return [run for run in runs if run.name in names]
+
+    @property
+    def questions(self) -> list[Run]:
+        return self.named("question")
+
+
+class Callbacks(BaseCallbackHandler):
+    """LangChain's, put down."""
+
+    run_inline = True  # else an async chain would hand us the ends before the beginnings
+
+    def __init__(self, runs: Runs) -> None:
+        self.runs = runs
+        self.seen: dict[Any, tuple[Any, Any]] = {}
+
+    def on_retriever_start(self, _: Any, query: str, **of: Any) -> None:
+        self._begin(of, "question", query)
+
+    def on_chain_start(self, _: Any, inputs: Any, **of: Any) -> None:
+        self._begin(of, of["name"], inputs)
+
+    def on_chat_model_start(self, _: Any, messages: Any, **of: Any) -> None:
+        self._begin(of, "model", str(messages))
+
+    def _begin(self, of: dict[str, Any], name: str, given: Any) -> None:
+        self.seen[of["run_id"]] = (of["tags"], of["metadata"])
+        self.runs.begin(of["run_id"], of["parent_run_id"], name, given)
+
+    def on_retriever_end(self, outcome: Any, *, run_id: Any, **of: Any) -> None:
+        self.runs.end(run_id, outcome)
+
+    on_chain_end = on_llm_end = on_retriever_end
+
+    def on_retriever_error(self, error: BaseException, *, run_id: Any, **of: Any) -> None:
+        self.runs.end(run_id, error=error)
+
+    on_chain_error = on_llm_error = on_retriever_error
+
+
+class Spans(SimpleSpanHandler):
+    """LlamaIndex's, put down."""
+
+    def __init__(self, runs: Runs) -> None:
+        super().__init__()
+        self._runs = runs
+
+    def new_span(self, id_: str, bound_args: Any, *args: Any, **of: Any) -> Any:
+        name, _, method = id_.partition("-")[0].partition(".")
+        given = bound_args.arguments if method == "apply" else str(bound_args)
+        if name == "RecallRetriever":
+            name = "question"
+        elif method in {"chat", "achat", "complete", "acomplete"}:
+            name = "model"
+        self._runs.begin(id_, of["parent_span_id"], name, given)
+        return super().new_span(id_, bound_args, *args, **of)
+
+    def prepare_to_exit_span(self, id_: str, *args: Any, result: Any = None, **of: Any) -> Any:
+        self._runs.end(id_, result)
+        return super().prepare_to_exit_span(id_, *args, result=result, **of)
+
+    def prepare_to_drop_span(self, id_: str, *args: Any, err: Any = None, **of: Any) -> Any:
+        self._runs.end(id_, error=err)
+        return super().prepare_to_drop_span(id_, *args, err=err, **of)
+
+
+class Events(BaseEventHandler):
+    """And its events."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: list[Any] = []
+
+    def handle(self, event: Any, **kwargs: Any) -> None:
+        self._seen.append(event)
+
+
+@contextmanager
+def listening(face: Face) -> Iterator[tuple[Runs, dict[str, Any]]]:
+    """The runs to come, and what to give a call so that they are heard of."""
+    runs = Runs()
+    if face.is_langchain:
+        yield runs, {"callbacks": [Callbacks(runs)]}
+        return
+    root, spans = get_dispatcher(), Spans(runs)
+    root.add_span_handler(spans)
+    try:
+        yield runs, {}
+    finally:
+        root.span_handlers.remove(spans)
+
+
+def ask(face: Face, retriever: Any, question: str, config: dict[str, Any]) -> Any:
+    given = (question, config) if face.is_langchain else (question,)
+    if face.is_async:
+        return asyncio.run(
+            (retriever.ainvoke if face.is_langchain else retriever.aretrieve)(*given)
+        )
+    return (retriever.invoke if face.is_langchain else retriever.retrieve)(*given)
+
+
+def test_each_stage_is_a_run_and_its_model_calls_are_inside(store: RecallStore, face: Face) -> None:
+    retriever = face.personal_memory_retriever(
+        store, face.model(all_judged), rewrite=True, timestamp=NOW, timezone="UTC"
+    )
+    retriever.stages[1].window = 2
+
+    with listening(face) as (runs, config):
+        ask(face, retriever, "the dentist last Tuesday", config)
+
+    [question] = runs.questions
+    assert [run.name for run in question.inside] == [*STAGES, "RewriteMemory"]
+    calls = {run.name: [each.name for each in run.inside] for run in question.inside}
+    assert {name: inside for name, inside in calls.items() if inside} == {
+        "SemanticRank": ["model"] * 3,
+        "RewriteMemory": ["model"],
+    }
+    assert all(run.ended for run in runs.all.values())
+
+
+def test_what_a_run_shows_is_small_and_says_what_the_stage_did(
+    store: RecallStore, face: Face
+) -> None:
+    retriever = face.personal_memory_retriever(
+        store, face.model(all_judged), rewrite=True, timestamp=NOW, timezone="UTC", k=2
+    )
+
+    with listening(face) as (runs, config):
+        [text] = ask(face, retriever, "the dentist last Tuesday", config)
+
+    time, found, ranked, _, fused, told = runs.questions[0].inside
+    assert time.given == {"query": "the dentist last Tuesday", "candidates": 0}
+    assert time.outcome == {
+        "query": "the dentist",
+        "candidates": 0,
+        "best": [],
+        "time": ["2024-03-05 (Tuesday)"],
+    }
+    assert (found.given, found.outcome["candidates"]) == (
+        {"query": "the dentist", "candidates": 0},
+        6,
+    )
+    usage = ranked.outcome["usage"]
+    assert set(usage) == {"calls", "attempts", "tokens_in", "tokens_out", "milliseconds"}
+    assert (usage["calls"], usage["tokens_in"] > 100, usage["tokens_out"] > 50) == (1, True, True)
+    assert fused.given["candidates"] == 6
+    assert ", ".join(fused.outcome["best"][:2]) == text.metadata["recall_ids"]
+    assert told.outcome["characters"] > 20
+    shown = str([(run.given, run.outcome) for run in (time, found, ranked, fused, told)])
+    assert not [each["content"] for each in MEMORIES if each["content"][:15] in shown]
+
+
+def test_a_stage_that_fell_back_says_so_in_its_run(store: RecallStore, face: Face) -> None:
+    model = face.model(ValueError("it does not answer"))
+    retriever = face.personal_memory_retriever(store, model, timestamp=NOW)
+
+    with listening(face) as (runs, config):
+        ask(face, retriever, "the dentist", config)
+
+    said = {run.name: run.outcome.get("degraded") for run in runs.questions[0].inside}
+    assert said.pop("SemanticRank") == "SemanticRank: ValueError: it does not answer"
+    assert set(said.values()) == {None}
+    [call] = runs.named("model")
+    assert isinstance(call.error, ValueError)
+
+
+def test_the_run_of_a_stage_that_raises_ends_with_its_error(store: RecallStore, face: Face) -> None:
+    def broken(memories: Any, query: Any) -> Any:
+        raise ZeroDivisionError("no such luck")
+
+    retriever = face.RecallRetriever(store=store, stages=[broken, face.FuseRerank()])
+
+    with listening(face) as (runs, config), pytest.raises(ZeroDivisionError):
+        ask(face, retriever, "the dentist", config)
+
+    [question] = runs.questions
+    assert [run.name for run in question.inside] == ["Retrieve", "FunctionStage"]
+    assert isinstance(question.inside[1].error, ZeroDivisionError)
+    assert isinstance(question.error, ZeroDivisionError)
+
+
+@pytest.mark.parametrize("face", [each for each in FACES if each.is_async], ids=str)
+def test_the_runs_of_a_question_that_is_cancelled_end(store: RecallStore, face: Face) -> None:
+    model = _slow(face)
+    retriever = face.personal_memory_retriever(store, model, timestamp=NOW)
+
+    async def cancel(config: dict[str, Any]) -> None:
+        call = retriever.ainvoke if face.is_langchain else retriever.aretrieve
+        task = asyncio.create_task(call("the dentist", *([config] if config else [])))
+        async with asyncio.timeout(20):
+            while not model.under_way:
+                await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    with listening(face) as (runs, config):
+        asyncio.run(cancel(config))
+
+    [question] = runs.questions
+    assert question.inside[-1].name == "SemanticRank"
+    assert isinstance(question.inside[-1].error, asyncio.CancelledError)
+    assert all(run.ended for run in question.inside)  # LangChain leaves its own two open
+
+
+def test_questions_at_the_same_time_do_not_get_into_each_others_runs(
+    store: RecallStore, face: Face
+) -> None:
+    retriever = face.personal_memory_retriever(store, _slow(face, seconds=0.05), timestamp=NOW)
+    questions = [f"the dentist number {n}" for n in range(6)]
+
+    async def together(config: dict[str, Any]) -> None:
+        given = [config] if config else []
+        call = retriever.ainvoke if face.is_langchain else retriever.aretrieve
+        await asyncio.gather(*(call(each, *given) for each in questions))
+
+    with listening(face) as (runs, config):
+        if face.is_async:
+            asyncio.run(together(config))
+        else:
+            with ThreadPoolExecutor() as threads:
+                list(threads.map(lambda each: ask(face, retriever, each, config), questions))
+
+    assert len(runs.questions) == 6
+    for question in runs.questions:
+        assert [run.name for run in question.inside] == STAGES
+        [number] = [n for n in range(6) if f"number {n}" in question.given]
+        assert {run.given["query"] for run in question.inside} == {questions[number]}
+        [call] = question.inside[2].inside
+        assert f"number {number}" in call.given
+
+
+def test_what_recall_does_in_one_call_is_shown_too(store: RecallStore, face: Face) -> None:
+    reflector = face.Reflect(llm=face.model(all_judged))
+    config = face.RecallConfig(source=store, generate_reflection=True, reflector=reflector)
+    call = face.arecall if face.is_async else face.recall
+
+    with listening(face) as (runs, given):
+        if face.is_langchain:  # inside a chain, whose callbacks are heard of
+            chain = RunnableLambda(lambda asked: call(asked, config), name="chain")
+            if face.is_async:
+
+                async def around(asked: str) -> Any:
+                    return await call(asked, config)
+
+                chain = RunnableLambda(around, name="chain")
+                asyncio.run(chain.ainvoke("the dentist", given))
+            else:
+                chain.invoke("the dentist", given)
+        else:
+            outcome = call("the dentist", config)
+            if face.is_async:
+                asyncio.run(outcome)
+
+    shown = runs.named("ExtractTime", "Retrieve", "FuseRerank", "Reflect")
+    assert [run.name for run in shown] == ["ExtractTime", "Retrieve", "FuseRerank", "Reflect"]
+    assert [run.name for run in shown[-1].inside] == ["model"]
+    assert {run.parent.name if run.parent else None for run in shown} == (
+        {"chain"} if face.is_langchain else {None}
+    )
+
+
+def test_tags_and_metadata_of_a_config_reach_the_stages_and_their_models(
+    store: RecallStore,
+) -> None:
+    import langchain_recall
+
+    runs = Runs()
+    heard = Callbacks(runs)
+    model = Face("langchain_recall", False).model(all_judged)
+    retriever = langchain_recall.personal_memory_retriever(store, model, timestamp=NOW)
+    config = {
+        "callbacks": [heard],
+        "tags": ["nightly"],
+        "metadata": {"ticket": 7},
+        "run_name": "dentists",
+    }
+
+    retriever.invoke("the dentist", config)
+
+    assert len(heard.seen) == 1 + len(STAGES) + 1
+    for tags, metadata in heard.seen.values():
+        assert "nightly" in tags
+        assert metadata["ticket"] == 7
+    assert "dentists" not in {run.name for run in runs.all.values()}  # that is the question's own
+
+
+def test_events_of_a_chain_show_the_stages(store: RecallStore) -> None:
+    import langchain_recall
+
+    model = Face("langchain_recall", True).model(all_judged)
+    retriever = langchain_recall.personal_memory_retriever(store, model, timestamp=NOW)
+    chain = retriever | RunnableLambda(len)
+
+    async def events() -> list[Any]:
+        return [each async for each in chain.astream_events("the dentist", version="v2")]
+
+    seen = asyncio.run(events())
+
+    stages = [each for each in seen if each["name"] in STAGES]
+    assert [(e["event"], e["name"]) for e in stages] == [
+        (event, name) for name in STAGES for event in ("on_chain_start", "on_chain_end")
+    ]
+    assert stages[5]["data"]["output"]["usage"]["calls"] == 1
+    assert stages[4]["data"]["input"] == {"query": "the dentist", "candidates": 6}
+    assert list(chain.stream("the dentist")) == [5]
+
+
+@pytest.mark.parametrize("face", LLAMAINDEX, ids=str)
+def test_usage_is_told_to_instrumentation_inside_the_span_of_its_stage(
+    store: RecallStore, face: Face
+) -> None:
+    retriever = face.personal_memory_retriever(store, face.model(all_judged), timestamp=NOW)
+    root, events = get_dispatcher(), Events()
+    root.add_event_handler(events)
+    try:
+        ask(face, retriever, "the dentist", {})
+    finally:
+        root.event_handlers.remove(events)
+
+    [told] = [each for each in events._seen if isinstance(each, face.StageUsage)]
+    assert (told.stage, told.calls, told.tokens_in > 100) == ("SemanticRank", 1, True)
+    assert told.span_id.startswith("SemanticRank.apply-")
+    assert told.model_dump()["class_name"] == "StageUsage"
+    names = [type(each).__name__ for each in events._seen]
+    assert names.index("LLMChatEndEvent") < names.index("StageUsage")
+
+
+def test_a_stage_in_a_list_of_your_own_shows_its_model_calls_too(face: Face) -> None:
+    stage = face.SemanticRank(llm=face.model(all_judged), window=2)
+
+    with listening(face) as (runs, config):
+        if face.is_langchain:  # there it is a Runnable, and a run anyway
+            ranked = stage.with_config(config)
+            given = {"query": "the dentist", "documents": [_document(each) for each in GIVEN]}
+            asyncio.run(ranked.ainvoke(given)) if face.is_async else ranked.invoke(given)
+        else:
+            face.refine(stage, GIVEN, "the dentist")
+
+    [ranking] = runs.named("SemanticRank")
+    assert [run.name for run in ranking.inside] == ["model"] * 3
