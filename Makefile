@@ -52,6 +52,7 @@ bench: $(READY)  ## latency, loading; with DATA=folder, retrieval quality on tha
 	$(BIN)/python -m benchmarks.latency --rows 10000
 	$(BIN)/python -m benchmarks.loading --memories $(MEMORIES)
 	$(BIN)/python -m benchmarks.gate --data benchmarks/data/gate_heldout.jsonl
+	$(BIN)/python -m benchmarks.conformance
 	$(if $(DATA),$(BIN)/python -m benchmarks.retrieval --data $(DATA))
 
 measured: $(READY)  ## all benchmarks on the sets in the folder DATA, and docs/measured.md anew

@@ -58,7 +58,7 @@ def together(rows: Mapping[Piece, Row | str]) -> Mapping[Piece, Row | str]:
     """One row for many, which keeps a promise where each of them does; then those that do not."""
     tried = [row for row in rows.values() if not isinstance(row, str)]
     verdicts = {check.name: {row[check.name].holds for row in tried} - {None} for check in CHECKS}
-    all_of_them = Piece(f"each of {len(rows)} stages", next(iter(rows)).subject)
+    all_of_them = Piece(f"each of {len(rows)} stages of both faces", next(iter(rows)).subject)
     told = {n: Verdict(all(holds), "see below") for n, holds in verdicts.items()}
     broken = {
         piece: row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-_HUGE = 2_000_000
+_DEEP = 3_000  # three times what Python's own parser goes down
 
 UNUSABLE: Mapping[str, str] = {
     "a refusal": "I cannot help with that.",
@@ -23,10 +23,10 @@ UNUSABLE: Mapping[str, str] = {
     "an error page": "<html><body>502 Bad Gateway</body></html>",
     "control characters": "\x00\x01\x02\x1b[31m",
     "right-to-left marks": "\u202e}]1 :yromem[{",
-    "nested too deep": "[" * 50_000 + "]" * 50_000,
-    "objects nested too deep": '{"a":' * 20_000 + "1" + "}" * 20_000,
-    "two megabytes": "x" * _HUGE,
-    "many braces": "{[" * 20_000,
+    "nested too deep": "[" * _DEEP + "]" * _DEEP,
+    "objects nested too deep": '{"a":' * _DEEP + "1" + "}" * _DEEP,
+    "a whole book": "x" * 500_000,
+    "many braces": "{[" * _DEEP,
 }
 """Replies in which nobody can find an answer, by name."""
 

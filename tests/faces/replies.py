@@ -202,6 +202,10 @@ USELESS = [
     bad("only a thought", lambda kit: f"<think>Perhaps {kit.json()}, or"),
     bad("single quotes", lambda kit: f"{{'{kit.key}': 'x'}}"),
     bad("YAML", lambda kit: f"{kit.key}:\n  - memory: 1\n    score: 0.9"),
+    bad("nested deeper still", lambda kit: "[" * 50_000 + "]" * 50_000),
+    bad("objects nested deeper still", lambda kit: '{"a":' * 20_000 + "1" + "}" * 20_000),
+    bad("two megabytes", lambda kit: "x" * 2_000_000),
+    bad("more braces still", lambda kit: "{[" * 20_000),
     bad("two megabytes of JSON", lambda kit: kit.json() + " " * 2_000_000),
     bad("a number of ten thousand digits", lambda kit: f'{{"{kit.key}": {"9" * 10_000}}}'),
 ]
