@@ -16,7 +16,7 @@ def stage_runs(callbacks: CallbackManager) -> Within:
     """Begin and end a run around every stage."""
 
     def within(step: Step, work: Callable[[Ask], Recall]) -> Recall:
-        run = callbacks.on_chain_start(None, given(step), name=step.name)
+        run = callbacks.on_chain_start(None, given(step), name=step.stage.called)
         try:
             outcome = work(asking(run.get_child()))
         except BaseException as error:
@@ -32,7 +32,7 @@ def stage_runs_async(callbacks: AsyncCallbackManager) -> WithinAsync:
     """The same without blocking the event loop."""
 
     async def within(step: Step, work: Callable[[AsyncAsk], Awaitable[Recall]]) -> Recall:
-        run = await callbacks.on_chain_start(None, given(step), name=step.name)
+        run = await callbacks.on_chain_start(None, given(step), name=step.stage.called)
         try:
             outcome = await work(asking_async(run.get_child()))
         except BaseException as error:

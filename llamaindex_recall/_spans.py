@@ -67,7 +67,7 @@ async def within_async(step: Step, work: Callable[[AsyncAsk], Awaitable[Recall]]
 @contextmanager
 def _span(step: Step) -> Iterator[Callable[[Recall], Recall]]:
     # The decorator `dispatcher.span` would show the stage's inner state as what went in and out.
-    span_id = f"{step.name}.apply-{uuid4()}"
+    span_id = f"{step.stage.called}.apply-{uuid4()}"
     bound = inspect.BoundArguments(_SIGNATURE, OrderedDict(given(step)))
     token = active_span_id.set(span_id)
     parent = token.old_value if isinstance(token.old_value, str) else None
@@ -76,7 +76,7 @@ def _span(step: Step) -> Iterator[Callable[[Recall], Recall]]:
 
     def ended(outcome: Recall) -> Recall:
         if step.meter.calls:
-            dispatcher.event(StageUsage(stage=step.name, **step.meter.figures()))
+            dispatcher.event(StageUsage(stage=step.stage.called, **step.meter.figures()))
         dispatcher.span_exit(span_id, bound, step.stage, result=became(step, outcome))
         return outcome
 

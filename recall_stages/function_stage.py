@@ -47,15 +47,20 @@ class FunctionStage(Stage):
             )
         return function
 
+    @property
+    def called(self) -> str:
+        """The function, by its name."""
+        return str(getattr(self.function, "__name__", type(self.function).__name__))
+
     def apply(self, recall: Recall) -> Recall:
         """Hand the candidates over, and take what comes back."""
         returned = self.function(list(recall.memories), recall.query)
         memories = tuple(returned) if isinstance(returned, Iterable) else (returned,)
         wrong = [type(each).__name__ for each in memories if not isinstance(each, Memory)]
         if wrong:
-            name = getattr(self.function, "__name__", repr(self.function))
             raise TypeError(
-                f"{name} must return memories, as (memories, query) -> memories; got {wrong[0]}"
+                f"{self.called} must return memories, as (memories, query) -> memories; "
+                f"got {wrong[0]}"
             )
         return replace(recall, memories=memories)
 

@@ -15,8 +15,8 @@ from recall_stages.errors import QueryError
 from recall_stages.messages import Message, read_messages
 from recall_stages.model.requests import Work
 from recall_stages.ranking.authors import asks_about
-from recall_stages.recall import JOINED, Recall
-from recall_stages.stage import Stage, Steps
+from recall_stages.recall import JOINED
+from recall_stages.stage import Recall, Stage, Steps
 from recall_stages.store.conversation import named
 from recall_stages.store.messages import NO_TURNS, read_turn
 from recall_stages.timeline import parse_time

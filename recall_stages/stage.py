@@ -91,6 +91,11 @@ class Stage(Settings):
     before_search: ClassVar[bool] = False
     """Whether the stage works on the question, before there are memories."""
 
+    @property
+    def called(self) -> str:
+        """What the stage is called in traces."""
+        return type(self).__name__
+
     def apply(self, recall: Recall) -> Recall | Steps:
         """Do the work: a new `Recall`, or a generator of requests that returns one."""
         raise NotImplementedError
@@ -126,11 +131,6 @@ class Step:
     steps: Steps
     meter: Meter
 
-    @property
-    def name(self) -> str:
-        """What the stage is called in traces."""
-        return self.meter.stage
-
 
 Flow = Generator[Sequence[Step], Sequence[Recall], Recall]
 _Driven = Generator[Requests | Sequence[Step], Answers | Sequence[Recall], Recall]
@@ -154,7 +154,7 @@ def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None =
     """
     deadline = Deadline.after(deadline_s)
     for stage in stages:
-        meter = Meter(type(stage).__name__)
+        meter = Meter(stage.called)
         work = _worked(stage, recall, meter, deadline)
         [recall] = yield [Step(stage, recall, work, meter)]
         if recall.skipped:

@@ -28,6 +28,11 @@ class StockStage(Stage):
 
     piece: object = Field(exclude=True)
 
+    @property
+    def called(self) -> str:
+        """The piece, by its class."""
+        return type(self.piece).__name__
+
     def apply(self, recall: Recall) -> Steps:
         """Hand the candidates over, and take what comes back."""
         if not recall.memories:
@@ -36,15 +41,14 @@ class StockStage(Stage):
             memory.model_copy(update={"trace": {**memory.trace, _PLACE: float(place)}})
             for place, memory in enumerate(recall.memories)
         )
-        name = type(self.piece).__name__
         try:
             [outcome] = yield [Refine(self.piece, recall.query, handed)]
         except Exception as error:  # noqa: BLE001 - such as no time left: the order stands
-            return recall.fell_back(name, error)
+            return recall.fell_back(self.called, error)
         if isinstance(outcome, Exception):
-            return recall.fell_back(name, outcome)
+            return recall.fell_back(self.called, outcome)
         taken = [_known(each, handed) for each in cast("Sequence[Memory]", outcome)]
-        return replace(recall, memories=tuple(_in_order(taken, name)))
+        return replace(recall, memories=tuple(_in_order(taken, self.called)))
 
 
 def _known(returned: Memory, handed: Sequence[Memory]) -> tuple[Memory, Memory | None]:

@@ -235,7 +235,7 @@ def test_the_run_of_a_stage_that_raises_ends_with_its_error(store: RecallStore, 
         ask(face, retriever, "the dentist", config)
 
     [question] = runs.questions
-    assert [run.name for run in question.inside] == ["Retrieve", "FunctionStage"]
+    assert [run.name for run in question.inside] == ["Retrieve", "broken"]
     assert isinstance(question.inside[1].error, ZeroDivisionError)
     assert isinstance(question.error, ZeroDivisionError)
 

@@ -59,6 +59,14 @@ class Said:
     def add(self, text: str) -> None:
         self.replies.append({"flow": self.flow, "client": self.client, "reply": text})
 
+    def once(self) -> list[dict[str, str]]:
+        """Each that belongs to a flow, once."""
+        return [
+            each
+            for place, each in enumerate(self.replies)
+            if each["flow"] and each not in self.replies[:place]
+        ]
+
 
 class _ByCallback(BaseCallbackHandler):
     def __init__(self, said: Said) -> None:
@@ -91,7 +99,7 @@ def said(request: pytest.FixtureRequest) -> Iterator[Said]:
             "engine": f"xllamacpp {version('xllamacpp')}, temperature 0",
             "memories": "a part of MemoryBank (MIT), see examples/memorybank",
             "command": "make test-model RECORD=--record",
-            "replies": [each for each in said.replies if each["flow"]],
+            "replies": said.once(),
         }
         text = json.dumps(written, ensure_ascii=False, indent=1)
         RECORD.write_text(text + "\n", encoding="utf-8")
