@@ -44,11 +44,10 @@ class RankAndRewrite(JudgeStage):
     """Let a language model judge the candidates and write of them in one and the same call.
 
     What `SemanticRank` and `RewriteMemory` do in two calls or more. The scores are checked and
-    used here; the text is a draft, which the `RewriteMemory` that ends the list verifies, and
-    tells without asking anybody. Only the first candidates
-    are shown, as many as `window` and the budget allow: one prompt, whatever there is; the others
-    stay below, in proportion to the scores they came with. Memories with the same text are judged
-    once and kept once.
+    used here; the text is a draft, which the `RewriteMemory` that ends the list verifies, and tells
+    without asking anybody. Only the first candidates are shown, as many as `window` and the budget
+    allow: one prompt, whatever there is; the others stay below, in proportion to the scores they
+    came with. Memories with the same text are judged once and kept once.
 
     Args:
         llm: The framework's model. None = the stage only sorts by score, and there is no draft.
