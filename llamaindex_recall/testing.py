@@ -1,11 +1,13 @@
 """The contract of node postprocessors, as checks for yours: see `recall_stages.testing`.
 
-import pytest
-from llamaindex_recall.testing import CHECKS, Subject
+A test of pytest's, for instance:
 
-@pytest.mark.parametrize("check", CHECKS, ids=str)
-def test_my_reranker(check):
-    check(Subject(lambda model: MyReranker(llm=model), reply=lambda numbers: str(numbers)))
+    import pytest
+    from llamaindex_recall.testing import CHECKS, Subject
+
+    @pytest.mark.parametrize("check", CHECKS, ids=str)
+    def test_my_reranker(check):
+        check(Subject(lambda model: MyReranker(llm=model), reply=lambda numbers: str(numbers)))
 """
 
 from __future__ import annotations
