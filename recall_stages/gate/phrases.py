@@ -119,10 +119,10 @@ class Phrases:
             ahead = [(self._start, start)]
             while ahead:
                 place, end = ahead.pop()
-                for token in tokens[end:]:
+                while end < len(tokens):
                     if place.gaps:
                         ahead += _beyond(place, end, tokens)
-                    following = place.onward.get(token)
+                    following = place.onward.get(tokens[end])
                     if following is None:
                         break
                     place, end = following, end + 1
