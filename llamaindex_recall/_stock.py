@@ -14,8 +14,8 @@ from recall_stages.memory import Memory
 from recall_stages.model.at_once import at_once, at_once_async
 from recall_stages.model.requests import Refined
 from recall_stages.settings import Settings
-from recall_stages.stage import Refine, Stage
-from recall_stages.stock_stage import StockStage
+from recall_stages.stage import Refine
+from recall_stages.stock_stage import with_stock
 
 
 class TakesPostprocessors(Settings):
@@ -24,14 +24,7 @@ class TakesPostprocessors(Settings):
     @field_validator("stages", mode="before", check_fields=False)
     @classmethod
     def _postprocessors_as_stages(cls, stages: object) -> object:
-        if not isinstance(stages, list | tuple):
-            return stages
-        return [
-            StockStage(piece=each)
-            if isinstance(each, BaseNodePostprocessor) and not isinstance(each, Stage)
-            else each
-            for each in stages
-        ]
+        return with_stock(stages, BaseNodePostprocessor)
 
 
 def refined(requests: Sequence[Refine]) -> Refined:

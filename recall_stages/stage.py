@@ -21,6 +21,7 @@ from pydantic import Field
 
 from recall_stages.errors import StoreError
 from recall_stages.memory import Memory, Query
+from recall_stages.model.driving import drive, drive_async
 from recall_stages.model.metering import Deadline, Meter, metered
 from recall_stages.model.requests import (
     Answered,
@@ -207,27 +208,16 @@ def run(  # noqa: PLR0913 - all that steps may ask of the world
 
         return work(ask) if within is None else within(step, work)
 
-    driven = cast("_Driven", steps)
-    try:
-        requests = next(driven)
-        while True:
-            try:
-                answers: Answers | Sequence[Recall]
-                if isinstance(requests[0], Step):
-                    answers = [done(step) for step in cast("Sequence[Step]", requests)]
-                elif isinstance(requests[0], Prompt | Refine):
-                    answers = ask(cast("Asked", requests))
-                elif isinstance(requests[0], Search):
-                    answers = find(cast("Sequence[Search]", requests))
-                else:
-                    answers = _done(cast("Sequence[Fetch | Write | Work]", requests), get, add)
-            except Exception as error:  # noqa: BLE001 - the stage decides what it can mend
-                requests = driven.throw(error)
-            else:
-                requests = driven.send(answers)
-    except StopIteration as ended:
-        outcome: Recall = ended.value
-        return outcome
+    def answer(requests: Requests | Sequence[Step]) -> Answers | Sequence[Recall]:
+        if isinstance(requests[0], Step):
+            return [done(step) for step in cast("Sequence[Step]", requests)]
+        if isinstance(requests[0], Prompt | Refine):
+            return ask(cast("Asked", requests))
+        if isinstance(requests[0], Search):
+            return find(cast("Sequence[Search]", requests))
+        return _done(cast("Sequence[Fetch | Write | Work]", requests), get, add)
+
+    return drive(cast("_Driven", steps), answer)
 
 
 async def arun(  # noqa: PLR0913 - the same
@@ -247,28 +237,17 @@ async def arun(  # noqa: PLR0913 - the same
 
         return await (work(ask) if within is None else within(step, work))
 
-    driven = cast("_Driven", steps)
-    try:
-        requests = next(driven)
-        while True:
-            try:
-                answers: Answers | Sequence[Recall]
-                if isinstance(requests[0], Step):
-                    answers = [await done(step) for step in cast("Sequence[Step]", requests)]
-                elif isinstance(requests[0], Prompt | Refine):
-                    answers = await ask(cast("Asked", requests))
-                elif isinstance(requests[0], Search):
-                    answers = await find(cast("Sequence[Search]", requests))
-                else:
-                    asked = cast("Sequence[Fetch | Write | Work]", requests)
-                    answers = await asyncio.to_thread(_done, asked, get, add)
-            except Exception as error:  # noqa: BLE001 - the stage decides what it can mend
-                requests = driven.throw(error)
-            else:
-                requests = driven.send(answers)
-    except StopIteration as ended:
-        outcome: Recall = ended.value
-        return outcome
+    async def answer(requests: Requests | Sequence[Step]) -> Answers | Sequence[Recall]:
+        if isinstance(requests[0], Step):
+            return [await done(step) for step in cast("Sequence[Step]", requests)]
+        if isinstance(requests[0], Prompt | Refine):
+            return await ask(cast("Asked", requests))
+        if isinstance(requests[0], Search):
+            return await find(cast("Sequence[Search]", requests))
+        asked = cast("Sequence[Fetch | Write | Work]", requests)
+        return await asyncio.to_thread(_done, asked, get, add)
+
+    return await drive_async(cast("_Driven", steps), answer)
 
 
 def _done(requests: Sequence[Fetch | Write | Work], get: Get, add: Add) -> Answers:

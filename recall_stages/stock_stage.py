@@ -51,6 +51,21 @@ class StockStage(Stage):
         return replace(recall, memories=tuple(_in_order(taken, self.called)))
 
 
+def with_stock(stages: object, kind: type) -> object:
+    """A list of stages in which the framework's own pieces are stages too; anything else as it is.
+
+    Args:
+        stages: What a user gave.
+        kind: The base of the framework's pieces, which our stages have as well.
+    """
+    if not isinstance(stages, list | tuple):
+        return stages
+    return [
+        StockStage(piece=each) if isinstance(each, kind) and not isinstance(each, Stage) else each
+        for each in stages
+    ]
+
+
 def _known(returned: Memory, handed: Sequence[Memory]) -> tuple[Memory, Memory | None]:
     """A memory that came back, without its mark, beside the one that was handed over."""
     trace = dict(returned.trace)

@@ -21,6 +21,7 @@ from tenacity import (
 )
 
 from recall_stages.model.at_once import at_once, at_once_async
+from recall_stages.model.driving import drive, drive_async
 from recall_stages.model.passing import passes, retry_after
 from recall_stages.model.requests import Prompt, Reply
 
@@ -112,51 +113,32 @@ class _Call:
 
 
 def _answer(client: Client[str], call: _Call) -> str:
-    ways = call.ways(client)
-
     def send(in_form: bool) -> str:
         call.sent += 1
         return client.send(call.prompt, in_form)
 
-    try:
-        in_form = next(ways)
-        while True:
-            patient = Retrying(
-                retry=retry_if_exception(passes), stop=call.ends, wait=call.pause, reraise=True
-            )
-            try:
-                said = patient(send, in_form)
-            except Exception as error:  # noqa: BLE001 - the generator decides what comes next
-                in_form = ways.throw(error)
-            else:
-                in_form = ways.send(said)
-    except StopIteration as done:
-        answer: str = done.value
-        return answer
+    def send_patiently(in_form: bool) -> str:
+        patient = Retrying(
+            retry=retry_if_exception(passes), stop=call.ends, wait=call.pause, reraise=True
+        )
+        return patient(send, in_form)
+
+    return drive(call.ways(client), send_patiently)
 
 
 async def _answer_async(client: Client[Awaitable[str]], call: _Call) -> str:
-    ways = call.ways(client)
-
     async def send(in_form: bool) -> str:
         call.sent += 1
         return await client.send(call.prompt, in_form)
 
-    try:
-        in_form = next(ways)
-        while True:
-            patient = AsyncRetrying(
-                retry=retry_if_exception(passes), stop=call.ends, wait=call.pause, reraise=True
-            )
-            try:
-                said: str = await patient(send, in_form)
-            except Exception as error:  # noqa: BLE001 - the generator decides what comes next
-                in_form = ways.throw(error)
-            else:
-                in_form = ways.send(said)
-    except StopIteration as done:
-        answer: str = done.value
-        return answer
+    async def send_patiently(in_form: bool) -> str:
+        patient = AsyncRetrying(
+            retry=retry_if_exception(passes), stop=call.ends, wait=call.pause, reraise=True
+        )
+        said: str = await patient(send, in_form)
+        return said
+
+    return await drive_async(call.ways(client), send_patiently)
 
 
 def _calls(prompts: Sequence[Prompt]) -> list[_Call]:

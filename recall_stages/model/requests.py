@@ -77,6 +77,20 @@ class Search:
     timezone: tzinfo | None = None
     method: Literal["semantic", "keyword"] = "semantic"
 
+    def admitting(self) -> Callable[[Memory], bool]:
+        """What tells whether a memory is in the scope and of the time asked for.
+
+        The filter is left to whoever reads the rows: it may be about more than a memory keeps.
+        """
+        scope, within = self.scope.fields(), self.within
+
+        def admits(memory: Memory) -> bool:
+            if within and not any(memory.matches(each) for each in within):
+                return False
+            return all(getattr(memory.scope, name) == value for name, value in scope.items())
+
+        return admits
+
 
 @dataclass(frozen=True, slots=True)
 class Fetch:

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from recall_stages.errors import ForeignCollectionError, KeywordSearchError
 from recall_stages.memory import Memory, Scope
+from recall_stages.model.driving import drive, drive_async
 from recall_stages.reflections import digest
 from recall_stages.settings import Settings
 from recall_stages.stage import Search
@@ -106,25 +107,11 @@ class AnyStore(Settings):
             KeywordSearchError: When all of them search for words.
             FilterError: When a filter cannot match anything.
         """
-        asking = self._answers(searches)
-        try:
-            asked = next(asking)
-            while True:
-                asked = asking.send(self._ask(asked))
-        except StopIteration as done:
-            answers: list[list[Memory]] = done.value
-            return answers
+        return drive(self._answers(searches), self._ask)
 
     async def afind(self, searches: Sequence[Search]) -> list[list[Memory]]:
         """Search as `find` does, without blocking the event loop."""
-        asking = self._answers(searches)
-        try:
-            asked = next(asking)
-            while True:
-                asked = asking.send(await self._aask(asked))
-        except StopIteration as done:
-            answers: list[list[Memory]] = done.value
-            return answers
+        return await drive_async(self._answers(searches), self._aask)
 
     def add(self, memories: Iterable[Memory]) -> Never:
         """Refuse: only its owner knows how it is to be written."""
@@ -226,12 +213,10 @@ def _named(memory: Memory) -> Memory:
 def _fitting(search: Search, fields: Fields) -> Callable[[Memory, Mapping[str, object]], bool]:
     """Whether a memory, with the store's own metadata beside it, may answer a search."""
     where = filter_where(search.filter, fields, timezone=search.timezone)
-    scope = search.scope.fields()
+    admitted = search.admitting()
 
     def fits(memory: Memory, metadata: Mapping[str, object]) -> bool:
-        if any(getattr(memory.scope, name) != value for name, value in scope.items()):
-            return False
-        if search.within and not any(memory.matches(each) for each in search.within):
+        if not admitted(memory):
             return False
         moment = memory.created_at
         recorded = {} if moment is None else {fields.created_at: to_milliseconds(moment)}

@@ -13,7 +13,6 @@ from recall_stages.store.index import Index
 from recall_stages.store.mirror import Mirror
 from recall_stages.store.planner import Conditions, neighbours, routes
 from recall_stages.store.reader import Reader
-from recall_stages.timeline import TimeRange
 
 
 class Searcher:
@@ -124,8 +123,7 @@ def _looked_at(
     writing of other processes is not in it.
     """
     kept: list[tuple[Memory, float]] = []
-    scope, within = search.scope.fields(), search.within
-    anything = not scope and not within
+    admitted = search.admitting()
     at_once = len(found) or 1 if reader.filtered else search.limit
     for start in range(0, len(found), at_once):
         part = found[start : start + at_once]
@@ -133,8 +131,7 @@ def _looked_at(
         kept += [
             (memory, score)
             for row_id, score in part
-            if (memory := memories.get(row_id)) is not None
-            and (anything or _fits(memory, scope, within))
+            if (memory := memories.get(row_id)) is not None and admitted(memory)
         ]
         if len(kept) >= search.limit:
             break
@@ -148,9 +145,3 @@ def _with_similarity(found: Sequence[tuple[Memory, float]]) -> list[Memory]:
 
 def _similarity(memory: Memory, similar: Mapping[str, float]) -> dict[str, float]:
     return {"similarity": similar[memory.id]} if memory.id in similar else {}
-
-
-def _fits(memory: Memory, scope: Mapping[str, str], within: Sequence[TimeRange]) -> bool:
-    if within and not any(memory.matches(each) for each in within):
-        return False
-    return all(getattr(memory.scope, name) == value for name, value in scope.items())
