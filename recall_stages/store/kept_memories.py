@@ -27,7 +27,7 @@ _FIELDS = {*_PLAIN, "created_at", "events", "scope", "score", "trace", "source"}
 
 
 class KeptMemories:
-    """Memories by their place in the `Roster`, as text: as objects they take three times the room."""
+    """Memories by their place in the `Roster`, as text, a third of the room."""
 
     def __init__(self) -> None:
         self._written: dict[int, bytes] = {}
