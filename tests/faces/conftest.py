@@ -1,8 +1,11 @@
 """The collection that the cases are asked of, and the faces that ask."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from typing import Any
 
 import pytest
+from faces import postgres as server
 from faces.adapters import FACES, Face
 from tenacity import wait_none
 
@@ -78,3 +81,30 @@ def store(words: object) -> Iterator[RecallStore]:
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """A call that is tried again is tried at once; tests/stages/test_answering.py waits."""
     monkeypatch.setattr(answering, "_BACK_OFF", wait_none())
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Callable[[], int]]:
+    """The port of a PostgreSQL with pgvector; it starts for the first that asks."""
+    with ExitStack() as running:
+        ports: list[int] = []
+
+        def port() -> int:
+            programs = server.binaries()
+            if programs is None:
+                pytest.skip("no PostgreSQL with pgvector: neither Debian's packages nor the wheel")
+            if not ports:
+                ports.append(running.enter_context(server.running(programs)))
+            return ports[0]
+
+        yield port
+
+
+@pytest.fixture
+def opened(face: Face, postgres: Callable[[], int]) -> Callable[..., Any]:
+    from faces.other_stores import open_store, rows  # which has its memories from here
+
+    def fill(kind: str = "in memory", memories: Sequence[Any] | None = None) -> Any:
+        return open_store(kind, face, rows() if memories is None else rows(memories), postgres)
+
+    return fill

@@ -31,6 +31,7 @@ from recall_stages.memory import Memory
 Row = tuple[str, str, Mapping[str, Any]]
 """An id, a text and metadata."""
 
+ANN = {"scope": {"user_id": "ann"}}
 WORDS = WordsEmbedding()
 DIMENSION = WORDS.dimension
 
@@ -167,3 +168,23 @@ def _llamaindex_postgres(port: int) -> Any:
         # Its connections belong to an event loop, and each case has one of its own.
         create_engine_kwargs={"poolclass": NullPool},
     )
+
+
+def crowd(others: int) -> list[dict[str, Any]]:
+    """One memory of Ann's behind many of others that are nearer to the question."""
+    theirs = [
+        {
+            "id": f"bob{number}",
+            "content": f"the dentist {number}",
+            "created_at": "2024-02-01T09:00:00Z",
+            "scope": {"user_id": "bob"},
+        }
+        for number in range(others)
+    ]
+    mine = {
+        "id": "ann",
+        "content": "He filled a tooth of mine, the dentist on Elm Street.",
+        "created_at": "2024-03-05T09:00:00Z",
+        "scope": {"user_id": "ann"},
+    }
+    return [*theirs, mine]

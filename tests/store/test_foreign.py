@@ -1,117 +1,20 @@
-"""Collections that somebody else made, and ours in the hands of others."""
+"""Collections that somebody else made."""
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import chromadb
 import numpy as np
 import pytest
-from langchain_chroma import Chroma
-from llama_index.core.schema import TextNode
-from llama_index.core.vector_stores.types import (
-    MetadataFilter,
-    MetadataFilters,
-    VectorStoreQuery,
-)
-from llama_index.vector_stores.chroma import ChromaVectorStore
+from store.foreign import FIELDS, FILLERS, FIRST, MOMENTS, TEXTS, TIMES, day, everything_in
 from store.kit import SmallEmbedding, contents, ids, similarities
 
 from recall_stages.errors import EmbeddingMismatchError, FilterError, ForeignCollectionError
-from recall_stages.memory import Memory, Scope
+from recall_stages.memory import Scope
 from recall_stages.stage import Search
 from recall_stages.store import Fields, RecallStore
 from recall_stages.timeline import TimeRange
-
-TEXTS = [
-    "green tea in the garden",
-    "the dentist put in a filling",
-    "a train to the river",
-    "tea with the dentist",
-    "winter bread",
-    "letters from the river in winter",
-]
-FIRST = datetime(2024, 3, 1, 9, 30, tzinfo=UTC)
-MOMENTS = [FIRST + timedelta(days=number) for number in range(len(TEXTS))]
-FIELDS = {"created_at": "when", "memory_type": "kind", "author": "by", "user_id": "owner"}
-
-TIMES: dict[str, Callable[[datetime], object]] = {
-    "seconds": lambda moment: int(moment.timestamp()),
-    "fractional seconds": lambda moment: moment.timestamp() + 0.25,
-    "milliseconds": lambda moment: int(moment.timestamp() * 1000),
-    "fractional milliseconds": lambda moment: moment.timestamp() * 1000 + 0.5,
-    "iso": lambda moment: moment.isoformat(),
-    "iso, another zone": lambda moment: moment.astimezone(
-        datetime.fromisoformat("2024-01-01T00:00:00+05:30").tzinfo
-    ).isoformat(),
-}
-
-
-def metadata_of(number: int, moment: object) -> dict[str, Any]:
-    return {
-        "when": moment,
-        "kind": "insight" if number % 2 else "event",
-        "by": f"Author {number}",
-        "owner": "ann" if number < 4 else "bob",
-        "stars": number,
-    }
-
-
-Filler = Callable[[chromadb.ClientAPI, str, SmallEmbedding, Callable[[datetime], object]], Any]
-
-
-def _by_langchain(space: str | None) -> Filler:
-    def fill(
-        client: chromadb.ClientAPI,
-        name: str,
-        embedding: SmallEmbedding,
-        write: Callable[[datetime], object],
-    ) -> Any:
-        chosen = {} if space is None else {"collection_metadata": {"hnsw:space": space}}
-        theirs = Chroma(name, embedding, client=client, **chosen)
-        theirs.add_texts(
-            TEXTS,
-            [metadata_of(n, write(each)) for n, each in enumerate(MOMENTS)],
-            ids=[f"row{n}" for n in range(len(TEXTS))],
-        )
-        return client.get_collection(name, embedding_function=None)
-
-    return fill
-
-
-def _by_llamaindex(
-    client: chromadb.ClientAPI,
-    name: str,
-    embedding: SmallEmbedding,
-    write: Callable[[datetime], object],
-) -> Any:
-    collection = client.create_collection(name, embedding_function=None)
-    ChromaVectorStore(chroma_collection=collection).add(
-        [
-            TextNode(
-                id_=f"row{n}",
-                text=text,
-                metadata=metadata_of(n, write(MOMENTS[n])),
-                embedding=embedding.embed_query(text),
-            )
-            for n, text in enumerate(TEXTS)
-        ]
-    )
-    return collection
-
-
-FILLERS: dict[str, Filler] = {
-    "langchain, l2": _by_langchain(None),
-    "langchain, cosine": _by_langchain("cosine"),
-    "langchain, ip": _by_langchain("ip"),
-    "llamaindex": _by_llamaindex,
-}
-
-
-def everything_in(collection: Any) -> object:
-    rows = collection.get(include=["documents", "metadatas", "embeddings"])
-    rows["embeddings"] = rows["embeddings"].tolist()
-    return rows, collection.metadata, collection.configuration_json, collection.name
 
 
 @pytest.fixture(params=[True, False], ids=["unit vectors", "vectors of any length"])
@@ -129,10 +32,6 @@ def theirs(
     collection = FILLERS[request.param](chroma, collection_name, embedding, TIMES["seconds"])
     yield collection
     chroma.delete_collection(collection_name)
-
-
-def day(number: int) -> TimeRange:
-    return TimeRange(MOMENTS[number], MOMENTS[number] + timedelta(days=1), "day")
 
 
 class TestTheirs:
@@ -234,7 +133,7 @@ class TestTheirTimes:
         self, request: pytest.FixtureRequest, chroma: chromadb.ClientAPI, collection_name: str
     ) -> Iterator[tuple[RecallStore, Callable[[datetime], object]]]:
         write = TIMES[request.param]
-        collection = _by_langchain("cosine")(chroma, collection_name, SmallEmbedding(), write)
+        collection = FILLERS["langchain, cosine"](chroma, collection_name, SmallEmbedding(), write)
         with RecallStore(collection, embedding=SmallEmbedding(), fields=FIELDS) as store:
             yield store, write
         chroma.delete_collection(collection_name)
@@ -330,101 +229,3 @@ class TestOddRows:
     def test_an_empty_collection_of_theirs_finds_nothing(self, collection: Any) -> None:
         with RecallStore(collection, embedding=SmallEmbedding()) as store:
             assert store.find([Search("tea", 3, within=(day(1),))]) == [[]]
-
-
-class TestOurs:
-    """Written by us, read by stock langchain-chroma and llama-index."""
-
-    @pytest.fixture
-    def ours(
-        self, chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding
-    ) -> Iterator[RecallStore]:
-        with RecallStore(chroma, collection_name, embedding=small) as store:
-            store.add(
-                Memory(
-                    id=f"row{n}",
-                    content=text,
-                    created_at=MOMENTS[n],
-                    events=[day(n)],
-                    scope=Scope(user_id="ann"),
-                    metadata={"stars": n},
-                )
-                for n, text in enumerate(TEXTS)
-            )
-            yield store
-        chroma.delete_collection(collection_name)
-
-    def test_langchain_finds_them(
-        self, ours: RecallStore, chroma: chromadb.ClientAPI, small: SmallEmbedding
-    ) -> None:
-        stock = Chroma(ours.name, small, client=chroma)  # type: ignore[arg-type]
-        found, distance = stock.similarity_search_with_score("winter", k=1)[0]
-        assert (found.id, found.page_content) == ("row4", "winter bread")
-        assert distance == pytest.approx(1 - similarities("winter", ["winter bread"], small)[0])
-        assert found.metadata["stars"] == 4
-        assert found.metadata["user_id"] == "ann"
-        assert found.metadata["created_at"] == int(MOMENTS[4].timestamp() * 1000)
-        assert all(isinstance(value, str | int | float) for value in found.metadata.values())
-        filtered = stock.similarity_search("tea", k=9, filter={"stars": {"$lt": 2}})
-        assert sorted(each.id for each in filtered) == ["row0", "row1"]
-
-    def test_llamaindex_finds_them(
-        self, ours: RecallStore, chroma: chromadb.ClientAPI, small: SmallEmbedding
-    ) -> None:
-        collection = chroma.get_collection(ours.name, embedding_function=None)
-        stock = ChromaVectorStore(chroma_collection=collection)
-        answer = stock.query(
-            VectorStoreQuery(
-                query_embedding=small.embed_query("winter bread"),
-                similarity_top_k=9,
-                filters=MetadataFilters(filters=[MetadataFilter(key="user_id", value="ann")]),
-            )
-        )
-        assert answer.ids is not None
-        assert answer.nodes is not None
-        assert len(answer.ids) == len(TEXTS)
-        node = answer.nodes[0]
-        assert (node.node_id, node.get_content()) == ("row4", "winter bread")
-        assert node.metadata["stars"] == 4
-        assert all(isinstance(value, str | int | float) for value in node.metadata.values())
-
-    def test_what_stock_writers_add_does_not_break_our_reading(
-        self, ours: RecallStore, chroma: chromadb.ClientAPI, small: SmallEmbedding
-    ) -> None:
-        Chroma(ours.name, small, client=chroma).add_texts(  # type: ignore[arg-type]
-            ["green tea from langchain", "undated tea"],
-            [{"created_at": "soon", "event_ranges": "whenever", "quality": "high"}, {"x": 1}],
-            ids=["langchain", "bare"],
-        )
-        collection = chroma.get_collection(ours.name, embedding_function=None)
-        ChromaVectorStore(chroma_collection=collection).add(
-            [
-                TextNode(
-                    id_="llamaindex",
-                    text="green tea from llamaindex",
-                    metadata={"topic": "tea"},
-                    embedding=small.embed_query("green tea from llamaindex"),
-                )
-            ]
-        )
-        found = {each.id: each for each in ours.find([Search("green tea", limit=20)])[0]}
-        assert len(found) == len(TEXTS) + 3
-        for name in ("langchain", "bare", "llamaindex"):
-            assert (found[name].created_at, found[name].memory_type) == (None, "")
-            assert (found[name].events, found[name].quality) == ((), None)
-        assert found["llamaindex"].metadata == {"topic": "tea"}
-        always = (TimeRange(None, None, "day"),)
-        for search in [
-            Search("tea", 20, scope=Scope(user_id="ann")),
-            Search("tea", 20, within=always),
-        ]:
-            assert len(ours.find([search])[0]) == len(TEXTS)
-        assert ours.get(["bare"])[0].content == "undated tea"
-
-    def test_a_stock_row_may_be_replaced_by_ours(
-        self, ours: RecallStore, chroma: chromadb.ClientAPI, small: SmallEmbedding
-    ) -> None:
-        Chroma(ours.name, small, client=chroma).add_texts(["x"], [{"x": 1}], ids=["x"])  # type: ignore[arg-type]
-        memory = Memory(id="x", content="tea", created_at=FIRST)
-        ours.add([memory])
-        assert ours.get(["x"]) == [memory]
