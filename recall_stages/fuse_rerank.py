@@ -72,7 +72,7 @@ class FuseRerank(RankStage):
     fuse_role_ratio_dict: dict[str, float] = Field(
         default_factory=lambda: {"assistant": 0.6, "ai": 0.6}
     )
-    fuse_session_share: float = Field(0.2, ge=0, le=1)
+    fuse_session_share: float = Field(0.15, ge=0, le=1)
     fuse_time_ratio: float = Field(2.0, gt=0)
     show_time: bool = False
 

@@ -47,8 +47,8 @@ def test_a_share_of_the_best_other_turn_is_added() -> None:
 
     [first, second] = fused(ANSWER, beside)
 
-    assert first.score == pytest.approx(0.5 * (0.9 + 0.2 * 0.4))
-    assert second.score == pytest.approx(0.5 * (0.4 + 0.2 * 0.9))
+    assert first.score == pytest.approx(0.5 * (0.9 + 0.15 * 0.4))
+    assert second.score == pytest.approx(0.5 * (0.4 + 0.15 * 0.9))
 
 
 def test_it_can_be_switched_off() -> None:
@@ -121,11 +121,11 @@ def test_the_time_asked_about_counts_for_all_of_it() -> None:
 
     [first, second] = fused(ANSWER, turn("beside", 0.4), ranges=(range_,))
 
-    assert first.score == pytest.approx(2 * 0.5 * (0.9 + 0.2 * 0.4))
-    assert second.score == pytest.approx(2 * 0.5 * (0.4 + 0.2 * 0.9))
+    assert first.score == pytest.approx(2 * 0.5 * (0.9 + 0.15 * 0.4))
+    assert second.score == pytest.approx(2 * 0.5 * (0.4 + 0.15 * 0.9))
 
 
 def test_an_explanation_tells_of_it() -> None:
     [_, beside] = fused(ANSWER, turn("beside", 0.4))
 
-    assert "x 1.4 for the rest of its session" in [each.told for each in build_up(beside).steps]
+    assert "x 1.3 for the rest of its session" in [each.told for each in build_up(beside).steps]
