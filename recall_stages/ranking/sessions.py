@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from recall_stages.memory import Memory, Scope
+from recall_stages.memory import Memory
 
 PAUSE = timedelta(hours=1)  # after a longer one, a turn is not about the one before it
 
@@ -46,11 +46,12 @@ def session_ratios(memories: Sequence[Memory], worth: Sequence[float], share: fl
 
 def _sessions(memories: Sequence[Memory]) -> Iterable[list[int]]:
     """The places of those said together, two at the least; only turns are said, not notes."""
-    told: dict[Scope, list[tuple[datetime, int]]] = defaultdict(list)
+    told: dict[tuple[str | None, ...], list[tuple[datetime, int]]] = defaultdict(list)
     for place, memory in enumerate(memories):
         is_turn = memory.memory_type == "conversation" and "semantic" not in memory.trace
         if is_turn and memory.created_at is not None:
-            told[memory.scope].append((memory.created_at, place))
+            owners = tuple(vars(memory.scope).values())  # to compare scopes takes ten times as long
+            told[owners].append((memory.created_at, place))
     for turns in told.values():
         turns.sort()
         sessions: list[list[int]] = []
