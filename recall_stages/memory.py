@@ -73,7 +73,8 @@ class Scope(Settings):
 
     def fields(self) -> dict[str, str]:
         """The fields that are set, by name."""
-        return self.model_dump(exclude_none=True)
+        # Asked for each memory of a collection; `model_dump` takes twice as long.
+        return {name: value for name, value in vars(self).items() if value is not None}
 
     def narrow(self, other: Scope) -> Scope:
         """Both scopes at once.

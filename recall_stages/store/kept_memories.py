@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import marshal
 
-from recall_stages.memory import Memory
+from recall_stages.memory import Memory, Scope
 from recall_stages.store.moments import from_milliseconds, to_milliseconds
 from recall_stages.store.rows import scope_of
 from recall_stages.timeline.interval import format_interval, parse_interval
 
 _MOST = 256_000_000  # bytes: 700,000 memories of a sentence; further ones are read from Chroma
 _FIELDS = set(Memory.model_fields)
+_OWNERS = tuple(Scope.model_fields)
 
 
 class KeptMemories:
@@ -52,7 +53,7 @@ def _write(memory: Memory) -> bytes:
             memory.author,
             memory.said_before,
             memory.turn_before,
-            [owner or "" for _, owner in memory.scope],
+            [getattr(memory.scope, name) or "" for name in _OWNERS],
             memory.metadata,
             memory.quality,
         )
