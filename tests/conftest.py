@@ -1,5 +1,6 @@
 """What every test may use: a small embedding, a real Chroma server, a fixed moment."""
 
+import gc
 import hashlib
 import re
 import shutil
@@ -20,6 +21,13 @@ from hypothesis import settings
 # No example has a time limit: a busy machine is no failure.
 settings.register_profile("house", deadline=None)
 settings.load_profile("house")
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end, so it is never searched for garbage."""
+    gc.collect()
+    gc.freeze()
+
 
 ROOT = Path(__file__).parent.parent
 
