@@ -65,6 +65,13 @@ class WordsEmbedding:
         return (vector / np.linalg.norm(vector)).tolist()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def engine() -> Iterator[None]:
+    """Chroma's engine in memory runs on between tests: its start would take longer than most."""
+    with chromadb.EphemeralClient():
+        yield
+
+
 @pytest.fixture
 def words() -> WordsEmbedding:
     return WordsEmbedding()
