@@ -33,7 +33,7 @@ demo: $(READY)  ## load real conversations and ask them three questions
 	$(BIN)/python -m llamaindex_recall $(ASK) --user-id Emily "What makes me nervous?"
 
 test: $(READY)  ## the tests; no network
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 test-install: $(READY)  ## every extra on every one of PYTHONS, lowest and newest versions; fetches packages
 	RECALL_TEST_INSTALL=1 RECALL_PYTHONS="$(PYTHONS)" $(BIN)/python -m pytest tests/install
