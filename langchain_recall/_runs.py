@@ -12,8 +12,10 @@ from recall_stages.stage import Ask, AsyncAsk, Step, Within, WithinAsync
 from recall_stages.stage_runs import became, given
 
 
-def stage_runs(callbacks: CallbackManager) -> Within:
-    """Begin and end a run around every stage."""
+def stage_runs(callbacks: CallbackManager) -> Within | None:
+    """Begin and end a run around every stage; None where nobody listens."""
+    if not callbacks.handlers:
+        return None
 
     def within(step: Step, work: Callable[[Ask], Recall]) -> Recall:
         run = callbacks.on_chain_start(None, given(step), name=step.stage.called)
@@ -28,8 +30,10 @@ def stage_runs(callbacks: CallbackManager) -> Within:
     return within
 
 
-def stage_runs_async(callbacks: AsyncCallbackManager) -> WithinAsync:
+def stage_runs_async(callbacks: AsyncCallbackManager) -> WithinAsync | None:
     """The same without blocking the event loop."""
+    if not callbacks.handlers:
+        return None
 
     async def within(step: Step, work: Callable[[AsyncAsk], Awaitable[Recall]]) -> Recall:
         run = await callbacks.on_chain_start(None, given(step), name=step.stage.called)

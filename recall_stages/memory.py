@@ -39,6 +39,7 @@ TimeMatch = Literal["recorded", "event"]
 AwareTime = Annotated[datetime, BeforeValidator(parse_time)]
 
 _SCALARS = {str, bool, int, float}
+_SCORED = frozenset({"score", "trace"})
 _DAY = timedelta(days=1)
 # How many times as long as the range an event may be. With 8 a week is found by one of its days,
 # even the week in which the clocks go back; a year is not found by one of its months.
@@ -181,20 +182,18 @@ class Memory(Settings):
         """
         # A question makes some hundred memories and copies of them, and pydantic's model_construct
         # and model_copy took a third of its time; this does what they do.
-        memory = cls.__new__(cls)
-        object.__setattr__(memory, "__dict__", values)
-        object.__setattr__(memory, "__pydantic_fields_set__", given)
-        object.__setattr__(memory, "__pydantic_extra__", None)
-        object.__setattr__(memory, "__pydantic_private__", None)
+        memory, put = object.__new__(cls), object.__setattr__
+        put(memory, "__dict__", values)
+        put(memory, "__pydantic_fields_set__", given)
+        put(memory, "__pydantic_extra__", None)
+        put(memory, "__pydantic_private__", None)
         return memory
 
     def scored(self, score: float, **trace: float | str) -> Self:
         """A copy with another score, and the trace of how it came about."""
         values = {**self.__dict__, "score": score, "trace": {**self.trace, **trace}}
         given = self.model_fields_set
-        if not {"score", "trace"} <= given:
-            given = {*given, "score", "trace"}
-        return self.trusted(values, given)
+        return self.trusted(values, given if given >= _SCORED else given | _SCORED)
 
     def recorded(self, timezone: tzinfo | None) -> str:
         """When it was recorded, as the seed writes it; empty where that is not known.

@@ -77,7 +77,7 @@ class RecallConfig(Settings):
 
 
 def recall_with(
-    ask: Ask, within: Within, query: str, config: RecallConfig, options: CallOptions
+    ask: Ask, within: Within | None, query: str, config: RecallConfig, options: CallOptions
 ) -> tuple[Recall, Recall]:
     """What a question finds, and the same with what is said of it, in a face's way of asking."""
     store = config.source
@@ -87,7 +87,11 @@ def recall_with(
 
 
 async def arecall_with(
-    ask: AsyncAsk, within: WithinAsync, query: str, config: RecallConfig, options: CallOptions
+    ask: AsyncAsk,
+    within: WithinAsync | None,
+    query: str,
+    config: RecallConfig,
+    options: CallOptions,
 ) -> tuple[Recall, Recall]:
     """The same, without blocking the event loop."""
     store = config.source

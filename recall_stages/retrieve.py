@@ -43,7 +43,8 @@ class Retrieve(Stage):
             above 0 to 1; None = all are kept, equal texts too.
         mmr_lambda: Below 1, candidates that repeat better ones lose score (maximal marginal
             relevance): 1 = relevance alone, 0 = difference alone.
-        fetch_k: The size of the candidate pool; never less than four times k.
+        fetch_k: The size of the candidate pool; never less than four times k. Where the question
+            names a time, the pool holds as many again of that time.
         threshold_score: Similarity below which a memory is no candidate, 0 to 1. None = all are.
             What only its words found has no similarity, and is none either.
         require_time: Search only the time that the question names, where it names one.

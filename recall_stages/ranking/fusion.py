@@ -8,7 +8,8 @@ small differences, where a question is unlike everything (measured: worth 0.02 t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Literal
 
 from recall_stages.memory import Memory
@@ -35,13 +36,14 @@ def fuse_arms(
     its first arm found, and counts as that, unless the arm came back short and has shown all there
     is. Where one kind of arm found nothing, the other counts alone. A turn of a conversation whose
     reply is in the pool gets a fifth of the reply's share: what is answered shows what was said.
-    The two summands are left in the trace, as ``by_meaning`` and ``by_words``.
+    The two summands are left in the trace, as ``by_meaning`` and ``by_words``. No more than
+    ``limit`` of what the widest search found are kept, and as many of what each narrower one did.
 
     Args:
         semantic: Memories found by meaning, each with ``similarity`` in its trace, or else as its
             score; the widest search first.
         keyword: Memories found by words, each with ``keyword`` in its trace or as its score.
-        limit: How many each arm was asked for.
+        limit: How many each arm was asked for, and how many of two arms of one width are kept.
         weight: The share of meaning, 0 to 1.
         by: "scores" as above; "ranks" puts 61 / (60 + rank) in the place of both quotients, for
             scores that cannot be compared (reciprocal rank fusion).
@@ -71,15 +73,28 @@ def fuse_arms(
     replies = {
         each.turn_before: meaning.get(each.id, 0.0) for each in pool.values() if each.turn_before
     }
-    fused = [
-        _sum(
-            memory,
-            share * (meaning.get(row_id, 0.0) + _REPLY * replies.get(row_id, 0.0)),
-            (1 - share) * wording.get(row_id, 0.0),
+    scores = {
+        key: (
+            share * (meaning.get(key, 0.0) + _REPLY * replies.get(key, 0.0)),
+            (1 - share) * wording.get(key, 0.0),
         )
-        for row_id, memory in pool.items()
-    ]
-    return sorted(fused, key=lambda memory: (-(memory.score or 0.0), memory.id))
+        for key in pool
+    }
+    best = sorted(pool, key=lambda key: (-sum(scores[key]), key))
+    kept = {
+        key
+        for found in _found_by(semantic, keyword)
+        for key in list(filter(found.__contains__, best))[:limit]
+    }
+    return [_sum(pool[key], *scores[key]) for key in best if key in kept]
+
+
+def _found_by(
+    semantic: Sequence[Sequence[Memory]], keyword: Sequence[Sequence[Memory]]
+) -> Iterator[set[str]]:
+    """What was found in the whole, by meaning or by words; then what in the time asked about."""
+    for arms in zip_longest(semantic, keyword, fillvalue=()):
+        yield {memory.id for arm in arms for memory in arm}
 
 
 def _measured(memory: Memory, name: str) -> Memory:

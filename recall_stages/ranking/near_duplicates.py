@@ -104,12 +104,16 @@ def _rarest(texts: Sequence[Sequence[str]], threshold: float) -> Iterable[list[s
     """
     distinct = [set(words) for words in texts]
     counts = Counter(chain.from_iterable(distinct))
+    elsewhere = {word for word, count in counts.items() if count > 1}
     # Of n words at least n x threshold / (2 - threshold) stand in a text that shares enough.
     differing = (2 - 2 * threshold) / (2 - threshold)
     for words, each in zip(texts, distinct, strict=True):
-        shared = [(counts[word], word) for word in each if counts[word] > 1]
+        shared = each & elsewhere
         may_differ = int(differing * len(words) + _ROUNDING) - len(each) + len(shared)
-        yield [word for _, word in sorted(shared)[: may_differ + 1]] if may_differ >= 0 else []
+        if may_differ < 0:
+            yield []
+        else:
+            yield sorted(shared, key=lambda word: (counts[word], word))[: may_differ + 1]
 
 
 def _alike(one: Sequence[str], other: Sequence[str], threshold: float) -> bool:

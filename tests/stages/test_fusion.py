@@ -16,23 +16,41 @@ def arm(found: dict[str, float], name: str) -> list[Memory]:
     return sorted(memories, key=lambda memory: -(memory.score or 0))
 
 
-@given(scores, scores, fusions, st.floats(0, 1), st.integers(1, 10))
-def test_every_memory_is_there_once_scored_from_0_to_1_best_first(
+@given(scores, scores, fusions, st.floats(0, 1), st.integers(1, 20))
+def test_every_memory_is_there_once_scored_from_0_to_1_best_first_and_no_more_than_asked_for(
     similar, worded, by, weight, limit
 ) -> None:
     arms = arm(similar, "similarity"), arm(worded, "keyword")
     fused = fuse_arms([arms[0]], [arms[1]], limit=limit, weight=weight, by=by)
     found = [memory.score for memory in fused]
+    there = similar.keys() | worded.keys()
 
-    assert sorted(memory.id for memory in fused) == sorted(similar.keys() | worded.keys())
+    assert len({memory.id for memory in fused}) == len(fused) == min(limit, len(there))
+    assert {memory.id for memory in fused} <= there
     assert all(0 <= score <= 1 + 1e-9 for score in found)
     assert found == sorted(found, reverse=True)
+
+
+@given(scores, scores, scores, scores, st.integers(1, 8))
+def test_of_the_whole_and_of_the_time_asked_about_the_best_are_kept_each(
+    similar, worded, similar_then, worded_then, limit
+) -> None:
+    semantic = [arm(similar, "similarity"), arm(similar_then, "similarity")]
+    keyword = [arm(worded, "keyword"), arm(worded_then, "keyword")]
+    # Ranks do not depend on how many were asked for.
+    everything = [m.id for m in fuse_arms(semantic, keyword, limit=100, by="ranks")]
+    whole, then = similar.keys() | worded.keys(), similar_then.keys() | worded_then.keys()
+    best = {key for of in (whole, then) for key in [x for x in everything if x in of][:limit]}
+
+    kept = fuse_arms(semantic, keyword, limit=limit, by="ranks")
+
+    assert [memory.id for memory in kept] == [key for key in everything if key in best]
 
 
 @given(scores.filter(len), fusions)
 def test_one_kind_of_arm_alone_keeps_its_order(similar, by) -> None:
     found = arm(similar, "similarity")
-    fused = fuse_arms([found], [], limit=3, by=by)
+    fused = fuse_arms([found], [], limit=8, by=by)
 
     order = sorted(found, key=lambda memory: (-(memory.score or 0), memory.id))
     assert [memory.id for memory in fused] == [memory.id for memory in order]

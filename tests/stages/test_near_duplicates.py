@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recall_stages.letters import split_words
 from recall_stages.ranking import near_duplicates as room
 from recall_stages.ranking.near_duplicates import near_duplicates
 
@@ -100,3 +101,8 @@ def test_the_work_grows_with_the_texts_and_not_with_their_square(monkeypatch) ->
 
     assert near_duplicates(texts, 0.95) == list(range(500))
     assert 500 <= compared <= 24 * 500  # of 124,750 pairs
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_words_are_the_same_whatever_else_is_in_the_text(text) -> None:
+    assert split_words(text) == split_words(f"{text} 年")[:-1]
