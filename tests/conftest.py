@@ -23,6 +23,11 @@ settings.register_profile("house", deadline=None)
 settings.load_profile("house")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The slow ones first: at the end no worker waits for what another has just begun."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 def pytest_collection_finish() -> None:
     """What was imported and collected stays to the end, so it is never searched for garbage."""
     gc.collect()

@@ -15,6 +15,7 @@ import pytest
 
 from benchmarks.footprint import required
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parent.parent.parent
 
 USE = {
