@@ -12,6 +12,7 @@ retriever, with its defaults but for the part that is off:
 - ``time window``: the time that a question names is not read.
 - ``event time``: the times that memories tell of are not read.
 - ``type``, ``author``: neither kind nor speaker of a memory counts.
+- ``session``: what else was said in its session does not count.
 - ``duplicates``: copies and near-copies stay.
 """
 
@@ -62,6 +63,7 @@ PARTS: dict[str, Part] = {
     "event time": {"store": {"event_times": False}},
     "type": _fused(fuse_ratio_dict={}),
     "author": _fused(fuse_author_ratio=1.0, fuse_role_ratio_dict={}),
+    "session": _fused(fuse_session_share=0.0),
     "duplicates": {"settings": {"duplicate_threshold": None}},
 }
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta, tzinfo
+from math import prod
 
 from pydantic import Field
 
 from recall_stages.memory import Memory, Query
 from recall_stages.ranking.authors import asks_about
 from recall_stages.ranking.relevance import relevances, was_ranked
+from recall_stages.ranking.sessions import session_ratios
 from recall_stages.stage import RankStage, Recall
 from recall_stages.time_stamp import stamped, stamped_ranges
 from recall_stages.timeline import TimeRange, half_life_weight
@@ -20,7 +22,7 @@ _SOFT_HALF_LIFE = timedelta(days=14)  # what "recently" prefers: a fortnight old
 
 
 class FuseRerank(RankStage):
-    """Rank memories by relevance x type x author x time (seed operation FuseRerankOp).
+    """Rank memories by relevance x type x author x session x time (seed operation FuseRerankOp).
 
     Relevance is the score a memory comes with, between 0 and 1; scores on another scale are
     divided by the best one, and memories without any get one from their place. A memory of which
@@ -30,7 +32,8 @@ class FuseRerank(RankStage):
     / the best of all), so that a range which was misremembered or misread pulls up nothing that is
     beside the point. A question that names somebody is about what they said, so their memories
     are preferred; what an assistant said counts less, since its answers repeat the words of every
-    question at length and tell little about the asker. Running the stage twice changes nothing.
+    question at length and tell little about the asker. A turn counts more where another turn of its
+    conversation answers. Running the stage twice changes nothing.
 
     Args:
         fuse_score_threshold: Memories that reach it neither before nor after fusing are dropped.
@@ -39,6 +42,8 @@ class FuseRerank(RankStage):
             preference.
         fuse_role_ratio_dict: How much what each role of a chat said counts, by author in lower
             case; others count 1.
+        fuse_session_share: How much of the worth of the best other turn of its session is added to
+            that of a turn, 0 to 1; a pause of an hour ends a session. 0 = each counts for itself.
         fuse_time_ratio: How much a memory from the time asked about counts; 1 = no preference.
         top_n: How many to keep. Left alone inside a retriever, it never keeps fewer than its k.
         show_time: Begin each content with the time it was recorded, for readers that see nothing
@@ -67,6 +72,7 @@ class FuseRerank(RankStage):
     fuse_role_ratio_dict: dict[str, float] = Field(
         default_factory=lambda: {"assistant": 0.6, "ai": 0.6}
     )
+    fuse_session_share: float = Field(0.15, ge=0, le=1)
     fuse_time_ratio: float = Field(2.0, gt=0)
     show_time: bool = False
 
@@ -76,18 +82,12 @@ class FuseRerank(RankStage):
         ranges = recall.query.time_ranges or stamped_ranges(memories)
         before = relevances(memories, _BY)
         trust = _trust(memories, before, ranges)
-        authors = {
-            author: self._author_ratio(author, recall.query)
-            for author in {memory.author for memory in memories}
-        }
+        ratios = self._ratios(memories, before, recall.query)
         fused = [
             self._fuse(
-                memory,
-                relevance,
-                authors[memory.author],
-                self._time_trace(memory, recall.query, ranges, trust),
+                memory, relevance, own, self._time_trace(memory, recall.query, ranges, trust)
             )
-            for memory, relevance in zip(memories, before, strict=True)
+            for memory, relevance, own in zip(memories, before, ratios, strict=True)
         ]
         kept = [memory for memory in fused if self._worth_keeping(memory)]
         kept.sort(key=lambda memory: -(memory.score or 0.0))
@@ -98,12 +98,39 @@ class FuseRerank(RankStage):
         return replace(recall, memories=ranked)
 
     def _fuse(
-        self, memory: Memory, relevance: float, author_ratio: float, time: Mapping[str, float | str]
+        self,
+        memory: Memory,
+        relevance: float,
+        ratios: Mapping[str, float],
+        time: Mapping[str, float | str],
     ) -> Memory:
-        type_ratio = self.fuse_ratio_dict.get(memory.memory_type, 1.0)
-        fused = relevance * type_ratio * author_ratio * float(time["time_ratio"])
-        ratios = {"type_ratio": type_ratio, "author_ratio": author_ratio, **time}
-        return memory.scored(fused, relevance=relevance, **ratios, **{_BY: fused})
+        fused = relevance * prod(ratios.values()) * float(time["time_ratio"])
+        return memory.scored(fused, relevance=relevance, **ratios, **time, **{_BY: fused})
+
+    def _ratios(
+        self, memories: Sequence[Memory], before: Sequence[float], query: Query
+    ) -> list[dict[str, float]]:
+        """The ratios of each memory but that of time, by the names they have in the trace."""
+        authors = {
+            author: self._author_ratio(author, query)
+            for author in {memory.author for memory in memories}
+        }
+        ratios = [
+            {
+                "type_ratio": self.fuse_ratio_dict.get(memory.memory_type, 1.0),
+                "author_ratio": authors[memory.author],
+            }
+            for memory in memories
+        ]
+        worth = [
+            relevance * prod(own.values()) for relevance, own in zip(before, ratios, strict=True)
+        ]
+        sessions = session_ratios(memories, worth, self.fuse_session_share)
+        for memory, own, ratio in zip(memories, ratios, sessions, strict=True):
+            # Fused before, what spoke for it may have been cut: take what was found then.
+            again = was_ranked(memory, _BY) and "session_ratio" in memory.trace
+            own["session_ratio"] = float(memory.trace["session_ratio"]) if again else ratio
+        return ratios
 
     def _author_ratio(self, author: str, query: Query) -> float:
         named = asks_about(query.text, author)
@@ -133,9 +160,9 @@ class FuseRerank(RankStage):
     def _worth_keeping(self, memory: Memory) -> bool:
         # Weights may rescue a memory, never condemn it: the seed's threshold is on the relevance,
         # yet "what happened yesterday?" is barely similar to anything that happened yesterday.
-        return (
-            max(float(memory.trace["relevance"]), memory.score or 0.0) >= self.fuse_score_threshold
-        )
+        # What others said rescues none: the rest of a session would come with what answers.
+        alone = (memory.score or 0.0) / float(memory.trace["session_ratio"])
+        return max(float(memory.trace["relevance"]), alone) >= self.fuse_score_threshold
 
 
 def _trust(

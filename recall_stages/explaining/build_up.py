@@ -16,7 +16,17 @@ from typing import Literal
 from recall_stages.memory import Memory
 
 Kind = Literal[
-    "meaning", "words", "relevance", "model", "later", "type", "author", "time", "age", "stale"
+    "meaning",
+    "words",
+    "relevance",
+    "model",
+    "later",
+    "type",
+    "author",
+    "session",
+    "time",
+    "age",
+    "stale",
 ]
 
 _Factor = tuple[Kind, float, str]
@@ -126,11 +136,12 @@ def _multiplied(
 
 def _factors(memory: Memory, name: str) -> Iterator[_Factor]:
     if name == "fused":
-        kind, author, time = (
-            _number(memory, f"{each}_ratio", 1.0) for each in ("type", "author", "time")
+        kind, author, session, time = (
+            _number(memory, f"{each}_ratio", 1.0) for each in ("type", "author", "session", "time")
         )
         yield "type", kind, f"x {kind:g} {memory.memory_type}"
         yield "author", author, f"x {author:g} said by {memory.author}"
+        yield "session", session, f"x {session:.2g} for the rest of its session"
         yield "time", time, f"x {time:.2g} {memory.trace.get('time_match', '')} in time"
     elif name == "decayed":
         decay = _number(memory, "decay", 1.0)

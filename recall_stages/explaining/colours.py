@@ -15,6 +15,7 @@ COLOURS: dict[Kind, str] = {
     "later": "#0072B2",
     "type": "#009E73",
     "author": "#CC79A7",
+    "session": "#CC79A7",
     "time": "#E69F00",
     "age": "#D55E00",
     "stale": "#D55E00",

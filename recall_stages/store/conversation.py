@@ -16,10 +16,10 @@ from datetime import datetime, timedelta
 from recall_stages.errors import MemoryFormatError, StoreError
 from recall_stages.letters import CJK
 from recall_stages.memory import Memory, Scope
+from recall_stages.ranking.sessions import PAUSE
 from recall_stages.store.messages import read_turn
 from recall_stages.store.rows import index_text
 
-_PAUSE = timedelta(hours=1)  # after a longer one, a turn is not about the one before it
 # Words of the turn before. Measured on LoCoMo and BEAM together: with 10 fewer turns are found; so
 # they are with the whole turn, where that is a long reply.
 _KEPT = 20
@@ -116,7 +116,7 @@ def _linked(turns: Sequence[Memory], before: Memory | None) -> list[Memory]:
 def _goes_on(before: Memory, turn: Memory) -> bool:
     if before.created_at is None or turn.created_at is None or before.scope != turn.scope:
         return False
-    return abs(turn.created_at - before.created_at) < _PAUSE
+    return abs(turn.created_at - before.created_at) < PAUSE
 
 
 def _end_of(text: str) -> str:

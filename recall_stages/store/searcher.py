@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from recall_stages.memory import Memory
 from recall_stages.stage import Search
+from recall_stages.store.graph import Graph
 from recall_stages.store.index import Index
 from recall_stages.store.mirror import Mirror
 from recall_stages.store.planner import Conditions, neighbours, routes
@@ -39,33 +40,51 @@ class Searcher:
         if searches:
             by_words = any(search.method == "keyword" for search in searches)
             self._mirror.refresh(build=by_words)
+        readers = self._readers(searches)
+        graphs = {text: Graph(self._index, vector) for text, vector in vectors.items()}
         answers: dict[int, list[Memory]] = {}
-        readers: dict[str, Reader] = {}
         similar: dict[str, float] = {}
-        # Those by meaning first: what they find comes with a similarity.
-        for place, search in sorted(enumerate(searches), key=lambda x: x[1].method, reverse=True):
-            where = self._index.filter_where(search)
-            reader = readers.setdefault(repr(where), Reader(self._index, self._mirror, where))
-            if search.method == "semantic":
-                answers[place] = self._nearest(vectors[search.text], search, reader)
-                reader.take(answers[place])
-                similar |= {each.id: each.score or 0.0 for each in answers[place]}
-            else:
-                answers[place] = self._worded(search, reader, similar)
+        # Those by meaning first: what they find comes with a similarity. Of these the one that
+        # looks furthest, which may see what the others look for.
+        for place, given in self._furthest_first(searches, readers):
+            search, reader = searches[place], readers[place]
+            answers[place] = self._nearest(graphs[search.text], search, given, reader)
+            reader.take(answers[place])
+            similar |= {each.id: each.score or 0.0 for each in answers[place]}
+        for place, search in enumerate(searches):
+            if search.method == "keyword":
+                answers[place] = self._worded(search, readers[place], similar)
         return [answers[place] for place in range(len(searches))]
+
+    def _readers(self, searches: Sequence[Search]) -> list[Reader]:
+        """A reader for each search; those with one filter have one together."""
+        wheres = [self._index.filter_where(search) for search in searches]
+        readers = {repr(where): Reader(self._index, self._mirror, where) for where in wheres}
+        return [readers[repr(where)] for where in wheres]
 
     # -- by meaning -------------------------------------------------------------------------------
 
-    def _nearest(self, vector: NDArray[np.float32], search: Search, reader: Reader) -> list[Memory]:
-        given = self._conditions(search, reader)
+    def _furthest_first(
+        self, searches: Sequence[Search], readers: Sequence[Reader]
+    ) -> list[tuple[int, Conditions]]:
+        given = [
+            (place, self._conditions(search, reader))
+            for place, (search, reader) in enumerate(zip(searches, readers, strict=True))
+            if search.method == "semantic"
+        ]
+        return sorted(given, key=lambda each: -neighbours(each[1]))
+
+    def _nearest(
+        self, graph: Graph, search: Search, given: Conditions, reader: Reader
+    ) -> list[Memory]:
         found: list[Memory] = []
         for route in routes(given):
             if route == "graph":
-                found = self._by_graph(vector, search, neighbours(given), reader)
+                found = self._by_graph(graph, search, neighbours(given), reader)
             elif route == "rows":
-                found = self._by_rows(vector, search, reader)
+                found = self._by_rows(graph.vector, search, reader)
             else:
-                found = self._index.nearest(vector, search)
+                found = self._index.nearest(graph.vector, search)
             if len(found) >= search.limit:
                 break
         return found
@@ -78,14 +97,8 @@ class Searcher:
         matching, unread = self._mirror.survey(search.scope, search.within)
         return Conditions(search.limit, len(self._mirror), matching, unread)
 
-    def _by_graph(
-        self,
-        vector: NDArray[np.float32],
-        search: Search,
-        nearest: int,
-        reader: Reader,
-    ) -> list[Memory]:
-        found = self._index.neighbours(vector, nearest)
+    def _by_graph(self, graph: Graph, search: Search, nearest: int, reader: Reader) -> list[Memory]:
+        found = graph.nearest(nearest)
         if nearest > search.limit:  # more than are wanted, because there are conditions
             found = self._mirror.fitting(found, search.scope, search.within)
         return _with_similarity(_looked_at(found, search, reader))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from store.kit import SmallEmbedding, ids
 from recall_stages.memory import Memory, Scope
 from recall_stages.stage import Search
 from recall_stages.store import RecallStore, planner, searcher
+from recall_stages.store.index import Index, Similar
 from recall_stages.store.minilm import MiniLM
 from recall_stages.timeline import TimeRange
 
@@ -114,13 +115,31 @@ def test_a_forced_way_finds_what_exact_search_finds(
     holds()
 
 
-def test_the_way_chosen_finds_it_too(filled: RecallStore) -> None:
-    @given(searches())
+def test_the_way_chosen_finds_it_too_for_several_searches_at_once(filled: RecallStore) -> None:
+    @given(st.lists(searches(), min_size=1, max_size=4))
     @settings(deadline=None, max_examples=60)
-    def holds(search: Search) -> None:
-        assert ids(filled.find([search])[0]) == exact(search)
+    def holds(asked: list[Search]) -> None:
+        assert list(map(ids, filled.find(asked))) == [exact(search) for search in asked]
 
     holds()
+
+
+def test_a_question_and_its_time_take_one_look_at_the_graph(
+    filled: RecallStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int] = []
+    neighbours = Index.neighbours
+
+    def counted(index: Index, vector: Any, limit: int) -> list[Similar]:
+        looks.append(limit)
+        return neighbours(index, vector, limit)
+
+    monkeypatch.setattr(Index, "neighbours", counted)
+    monkeypatch.setattr(searcher, "routes", lambda _: ["graph", "where"])
+    whole = Search("tea", 5)
+    then = replace(whole, within=(TimeRange(FIRST, FIRST + timedelta(days=200), "day"),))
+    assert [ids(found) for found in filled.find([whole, then])] == [exact(whole), exact(then)]
+    assert len(looks) == 1
 
 
 def test_every_way_is_chosen_where_it_is_the_cheapest() -> None:

@@ -1,0 +1,131 @@
+"""FuseRerank, sessions: a turn counts more where another turn of its conversation answers."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from recall_stages.explaining.build_up import build_up
+from recall_stages.fuse_rerank import FuseRerank
+from recall_stages.memory import Memory, Query, Scope
+from recall_stages.stage import Recall
+from recall_stages.timeline import TimeRange
+
+NOON = datetime(2024, 3, 5, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+def turn(said: str, score: float, at: datetime | None = NOON, **fields: object) -> Memory:
+    given = {"memory_type": "conversation", "created_at": at, **fields}
+    return Memory(content=said, id=said, score=score, **given)
+
+
+def fused(*told: Memory, stage: FuseRerank | None = None, ranges=(), text="x") -> list[Memory]:
+    query = Query(text=text, reference_time=NOON + 30 * DAY, time_ranges=ranges)
+    return list((stage or FuseRerank(top_n=50)).apply(Recall(query, told)).memories)
+
+
+def order(*told: Memory, **how: object) -> list[str]:
+    return [memory.id for memory in fused(*told, **how)]
+
+
+def ratios(*told: Memory) -> dict[str, float]:
+    return {each.id: each.trace["session_ratio"] for each in fused(*told)}
+
+
+ANSWER = turn("answer", 0.9)
+
+
+def test_what_was_said_beside_an_answer_comes_before_its_equal_from_elsewhere() -> None:
+    beside = turn("beside", 0.4, NOON + timedelta(minutes=10))
+    elsewhere = turn("elsewhere", 0.42, NOON - 7 * DAY)
+
+    assert order(elsewhere, beside, ANSWER) == ["answer", "beside", "elsewhere"]
+
+
+def test_a_share_of_the_best_other_turn_is_added() -> None:
+    beside = turn("beside", 0.4)
+
+    [first, second] = fused(ANSWER, beside)
+
+    assert first.score == pytest.approx(0.5 * (0.9 + 0.15 * 0.4))
+    assert second.score == pytest.approx(0.5 * (0.4 + 0.15 * 0.9))
+
+
+def test_it_can_be_switched_off() -> None:
+    alone = FuseRerank(fuse_session_share=0)
+    beside, elsewhere = turn("beside", 0.4), turn("elsewhere", 0.42, NOON - 7 * DAY)
+
+    assert order(elsewhere, beside, ANSWER, stage=alone) == ["answer", "elsewhere", "beside"]
+
+
+def test_what_is_clearly_better_stays_before_what_was_said_beside_an_answer() -> None:
+    better = turn("better", 0.7, NOON - 7 * DAY)
+
+    assert order(ANSWER, turn("beside", 0.4), better) == ["answer", "better", "beside"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        turn("after a pause", 0.4, NOON + timedelta(hours=1)),
+        turn("before a pause", 0.4, NOON - timedelta(hours=1)),
+        turn("at no known time", 0.4, None),
+        turn("of another user", 0.4, scope=Scope(user_id="bob")),
+        turn("of another session", 0.4, scope=Scope(session_id="2")),
+        turn("a note", 0.4, memory_type="observation"),
+    ],
+    ids=lambda memory: memory.id,
+)
+def test_what_was_not_said_in_its_session_gains_nothing(other: Memory) -> None:
+    assert ratios(ANSWER, other) == {"answer": 1, other.id: 1}
+
+
+def test_a_session_goes_on_as_long_as_no_pause_is_made() -> None:
+    every_half_hour = [turn(str(n), 0.4, NOON + n * timedelta(minutes=30)) for n in range(1, 9)]
+
+    assert all(ratio > 1 for ratio in ratios(ANSWER, *every_half_hour).values())
+
+
+def test_what_a_model_judged_counts_as_it_was_judged() -> None:
+    judged = [turn("yes", 0.0).scored(0.9, semantic=0.9), turn("no", 0.0).scored(0.2, semantic=0.2)]
+
+    assert ratios(*judged) == {"yes": 1, "no": 1}
+
+
+def test_what_was_said_by_whom_the_question_does_not_mean_speaks_less() -> None:
+    by_ann = turn("by Ann", 0.5, author="Ann")
+    beside = turn("beside", 0.3)
+    by_bob = turn("by Bob", 0.5, NOON - 7 * DAY, author="Bob")
+    beside_bob = turn("beside Bob", 0.3, NOON - 7 * DAY)
+
+    found = order(beside_bob, by_bob, beside, by_ann, text="What does Ann like?")
+
+    assert found == ["by Ann", "by Bob", "beside", "beside Bob"]
+
+
+def test_the_rest_of_a_session_does_not_come_with_what_answers() -> None:
+    beside_the_point = turn("beside the point", 0.05)
+
+    assert order(turn("answer", 1.0), beside_the_point) == ["answer"]
+
+
+def test_fused_again_after_a_cut_nothing_changes() -> None:
+    told = [ANSWER, turn("beside", 0.4), turn("elsewhere", 0.42, NOON - 7 * DAY)]
+    cut = fused(*told, stage=FuseRerank(top_n=2))
+
+    assert fused(cut[1]) == [cut[1]]
+
+
+def test_the_time_asked_about_counts_for_all_of_it() -> None:
+    range_ = TimeRange(NOON, NOON + DAY, "day", text="that day")
+
+    [first, second] = fused(ANSWER, turn("beside", 0.4), ranges=(range_,))
+
+    assert first.score == pytest.approx(2 * 0.5 * (0.9 + 0.15 * 0.4))
+    assert second.score == pytest.approx(2 * 0.5 * (0.4 + 0.15 * 0.9))
+
+
+def test_an_explanation_tells_of_it() -> None:
+    [_, beside] = fused(ANSWER, turn("beside", 0.4))
+
+    assert "x 1.3 for the rest of its session" in [each.told for each in build_up(beside).steps]
