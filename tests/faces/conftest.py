@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from conftest import WordsEmbedding
 from faces import postgres as server
 from faces.adapters import FACES, Face
 from tenacity import wait_none
@@ -70,8 +71,35 @@ def face(request: pytest.FixtureRequest) -> Face:
     return request.param
 
 
+@pytest.fixture(scope="module")
+def filled() -> Iterator[tuple[RecallStore, WordsEmbedding]]:
+    embedding = WordsEmbedding()
+    with RecallStore(embedding=embedding) as opened:
+        opened.add(MEMORIES)
+        yield opened, embedding
+
+
 @pytest.fixture
-def store(words: object) -> Iterator[RecallStore]:
+def words(filled: tuple[RecallStore, WordsEmbedding]) -> WordsEmbedding:
+    embedding = filled[1]
+    embedding.queries.clear()
+    return embedding
+
+
+@pytest.fixture
+def store(
+    filled: tuple[RecallStore, WordsEmbedding], words: WordsEmbedding
+) -> Iterator[RecallStore]:
+    """The memories, to be searched: a module's tests share it, so none may change it."""
+    opened = filled[0]
+    before = list(opened.memories())
+    yield opened
+    assert list(opened.memories()) == before, "a test that changes memories takes `own_store`"
+
+
+@pytest.fixture
+def own_store(words: WordsEmbedding) -> Iterator[RecallStore]:
+    """The same memories for one test alone, which may change them."""
     with RecallStore(embedding=words) as opened:
         opened.add(MEMORIES)
         yield opened

@@ -1,15 +1,15 @@
-"""Models that raise, hang or fail half-way; calls that are cancelled; many calls at once."""
+"""Models that fail half-way, answer in odd forms, or are asked many times at once."""
 
 import asyncio
 import json
 import re
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from faces.adapters import Face, Found, ScriptedChat, ScriptedLLM, _document, _node
+from faces.slow_models import GIVEN, all_judged
 from langchain_core.language_models import FakeListLLM
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -19,19 +19,6 @@ from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole
 from recall_stages.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"
-GIVEN = [
-    Found(str(n), f"The dentist said {n}.", score, {})
-    for n, score in enumerate([0.9, 0.8, 0.6, 0.4, 0.2])
-]
-
-
-def all_judged(prompt: str) -> str:
-    """The last memory of a window is the best: a ranking, a text and points in one reply."""
-    numbers = range(1, prompt.count("<memory ") + 1)
-    contents = [each.split("\n")[1] for each in prompt.split("<memory ")[1:]]
-    told = [{"text": text, "memories": [n]} for n, text in zip(numbers, contents, strict=True)]
-    scores = [{"memory": n, "score": n / 10} for n in numbers]
-    return json.dumps({"scores": scores, "ranking": scores, "sentences": told, "points": told})
 
 
 def failing_on(marker: str, then: Callable[[], Any]) -> Callable[[str], str]:
@@ -97,102 +84,6 @@ def test_windows_are_asked_at_the_same_time(face: Face) -> None:
     assert "recall_degraded" not in found[0].metadata
 
 
-class SlowChat(ScriptedChat):
-    """A LangChain model that takes its time, but for prompts that hold ``quick``."""
-
-    seconds: float = 30
-    quick: str = "never"
-    under_way: list[str] = []  # noqa: RUF012 - pydantic copies it
-
-    async def _agenerate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatResult:
-        prompt = str(messages[-1].content)
-        if self.quick not in prompt:
-            self.under_way.append("begun")
-            await asyncio.sleep(self.seconds)
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(all_judged(prompt)))])
-
-    def _generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatResult:
-        prompt = str(messages[-1].content)
-        if self.quick not in prompt:
-            time.sleep(self.seconds)
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(all_judged(prompt)))])
-
-
-class SlowLLM(ScriptedLLM):
-    """The same for LlamaIndex."""
-
-    seconds: float = 30
-    quick: str = "never"
-    under_way: list[str] = []  # noqa: RUF012 - pydantic copies it
-
-    async def achat(self, messages: Any, **kwargs: Any) -> ChatResponse:
-        prompt = str(messages[-1].content)
-        if self.quick not in prompt:
-            self.under_way.append("begun")
-            await asyncio.sleep(self.seconds)
-        return _response(all_judged(prompt))
-
-    def chat(self, messages: Any, **kwargs: Any) -> ChatResponse:
-        prompt = str(messages[-1].content)
-        if self.quick not in prompt:
-            time.sleep(self.seconds)
-        return _response(all_judged(prompt))
-
-
-def _response(text: str) -> ChatResponse:
-    return ChatResponse(message=ChatMessage(role=MessageRole.ASSISTANT, content=text))
-
-
-def _slow(face: Face, **settings: Any) -> Any:
-    return (SlowChat if face.is_langchain else SlowLLM)(replies=[], **settings)
-
-
-@pytest.mark.parametrize("stage", ["SemanticRank", "RerankMemory", "RewriteMemory", "Reflect"])
-def test_a_model_that_hangs_costs_the_timeout_and_no_memory(face: Face, stage: str) -> None:
-    made = getattr(face, stage)(llm=_slow(face, seconds=5), timeout_s=0.2)
-    plain = face.refine(getattr(face, stage)(), GIVEN, "the dentist")
-
-    begun = time.perf_counter()
-    found = face.refine(made, GIVEN, "the dentist")
-    took = time.perf_counter() - begun
-
-    assert took < 4
-    assert [(each.content, each.score) for each in found] == [(e.content, e.score) for e in plain]
-    assert found[0].metadata["recall_degraded"] == (
-        f"{stage}: TimeoutError: no answer within 0.2 s"
-    )
-
-
-def test_a_window_that_hangs_costs_itself_alone(face: Face) -> None:
-    model = _slow(face, seconds=5, quick="said 0.")
-    stage = face.SemanticRank(llm=model, timeout_s=1, window=3)
-
-    found = face.refine(stage, GIVEN, "the dentist")
-
-    assert {e.id for e in found if e.metadata["recall_semantic"] == "not judged"} == {"3", "4"}
-    assert "1 of 2 prompts failed: TimeoutError" in found[0].metadata["recall_degraded"]
-
-
-def test_cancelling_a_question_leaves_no_task(store: RecallStore, face: Face) -> None:
-    model = _slow(face)
-    retriever = face.personal_memory_retriever(store, model, timestamp=NOW)
-    retriever.stages[1].window = 2
-
-    async def cancel() -> set[Any]:
-        call = retriever.ainvoke if face.is_langchain else retriever.aretrieve
-        task = asyncio.create_task(call("the dentist"))
-        async with asyncio.timeout(20):
-            while len(model.under_way) < 3:
-                await asyncio.sleep(0.01)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        await asyncio.sleep(0)
-        return asyncio.all_tasks() - {asyncio.current_task()}
-
-    assert asyncio.run(cancel()) == set()
-
-
 def test_sync_async_and_batch_agree(store: RecallStore, face: Face) -> None:
     questions = ["the dentist last Tuesday", "green tea", "the wedding"]
 
@@ -222,45 +113,6 @@ def _comparable(answers: list[list[Found]]) -> list[list[Any]]:
         ]
         for found in answers
     ]
-
-
-def test_a_deadline_ends_the_waiting_and_what_is_ranked_by_then_is_returned(
-    store: RecallStore, face: Face
-) -> None:
-    """The first stage has its answer; the second is cut short; the third is not asked at all."""
-    model = _slow(face, seconds=5, quick="<memory")  # in every prompt
-    slow = _slow(face, seconds=5)
-    stages = [
-        face.SemanticRank(llm=model),
-        face.RerankMemory(llm=slow),
-        face.RewriteMemory(llm=slow),
-    ]
-    retriever = face.RecallRetriever(store=store, stages=stages, timestamp=NOW, deadline_s=1)
-
-    begun = time.perf_counter()
-    [told] = face.ask(retriever, "the dentist")
-    took = time.perf_counter() - begun
-
-    assert took < 4
-    rerank, rewrite = told.metadata["recall_degraded"].split("; ")
-    assert rerank.startswith("RerankMemory: TimeoutError: no answer within")
-    assert rewrite == "RewriteMemory: TimeoutError: the 1 s for the question are over"
-    assert told.content.startswith("Memory 1 :")
-    assert [each.split(":")[0] for each in told.metadata["recall_usage"].split("; ")] == [
-        "SemanticRank",
-        "RerankMemory",
-    ]
-
-
-def test_a_deadline_may_be_set_for_a_call(store: RecallStore, face: Face) -> None:
-    retriever = face.personal_memory_retriever(store, _slow(face, seconds=5), timestamp=NOW)
-
-    found = face.ask(retriever, "the dentist", deadline_s=0.3)
-
-    assert len(found) == 5
-    assert "TimeoutError" in found[0].metadata["recall_degraded"]
-    with pytest.raises(ValueError, match="greater than 0"):
-        face.ask(retriever, "the dentist", deadline_s=0)
 
 
 def test_what_a_model_cost_stands_in_the_trace(face: Face) -> None:

@@ -87,11 +87,11 @@ async def test_a_dated_question_is_answered_from_the_memory_block(store: RecallS
 
 
 async def test_tool_and_block_together_and_the_next_session_knows(
-    store: RecallStore, words: Any
+    own_store: RecallStore, words: Any
 ) -> None:
     model = Scripted()
-    before = store.count()
-    retriever = retriever_of(store)
+    before = own_store.count()
+    retriever = retriever_of(own_store)
     block = RecallMemoryBlock(retriever=retriever)
     agent = FunctionAgent(tools=[create_recall_tool(retriever)], llm=model.llm)
     friday = Memory.from_defaults(session_id="friday", memory_blocks=[block])
@@ -105,11 +105,11 @@ async def test_tool_and_block_together_and_the_next_session_knows(
     assert words.queries == ["What did the dentist do?"] * 2
 
     await block.aflush(friday)
-    assert store.count() == before + 2  # the question and the answer; no call and no result
+    assert own_store.count() == before + 2  # the question and the answer; no call and no result
     saturday = Memory.from_defaults(session_id="saturday", memory_blocks=[block])
     seen = await saturday.aget(input="What did I ask about the dentist?")
     assert QUESTION in str(seen[0].content)
-    bobs = RecallMemoryBlock(retriever=retriever_of(store, "bob"))
+    bobs = RecallMemoryBlock(retriever=retriever_of(own_store, "bob"))
     assert QUESTION not in await bobs.aget([ChatMessage("What did I ask about the dentist?")])
 
 

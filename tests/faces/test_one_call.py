@@ -66,18 +66,18 @@ def test_without_a_model_the_first_sentences_are_the_reflection(
     )
 
 
-def test_a_reflection_is_verified_and_stored(store: RecallStore, face: Face) -> None:
+def test_a_reflection_is_verified_and_stored(own_store: RecallStore, face: Face) -> None:
     reflector = face.Reflect(llm=face.model(REPLY.replace("Ann is afraid", "She is afraid")))
     config = face.RecallConfig(
-        source=store, generate_reflection=True, reflector=reflector, store_reflections=True
+        source=own_store, generate_reflection=True, reflector=reflector, store_reflections=True
     )
-    before = store.count()
+    before = own_store.count()
 
     found, reflection = recall(face, "dentist", config, timestamp=NOW)
 
     assert reflection.content == "She is afraid of the dentist. [1]"
     assert found[0].id == "fear"
-    assert store.count() == before + 1
+    assert own_store.count() == before + 1
     assert reflector.store_reflections is False
 
 

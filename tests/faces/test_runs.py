@@ -8,7 +8,7 @@ import pytest
 from faces.adapters import FACES, Face, _document
 from faces.conftest import MEMORIES
 from faces.listening import Callbacks, Events, Runs, listening
-from faces.test_failing_models import GIVEN, _slow, all_judged
+from faces.slow_models import GIVEN, all_judged, slow_model
 from langchain_core.runnables import RunnableLambda
 from llama_index.core.instrumentation import get_dispatcher
 
@@ -110,7 +110,7 @@ def test_the_run_of_a_stage_that_raises_ends_with_its_error(store: RecallStore, 
 
 @pytest.mark.parametrize("face", [each for each in FACES if each.is_async], ids=str)
 def test_the_runs_of_a_question_that_is_cancelled_end(store: RecallStore, face: Face) -> None:
-    model = _slow(face)
+    model = slow_model(face)
     retriever = face.personal_memory_retriever(store, model, timestamp=NOW)
 
     async def cancel(config: dict[str, Any]) -> None:
@@ -135,7 +135,7 @@ def test_the_runs_of_a_question_that_is_cancelled_end(store: RecallStore, face: 
 def test_questions_at_the_same_time_do_not_get_into_each_others_runs(
     store: RecallStore, face: Face
 ) -> None:
-    retriever = face.personal_memory_retriever(store, _slow(face, seconds=0.05), timestamp=NOW)
+    retriever = face.personal_memory_retriever(store, slow_model(face, seconds=0.05), timestamp=NOW)
     questions = [f"the dentist number {n}" for n in range(6)]
 
     async def together(config: dict[str, Any]) -> None:

@@ -155,18 +155,18 @@ def reflecting(face: Face, store: RecallStore, model: Any, **settings: Any) -> A
 
 
 def test_a_reflection_is_stored_once_with_its_question_and_sources(
-    store: RecallStore, face: Face
+    own_store: RecallStore, face: Face
 ) -> None:
-    before = store.count()
-    retriever = reflecting(face, store, face.model(POINTS))
+    before = own_store.count()
+    retriever = reflecting(face, own_store, face.model(POINTS))
 
     for _ in range(2):
         [told] = face.ask(retriever, "the dentist moved")
 
     assert told.content == "- The dentist moved and Ann is afraid. [1, 2, 3, 4]"
     assert "1 sentence(s) left out" in told.metadata["recall_degraded"]
-    assert store.count() == before + 1
-    [stored] = [m for m in _all(store) if m.memory_type == "reflection"]
+    assert own_store.count() == before + 1
+    [stored] = [m for m in _all(own_store) if m.memory_type == "reflection"]
     assert stored.content == "The dentist moved and Ann is afraid."
     assert stored.metadata["query"] == "the dentist moved"
     assert set(stored.metadata["source_ids"]) == {"moved", "filling", "fear", "tea"}
@@ -180,9 +180,9 @@ def _all(store: RecallStore) -> list[Any]:
     return store.find([Search("the dentist moved", limit=100)])[0]
 
 
-def test_reflections_never_feed_reflections(store: RecallStore, face: Face) -> None:
+def test_reflections_never_feed_reflections(own_store: RecallStore, face: Face) -> None:
     model = face.model(POINTS)
-    retriever = reflecting(face, store, model)
+    retriever = reflecting(face, own_store, model)
     face.ask(retriever, "the dentist moved")
 
     [told] = face.ask(retriever, "the dentist moved")
@@ -257,16 +257,16 @@ STALE = {
 
 
 @pytest.mark.parametrize("change", STALE.values(), ids=STALE)
-def test_a_stale_reflection_weighs_half(store: RecallStore, face: Face, change: Any) -> None:
-    face.ask(reflecting(face, store, face.model(POINTS)), "the dentist moved")
-    retriever = face.personal_memory_retriever(store, timestamp=NOW, k=10)
+def test_a_stale_reflection_weighs_half(own_store: RecallStore, face: Face, change: Any) -> None:
+    face.ask(reflecting(face, own_store, face.model(POINTS)), "the dentist moved")
+    retriever = face.personal_memory_retriever(own_store, timestamp=NOW, k=10)
 
     def reflection() -> Found:
         found = face.ask(retriever, "The dentist moved and Ann is afraid.", method="semantic")
         return next(each for each in found if each.id.startswith("reflection-"))
 
     fresh = reflection()
-    change(store)
+    change(own_store)
     stale = reflection()
 
     assert "recall_stale" not in fresh.metadata

@@ -25,7 +25,10 @@ import llamaindex_recall
 from recall_stages.store import RecallStore
 
 # LlamaIndex's workflows look at every attribute of a pydantic model, also at deprecated ones.
-pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning"),
+]
 
 TURNS = 1000
 STREETS = {"ann": "Elm", "bob": "Oak"}

@@ -5,6 +5,7 @@ from typing import Any
 
 import chromadb
 import pytest
+from conftest import WordsEmbedding
 from faces.adapters import Face
 
 from recall_stages.store import RecallStore
@@ -92,10 +93,11 @@ def test_a_collection_with_another_embedding_model(
 ) -> None:
     client = chromadb.EphemeralClient()
     RecallStore(client, collection_name, embedding=words).close()
-    words.model_name = "another"
+    another = WordsEmbedding()
+    another.model_name = "another"
 
     with pytest.raises(ValueError, match="holds vectors of 'words-256'"):
-        face.RecallStore(client, collection_name, embedding=words)
+        face.RecallStore(client, collection_name, embedding=another)
 
     client.delete_collection(collection_name)
 

@@ -189,7 +189,7 @@ def test_a_server_is_asked_again_when_it_says(
     [reply] = ask(model)
 
     assert (reply.said, reply.attempts) == ("said", 2)
-    assert 0.05 <= model.asked[1] - model.asked[0] < 40
+    assert model.asked[1] - model.asked[0] >= 0.05
 
 
 @pytest.mark.parametrize(
@@ -200,11 +200,7 @@ def test_a_pause_that_is_too_long_is_not_waited_for(
 ) -> None:
     turned_away = status(429, **{"retry-after": pause})
 
-    begun = time.monotonic()
-    replies = ask(Scripted(turned_away), **prompt)
-
-    assert replies == [Reply(turned_away, attempts=1)]
-    assert time.monotonic() - begun < 60
+    assert ask(Scripted(turned_away), **prompt) == [Reply(turned_away, attempts=1)]
 
 
 @pytest.mark.usefixtures("at_once")

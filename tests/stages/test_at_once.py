@@ -54,23 +54,22 @@ def test_one_that_fails_costs_itself_alone() -> None:
 
 
 def test_one_that_hangs_costs_the_timeout_and_itself_alone() -> None:
-    released = threading.Event()
+    released, waited_for = threading.Event(), []
 
     def call(hangs: bool) -> str:
         if hangs:
             released.wait(20)
+            waited_for.append(hangs)
         return "said"
 
-    begun = time.perf_counter()
     outcomes = at_once(call, [False, True], timeout_s=0.2)
-    took = time.perf_counter() - begun
     alone = at_once(call, [True], timeout_s=0.05)
-    released.set()
 
+    assert not waited_for
+    released.set()
     assert outcomes[0] == "said"
     assert str(outcomes[1]) == "no answer within 0.2 s"
     assert isinstance(alone[0], TimeoutError)
-    assert took < 5
 
 
 async def test_a_coroutine_that_hangs_is_cancelled() -> None:

@@ -82,16 +82,17 @@ class TestFinding:
                 assert ticks >= 3  # none while something holds the loop up
 
     async def test_async_searches_run_side_by_side(self) -> None:
-        class Slow(SmallEmbedding):
+        together = asyncio.Barrier(8)
+
+        class Together(SmallEmbedding):
             async def aembed_query(self, text: str) -> list[float]:
-                await asyncio.sleep(0.2)
+                await together.wait()  # passes only when all eight are being embedded
                 return self.embed_query(text)
 
-        with RecallStore(embedding=Slow()) as store:
+        with RecallStore(embedding=Together()) as store:
             store.add(["tea", "train"])
-            started = time.monotonic()
-            await store.afind([Search(f"tea {number}", 1) for number in range(8)])
-            assert time.monotonic() - started < 1
+            async with asyncio.timeout(20):
+                await store.afind([Search(f"tea {number}", 1) for number in range(8)])
 
     def test_threads_may_search_and_write_at_once(self, in_memory: RecallStore) -> None:
         errors: list[BaseException] = []

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from embeds_once import EmbedsOnce
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from store.kit import SmallEmbedding, ids
 
 from recall_stages.memory import Memory, Scope
@@ -160,9 +162,18 @@ def test_only_what_cannot_come_back_short_stands_alone() -> None:
             assert ways[-1] in {"rows", "where"}
 
 
-@pytest.mark.parametrize("share", [0.05, 0.25, 0.6, 1.0])
-def test_the_graph_finds_nearly_all_of_real_embeddings(share: float, monkeypatch: Any) -> None:
-    """Recall of the ten nearest against exact search, over the graph alone."""
+@dataclass(frozen=True)
+class Real:
+    """A store with real embeddings, and of each of its memories the moment and the vector."""
+
+    store: RecallStore
+    model: MiniLM
+    moments: list[datetime]
+    vectors: NDArray[np.float32]
+
+
+@pytest.fixture(scope="module")
+def real() -> Iterator[Real]:
     dice = random.Random(3)
     subjects = ["My sister", "The dentist", "Our neighbour", "Anna", "The old teacher", "Ben"]
     verbs = ["likes", "lost", "painted", "asked about", "forgot", "brought", "sold", "repaired"]
@@ -173,27 +184,29 @@ def test_the_graph_finds_nearly_all_of_real_embeddings(share: float, monkeypatch
         for _ in range(1200)
     ]
     texts = sorted(set(texts))
-    model = MiniLM()
-    vectors = model.embed_documents(texts)
+    model = EmbedsOnce()
     moments = [FIRST + timedelta(hours=number) for number in range(len(texts))]
     dice.shuffle(moments)
-    span = TimeRange(FIRST, FIRST + timedelta(hours=len(texts) * share), "day")
     with RecallStore(embedding=model, event_times=False) as store:
         store.add(
             Memory(id=str(n), content=text, created_at=moments[n]) for n, text in enumerate(texts)
         )
-        monkeypatch.setattr(searcher, "routes", lambda _: ["graph", "where"])
-        hits, wanted = 0, 0
-        for question in [
-            "Who likes tea?",
-            "What happened in the museum?",
-            "the bicycle",
-            "letters",
-        ]:
-            similar = vectors @ model.embed_query(question)
-            inside = [n for n in range(len(texts)) if span.contains(moments[n])]
-            best = {str(n) for n in sorted(inside, key=lambda n: -similar[n])[:10]}
-            found = store.find([Search(question, 10, within=(span,))])[0]
-            hits += len(best & set(ids(found)))
-            wanted += len(best)
+        yield Real(store, model, moments, model.embed_documents(texts))
+
+
+@pytest.mark.parametrize("share", [0.05, 0.25, 0.6, 1.0])
+def test_the_graph_finds_nearly_all_of_real_embeddings(
+    share: float, real: Real, monkeypatch: Any
+) -> None:
+    """Recall of the ten nearest against exact search, over the graph alone."""
+    monkeypatch.setattr(searcher, "routes", lambda _: ["graph", "where"])
+    span = TimeRange(FIRST, FIRST + timedelta(hours=len(real.moments) * share), "day")
+    inside = [n for n, moment in enumerate(real.moments) if span.contains(moment)]
+    hits, wanted = 0, 0
+    for question in ["Who likes tea?", "What happened in the museum?", "the bicycle", "letters"]:
+        similar = real.vectors @ real.model.embed_query(question)
+        best = {str(n) for n in sorted(inside, key=lambda n: -similar[n])[:10]}
+        found = real.store.find([Search(question, 10, within=(span,))])[0]
+        hits += len(best & set(ids(found)))
+        wanted += len(best)
     assert hits / wanted >= 0.98
