@@ -52,7 +52,8 @@ def windows(
     held: list[list[tuple[Memory, str]]] = []
     size = 0
     for memory in memories:
-        room = max(budget - count(quoted(_LONG_NUMBER, memory, "")), _LEAST)
+        # Around a full stop, not around nothing, where two ends of lines would count as one.
+        room = max(budget - count(quoted(_LONG_NUMBER, memory, ".")), _LEAST)
         shown = cut(harmless(body(memory)), room, count)
         needed = count(quoted(_LONG_NUMBER, memory, shown)) + 1  # and the end of the line
         if not held or size + needed > budget or len(held[-1]) == most:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import llama_index.core
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recall_stages.memory import Memory
@@ -86,6 +86,7 @@ def test_what_is_cut_fits_begins_the_same_and_says_so(text, budget, count) -> No
 @given(
     st.lists(TEXTS, max_size=12), st.integers(20, 400), st.integers(1, 5) | st.none(), st.booleans()
 )
+@example(["0" * 115], 60, None, True)  # by a token too long, where its fence is measured empty
 def test_windows_hold_every_memory_once_and_keep_to_the_budget(texts, budget, most, estimated):
     count = estimate_tokens if estimated else len
     memories = [Memory(content=text) for text in texts]
