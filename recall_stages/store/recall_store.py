@@ -306,8 +306,9 @@ class RecallStore:
         """
         if not self._closed:
             self._closed = True
-            if os.getpid() == self._opened.process:  # the thread is not in a fork
+            if os.getpid() == self._opened.process:  # the threads are not in a fork
                 self._writer.close()
+                self._searcher.close()
             self._opened.close()
 
     def __enter__(self) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,8 @@ class Searcher:
     def __init__(self, index: Index, mirror: Mirror) -> None:
         self._index = index
         self._mirror = mirror
+        # Neither Chroma nor the index of words holds Python up while it searches: side by side.
+        self._beside = ThreadPoolExecutor(1, thread_name_prefix="recall-words")
 
     def answers(
         self, searches: Sequence[Search], vectors: Mapping[str, NDArray[np.float32]]
@@ -42,19 +45,31 @@ class Searcher:
             self._mirror.refresh(build=by_words)
         readers = self._readers(searches)
         graphs = {text: Graph(self._index, vector) for text, vector in vectors.items()}
+        # Before the words are looked up, which keeps the mirror busy.
+        by_meaning = self._furthest_first(searches, readers)
+        hits = {
+            place: self._beside.submit(self._mirror.by_words, x, _at_first(x, readers[place]))
+            for place, x in enumerate(searches)
+            if x.method == "keyword"
+        }
         answers: dict[int, list[Memory]] = {}
         similar: dict[str, float] = {}
-        # Those by meaning first: what they find comes with a similarity. Of these the one that
-        # looks furthest, which may see what the others look for.
-        for place, given in self._furthest_first(searches, readers):
+        for place, given in by_meaning:
             search, reader = searches[place], readers[place]
             answers[place] = self._nearest(graphs[search.text], search, given, reader)
             reader.take(answers[place])
             similar |= {each.id: each.score or 0.0 for each in answers[place]}
-        for place, search in enumerate(searches):
-            if search.method == "keyword":
-                answers[place] = self._worded(search, readers[place], similar)
+        for place, found in hits.items():
+            worded = self._worded(searches[place], found.result(), readers[place])
+            answers[place] = [
+                memory.scored(score, **_similarity(memory, similar), keyword=score)
+                for memory, score in worded
+            ]
         return [answers[place] for place in range(len(searches))]
+
+    def close(self) -> None:
+        """Let the thread go that looks words up."""
+        self._beside.shutdown()
 
     def _readers(self, searches: Sequence[Search]) -> list[Reader]:
         """A reader for each search; those with one filter have one together."""
@@ -67,6 +82,7 @@ class Searcher:
     def _furthest_first(
         self, searches: Sequence[Search], readers: Sequence[Reader]
     ) -> list[tuple[int, Conditions]]:
+        """The searches by meaning; the one that looks furthest may see what the others look for."""
         given = [
             (place, self._conditions(search, reader))
             for place, (search, reader) in enumerate(zip(searches, readers, strict=True))
@@ -114,17 +130,21 @@ class Searcher:
 
     # -- by words ---------------------------------------------------------------------------------
 
-    def _worded(self, search: Search, reader: Reader, similar: Mapping[str, float]) -> list[Memory]:
-        wanted = 4 * search.limit if reader.filtered else search.limit
+    def _worded(
+        self, search: Search, hits: Sequence[tuple[str, float]], reader: Reader
+    ) -> list[tuple[Memory, float]]:
+        wanted = _at_first(search, reader)
         while True:
-            hits = self._mirror.by_words(search, wanted)
             found = _looked_at(hits, search, reader)
             if len(found) >= search.limit or len(hits) < wanted:
-                return [
-                    memory.scored(score, **_similarity(memory, similar), keyword=score)
-                    for memory, score in found
-                ]
+                return found
             wanted *= 4
+            hits = self._mirror.by_words(search, wanted)
+
+
+def _at_first(search: Search, reader: Reader) -> int:
+    """How many to look up by words: of those that Chroma is to filter, more than are wanted."""
+    return 4 * search.limit if reader.filtered else search.limit
 
 
 def _looked_at(
