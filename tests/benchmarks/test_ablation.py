@@ -62,6 +62,7 @@ def test_the_parts_are_off(folder, monkeypatch) -> None:
         "fusion": {"fusion"},
         "type": {"stages"},
         "author": {"stages"},
+        "session": {"stages"},
         "duplicates": {"duplicate_threshold"},
     }
 
