@@ -32,8 +32,9 @@ demo: $(READY)  ## load real conversations and ask them three questions
 	  "What did I find in the library six days ago?"
 	$(BIN)/python -m llamaindex_recall $(ASK) --user-id Emily "What makes me nervous?"
 
+# One worker more than there are cores: some tests wait for a clock, a server or another process.
 test: $(READY)  ## the tests; no network
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist worksteal
 
 test-install: $(READY)  ## every extra on every one of PYTHONS, lowest and newest versions; fetches packages
 	RECALL_TEST_INSTALL=1 RECALL_PYTHONS="$(PYTHONS)" $(BIN)/python -m pytest tests/install
