@@ -81,11 +81,9 @@ def fuse_arms(
         for key in pool
     }
     best = sorted(pool, key=lambda key: (-sum(scores[key]), key))
-    kept = {
-        key
-        for found in _found_by(semantic, keyword)
-        for key in list(filter(found.__contains__, best))[:limit]
-    }
+    kept: set[str] = set()
+    for ids in _found_by(semantic, keyword):
+        kept.update([key for key in best if key in ids][:limit])
     return [_sum(pool[key], *scores[key]) for key in best if key in kept]
 
 
