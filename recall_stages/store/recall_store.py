@@ -27,8 +27,10 @@ from recall_stages.timeline.parse_time import parse_time, resolve_timezone
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy as np
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
+    from numpy.typing import NDArray
     from tqdm import tqdm
 
 
@@ -286,7 +288,7 @@ class RecallStore:
         self._check_open()
         vectors = {text: self._embedding.embed_query(text) for text in _texts(searches)}
         self._identity.check_dimension(*vectors.values())
-        return self._searcher.answers(searches, vectors)
+        return self._answers(searches, vectors)
 
     async def afind(self, searches: Sequence[Search]) -> list[list[Memory]]:
         """Search as `find` does, without blocking the event loop."""
@@ -295,7 +297,16 @@ class RecallStore:
         embedded = await asyncio.gather(*(self._embedding.aembed_query(text) for text in texts))
         vectors = dict(zip(texts, embedded, strict=True))
         self._identity.check_dimension(*embedded)
-        return await asyncio.to_thread(self._searcher.answers, searches, vectors)
+        return await asyncio.to_thread(self._answers, searches, vectors)
+
+    def _answers(
+        self, searches: Sequence[Search], vectors: Mapping[str, NDArray[np.float32]]
+    ) -> list[list[Memory]]:
+        try:
+            return self._searcher.answers(searches, vectors)
+        except Exception:
+            self._check_open()  # closed meanwhile, which says more than what Chroma stumbled over
+            raise
 
     # -- the end ------------------------------------------------------------------------------
 

@@ -3,15 +3,14 @@
 import asyncio
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import chromadb
 import pytest
 from store.kit import SmallEmbedding, best, contents
 
-from recall_stages.errors import (
-    FilterError,
-)
+from recall_stages.errors import FilterError, StoreClosedError
 from recall_stages.stage import Search
 from recall_stages.store import RecallStore
 
@@ -93,6 +92,29 @@ class TestFinding:
             store.add(["tea", "train"])
             async with asyncio.timeout(20):
                 await store.afind([Search(f"tea {number}", 1) for number in range(8)])
+
+    def test_a_store_closed_while_it_searches_says_so(self, tmp_path: Path) -> None:
+        errors: list[Exception] = []
+
+        def search(store: RecallStore) -> None:
+            try:
+                while True:
+                    store.find([Search("tea", 5), Search("tea", 5, method="keyword")])
+            except Exception as error:  # noqa: BLE001 - handed to the test
+                errors.append(error)
+
+        for number in range(5):
+            store = RecallStore(tmp_path / str(number), embedding=SmallEmbedding())
+            store.add([f"tea {number}" for number in range(20)])
+            threads = [threading.Thread(target=search, args=(store,)) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            time.sleep(0.01 * number)
+            store.close()
+            for thread in threads:
+                thread.join(30)
+        assert len(errors) == 15
+        assert {type(error) for error in errors} == {StoreClosedError}
 
     def test_threads_may_search_and_write_at_once(self, in_memory: RecallStore) -> None:
         errors: list[BaseException] = []
