@@ -118,13 +118,15 @@ def _time(kept: Kept) -> Iterator[str]:
 
 
 def _latency(kept: Kept) -> Iterator[str]:
+    counts = sorted(kept["by_rows"], key=int)
     yield "## What a question costs\n"
-    yield "    python -m benchmarks.latency --rows 10000 --json OUT\n"
+    yield f"    python -m benchmarks.latency --rows {','.join(counts)} --json OUT\n"
     yield (
         "Medians in ms, beside raw Chroma and langchain-chroma in the same run; the embedding free "
         "for all.\n"
     )
-    for rows, measured in kept["by_rows"].items():
+    for rows in counts:
+        measured = kept["by_rows"][rows]
         first = measured["first_question_ms"]
         yield f"{int(rows):,} memories; the first question after opening took {first:.0f} ms.\n"
         yield "| case | system | ms | x raw Chroma |"

@@ -8,46 +8,13 @@ from pathlib import Path
 
 import chromadb
 import pytest
+from cli.kit import FIXED, LINES, run
 
 from recall_stages.cli import main, recall
 from recall_stages.store import RecallStore
 
-ROOT = Path(__file__).parent.parent
-LINES = [
-    {
-        "id": "filled",
-        "content": "The dentist filled a tooth.",
-        "created_at": "2024-03-05T10:00:00",
-        "user_id": "ann",
-    },
-    {
-        "id": "moved",
-        "content": "The dentist moved to Elm Street.",
-        "created_at": "2024-02-01T09:00:00",
-        "memory_type": "event",
-    },
-    {
-        "id": "bob",
-        "content": "Bob sees a dentist, too.",
-        "created_at": "2024-03-05T11:00:00",
-        "user_id": "bob",
-    },
-]
-FIXED = ["--timestamp", "2024-03-08T12:00", "--timezone", "UTC"]
+ROOT = Path(__file__).parent.parent.parent
 COMMANDS = ("ask", "explain", "load", "stats", "time", "gate", "eval")
-
-
-@pytest.fixture(scope="module")
-def memories(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("cli") / "memories.jsonl"
-    path.write_text("\n".join(json.dumps(line) for line in LINES), encoding="utf-8")
-    assert main("recall", ["load", "--memories", str(path), "--timezone", "UTC"]) == 0
-    return path
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
-    code = main("recall", [str(word) for word in words])
-    return code, *capsys.readouterr()
 
 
 def test_the_command_is_installed() -> None:
@@ -198,76 +165,6 @@ def test_gate_answers_the_shell(
     returned, out, _ = run(capsys, "gate", "--json", message)
     assert returned == code
     assert json.loads(out)["search"] is (code == 0)
-
-
-@pytest.fixture
-def queries(tmp_path: Path) -> Path:
-    path = tmp_path / "questions.jsonl"
-    rows = [
-        {
-            "question": "What about the dentist last Tuesday?",
-            "relevant": ["filled"],
-            "timestamp": "2024-03-08T12:00",
-            "user_id": "ann",
-        },
-        {"question": "Where did the dentist move?", "relevant": ["moved", "lost"]},
-        {"question": "Who is the president?", "relevant": []},
-    ]
-    path.write_text("\n".join(json.dumps(row) for row in rows))
-    return path
-
-
-def test_eval_shows_what_each_step_adds_and_which_times_were_read(
-    memories: Path, queries: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    asked = ["eval", "--memories", memories, "--timezone", "UTC", "--queries", queries]
-    code, out, err = run(capsys, *asked)
-
-    assert code == 0
-    rows = [line for line in out.splitlines() if line.startswith("│")]
-    assert [row.split("│")[1].strip() for row in rows] == [
-        "by meaning", "by words", "both, fused", "+ time searched", "+ time, type, author weighed",
-    ]  # fmt: skip
-    assert rows[-1].split("│")[2].strip() == "0.750"
-    assert "3 questions, of which no memory answers 1; " in out
-    assert '"last Tuesday" is understood as 2024-03-05 (Tuesday)' in out
-    assert "Where did the dentist move?  lost" in out
-    assert "relevant ids that are not in the collection, 1 in all: lost" in err
-
-
-def test_eval_as_json(memories: Path, queries: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["eval", "--memories", memories, "--timezone", "UTC", "--queries", queries]
-    code, out, _ = run(capsys, *asked, "--json")
-
-    told = json.loads(out)
-    assert code == 0
-    assert told["steps"]["+ time, type, author weighed"]["recall@5"] == 0.75
-    assert told["by_question"][0]["found"] == ["filled"]
-    assert told["by_question"][0]["time"][0]["words"] == "last Tuesday"
-    assert told["by_question"][1]["missed"] == ["lost"]
-    assert "recall@5" not in told["by_question"][2]
-
-
-@pytest.mark.parametrize(("bound", "code"), [("recall@5=0.75", 0), ("hit@5=1.01", 1)])
-def test_eval_can_guard_a_level(
-    bound: str, code: int, memories: Path, queries: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    asked = ["eval", "--memories", memories, "--timezone", "UTC", "--queries", queries]
-    returned, _, err = run(capsys, *asked, "--at-least", bound)
-
-    assert returned == code
-    assert ("hit@5 is 1.000, below 1.01" in err) is (code == 1)
-
-
-@pytest.mark.parametrize("bound", ["recall@7=0.5", "recall@5", "recall@5=most"])
-def test_a_level_that_cannot_be_read(
-    bound: str, queries: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as left:
-        main("recall", ["eval", "--memories", "m", "--queries", str(queries), "--at-least", bound])
-
-    assert left.value.code == 2
-    assert "--at-least" in capsys.readouterr().err
 
 
 def test_a_collection_of_somebody_else_is_asked_and_left_as_it_is(
