@@ -173,8 +173,6 @@ class _Model:
         # against 8, measured on two cores) and queries asked at once get in each other's way. One
         # query alone takes a millisecond more; long loads run side by side in `embed_documents`.
         options.intra_op_num_threads = 1
-        # As fast without its arena, which keeps the room that the longest texts took: 120 MB.
-        options.enable_cpu_mem_arena = False
         try:
             self._session: Any = onnxruntime.InferenceSession(
                 str(weights), options, providers=["CPUExecutionProvider"]
