@@ -8,7 +8,7 @@ CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Chinese and Japanese, as it stands between the brackets of a pattern."""
 
 _WORD = re.compile(rf"[{CJK}]|\w+(?:['\u2019]\w+)?")
-_ASCII_WORD = re.compile(r"[0-9A-Za-z_]+(?:'[0-9A-Za-z_]+)?")  # the same, in half the time
+_ASCII_WORD = re.compile(r"[0-9A-Za-z_]+(?:'[0-9A-Za-z_]+)?")  # the same, in two thirds of the time
 
 
 def split_words(text: str) -> list[str]:

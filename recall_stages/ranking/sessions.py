@@ -50,7 +50,7 @@ def _sessions(memories: Sequence[Memory]) -> Iterable[list[int]]:
     for place, memory in enumerate(memories):
         is_turn = memory.memory_type == "conversation" and "semantic" not in memory.trace
         if is_turn and memory.created_at is not None:
-            owners = tuple(vars(memory.scope).values())  # to compare scopes takes ten times as long
+            owners = tuple(vars(memory.scope).values())  # to hash scopes takes three times as long
             told[owners].append((memory.created_at, place))
     for turns in told.values():
         turns.sort()

@@ -1,4 +1,4 @@
-"""Memories as they stand in the collection: Chroma takes 0.1 ms to hand one over, this 0.007."""
+"""Memories as they stand in the collection: Chroma takes 0.1 ms to hand one over, this 0.003."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OWNERS = tuple(Scope.model_fields)
 
 
 class KeptMemories:
-    """Memories by their place in the `Roster`, as text, a third of the room."""
+    """Memories by their place in the `Roster`, written down: a third of the room."""
 
     def __init__(self) -> None:
         self._written: dict[int, bytes] = {}
@@ -41,7 +41,8 @@ class KeptMemories:
 
 def _write(memory: Memory) -> bytes:
     created = memory.created_at
-    # Read again by this process alone, which is what marshal is for; half the time of JSON.
+    # Read again by this process alone, which is what marshal is for. Named one by one it
+    # takes two thirds of the time of JSON, or of a loop over the names; a question reads a hundred.
     return marshal.dumps(
         (
             memory.content,
