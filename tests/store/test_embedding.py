@@ -1,4 +1,4 @@
-"""The embedding default, and which models are taken instead of it."""
+"""The embedding default."""
 
 import os
 import shutil
@@ -13,7 +13,6 @@ import pytest
 
 from recall_stages.errors import StoreError
 from recall_stages.store import minilm
-from recall_stages.store.embedding import as_embedder
 from recall_stages.store.minilm import MiniLM
 
 MIXED = ["tea", "word " * 400, "A middling sentence about nothing much.", "", "东京 😀", "tea"]
@@ -26,26 +25,6 @@ def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
     return tmp_path
-
-
-class OwnModel:
-    """A model with LangChain's methods that answers what it was made with."""
-
-    def __init__(self, answer: object, **attributes: object) -> None:
-        self.answer = answer
-        vars(self).update(attributes)
-
-    def embed_documents(self, texts: list[str]) -> object:
-        return self.answer
-
-    def embed_query(self, text: str) -> object:
-        return self.answer
-
-    async def aembed_documents(self, texts: list[str]) -> object:
-        return self.answer
-
-    async def aembed_query(self, text: str) -> object:
-        return self.answer
 
 
 class TestMiniLM:
@@ -219,103 +198,3 @@ class TestProcess:
             "assert vectors.shape == (40, 384)\n"
             "sys.exit(os.waitpid(child, 0)[1] if child else 0)"
         )
-
-
-class TestAsEmbedder:
-    def test_none_is_the_default(self) -> None:
-        assert isinstance(as_embedder(None), MiniLM)
-
-    def test_what_is_an_embedder_passes_through(self) -> None:
-        default, taken = MiniLM(), as_embedder(OwnModel([1.0, 0.0]))
-        assert as_embedder(default) is default
-        assert as_embedder(taken) is taken
-
-    async def test_langchain(self) -> None:
-        embeddings = pytest.importorskip("langchain_core.embeddings")
-        model = embeddings.DeterministicFakeEmbedding(size=7)
-        embedder = as_embedder(model)
-        expected = np.asarray([model.embed_query("a"), model.embed_query("b")], dtype=np.float32)
-        assert embedder.model_name == "DeterministicFakeEmbedding"
-        for rows in (
-            embedder.embed_documents(["a", "b"]),
-            await embedder.aembed_documents(["a", "b"]),
-        ):
-            assert rows.dtype == np.float32
-            assert (rows == expected).all()
-        for row in (embedder.embed_query("a"), await embedder.aembed_query("a")):
-            assert (row == expected[0]).all()
-
-    async def test_llamaindex(self) -> None:
-        pytest.importorskip("llama_index.core")
-        from llama_index.core.base.embeddings.base import BaseEmbedding
-
-        class Letters(BaseEmbedding):
-            def _get_text_embedding(self, text: str) -> list[float]:
-                return [float(len(text)), 1.0]
-
-            def _get_query_embedding(self, query: str) -> list[float]:
-                return [float(len(query)), 2.0]
-
-            async def _aget_query_embedding(self, query: str) -> list[float]:
-                return self._get_query_embedding(query)
-
-        embedder = as_embedder(Letters())
-        assert embedder.model_name == "Letters"  # and not LlamaIndex's "unknown"
-        assert embedder.embed_documents(["a", "bcd"]).tolist() == [[1, 1], [3, 1]]
-        assert (await embedder.aembed_documents(["a", "bcd"])).tolist() == [[1, 1], [3, 1]]
-        assert embedder.embed_query("bcd").tolist() == [3, 2]
-        assert (await embedder.aembed_query("bcd")).tolist() == [3, 2]
-
-    @pytest.mark.parametrize(
-        ("attributes", "name"),
-        [
-            ({"model_name": "BAAI/bge-small-en"}, "BAAI/bge-small-en"),
-            ({"model": "text-embedding-3-small"}, "text-embedding-3-small"),
-            ({"model_name": "unknown", "model": "nomic-embed-text"}, "nomic-embed-text"),
-            ({"model": "models/gemini-embedding-001"}, "gemini-embedding-001"),
-            ({"model_name": "sentence-transformers/all-MiniLM-L6-v2"}, MiniLM.model_name),
-            ({"model_name": "", "model": object()}, "OwnModel"),
-            ({}, "OwnModel"),
-        ],
-    )
-    def test_names(self, attributes: dict[str, object], name: str) -> None:
-        assert as_embedder(OwnModel(None, **attributes)).model_name == name
-
-    @pytest.mark.parametrize(
-        "model", ["all-MiniLM-L6-v2", 384, object(), lambda texts: texts, OwnModel]
-    )
-    def test_anything_else_is_refused(self, model: object) -> None:
-        with pytest.raises(TypeError, match="LangChain Embeddings, a LlamaIndex BaseEmbedding"):
-            as_embedder(model)
-
-    @pytest.mark.parametrize(
-        ("answer", "complaint"),
-        [
-            ([[1.0, 2.0], [float("nan"), 2.0]], "NaN or infinity for text 2 of 2"),
-            ([[float("inf"), 2.0], [1.0, 2.0]], "NaN or infinity for text 1 of 2"),
-            ([[1e300, 2.0], [1.0, 2.0]], "NaN or infinity for text 1 of 2"),
-            ([[1.0, 2.0]], r"shape \(1, 2\) for 2 text"),
-            ([1.0, 2.0], r"shape \(2,\) for 2 text"),
-            ([[], []], r"shape \(2, 0\) for 2 text"),
-            ([[1.0, 2.0], [1.0]], "vectors of one length"),
-            (None, r"shape \(\)"),
-            ("words", "something else than vectors"),
-        ],
-    )
-    async def test_bad_documents_are_named(self, answer: object, complaint: str) -> None:
-        embedder = as_embedder(OwnModel(answer, model="acme-1"))
-        with pytest.raises(StoreError, match=f"'acme-1'.*{complaint}"):
-            embedder.embed_documents(["a", "b"])
-        with pytest.raises(StoreError, match=f"'acme-1'.*{complaint}"):
-            await embedder.aembed_documents(["a", "b"])
-
-    @pytest.mark.parametrize("answer", [[float("nan"), 1.0], [[1.0, 2.0]], [], 1.0, None])
-    async def test_bad_queries_are_named(self, answer: object) -> None:
-        embedder = as_embedder(OwnModel(answer, model="acme-1"))
-        with pytest.raises(StoreError, match="'acme-1'"):
-            embedder.embed_query("a")
-        with pytest.raises(StoreError, match="'acme-1'"):
-            await embedder.aembed_query("a")
-
-    def test_no_texts_ask_no_model(self) -> None:
-        assert len(as_embedder(OwnModel("never asked")).embed_documents([])) == 0
