@@ -52,40 +52,52 @@ class Face:
     def ask(self, retriever: Any, question: Any, **options: Any) -> list[Found]:
         if self.is_langchain:
             call = retriever.ainvoke if self.is_async else retriever.invoke
-            return _from_documents(self._wait(call(question, None, **options)))
+            return self.found(self._wait(call(question, None, **options)))
         call = retriever.aretrieve if self.is_async else retriever.retrieve
-        return _from_nodes(self._wait(call(question, **options)))
+        return self.found(self._wait(call(question, **options)))
 
     def refine(self, stage: Any, found: Sequence[Found], question: str) -> list[Found]:
         """Give candidates to a stage as the framework does in its own lists."""
+        items = self.items(found)
         if self.is_langchain:
-            documents = [_document(each) for each in found]
             call = stage.acompress_documents if self.is_async else stage.compress_documents
-            return _from_documents(self._wait(call(documents, question)))
-        nodes = [_node(each) for each in found]
+            return self.found(self._wait(call(items, question)))
         call = stage.apostprocess_nodes if self.is_async else stage.postprocess_nodes
-        return _from_nodes(self._wait(call(nodes, QueryBundle(question))))
+        return self.found(self._wait(call(items, QueryBundle(question))))
 
     def use(self, tool: Any, **given: Any) -> tuple[str, list[Found]]:
         """Call a tool as an agent does: what the model is told, and what was found."""
         if self.is_langchain:
             asked = {"type": "tool_call", "id": "1", "name": tool.name, "args": given}
             message = self._wait((tool.ainvoke if self.is_async else tool.invoke)(asked))
-            return message.content, _from_documents(message.artifact or [])
+            return message.content, self.found(message.artifact or [])
         output = self._wait((tool.acall if self.is_async else tool.call)(**given))
-        return output.content, _from_nodes(output.raw_output.nodes)
+        return output.content, self.found(output.raw_output.nodes)
 
     def text(self, stage: Any, found: Sequence[Found]) -> str:
-        items = [_document(each) if self.is_langchain else _node(each) for each in found]
-        return stage.format(items)
+        return stage.format(self.items(found))
 
     def explained(self, found: Sequence[Found]) -> Any:
-        return self.explain(
-            [_document(each) if self.is_langchain else _node(each) for each in found]
-        )
+        return self.explain(self.items(found))
 
     def explain_text(self, found: Sequence[Found]) -> str:
         return str(self.explained(found))
+
+    def cited(self, told: Found) -> list[Any]:
+        """The citations of a text."""
+        return self.citations(*self.items([told]))
+
+    def kept(self, told: Found) -> list[Found]:
+        """The memories a text was made of."""
+        return self.found(self.originals(*self.items([told])))
+
+    def items(self, found: Sequence[Found]) -> list[Any]:
+        """Documents or nodes, as the framework has them."""
+        return [(document if self.is_langchain else node)(each) for each in found]
+
+    def found(self, items: Sequence[Any]) -> list[Found]:
+        """What the framework's documents or nodes hold."""
+        return [(_of_document if self.is_langchain else _of_node)(each) for each in items]
 
     def _wait(self, outcome: Any) -> Any:
         return asyncio.run(outcome) if self.is_async else outcome
@@ -94,29 +106,22 @@ class Face:
 FACES = [Face(p, a) for p in ("langchain_recall", "llamaindex_recall") for a in (False, True)]
 
 
-def _document(found: Found) -> Document:
+def document(found: Found) -> Document:
     score = {} if found.score is None else {"relevance_score": found.score}
     return Document(id=found.id, page_content=found.content, metadata={**found.metadata, **score})
 
 
-def _node(found: Found) -> NodeWithScore:
-    node = TextNode(id_=found.id, text=found.content, metadata=dict(found.metadata))
-    return NodeWithScore(node=node, score=found.score)
+def node(found: Found) -> NodeWithScore:
+    own = TextNode(id_=found.id, text=found.content, metadata=dict(found.metadata))
+    return NodeWithScore(node=own, score=found.score)
 
 
-def _from_documents(documents: Sequence[Document]) -> list[Found]:
-    return [
-        Found(
-            each.id or "",
-            each.page_content,
-            each.metadata.get("relevance_score"),
-            {k: v for k, v in each.metadata.items() if k != "relevance_score"},
-        )
-        for each in documents
-    ]
+def _of_document(given: Document) -> Found:
+    metadata = dict(given.metadata)
+    score = metadata.pop("relevance_score", None)
+    return Found(given.id or "", given.page_content, score, metadata)
 
 
-def _from_nodes(nodes: Sequence[NodeWithScore]) -> list[Found]:
-    return [
-        Found(n.node.node_id, n.node.get_content(), n.score, dict(n.node.metadata)) for n in nodes
-    ]
+def _of_node(given: NodeWithScore) -> Found:
+    own = given.node
+    return Found(own.node_id, own.get_content(), given.score, dict(own.metadata))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from faces.adapters import Face, Found, _document, _node
+from faces.adapters import Face, Found
 
 from recall_stages.store import RecallStore
 
@@ -98,13 +98,12 @@ def found_three_or_none(face: Face, found: list[Found]) -> None:
 def told(face: Face, found: list[Found]) -> None:
     """One text; its originals are memories as they were, and all that it cites is among them."""
     [text] = found
-    item = _document(text) if face.is_langchain else _node(text)
     ids = text.metadata["recall_ids"].split(", ")
-    originals = [getattr(each, "page_content", None) or each.text for each in face.originals(item)]
+    originals = [each.content for each in face.kept(text)]
     assert text.content.strip()
     assert originals == [CONTENTS[each] for each in ids]
     assert len(set(ids)) == len(ids) >= 3
-    for citation in face.citations(item):
+    for citation in face.cited(text):
         assert citation.ids
         assert set(citation.ids) <= set(ids)
         assert citation.sentence in text.content

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from faces.adapters import Face, Found, ScriptedChat, ScriptedLLM, _document, _node
+from faces.adapters import Face, Found, ScriptedChat, ScriptedLLM, document, node
 from faces.slow_models import GIVEN, all_judged
 from langchain_core.language_models import FakeListLLM
 from langchain_core.messages import AIMessage
@@ -160,7 +160,7 @@ def test_a_model_of_text_alone_will_do() -> None:
 
     stage = langchain_recall.SemanticRank(llm=FakeListLLM(responses=[all_judged("<memory \n" * 5)]))
 
-    ranked = stage.compress_documents([_document(each) for each in GIVEN], "the dentist")
+    ranked = stage.compress_documents([document(each) for each in GIVEN], "the dentist")
 
     assert [each.id for each in ranked] == ["4", "3", "2", "1", "0"]
 
@@ -170,7 +170,7 @@ def test_nodes_of_a_text_show_a_prompt_the_text_alone() -> None:
 
     import llamaindex_recall
 
-    [node] = llamaindex_recall.RewriteMemory().postprocess_nodes([_node(GIVEN[0])])
+    [told] = llamaindex_recall.RewriteMemory().postprocess_nodes([node(GIVEN[0])])
 
-    assert node.node.get_content(MetadataMode.LLM) == node.text
-    assert node.score == 0.9
+    assert told.node.get_content(MetadataMode.LLM) == told.text
+    assert told.score == 0.9

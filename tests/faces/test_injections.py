@@ -2,10 +2,9 @@
 
 import json
 import re
-from typing import Any
 
 import pytest
-from faces.adapters import Face, Found, _document, _node
+from faces.adapters import Face, Found
 from faces.injections import INJECTIONS, Injection
 
 from recall_stages.store import RecallStore
@@ -42,7 +41,7 @@ def test_a_model_that_obeys_brings_in_nothing(face: Face, stage: str, injection:
         assert sorted((e.id, e.content) for e in found) == sorted((e.id, e.content) for e in given)
         return
     [told] = found
-    citations = face.citations(_item(face, told))
+    citations = face.cited(told)
     contents = {each.id: each.content for each in given}
     for citation in citations:
         assert citation.ids, "an uncited sentence"
@@ -86,13 +85,9 @@ def test_no_scope_is_widened_and_nothing_is_deleted(
 
             assert set(told.metadata["recall_ids"].split(", ")) <= {"sly", "moved"}
             assert "Lee" not in told.content
-            cited = [each.ids for each in face.citations(_item(face, told))]
+            cited = [each.ids for each in face.cited(told)]
             assert all(ids and set(ids) <= {"sly", "moved"} for ids in cited)
         assert store.count() == 3
-
-
-def _item(face: Face, told: Found) -> Any:
-    return _document(told) if face.is_langchain else _node(told)
 
 
 def test_a_sentence_in_a_reply_that_its_memory_does_not_say_is_removed(face: Face) -> None:

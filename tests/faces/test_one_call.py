@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from faces.adapters import Face, Found, _from_documents, _from_nodes
+from faces.adapters import Face, Found
 from faces.conftest import NOW
 from pydantic import ValidationError
 
@@ -15,10 +15,9 @@ REPLY = json.dumps({"points": [{"text": "Ann is afraid of the dentist.", "memori
 
 def recall(face: Face, asked: str, config: Any, **options: Any) -> tuple[list[Found], Any]:
     outcome = face._wait((face.arecall if face.is_async else face.recall)(asked, config, **options))
-    read = _from_documents if face.is_langchain else _from_nodes
     assert outcome.keys() == {"memories", "reflection"}
     told = outcome["reflection"]
-    return read(outcome["memories"]), read([told])[0] if told is not None else None
+    return face.found(outcome["memories"]), face.found([told])[0] if told is not None else None
 
 
 def test_candidates_are_filtered_ranked_and_cut(store: RecallStore, face: Face) -> None:

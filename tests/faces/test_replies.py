@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import pytest
-from faces.adapters import Face, Found, _document, _node
+from faces.adapters import Face, Found
 from faces.replies import CONTENTS, KITS, REPLIES, USELESS, WRAPPED, Kit, Reply
 
 from recall_stages.rewrite_memory import plain_text
@@ -50,11 +50,9 @@ def _check_ranked(found: list[Found], kit: Kit, reply: Reply) -> None:
 
 def _check_told(face: Face, found: list[Found], kit: Kit, reply: Reply) -> None:
     [told] = found
-    item = _document(told) if face.is_langchain else _node(told)
-    kept = face.originals(item)
     assert told.metadata["recall_ids"] == "a, b, c, d"
-    assert [_content(each) for each in kept] == list(CONTENTS.values())
-    citations = face.citations(item)
+    assert [each.content for each in face.kept(told)] == list(CONTENTS.values())
+    citations = face.cited(told)
     assert all(set(each.ids) <= set(CONTENTS) and each.ids for each in citations)
     if kit.stage == "Reflect" or reply.understood:
         ending = "\n- " if kit.stage == "Reflect" else " "
@@ -67,10 +65,6 @@ def _check_told(face: Face, found: list[Found], kit: Kit, reply: Reply) -> None:
         assert len(told.metadata["recall_degraded"]) < 400
     if kit.stage == "RewriteMemory" and not reply.understood:
         assert told.content == plain_text([face.Memory(content=each) for each in CONTENTS.values()])
-
-
-def _content(item: Any) -> str:
-    return item.page_content if hasattr(item, "page_content") else item.node.get_content()
 
 
 class SaysQuery(Kit):

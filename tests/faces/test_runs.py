@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from faces.adapters import FACES, Face, _document
+from faces.adapters import FACES, Face, document
 from faces.conftest import MEMORIES
 from faces.listening import Callbacks, Events, Runs, listening
 from faces.slow_models import GIVEN, all_judged, slow_model
@@ -261,7 +261,7 @@ def test_a_stage_in_a_list_of_your_own_shows_its_model_calls_too(face: Face) -> 
     with listening(face) as (runs, config):
         if face.is_langchain:  # there it is a Runnable, and a run anyway
             ranked = stage.with_config(config)
-            given = {"query": "the dentist", "documents": [_document(each) for each in GIVEN]}
+            given = {"query": "the dentist", "documents": [document(each) for each in GIVEN]}
             asyncio.run(ranked.ainvoke(given)) if face.is_async else ranked.invoke(given)
         else:
             face.refine(stage, GIVEN, "the dentist")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
-from faces.adapters import Face, Found, _document, _node
+from faces.adapters import Face, Found
 from faces.replies import CONTENTS, REPLIES, USELESS, Kit, Reply
 
 from recall_stages.memory import Memory
@@ -73,13 +73,8 @@ def ask(face: Face, store: Any, model: Any, **settings: Any) -> Found:
     return told
 
 
-def item(face: Face, told: Found) -> Any:
-    return _document(told) if face.is_langchain else _node(told)
-
-
 def contents(face: Face, told: Found) -> list[str]:
-    kept = face.originals(item(face, told))
-    return [each.page_content if face.is_langchain else each.node.get_content() for each in kept]
+    return [each.content for each in face.kept(told)]
 
 
 # What is of no use at all is asked of the whole flow, below: it is the same for both halves.
@@ -109,7 +104,7 @@ def test_what_a_reply_says_in_sentences(four: Four, face: Face, reply: Reply) ->
     assert len(model.asked) == (3 if reply.name == "a connection error" else 1)
     assert sorted(told.metadata["recall_ids"].split(", ")) == sorted(CONTENTS)
     assert sorted(contents(face, told)) == sorted(CONTENTS.values())
-    citations = face.citations(item(face, told))
+    citations = face.cited(told)
     assert all(set(each.ids) <= set(CONTENTS) and each.ids for each in citations)
     if reply.understood:
         assert citations
@@ -140,7 +135,7 @@ def test_the_whole_flow_is_one_call(store: RecallStore, face: Face) -> None:
     assert "recall_degraded" not in told.metadata
     kept = told.metadata["recall_ids"].split(", ")
     assert len(kept) == 3
-    [citation] = face.citations(item(face, told))
+    [citation] = face.cited(told)
     assert [kept[number - 1] for number in citation.numbers] == list(citation.ids)
     assert "filling" in citation.ids  # though a conversation counts half, and the others more
     assert told.content == citation.marked()

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from faces.adapters import Face, Found, _document, _node
+from faces.adapters import Face, Found
 
 from recall_stages.store import RecallStore
 
@@ -211,7 +211,7 @@ def test_nothing_in_nothing_out_and_no_model_is_asked(face: Face, stage: str) ->
 
 @pytest.mark.parametrize("stage", [*ASKING, *SILENT])
 def test_what_is_given_is_not_altered(face: Face, stage: str) -> None:
-    items = [_document(each) if face.is_langchain else _node(each) for each in CANDIDATES]
+    items = face.items(CANDIDATES)
     before = copy.deepcopy(items)
     settings: dict[str, Any] = {"llm": face.model(RANKING)} if stage in ASKING else {}
     made = getattr(face, stage)(timestamp=NOW, **settings)

@@ -1,142 +1,14 @@
-"""The flows that end in one text, in a retriever: tasks, reflections, and what becomes of these."""
+"""Flows that end in one text, in a retriever: reflections, what becomes of these, and others."""
 
 import json
 from typing import Any
 
 import pytest
-from faces.adapters import Face, Found, _document, _node
+from faces.adapters import Face, Found
 
 from recall_stages.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"
-TASKS = [
-    {
-        "id": "catch",
-        "content": "Catch PermissionError and tell the user.",
-        "when_to_use": "When a file upload fails",
-        "memory_type": "task",
-        "quality": 0.9,
-    },
-    {
-        "id": "retry",
-        "content": "Retry the upload with a delay.",
-        "when_to_use": "When an upload times out",
-        "memory_type": "task",
-        "quality": 0.1,
-    },
-    {"id": "chat", "content": "My file upload fails again!", "memory_type": "conversation"},
-]
-MESSAGES = [{"role": "user", "content": "The upload fails."}, ("assistant", "With which error?")]
-
-
-@pytest.fixture
-def tasks(words: object):
-    with RecallStore(embedding=words) as opened:
-        opened.add(TASKS)
-        yield opened
-
-
-def _item(face: Face, found: Found) -> Any:
-    return _document(found) if face.is_langchain else _node(found)
-
-
-def test_tasks_without_a_model(tasks: RecallStore, face: Face) -> None:
-    [told] = face.ask(face.task_memory_retriever(tasks), "a file upload fails")
-
-    assert told.content == (
-        "Memory 1 :\n When to use: When a file upload fails\n"
-        " Content: Catch PermissionError and tell the user.\n\n"
-        "Memory 2 :\n When to use: When an upload times out\n"
-        " Content: Retry the upload with a delay.\n"
-    )
-    assert told.metadata["recall_ids"] == "catch, retry"
-    assert "recall_degraded" not in told.metadata
-    assert told.score == pytest.approx(
-        (face.originals(_item(face, told))[0].metadata["relevance_score"])
-        if face.is_langchain
-        else face.originals(_item(face, told))[0].score
-    )
-
-
-def test_tasks_with_a_model_from_messages_alone(tasks: RecallStore, words: Any, face: Face) -> None:
-    def reply(prompt: str) -> str:
-        if "You write the query" in prompt:
-            return '{"query": "upload times out"}'
-        if "You rank memories" in prompt:
-            return '{"ranking": [{"memory": 2, "score": 0.9}, {"memory": 1, "score": 0.2}]}'
-        assert "The last messages:" in prompt
-        return '{"sentences": [{"text": "Catch PermissionError.", "memories": [1]}]}'
-
-    model = face.model(reply)
-    retriever = face.task_memory_retriever(tasks, model)
-
-    [told] = face.ask(retriever, "", messages=MESSAGES)
-
-    assert words.queries[-1] == "upload times out"
-    assert told.content == "Catch PermissionError. [1]"
-    assert [each.ids for each in face.citations(_item(face, told))] == [("catch",)]
-    assert len(model.asked) == 3
-    assert "recall_degraded" not in told.metadata
-
-
-def test_a_chain_may_hand_over_messages() -> None:
-    import langchain_recall
-
-    with RecallStore() as store:
-        store.add(TASKS)
-        retriever = langchain_recall.simple_task_memory_retriever(store)
-
-        [told] = retriever.invoke({"messages": MESSAGES})
-
-    assert told.page_content.startswith("Previous memories:\n- When a file upload fails: Catch")
-
-
-def test_the_simple_flow_ends_in_a_merge(tasks: RecallStore, face: Face) -> None:
-    [told] = face.ask(face.simple_task_memory_retriever(tasks, k=1), "a file upload fails")
-
-    assert told.content == (
-        "Previous memories:\n"
-        "- When a file upload fails: Catch PermissionError and tell the user.\n\n"
-        "Consider the helpful parts of these memories when you answer the question."
-    )
-
-
-def test_memories_of_another_type_are_looked_for_where_a_filter_says_so(
-    tasks: RecallStore, face: Face
-) -> None:
-    retriever = face.simple_task_memory_retriever(tasks, filter={"memory_type": "conversation"})
-
-    [told] = face.ask(retriever, "a file upload fails")
-
-    assert told.metadata["recall_ids"] == "chat"
-
-
-def test_nothing_found_is_nothing(words: object, face: Face) -> None:
-    with RecallStore(embedding=words) as empty:
-        for make in (face.task_memory_retriever, face.simple_task_memory_retriever):
-            assert face.ask(make(empty), "a file upload fails") == []
-
-
-@pytest.mark.parametrize("asked", ["", None])
-def test_no_question_and_no_messages_is_an_error(
-    tasks: RecallStore, face: Face, asked: str | None
-) -> None:
-    with pytest.raises((ValueError, TypeError)):
-        face.ask(face.task_memory_retriever(tasks), asked)
-
-
-def test_messages_without_the_stage_that_reads_them_are_an_error(
-    tasks: RecallStore, face: Face
-) -> None:
-    with pytest.raises(ValueError, match="query must say what to look for"):
-        face.ask(face.RecallRetriever(store=tasks), "", messages=MESSAGES)
-
-
-def test_messages_that_are_none_are_an_error(tasks: RecallStore, face: Face) -> None:
-    with pytest.raises(ValueError, match="a role and a content"):
-        face.ask(face.task_memory_retriever(tasks), "", messages="The upload fails.")
-
-
 POINTS = json.dumps(
     {
         "points": [
@@ -287,16 +159,7 @@ def test_the_personal_flow_may_end_in_a_text(store: RecallStore, face: Face) -> 
 
     assert told.content == "The dentist put a filling in my tooth. [1]"
     assert told.metadata["recall_ids"].startswith("filling")
-    assert face.explain_text(_found(face, told)).count("semantic") == len(_found(face, told))
-
-
-def _found(face: Face, told: Found) -> list[Found]:
-    kept = face.originals(_item(face, told))
-    if face.is_langchain:
-        return [
-            Found(d.id, d.page_content, d.metadata.get("relevance_score"), d.metadata) for d in kept
-        ]
-    return [Found(n.node_id, n.node.get_content(), n.score, n.node.metadata) for n in kept]
+    assert face.explain_text(face.kept(told)).count("semantic") == len(face.kept(told))
 
 
 def test_print_memory_as_the_last_stage_of_a_retriever_is_one_text(
@@ -311,8 +174,8 @@ def test_print_memory_as_the_last_stage_of_a_retriever_is_one_text(
 
 
 def test_metadata_that_no_stage_wrote_is_an_error(face: Face) -> None:
-    item = _item(face, Found("a", "Tea.", None, {"recall_citations": "nonsense"}))
+    told = Found("a", "Tea.", None, {"recall_citations": "nonsense"})
 
     with pytest.raises(face.RecallError, match="the JSON list that a stage wrote"):
-        face.citations(item)
-    assert face.originals(item) == []
+        face.cited(told)
+    assert face.kept(told) == []
