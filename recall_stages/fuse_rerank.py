@@ -83,29 +83,32 @@ class FuseRerank(RankStage):
         before = relevances(memories, _BY)
         trust = _trust(memories, before, ranges)
         ratios = self._ratios(memories, before, recall.query)
+        times = [self._time_trace(memory, recall.query, ranges, trust) for memory in memories]
         fused = [
-            self._fuse(
-                memory, relevance, own, self._time_trace(memory, recall.query, ranges, trust)
-            )
-            for memory, relevance, own in zip(memories, before, ratios, strict=True)
+            relevance * prod(own.values()) * float(time["time_ratio"])
+            for relevance, own, time in zip(before, ratios, times, strict=True)
         ]
-        kept = [memory for memory in fused if self._worth_keeping(memory)]
-        kept.sort(key=lambda memory: -(memory.score or 0.0))
-        ranked = stamped(kept[: self.limit(recall.query)], ranges)
+        kept = [
+            place
+            for place, score in enumerate(fused)
+            if self._worth_keeping(before[place], score, ratios[place])
+        ]
+        kept.sort(key=lambda place: -fused[place])
+        best = [
+            memories[place].scored(
+                fused[place],
+                relevance=before[place],
+                **ratios[place],
+                **times[place],
+                **{_BY: fused[place]},
+            )
+            for place in kept[: self.limit(recall.query)]
+        ]
+        ranked = stamped(best, ranges)
         if self.show_time:
             zone = recall.query.reference_time.tzinfo
             ranked = tuple(_dated(memory, zone) for memory in ranked)
         return replace(recall, memories=ranked)
-
-    def _fuse(
-        self,
-        memory: Memory,
-        relevance: float,
-        ratios: Mapping[str, float],
-        time: Mapping[str, float | str],
-    ) -> Memory:
-        fused = relevance * prod(ratios.values()) * float(time["time_ratio"])
-        return memory.scored(fused, relevance=relevance, **ratios, **time, **{_BY: fused})
 
     def _ratios(
         self, memories: Sequence[Memory], before: Sequence[float], query: Query
@@ -157,12 +160,11 @@ class FuseRerank(RankStage):
                 return {"time_ratio": ratio, "time_match": "recency"}
         return {"time_ratio": 1.0, "time_match": "none"} if ranges else {"time_ratio": 1.0}
 
-    def _worth_keeping(self, memory: Memory) -> bool:
+    def _worth_keeping(self, relevance: float, fused: float, ratios: Mapping[str, float]) -> bool:
         # Weights may rescue a memory, never condemn it: the seed's threshold is on the relevance,
         # yet "what happened yesterday?" is barely similar to anything that happened yesterday.
         # What others said rescues none: the rest of a session would come with what answers.
-        alone = (memory.score or 0.0) / float(memory.trace["session_ratio"])
-        return max(float(memory.trace["relevance"]), alone) >= self.fuse_score_threshold
+        return max(relevance, fused / ratios["session_ratio"]) >= self.fuse_score_threshold
 
 
 def _trust(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor, Future
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,10 +23,21 @@ class Graph:
         self.vector = vector
         self._found: list[Similar] = []
         self._most = 0
+        self._begun: Future[None] | None = None
+
+    def begin(self, most: int, beside: Executor) -> None:
+        """Look in another thread; `nearest` waits for it."""
+        self._begun = beside.submit(self._look, most)
 
     def nearest(self, most: int) -> list[Similar]:
         """The ids of the nearest rows with their cosines, the most similar first."""
+        if self._begun is not None:
+            self._begun.result()
+            self._begun = None
         if most > self._most:
-            self._found = self._index.neighbours(self.vector, most)
-            self._most = most
+            self._look(most)
         return self._found[:most]
+
+    def _look(self, most: int) -> None:
+        self._found = self._index.neighbours(self.vector, most)
+        self._most = most

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,23 @@ from recall_stages.stage import Search
 from recall_stages.store.graph import Graph
 from recall_stages.store.index import Index
 from recall_stages.store.mirror import Mirror
-from recall_stages.store.planner import Conditions, neighbours, routes
+from recall_stages.store.planner import Conditions, Route, neighbours, routes
 from recall_stages.store.reader import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How a search by meaning is answered.
+
+    Attributes:
+        place: Which of the searches.
+        widest: How many neighbours it looks at where the graph is asked.
+        ways: The ways to try, in order.
+    """
+
+    place: int
+    widest: int
+    ways: list[Route]
 
 
 class Searcher:
@@ -29,7 +45,7 @@ class Searcher:
         self._index = index
         self._mirror = mirror
         # Neither Chroma nor the index of words holds Python up while it searches: side by side.
-        self._beside = ThreadPoolExecutor(1, thread_name_prefix="recall-words")
+        self._beside = ThreadPoolExecutor(2, thread_name_prefix="recall-search")
 
     def answers(
         self, searches: Sequence[Search], vectors: Mapping[str, NDArray[np.float32]]
@@ -41,34 +57,35 @@ class Searcher:
             vectors: The vector of each text that is searched for by meaning.
         """
         if searches:
-            by_words = any(search.method == "keyword" for search in searches)
-            self._mirror.refresh(build=by_words)
+            words = any(search.method == "keyword" for search in searches)
+            self._mirror.refresh(build=words)
         readers = self._readers(searches)
         graphs = {text: Graph(self._index, vector) for text, vector in vectors.items()}
         # Before the words are looked up, which keeps the mirror busy.
-        by_meaning = self._furthest_first(searches, readers)
-        hits = {
-            place: self._beside.submit(self._mirror.by_words, x, _at_first(x, readers[place]))
-            for place, x in enumerate(searches)
-            if x.method == "keyword"
+        plans = self._plans(searches, readers)
+        if plans and plans[0].ways[0] == "rows":
+            self._begin(graphs, searches, plans)
+        by_words = {
+            place: self._beside.submit(self._worded, search, readers[place])
+            for place, search in enumerate(searches)
+            if search.method == "keyword"
         }
         answers: dict[int, list[Memory]] = {}
         similar: dict[str, float] = {}
-        for place, given in by_meaning:
-            search, reader = searches[place], readers[place]
-            answers[place] = self._nearest(graphs[search.text], search, given, reader)
-            reader.take(answers[place])
-            similar |= {each.id: each.score or 0.0 for each in answers[place]}
-        for place, found in hits.items():
-            worded = self._worded(searches[place], found.result(), readers[place])
+        for plan in plans:
+            search, reader = searches[plan.place], readers[plan.place]
+            found_near = self._nearest(graphs[search.text], search, plan, reader)
+            similar |= {each.id: each.score or 0.0 for each in found_near}
+            answers[plan.place] = found_near
+        for place, found in by_words.items():
             answers[place] = [
                 memory.scored(score, **_similarity(memory, similar), keyword=score)
-                for memory, score in worded
+                for memory, score in found.result()
             ]
         return [answers[place] for place in range(len(searches))]
 
     def close(self) -> None:
-        """Let the thread go that looks words up."""
+        """Let the threads go."""
         self._beside.shutdown()
 
     def _readers(self, searches: Sequence[Search]) -> list[Reader]:
@@ -79,25 +96,34 @@ class Searcher:
 
     # -- by meaning -------------------------------------------------------------------------------
 
-    def _furthest_first(
-        self, searches: Sequence[Search], readers: Sequence[Reader]
-    ) -> list[tuple[int, Conditions]]:
-        """The searches by meaning; the one that looks furthest may see what the others look for."""
-        given = [
-            (place, self._conditions(search, reader))
-            for place, (search, reader) in enumerate(zip(searches, readers, strict=True))
-            if search.method == "semantic"
-        ]
-        return sorted(given, key=lambda each: -neighbours(each[1]))
+    def _plans(self, searches: Sequence[Search], readers: Sequence[Reader]) -> list[_Plan]:
+        """The searches by meaning in the order of work.
 
-    def _nearest(
-        self, graph: Graph, search: Search, given: Conditions, reader: Reader
-    ) -> list[Memory]:
+        First those for which rows are compared here: Chroma may search meanwhile. Of those that ask
+        the graph, the one that looks furthest may see what the others look for.
+        """
+        plans = []
+        for place, (search, reader) in enumerate(zip(searches, readers, strict=True)):
+            if search.method == "semantic":
+                given = self._conditions(search, reader)
+                plans.append(_Plan(place, neighbours(given), routes(given)))
+        return sorted(plans, key=lambda plan: (plan.ways[0] != "rows", -plan.widest))
+
+    def _begin(
+        self, graphs: Mapping[str, Graph], searches: Sequence[Search], plans: Sequence[_Plan]
+    ) -> None:
+        """Let Chroma search, as far as will be looked, while rows are compared here."""
+        asking = [plan for plan in plans if plan.ways[0] == "graph"]
+        widest = {searches[plan.place].text: plan.widest for plan in reversed(asking)}
+        for text, most in widest.items():
+            graphs[text].begin(most, self._beside)
+
+    def _nearest(self, graph: Graph, search: Search, plan: _Plan, reader: Reader) -> list[Memory]:
         found: list[Memory] = []
-        for route in routes(given):
-            if route == "graph":
-                found = self._by_graph(graph, search, neighbours(given), reader)
-            elif route == "rows":
+        for way in plan.ways:
+            if way == "graph":
+                found = self._by_graph(graph, search, plan.widest, reader)
+            elif way == "rows":
                 found = self._by_rows(graph.vector, search, reader)
             else:
                 found = self._index.nearest(graph.vector, search)
@@ -130,21 +156,15 @@ class Searcher:
 
     # -- by words ---------------------------------------------------------------------------------
 
-    def _worded(
-        self, search: Search, hits: Sequence[tuple[str, float]], reader: Reader
-    ) -> list[tuple[Memory, float]]:
-        wanted = _at_first(search, reader)
+    def _worded(self, search: Search, reader: Reader) -> list[tuple[Memory, float]]:
+        # Of rows that Chroma is to filter, more than are wanted: to ask again takes longer.
+        wanted = 4 * search.limit if reader.filtered else search.limit
         while True:
+            hits = self._mirror.by_words(search, wanted)
             found = _looked_at(hits, search, reader)
             if len(found) >= search.limit or len(hits) < wanted:
                 return found
             wanted *= 4
-            hits = self._mirror.by_words(search, wanted)
-
-
-def _at_first(search: Search, reader: Reader) -> int:
-    """How many to look up by words: of those that Chroma is to filter, more than are wanted."""
-    return 4 * search.limit if reader.filtered else search.limit
 
 
 def _looked_at(
