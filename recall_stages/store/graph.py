@@ -13,31 +13,30 @@ from recall_stages.store.index import Index, Similar
 class Graph:
     """Chroma's graph of neighbours, from one vector; a wide look holds the narrower ones.
 
+    Chroma looks in another thread. While it does, this one may work on: Chroma does not hold Python
+    up, and it goes through more memory than a processor's core keeps at hand, of which what this
+    thread does afterwards would have to wait (a whole question took a fifth longer).
+
     Args:
         index: How to ask Chroma.
         vector: The vector.
+        beside: Where the other threads come from.
     """
 
-    def __init__(self, index: Index, vector: NDArray[np.float32]) -> None:
+    def __init__(self, index: Index, vector: NDArray[np.float32], beside: Executor) -> None:
         self._index = index
+        self._beside = beside
         self.vector = vector
-        self._found: list[Similar] = []
         self._most = 0
-        self._begun: Future[None] | None = None
+        self._found: Future[list[Similar]]
 
-    def begin(self, most: int, beside: Executor) -> None:
-        """Look in another thread; `nearest` waits for it."""
-        self._begun = beside.submit(self._look, most)
+    def begin(self, most: int) -> None:
+        """Let Chroma look for so many; `nearest` waits for it."""
+        if most > self._most:
+            self._found = self._beside.submit(self._index.neighbours, self.vector, most)
+            self._most = most
 
     def nearest(self, most: int) -> list[Similar]:
         """The ids of the nearest rows with their cosines, the most similar first."""
-        if self._begun is not None:
-            self._begun.result()
-            self._begun = None
-        if most > self._most:
-            self._look(most)
-        return self._found[:most]
-
-    def _look(self, most: int) -> None:
-        self._found = self._index.neighbours(self.vector, most)
-        self._most = most
+        self.begin(most)
+        return self._found.result()[:most]

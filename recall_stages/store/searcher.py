@@ -23,12 +23,18 @@ class _Plan:
     """How a search by meaning is answered.
 
     Attributes:
-        place: Which of the searches.
-        widest: How many neighbours it looks at where the graph is asked.
+        place: Which of the searches it is.
+        search: The search.
+        reader: What reads the memories found.
+        graph: The neighbours of what is searched for.
+        widest: How many of them to look at, where the graph is asked.
         ways: The ways to try, in order.
     """
 
     place: int
+    search: Search
+    reader: Reader
+    graph: Graph
     widest: int
     ways: list[Route]
 
@@ -44,8 +50,7 @@ class Searcher:
     def __init__(self, index: Index, mirror: Mirror) -> None:
         self._index = index
         self._mirror = mirror
-        # Neither Chroma nor the index of words holds Python up while it searches: side by side.
-        self._beside = ThreadPoolExecutor(2, thread_name_prefix="recall-search")
+        self._beside = ThreadPoolExecutor(thread_name_prefix="recall-search")
 
     def answers(
         self, searches: Sequence[Search], vectors: Mapping[str, NDArray[np.float32]]
@@ -60,29 +65,26 @@ class Searcher:
             words = any(search.method == "keyword" for search in searches)
             self._mirror.refresh(build=words)
         readers = self._readers(searches)
-        graphs = {text: Graph(self._index, vector) for text, vector in vectors.items()}
-        # Before the words are looked up, which keeps the mirror busy.
-        plans = self._plans(searches, readers)
-        if plans and plans[0].ways[0] == "rows":
-            self._begin(graphs, searches, plans)
-        by_words = {
-            place: self._beside.submit(self._worded, search, readers[place])
+        graphs = {text: Graph(self._index, x, self._beside) for text, x in vectors.items()}
+        plans = self._plans(searches, readers, graphs)
+        for plan in plans:
+            if plan.ways[0] == "graph":
+                plan.graph.begin(plan.widest)
+        # While Chroma searches: rows compared, words looked up.
+        answers = {plan.place: self._nearest(plan) for plan in plans if plan.ways[0] == "rows"}
+        answers |= {
+            place: self._worded(search, readers[place])
             for place, search in enumerate(searches)
             if search.method == "keyword"
         }
-        answers: dict[int, list[Memory]] = {}
-        similar: dict[str, float] = {}
-        for plan in plans:
-            search, reader = searches[plan.place], readers[plan.place]
-            found_near = self._nearest(graphs[search.text], search, plan, reader)
-            similar |= {each.id: each.score or 0.0 for each in found_near}
-            answers[plan.place] = found_near
-        for place, found in by_words.items():
-            answers[place] = [
-                memory.scored(score, **_similarity(memory, similar), keyword=score)
-                for memory, score in found.result()
-            ]
-        return [answers[place] for place in range(len(searches))]
+        answers |= {plan.place: self._nearest(plan) for plan in plans if plan.ways[0] != "rows"}
+        similar = {each.id: each.score for plan in plans for each in answers[plan.place]}
+        return [
+            [_also_similar(each, similar) for each in answers[place]]
+            if search.method == "keyword"
+            else answers[place]
+            for place, search in enumerate(searches)
+        ]
 
     def close(self) -> None:
         """Let the threads go."""
@@ -96,38 +98,33 @@ class Searcher:
 
     # -- by meaning -------------------------------------------------------------------------------
 
-    def _plans(self, searches: Sequence[Search], readers: Sequence[Reader]) -> list[_Plan]:
-        """The searches by meaning in the order of work.
+    def _plans(
+        self, searches: Sequence[Search], readers: Sequence[Reader], graphs: Mapping[str, Graph]
+    ) -> list[_Plan]:
+        """The searches by meaning; of one text the one first that looks furthest.
 
-        First those for which rows are compared here: Chroma may search meanwhile. Of those that ask
-        the graph, the one that looks furthest may see what the others look for.
+        What the others look for, it may see as well.
         """
         plans = []
         for place, (search, reader) in enumerate(zip(searches, readers, strict=True)):
             if search.method == "semantic":
                 given = self._conditions(search, reader)
-                plans.append(_Plan(place, neighbours(given), routes(given)))
-        return sorted(plans, key=lambda plan: (plan.ways[0] != "rows", -plan.widest))
+                plan = _Plan(
+                    place, search, reader, graphs[search.text], neighbours(given), routes(given)
+                )
+                plans.append(plan)
+        return sorted(plans, key=lambda plan: -plan.widest)
 
-    def _begin(
-        self, graphs: Mapping[str, Graph], searches: Sequence[Search], plans: Sequence[_Plan]
-    ) -> None:
-        """Let Chroma search, as far as will be looked, while rows are compared here."""
-        asking = [plan for plan in plans if plan.ways[0] == "graph"]
-        widest = {searches[plan.place].text: plan.widest for plan in reversed(asking)}
-        for text, most in widest.items():
-            graphs[text].begin(most, self._beside)
-
-    def _nearest(self, graph: Graph, search: Search, plan: _Plan, reader: Reader) -> list[Memory]:
+    def _nearest(self, plan: _Plan) -> list[Memory]:
         found: list[Memory] = []
         for way in plan.ways:
             if way == "graph":
-                found = self._by_graph(graph, search, plan.widest, reader)
+                found = self._by_graph(plan)
             elif way == "rows":
-                found = self._by_rows(graph.vector, search, reader)
+                found = self._by_rows(plan)
             else:
-                found = self._index.nearest(graph.vector, search)
-            if len(found) >= search.limit:
+                found = self._index.nearest(plan.graph.vector, plan.search)
+            if len(found) >= plan.search.limit:
                 break
         return found
 
@@ -139,31 +136,33 @@ class Searcher:
         matching, unread = self._mirror.survey(search.scope, search.within)
         return Conditions(search.limit, len(self._mirror), matching, unread)
 
-    def _by_graph(self, graph: Graph, search: Search, nearest: int, reader: Reader) -> list[Memory]:
-        found = graph.nearest(nearest)
-        if nearest > search.limit:  # more than are wanted, because there are conditions
+    def _by_graph(self, plan: _Plan) -> list[Memory]:
+        search = plan.search
+        found = plan.graph.nearest(plan.widest)
+        if plan.widest > search.limit:  # more than are wanted, because there are conditions
             found = self._mirror.fitting(found, search.scope, search.within)
-        return _with_similarity(_looked_at(found, search, reader))
+        return _with_similarity(_looked_at(found, search, plan.reader))
 
-    def _by_rows(self, vector: NDArray[np.float32], search: Search, reader: Reader) -> list[Memory]:
+    def _by_rows(self, plan: _Plan) -> list[Memory]:
+        search = plan.search
         most = search.limit
         while True:
-            ranked = self._mirror.ranked(vector, most, search.scope, search.within)
-            found = _looked_at(ranked, search, reader)
+            ranked = self._mirror.ranked(plan.graph.vector, most, search.scope, search.within)
+            found = _looked_at(ranked, search, plan.reader)
             if len(found) >= search.limit or len(ranked) < most:
                 return _with_similarity(found)
             most *= 4
 
     # -- by words ---------------------------------------------------------------------------------
 
-    def _worded(self, search: Search, reader: Reader) -> list[tuple[Memory, float]]:
+    def _worded(self, search: Search, reader: Reader) -> list[Memory]:
         # Of rows that Chroma is to filter, more than are wanted: to ask again takes longer.
         wanted = 4 * search.limit if reader.filtered else search.limit
         while True:
             hits = self._mirror.by_words(search, wanted)
             found = _looked_at(hits, search, reader)
             if len(found) >= search.limit or len(hits) < wanted:
-                return found
+                return [memory.scored(score, keyword=score) for memory, score in found]
             wanted *= 4
 
 
@@ -196,5 +195,9 @@ def _with_similarity(found: Sequence[tuple[Memory, float]]) -> list[Memory]:
     return [memory.scored(score, similarity=score) for memory, score in scored]
 
 
-def _similarity(memory: Memory, similar: Mapping[str, float]) -> dict[str, float]:
-    return {"similarity": similar[memory.id]} if memory.id in similar else {}
+def _also_similar(memory: Memory, similar: Mapping[str, float | None]) -> Memory:
+    """With the similarity in its trace, where the meaning found it too."""
+    score = similar.get(memory.id)
+    if score is None or memory.score is None:
+        return memory
+    return memory.scored(memory.score, similarity=score)
