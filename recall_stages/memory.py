@@ -88,14 +88,14 @@ class Scope(Settings):
         Raises:
             ScopeError: When ``other`` names another value for a field that is already set.
         """
-        mine = self.fields()
-        for name, value in other.fields().items():
+        mine, others = self.fields(), other.fields()
+        for name, value in others.items():
             if mine.get(name, value) != value:
                 raise ScopeError(
                     f"scope {name} is {mine[name]!r} and cannot be changed to {value!r} by a call; "
                     f"open another retriever with scope={{{name!r}: {value!r}}}"
                 )
-        return Scope(**{**mine, **other.fields()})
+        return Scope(**mine | others) if others else self
 
 
 class Memory(Settings):

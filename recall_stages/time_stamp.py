@@ -56,7 +56,7 @@ def time_stamp(ranges: Sequence[TimeRange]) -> dict[str, float | str]:
 
 
 def stamped(memories: Iterable[Memory], ranges: Sequence[TimeRange]) -> tuple[Memory, ...]:
-    """Copies that carry the stamp of these ranges, and none of a question asked before.
+    """The memories with the stamp of these ranges, and none of a question asked before.
 
     Examples:
         >>> old = Memory(content="Tea.", trace={"time_words": "in March"})
@@ -64,12 +64,14 @@ def stamped(memories: Iterable[Memory], ranges: Sequence[TimeRange]) -> tuple[Me
         {}
     """
     stamp = time_stamp(ranges)
-    return tuple(
-        memory.model_copy(
-            update={"trace": {k: v for k, v in memory.trace.items() if k not in _NAMES} | stamp}
-        )
-        for memory in memories
-    )
+
+    def stamping(memory: Memory) -> Memory:
+        if not stamp and memory.trace.keys().isdisjoint(_NAMES):
+            return memory
+        unstamped = {k: v for k, v in memory.trace.items() if k not in _NAMES}
+        return memory.model_copy(update={"trace": unstamped | stamp})
+
+    return tuple(stamping(memory) for memory in memories)
 
 
 def stamped_ranges(memories: Iterable[Memory]) -> tuple[TimeRange, ...]:

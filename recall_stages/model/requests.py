@@ -83,6 +83,8 @@ class Search:
         The filter is left to whoever reads the rows: it may be about more than a memory keeps.
         """
         scope, within = self.scope.fields(), self.within
+        if not scope and not within:
+            return lambda _: True
 
         def admits(memory: Memory) -> bool:
             if within and not any(memory.matches(each) for each in within):

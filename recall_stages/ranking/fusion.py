@@ -80,7 +80,7 @@ def fuse_arms(
         )
         for key in pool
     }
-    best = sorted(pool, key=lambda key: (-sum(scores[key]), key))
+    best = [key for _, key in sorted((-sum(parts), key) for key, parts in scores.items())]
     kept: set[str] = set()
     for ids in _found_by(semantic, keyword):
         kept.update([key for key in best if key in ids][:limit])
