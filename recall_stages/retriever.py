@@ -91,6 +91,8 @@ class RecallOptions(Timed):
 
         A call can only narrow: its scope and its filter hold besides the retriever's own.
         """
+        if not given:
+            return self
         call = RecallOptions.model_validate(given)
         chosen = {
             name: getattr(call if name in call.model_fields_set else self, name)

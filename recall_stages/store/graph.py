@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor, Future
+from threading import Event
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +34,15 @@ class Graph:
     def begin(self, most: int) -> None:
         """Let Chroma look for so many; `nearest` waits for it."""
         if most > self._most:
-            self._found = self._beside.submit(self._index.neighbours, self.vector, most)
+            started = Event()
+            self._found = self._beside.submit(self._look, most, started)
             self._most = most
+            # Its first lines are Python, which this thread would keep waiting: half a millisecond.
+            started.wait()
+
+    def _look(self, most: int, started: Event) -> list[Similar]:
+        started.set()
+        return self._index.neighbours(self.vector, most)
 
     def nearest(self, most: int) -> list[Similar]:
         """The ids of the nearest rows with their cosines, the most similar first."""
