@@ -26,7 +26,6 @@ import argparse
 import statistics
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -156,7 +155,8 @@ def _systems(
 def _measure_case(
     systems: dict[str, System], data: SyntheticRows, share: float | None
 ) -> dict[str, dict[str, float]]:
-    took, found = defaultdict(list), defaultdict(list)
+    took: dict[str, list[float]] = {name: [] for name in systems}
+    found: dict[str, list[float]] = {name: [] for name in _EXACT}
     order = np.random.default_rng(0)
     for number, text in enumerate(progress_bar(data.questions, unit="queries")):
         # Another part of the two years each time, in an order that does not walk through them.
