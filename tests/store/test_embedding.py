@@ -198,3 +198,16 @@ class TestProcess:
             "assert vectors.shape == (40, 384)\n"
             "sys.exit(os.waitpid(child, 0)[1] if child else 0)"
         )
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="only there a peak is told in kilobytes")
+    def test_long_texts_take_little_memory(self, run_python: Callable[[str], None]) -> None:
+        run_python(
+            "from resource import RUSAGE_SELF, getrusage\n"
+            "from recall_stages.store import minilm\n"
+            "peak = lambda: getrusage(RUSAGE_SELF).ru_maxrss / 1024\n"
+            "minilm.MiniLM().warm()\n"
+            "before = peak()\n"
+            "minilm.MiniLM().embed_documents([f'{n} ' * 300 for n in range(32)])\n"
+            "taken = peak() - before\n"
+            "assert taken < 100 * minilm._WORKERS, f'{taken:.0f} MB'"
+        )
