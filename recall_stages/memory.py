@@ -41,7 +41,7 @@ AwareTime = Annotated[datetime, BeforeValidator(parse_time)]
 
 _SCALARS = {str, bool, int, float}
 _SCORED = frozenset({"score", "trace"})
-# The four slots of a pydantic object, written past its own __setattr__: in half the time.
+# The four slots of a pydantic object, written past its own __setattr__: a quarter quicker.
 _put_values, _put_given, _put_extra, _put_private = (
     vars(BaseModel)[f"__{name}__"].__set__
     for name in ("dict", "pydantic_fields_set", "pydantic_extra", "pydantic_private")
@@ -198,7 +198,7 @@ class Memory(Settings):
 
     def scored(self, score: float, **trace: float | str) -> Self:
         """A copy with another score, and the trace of how it came about."""
-        values = self.__dict__.copy()  # and then set: a third of the time of a dict made of both
+        values = self.__dict__.copy()  # and then set: quicker than to merge two
         values["score"] = score
         values["trace"] = {**self.trace, **trace}
         given = self.model_fields_set

@@ -21,8 +21,8 @@ from recall_stages.errors import StoreError
 _SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _MAX_TOKENS: Final = 256  # as sentence-transformers and Chroma cut
 # Tokens a run, padding included. A run holds its intermediate values in memory, and the runtime
-# keeps what it once took: a load of long texts peaks at 0.40 GB with 512, at 0.44 with 768, with 16
-# texts a run at 1.6; and 16 long texts are a fifth slower than two. 256 are no quicker.
+# keeps what it once took: texts of 256 tokens peak at 0.4 GB two a run, at 1.1 GB 16 a run, and two
+# a run take three quarters of the time. Runs of 256 tokens are no quicker.
 _RUN_TOKENS: Final = 512
 _WORKERS: Final = min(os.cpu_count() or 1, 8)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from recall_stages.memory import Memory
 from recall_stages.store.index import Index
@@ -29,6 +29,10 @@ class Reader:
     def filtered(self) -> bool:
         """Whether Chroma must be asked: each time costs more than many rows, so ask rarely."""
         return self._where is not None
+
+    def take(self, memories: Iterable[Memory]) -> None:
+        """Take over memories that a search has read, and that fulfil the condition."""
+        self._known |= {memory.id: memory for memory in memories}
 
     def read(self, ids: Sequence[str]) -> Mapping[str, Memory | None]:
         """What is known of rows, among them these; None where one does not fit or has no text."""

@@ -70,14 +70,15 @@ class Searcher:
         for plan in plans:
             if plan.ways[0] == "graph":
                 plan.graph.begin(plan.widest)
-        # While Chroma searches: rows compared, words looked up.
-        answers = {plan.place: self._nearest(plan) for plan in plans if plan.ways[0] == "rows"}
+        # While Chroma searches: rows compared, words looked up. What Chroma is to filter comes
+        # before the words too, which need not ask again for what it has read.
+        answers = {plan.place: self._nearest(plan) for plan in plans if plan.ways[0] != "graph"}
         answers |= {
             place: self._worded(search, readers[place])
             for place, search in enumerate(searches)
             if search.method == "keyword"
         }
-        answers |= {plan.place: self._nearest(plan) for plan in plans if plan.ways[0] != "rows"}
+        answers |= {plan.place: self._nearest(plan) for plan in plans if plan.ways[0] == "graph"}
         similar = {each.id: each.score for plan in plans for each in answers[plan.place]}
         return [
             [_also_similar(each, similar) for each in answers[place]]
@@ -124,6 +125,7 @@ class Searcher:
                 found = self._by_rows(plan)
             else:
                 found = self._index.nearest(plan.graph.vector, plan.search)
+                plan.reader.take(found)
             if len(found) >= plan.search.limit:
                 break
         return found

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import math
 from datetime import UTC, date, datetime
-from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchmarks import latency, retrieval, time_expressions
+from benchmarks import retrieval, time_expressions
 from benchmarks.ago import ago_days
 from benchmarks.baselines import Baselines, reciprocal_rank_fusion, tokens
 from benchmarks.datasets import DataError, read_expressions, read_retrieval_set
@@ -219,17 +218,6 @@ def test_data_that_is_not_there_is_named(main, tmp_path, capsys):
     assert "nowhere" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "argv",
-    [["--rows", "5"], ["--rows", "many"], ["--queries", "0"], ["--json", "nowhere/out.json"]],
-)
-def test_latency_refuses_what_it_cannot_do(argv, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        latency.main(argv)
-    assert stopped.value.code == 2
-    assert argv[0] in capsys.readouterr().err
-
-
 def test_a_bad_line_is_named(folder):
     with (folder / "memories.jsonl").open("a") as file:
         file.write('{"corpus": "house"}\n')
@@ -274,30 +262,3 @@ def test_an_open_end_is_a_time_that_is_named(tmp_path):
 def test_ago_may_be_the_day_or_its_calendar_unit(text, readings):
     found = ago_days(text, date(2024, 3, 15))
     assert [(str(first), str(last)) for first, last in found] == readings
-
-
-# -- latency --------------------------------------------------------------------------------------
-
-
-def test_latency_compares_the_systems(tmp_path):
-    out, picture = tmp_path / "out.json", tmp_path / "picture.svg"
-    latency.main(
-        ["--rows", "60,300", "--queries", "3", "--json", str(out), "--picture", str(picture)]
-    )
-    measured = json.loads(out.read_text())["by_rows"]["300"]
-    assert measured["first_question_ms"] > 0
-    cases = measured["cases"]
-    ranges = {"range_1_percent", "range_10_percent", "range_50_percent"}
-    assert cases.keys() == {"unfiltered", *ranges}
-    systems = {"raw", "langchain_chroma", "recall_store"}
-    for case, figures in cases.items():
-        ours = {"recall"} if case == "unfiltered" else {"recall_require", "recall_prefer"}
-        timed = ("median_ms", "ratio_to_raw", "ratio_to_langchain_chroma")
-        assert figures.keys() == {*timed, "found_of_exact"}
-        assert all(figures[each].keys() == systems | ours for each in timed)
-        assert figures["ratio_to_raw"]["raw"] == 1
-        assert figures["found_of_exact"] == {"raw": 1, "recall_store": 1}
-    drawn = ET.fromstring(picture.read_text())
-    lines = [each for each in drawn.iter() if each.tag.endswith("polyline")]
-    assert len(lines) == 6
-    assert all(len(line.attrib["points"].split()) == 2 for line in lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -22,6 +23,7 @@ from recall_stages.stage import Search
 from recall_stages.store import RecallStore, planner, searcher
 from recall_stages.store.index import Index, Similar
 from recall_stages.store.minilm import MiniLM
+from recall_stages.store.mirror import Mirror
 from recall_stages.timeline import TimeRange
 
 ROUTES: list[planner.Route] = ["graph", "rows", "where"]
@@ -140,6 +142,38 @@ def test_a_question_and_its_time_take_one_look_at_the_graph(
     then = replace(whole, within=(TimeRange(FIRST, FIRST + timedelta(days=200), "day"),))
     assert [ids(found) for found in filled.find([whole, then])] == [exact(whole), exact(then)]
     assert len(looks) == 1
+
+
+@pytest.mark.parametrize("ahead", ["words looked up", "rows compared"])
+def test_other_work_is_done_while_chroma_searches(
+    ahead: str, filled: RecallStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Search("tea", 5)
+    then = replace(whole, within=(TimeRange(FIRST, FIRST + timedelta(days=200), "day"),))
+    besides, name = {
+        "words looked up": (replace(whole, method="keyword"), "by_words"),
+        "rows compared": (then, "ranked"),
+    }[ahead]
+    done = threading.Event()
+    neighbours, work = Index.neighbours, getattr(Mirror, name)
+
+    def waiting(index: Index, vector: Any, limit: int) -> list[Similar]:
+        assert done.wait(10), "nothing was done meanwhile"
+        return neighbours(index, vector, limit)
+
+    def working(*given: Any) -> Any:
+        found = work(*given)
+        done.set()
+        return found
+
+    monkeypatch.setattr(Index, "neighbours", waiting)
+    monkeypatch.setattr(Mirror, name, working)
+    monkeypatch.setattr(
+        searcher,
+        "routes",
+        lambda given: ["graph", "where"] if given.matching == len(MEMORIES) else ["rows"],
+    )
+    assert ids(filled.find([whole, besides])[0]) == exact(whole)
 
 
 def test_every_way_is_chosen_where_it_is_the_cheapest() -> None:
