@@ -24,7 +24,7 @@ from rich.table import Table
 
 from benchmarks.output import json_file, write_json
 
-EXTRAS = ("", "langchain", "llamaindex", "all", "all,agents")
+EXTRAS = ("", "chroma,embedding", "langchain", "llamaindex", "all")
 IMPORTS = {
     "langchain_recall": "import langchain_recall",
     "llamaindex_recall": "import llamaindex_recall",

@@ -1,23 +1,33 @@
-"""Medians against rows, both axes logarithmic, as a small SVG that needs nothing to be drawn."""
+"""Medians against rows, both axes logarithmic, as a small SVG that needs nothing to be drawn.
+
+A colour is a kind of question; its two lines are raw Chroma (dashed) and ours (solid). Text and
+lines follow the reader's light or dark page.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 760, 420, 60, 50, 40, 210
-# What is shown, as the case and the system, with a colour and what the legend says.
-_LINES = {
-    ("unfiltered", "raw"): ("#999999", "raw Chroma"),
-    ("unfiltered", "recall"): ("#1f77b4", "ours, hybrid"),
-    ("range_1_percent", "raw"): ("#e377c2", "raw Chroma, 1 % of time"),
-    ("range_1_percent", "recall_require"): ("#2ca02c", "ours, hybrid, 1 %"),
-    ("range_50_percent", "raw"): ("#d62728", "raw Chroma, 50 % of time"),
-    ("range_50_percent", "recall_require"): ("#17becf", "ours, hybrid, 50 %"),
-}
-_FONT = 'font-family="sans-serif" font-size="12"'
-_TICKS_MS = [1, 3, 10, 30, 100, 300, 1000, 3000, 10_000]
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 900, 460, 80, 70, 50, 320
+# What is shown: a case with the two systems, its colour, and its name in the legend. The colours
+# are of Okabe and Ito (2008), apart for colour-blind readers on light and dark pages.
+_CASES = (
+    ("unfiltered", "recall", "#0072B2", "any time"),
+    ("range_1_percent", "recall_require", "#E69F00", "a time with 1 % of the memories"),
+    ("range_50_percent", "recall_require", "#009E73", "a time with 50 % of the memories"),
+)
+_TICKS_MS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000)
+_STYLE = """
+text{font:13px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;fill:#1f2328}
+.head{font-weight:600}
+.small{fill:#59636e}
+.rule{stroke:#d1d9e0}
+.key{stroke:#59636e;stroke-width:2.5}
+@media (prefers-color-scheme:dark){
+text{fill:#f0f6fc}.small{fill:#9198a1}.rule{stroke:#3d444d}.key{stroke:#9198a1}
+}"""
 
 
 def draw(by_rows: Mapping[str, Any]) -> str:
@@ -27,13 +37,14 @@ def draw(by_rows: Mapping[str, Any]) -> str:
         by_rows: What `latency` measured, by the number of rows.
     """
     counts = sorted(map(int, by_rows))
-    medians = {
-        line: [by_rows[str(n)]["cases"][line[0]]["median_ms"][line[1]] for n in counts]
-        for line in _LINES
-    }
-    top = max(map(max, medians.values()))
-    above = next((each for each in _TICKS_MS if each >= top), _TICKS_MS[-1])
-    ticks = [each for each in _TICKS_MS if each <= above]
+    lines = [
+        (colour, dashed, [by_rows[str(n)]["cases"][case]["median_ms"][system] for n in counts])
+        for case, ours, colour, _ in _CASES
+        for system, dashed in (("raw", True), (ours, False))
+    ]
+    highest = max(max(medians) for _, _, medians in lines)
+    above = next((tick for tick in _TICKS_MS if tick >= highest), _TICKS_MS[-1])
+    ticks = [tick for tick in _TICKS_MS if tick <= above]
     low, high = math.log(ticks[0]), math.log(ticks[-1])
     first, span = math.log(counts[0]), math.log(counts[-1] / counts[0]) or 1.0
 
@@ -44,33 +55,61 @@ def draw(by_rows: Mapping[str, Any]) -> str:
         share = (math.log(max(milliseconds, ticks[0])) - low) / (high - low or 1.0)
         return _HEIGHT - _BOTTOM - share * (_HEIGHT - _BOTTOM - _TOP)
 
+    middle, bottom = (_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - _BOTTOM
+    turned = f'transform="translate(24 {(_TOP + bottom) / 2:.0f}) rotate(-90)"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" {_FONT}>',
-        f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>',
-        _text(_LEFT, 22, "Milliseconds for one question (median, k=10) against rows"),
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">',
+        "<title>Milliseconds for one question against the number of memories</title>",
+        f"<style>{_STYLE}</style>",
+        _text(_LEFT, 26, "How long one question takes, without embedding it", "start", "head"),
+        _text(middle, _HEIGHT - 18, "memories in the collection", "middle", "small"),
+        f'<text class="small" text-anchor="middle" {turned}>milliseconds (median)</text>',
     ]
     for tick in ticks:
-        parts += [_rule(y(tick)), _text(_LEFT - 8, y(tick) + 4, str(tick), "end")]
-    parts += [_text(x(n), _HEIGHT - _BOTTOM + 20, f"{n:,}", "middle") for n in counts]
-    for place, (line, (colour, name)) in enumerate(_LINES.items()):
-        points = " ".join(
-            f"{x(n):.1f},{y(median):.1f}" for n, median in zip(counts, medians[line], strict=True)
-        )
+        right = _WIDTH - _RIGHT
         parts.append(
-            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>'
+            f'<line class="rule" x1="{_LEFT}" x2="{right}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>'
         )
-        height, left = _TOP + 20 * place + 8, _WIDTH - _RIGHT + 16
-        parts += [
-            f'<rect x="{left}" y="{height - 5}" width="18" height="4" fill="{colour}"/>',
-            _text(left + 26, height, name),
-        ]
-    return "\n".join([*parts, "</svg>", ""])
+        parts.append(_text(_LEFT - 8, y(tick) + 4, f"{tick:,}", "end", "small"))
+    parts += [_text(x(n), bottom + 20, f"{n:,}", "middle", "small") for n in counts]
+    for colour, dashed, medians in lines:
+        points = " ".join(f"{x(n):.1f},{y(ms):.1f}" for n, ms in zip(counts, medians, strict=True))
+        parts.append(
+            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2.5"'
+            f"{_DASHES if dashed else ''}/>"
+        )
+    return "\n".join([*parts, *_legend(), "</svg>", ""])
 
 
-def _text(x: float, y: float, words: str, anchor: str = "start") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{words}</text>'
+_NOTES = (
+    "Each returns 10 memories, all of that time.",
+    "RecallRetriever searches by meaning and",
+    "by words, raw Chroma by meaning alone.",
+    "Lower is better; both axes are logarithmic.",
+)
+_DASHES = ' stroke-dasharray="7 5"'
 
 
-def _rule(y: float) -> str:
-    right = _WIDTH - _RIGHT
-    return f'<line x1="{_LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" stroke="#dddddd"/>'
+def _legend() -> Iterator[str]:
+    left, top = _WIDTH - _RIGHT + 24, _TOP + 16
+    yield _text(left, top, "The question asks about", "start", "head")
+    for place, (_, _, colour, name) in enumerate(_CASES, 1):
+        height = top + 26 * place
+        yield f'<rect x="{left}" y="{height - 10}" width="14" height="12" fill="{colour}"/>'
+        yield _text(left + 24, height, name)
+    top += 26 * (len(_CASES) + 2)
+    yield _text(left, top, "It is answered by", "start", "head")
+    for place, (name, dashes) in enumerate((("RecallRetriever", ""), ("raw Chroma", _DASHES)), 1):
+        height = top + 26 * place
+        yield (
+            f'<line class="key" x1="{left}" x2="{left + 40}" y1="{height - 4}" y2="{height - 4}"'
+            f"{dashes}/>"
+        )
+        yield _text(left + 50, height, name)
+    for place, line in enumerate(_NOTES):
+        yield _text(left, top + 84 + 18 * place, line, style="small")
+
+
+def _text(x: float, y: float, words: str, anchor: str = "start", style: str = "") -> str:
+    marked = f' class="{style}"' if style else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{marked}>{words}</text>'

@@ -7,6 +7,7 @@ Everything a user needs is exported here; nothing is loaded until it is used.
 
 from typing import TYPE_CHECKING
 
+from recall_stages import __version__ as __version__
 from recall_stages.lazy import lazy_exports
 
 if TYPE_CHECKING:
@@ -51,11 +52,28 @@ if TYPE_CHECKING:
     from recall_stages.agents.agent_memory import AgentMemory as AgentMemory
     from recall_stages.agents.search_terms import extract_search_terms as extract_search_terms
     from recall_stages.citations import Citation as Citation
+    from recall_stages.errors import EmbeddingMismatchError as EmbeddingMismatchError
+    from recall_stages.errors import FilterError as FilterError
+    from recall_stages.errors import ForeignCollectionError as ForeignCollectionError
+    from recall_stages.errors import IdLookupError as IdLookupError
+    from recall_stages.errors import KeywordSearchError as KeywordSearchError
+    from recall_stages.errors import MemoryFormatError as MemoryFormatError
+    from recall_stages.errors import QueryError as QueryError
+    from recall_stages.errors import QuestionFileError as QuestionFileError
     from recall_stages.errors import RecallError as RecallError
     from recall_stages.errors import ScopeError as ScopeError
+    from recall_stages.errors import SettingsError as SettingsError
+    from recall_stages.errors import StoreClosedError as StoreClosedError
+    from recall_stages.errors import StoreDamagedError as StoreDamagedError
+    from recall_stages.errors import StoreError as StoreError
+    from recall_stages.errors import StoreLockedError as StoreLockedError
+    from recall_stages.errors import StoreUnavailableError as StoreUnavailableError
+    from recall_stages.evaluation.comparison import Comparison as Comparison
+    from recall_stages.evaluation.comparison import compare as compare
     from recall_stages.evaluation.evaluate import Evaluation as Evaluation
     from recall_stages.evaluation.questions import Question as Question
     from recall_stages.evaluation.questions import read_questions as read_questions
+    from recall_stages.evaluation.steps import evaluate_steps as evaluate_steps
     from recall_stages.memory import Memory as Memory
     from recall_stages.memory import Scope as Scope
     from recall_stages.messages import Message as Message
@@ -71,19 +89,28 @@ _EXPORTS = {
     "AnyStore": "langchain_recall.any_store",
     "BuildQuery": "langchain_recall.compressors",
     "Citation": "recall_stages.citations",
+    "Comparison": "recall_stages.evaluation.comparison",
     "Deduplicate": "langchain_recall.compressors",
+    "EmbeddingMismatchError": "recall_stages.errors",
     "Evaluation": "recall_stages.evaluation.evaluate",
     "ExtractTime": "langchain_recall.compressors",
     "Fields": "recall_stages.store",
+    "FilterError": "recall_stages.errors",
+    "ForeignCollectionError": "recall_stages.errors",
     "FuseRerank": "langchain_recall.compressors",
     "HybridRank": "langchain_recall.compressors",
+    "IdLookupError": "recall_stages.errors",
+    "KeywordSearchError": "recall_stages.errors",
     "LateInteractionRank": "langchain_recall.compressors",
     "Memory": "recall_stages.memory",
     "MemoryCompressor": "langchain_recall.compressors",
-    "Message": "recall_stages.messages",
+    "MemoryFormatError": "recall_stages.errors",
     "MergeMemory": "langchain_recall.compressors",
+    "Message": "recall_stages.messages",
     "PrintMemory": "langchain_recall.compressors",
+    "QueryError": "recall_stages.errors",
     "Question": "recall_stages.evaluation.questions",
+    "QuestionFileError": "recall_stages.errors",
     "RankAndRewrite": "langchain_recall.compressors",
     "ReadMessage": "langchain_recall.compressors",
     "RecallCompressor": "langchain_recall.compressors",
@@ -102,14 +129,22 @@ _EXPORTS = {
     "ScopeError": "recall_stages.errors",
     "SearchGate": "langchain_recall.compressors",
     "SemanticRank": "langchain_recall.compressors",
+    "SettingsError": "recall_stages.errors",
     "StaleReflections": "langchain_recall.compressors",
+    "StoreClosedError": "recall_stages.errors",
+    "StoreDamagedError": "recall_stages.errors",
+    "StoreError": "recall_stages.errors",
+    "StoreLockedError": "recall_stages.errors",
+    "StoreUnavailableError": "recall_stages.errors",
     "TimeDecay": "langchain_recall.compressors",
     "TimeRange": "recall_stages.timeline",
     "TokenBudget": "langchain_recall.compressors",
     "arecall": "langchain_recall.one_call",
     "citations": "langchain_recall.told",
+    "compare": "recall_stages.evaluation.comparison",
     "create_recall_tool": "langchain_recall.tools",
     "evaluate": "langchain_recall.evaluation",
+    "evaluate_steps": "recall_stages.evaluation.steps",
     "explain": "langchain_recall.retriever",
     "extract_search_terms": "recall_stages.agents.search_terms",
     "extract_time": "recall_stages.timeline",

@@ -6,12 +6,17 @@ from datetime import tzinfo
 
 from langchain_core.documents import Document
 
-from recall_stages.flat import flat_trace, from_flat, to_flat, untraced
-from recall_stages.memory import Memory
+from recall_stages.flat import (
+    FoundMetadata,
+    from_flat,
+    marked_trace,
+    scope_in,
+    to_flat,
+    untraced,
+)
+from recall_stages.memory import SCORE_KEY, Memory
 from recall_stages.stage import Recall
 from recall_stages.told import flat_told
-
-SCORE = "relevance_score"  # the key that LangChain's rerankers use
 
 
 def to_memory(document: Document, timezone: tzinfo | None = None) -> Memory:
@@ -20,24 +25,33 @@ def to_memory(document: Document, timezone: tzinfo | None = None) -> Memory:
         document.page_content,
         document.metadata,
         memory_id=document.id or "",
-        score=document.metadata.get(SCORE),
+        score=document.metadata.get(SCORE_KEY),
         timezone=timezone,
         source=document,
     )
 
 
+def to_stored(document: Document) -> Memory:
+    """Read a document that is to be stored.
+
+    Raises:
+        ScopeError: When its metadata has a field of a scope that is empty or no text.
+    """
+    return to_memory(document).model_copy(update={"scope": scope_in(document.metadata)})
+
+
 def to_document(memory: Memory, timezone: tzinfo | None = None) -> Document:
     """Write a memory as a document; one that came from a document keeps all else it had."""
-    score = {} if memory.score is None else {SCORE: memory.score}
+    score = {} if memory.score is None else {SCORE_KEY: memory.score}
     if isinstance(memory.source, Document):
-        metadata = {**untraced(memory.source.metadata), **flat_trace(memory), **score}
-        changed = {"id": memory.id or None, "page_content": memory.content, "metadata": metadata}
-        return memory.source.model_copy(update=changed)
-    return Document(
-        id=memory.id or None,
-        page_content=memory.content,
-        metadata={**to_flat(memory, timezone), **score},
-    )
+        stored = untraced(memory.source.metadata)
+        document = memory.source
+    else:
+        stored = to_flat(memory, timezone)
+        document = Document(page_content=memory.content)
+    metadata = FoundMetadata({**stored, **marked_trace(memory.trace), **score})
+    changed = {"id": memory.id or None, "page_content": memory.content, "metadata": metadata}
+    return document.model_copy(update=changed)  # which leaves the metadata what it is
 
 
 def to_documents(recall: Recall) -> list[Document]:
@@ -46,5 +60,5 @@ def to_documents(recall: Recall) -> list[Document]:
     if not recall.text:
         return [to_document(memory, zone) for memory in recall.memories]
     best = next((each.score for each in recall.memories if each.score is not None), None)
-    score = {} if best is None else {SCORE: best}
+    score = {} if best is None else {SCORE_KEY: best}
     return [Document(page_content=recall.text, metadata={**flat_told(recall), **score})]

@@ -15,7 +15,11 @@ from recall_stages.model.at_once import at_once, at_once_async
 from recall_stages.model.requests import Refined
 from recall_stages.settings import Settings
 from recall_stages.stage import Refine
+from recall_stages.stage_list import StageInput as OwnStageInput
 from recall_stages.stock_stage import with_stock
+
+StageInput = OwnStageInput | BaseDocumentCompressor
+"""What may be handed in as a stage."""
 
 
 class TakesCompressors(Settings):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import tzinfo
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
@@ -14,9 +14,9 @@ from pydantic import Field, model_validator
 from langchain_recall._convert import to_memory
 from recall_stages.errors import IdLookupError
 from recall_stages.memory import Memory
-from recall_stages.retriever import MemoryStore
+from recall_stages.memory_store import MemoryStore
 from recall_stages.store import any_store
-from recall_stages.store.any_store import Asked, Found, in_our_names
+from recall_stages.store.any_store import AnyStoreOptions, Asked, Found, in_our_names
 
 Searchable = MemoryStore | VectorStore | BaseRetriever
 """What a retriever takes as its store."""
@@ -40,6 +40,15 @@ class AnyStore(any_store.AnyStore):
     )
 
     source: VectorStore | BaseRetriever = Field(repr=False, exclude=True)
+
+    if TYPE_CHECKING:  # what may be handed in; checkers would take the types that are read back
+
+        def __init__(
+            self,
+            *,
+            source: VectorStore | BaseRetriever,
+            **options: Unpack[AnyStoreOptions],
+        ) -> None: ...
 
     @model_validator(mode="after")
     def _takes_what_is_pushed_down(self) -> Self:

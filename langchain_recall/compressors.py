@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForChainRun,
@@ -25,7 +25,7 @@ from typing_extensions import TypedDict  # pydantic, which makes the schema, wan
 from langchain_recall._convert import to_documents, to_memory
 from langchain_recall._model import Model, asking, asking_async
 from langchain_recall._runs import stage_runs, stage_runs_async
-from langchain_recall._stock import TakesCompressors
+from langchain_recall._stock import StageInput, TakesCompressors
 from recall_stages import (
     build_query,
     extract_time,
@@ -48,7 +48,7 @@ from recall_stages import (
 from recall_stages.memory import Query
 from recall_stages.stage import Flow, Recall, Stage, arun, pipeline, run
 from recall_stages.stage_list import StageList
-from recall_stages.timed import Timed
+from recall_stages.timed import Timed, TimeInput
 
 
 class CompressorInput(TypedDict):
@@ -159,6 +159,18 @@ class RecallCompressor(TakesCompressors, StageList, DocumentCompressor):
     """
     )
 
+    if TYPE_CHECKING:  # what may be handed in; checkers would take the types that are read back
+
+        def __init__(
+            self,
+            *,
+            stages: Sequence[StageInput] = ...,
+            deadline_s: float | None = None,
+            timestamp: TimeInput | None = None,
+            timezone: str | None = None,
+            name: str | None = None,
+        ) -> None: ...
+
 
 class TextCompressor(MemoryCompressor):
     """A stage whose outcome is one text: as a compressor, a single document that names its sources.
@@ -173,27 +185,27 @@ class TextCompressor(MemoryCompressor):
 
 
 class BuildQuery(build_query.BuildQuery, MemoryCompressor):
-    llm: Model | None = Field(None, exclude=True, repr=False)
+    llm: Model | None = Field(default=None, exclude=True, repr=False)
 
 
 class ExtractTime(extract_time.ExtractTime, MemoryCompressor):
-    llm: Model | None = Field(None, exclude=True, repr=False)
+    llm: Model | None = Field(default=None, exclude=True, repr=False)
 
 
 class SearchGate(search_gate.SearchGate, MemoryCompressor):
-    llm: Model | None = Field(None, exclude=True, repr=False)
+    llm: Model | None = Field(default=None, exclude=True, repr=False)
 
 
 class SemanticRank(semantic_rank.SemanticRank, MemoryCompressor):
-    llm: Model | None = Field(None, exclude=True, repr=False)
+    llm: Model | None = Field(default=None, exclude=True, repr=False)
 
 
 class RankAndRewrite(rank_and_rewrite.RankAndRewrite, MemoryCompressor):
-    llm: Model | None = Field(None, exclude=True, repr=False)
+    llm: Model | None = Field(default=None, exclude=True, repr=False)
 
 
 class RerankMemory(rerank_memory.RerankMemory, MemoryCompressor):
-    llm: Model | None = Field(None, exclude=True, repr=False)
+    llm: Model | None = Field(default=None, exclude=True, repr=False)
 
 
 class FuseRerank(fuse_rerank.FuseRerank, MemoryCompressor):
@@ -249,8 +261,8 @@ class MergeMemory(merge_memory.MergeMemory, TextCompressor):
 
 
 class RewriteMemory(rewrite_memory.RewriteMemory, TextCompressor):
-    llm: Model | None = Field(None, exclude=True, repr=False)
+    llm: Model | None = Field(default=None, exclude=True, repr=False)
 
 
 class Reflect(reflect.Reflect, TextCompressor):
-    llm: Model | None = Field(None, exclude=True, repr=False)
+    llm: Model | None = Field(default=None, exclude=True, repr=False)

@@ -26,19 +26,19 @@ class RecallState(AgentState[Any]):
 
 
 class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
-    """Before an agent answers, put what it remembers of the question into its system message.
+    """Before an agent answers, put memories that fit the question into its system message.
 
-    Once a turn the retriever is asked what the user said last; every model call of the turn sees
-    the memories, as quoted material, and none of them is written into the history: the next turn
-    has its own. In the agent's state they are plain text, so any checkpointer can keep them.
+    Once a turn, the retriever searches for the last message of the user. Every model call of the
+    turn sees the memories as quoted material. They are not written into the history: the next turn
+    has its own. In the agent's state they are plain text, so any checkpointer can store them.
 
-    Whose memories: the retriever's ``scope``, narrowed by ``user_id``, ``agent_id`` and
-    ``workspace`` of the run's ``config["configurable"]``.
+    The scope is the retriever's ``scope``, narrowed by ``user_id``, ``agent_id`` and ``workspace``
+    of the run's ``config["configurable"]``.
 
     Args:
-        retriever: What is asked.
-        gate: Decides from the conversation whether memories are needed; where they are not, none
-            are looked for. None = every turn looks for them.
+        retriever: The retriever that searches.
+        gate: Decides from the conversation whether memories are needed. If not, nothing is
+            searched. None = every turn searches.
 
     Examples:
         >>> from langchain.agents import create_agent

@@ -27,7 +27,7 @@ class Recalled(TypedDict):
 
 
 def recall(query: str, config: RecallConfig, **options: Unpack[CallOptions]) -> Recalled:
-    """The memories that answer a question, and what they come to, in one call (seed 003).
+    """The memories that answer a question, and what they come to, in one call.
 
     Args:
         query: The question.

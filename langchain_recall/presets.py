@@ -1,13 +1,13 @@
-"""The flows of the seeds as retrievers, ready made."""
+"""Retrievers that are ready made."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 from langchain_recall import compressors
 from langchain_recall._model import Model
 from langchain_recall.any_store import Searchable
-from langchain_recall.retriever import RecallRetriever
+from langchain_recall.retriever import RecallRetriever, RetrieverSettings
 from recall_stages.presets import (
     TASKS,
     RecallPlan,
@@ -23,9 +23,9 @@ def personal_memory_retriever(
     *,
     rewrite: bool = False,
     recall_plan: RecallPlan = "steps",
-    **settings: Any,
+    **settings: Unpack[RetrieverSettings],
 ) -> RecallRetriever:
-    """The personal flow: time extracted, memories retrieved, ranked and fused (seed 000).
+    """A retriever of personal memories: it reads the time, searches, ranks and fuses.
 
     Args:
         store: The collection, or any store that an `AnyStore` takes.
@@ -46,9 +46,9 @@ def personal_memory_retriever(
 
 
 def task_memory_retriever(
-    store: Searchable, llm: Model | None = None, **settings: Any
+    store: Searchable, llm: Model | None = None, **settings: Unpack[RetrieverSettings]
 ) -> RecallRetriever:
-    """The task flow: a query built, memories retrieved, reranked and rewritten (seed 002).
+    """A retriever of task memories: it builds a query, searches, reranks and rewrites.
 
     Returns one text. Ask it with a question, or with the conversation:
     ``retriever.invoke({"messages": [...]})``.
@@ -61,11 +61,14 @@ def task_memory_retriever(
         **settings: Further settings of `RecallRetriever`.
     """
     stages = task_stages(compressors, llm)
-    return RecallRetriever(store=store, stages=stages, **{"filter": TASKS, **settings})
+    settings = {"filter": TASKS, **settings}
+    return RecallRetriever(store=store, stages=stages, **settings)
 
 
-def simple_task_memory_retriever(store: Searchable, **settings: Any) -> RecallRetriever:
-    """The task flow without a model: a query built, memories retrieved and merged (seed 002).
+def simple_task_memory_retriever(
+    store: Searchable, **settings: Unpack[RetrieverSettings]
+) -> RecallRetriever:
+    """A retriever of task memories without a model: it builds a query, searches and merges.
 
     Returns one text.
 
@@ -75,4 +78,5 @@ def simple_task_memory_retriever(store: Searchable, **settings: Any) -> RecallRe
         **settings: Further settings of `RecallRetriever`.
     """
     stages = simple_task_stages(compressors)
-    return RecallRetriever(store=store, stages=stages, **{"filter": TASKS, **settings})
+    settings = {"filter": TASKS, **settings}
+    return RecallRetriever(store=store, stages=stages, **settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -17,15 +17,16 @@ from langchain_core.retrievers import BaseRetriever, LangSmithRetrieverParams
 from langchain_core.runnables import RunnableConfig, ensure_config
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from langchain_recall._convert import to_documents, to_memory
+from langchain_recall._convert import to_documents, to_memory, to_stored
 from langchain_recall._model import asking, asking_async
 from langchain_recall._runs import stage_runs, stage_runs_async
-from langchain_recall._stock import TakesCompressors
-from langchain_recall.any_store import as_store
-from recall_stages.explain import Explanation
+from langchain_recall._stock import StageInput, TakesCompressors
+from langchain_recall.any_store import Searchable, as_store
+from recall_stages.explain import Explanation, all_of
 from recall_stages.explain import explain as explain_memories
 from recall_stages.memory import Scope
-from recall_stages.retriever import CallOptions, MemoryRetriever, MemoryStore
+from recall_stages.memory_store import OpenStore
+from recall_stages.retriever import CallOptions, MemoryRetriever, RetrieverOptions, laid_over
 from recall_stages.stage import arun, run
 
 SKIPPED = "recall_skipped"
@@ -37,17 +38,26 @@ _CONFIGURABLE = ("timestamp", "timezone", "k")
 _CONFIGURABLE_SCOPE = ("user_id", "agent_id", "workspace")
 
 
+class RetrieverSettings(RetrieverOptions, total=False):
+    """The same with what LangChain adds: by these a run is known in its traces."""
+
+    name: str | None
+    tags: list[str] | None
+    metadata: dict[str, Any] | None
+
+
 class RecallRetriever(TakesCompressors, MemoryRetriever, BaseRetriever):
     __doc__ = (
         (MemoryRetriever.__doc__ or "")
         + """
-    A drop-in LangChain retriever. Every setting but the store can be set for one call:
-    ``retriever.invoke("...", k=3, timestamp="2024-03-12")``; timestamp, timezone, k, user_id,
-    agent_id and workspace also through ``config={"configurable": {...}}``. Any document compressor
-    of LangChain's may stand among the ``stages``. A result that is empty because of the ``gate`` is
-    told to callbacks, as the custom event "recall_skipped". Callbacks and ``astream_events`` see
-    each stage as a run of its own, with its model calls inside and what these cost in its output,
-    under ``usage``.
+    It is a LangChain retriever. The settings from ``k`` to ``deadline_s``, without
+    ``require_scope``, can be set for one call: ``retriever.invoke("...", k=3)``. The settings
+    timestamp, timezone, k, user_id, agent_id and workspace can also come through
+    ``config={"configurable": {...}}``. Any document compressor can stand among the ``stages``.
+
+    Callbacks and ``astream_events`` see each stage as a run of its own. Its model calls are inside,
+    and its output has their cost under ``usage``. If the ``gate`` skips the search, callbacks get
+    the custom event "recall_skipped".
 
     Examples:
         >>> from langchain_recall import RecallRetriever, RecallStore
@@ -67,23 +77,48 @@ class RecallRetriever(TakesCompressors, MemoryRetriever, BaseRetriever):
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
-    store: Annotated[MemoryStore, BeforeValidator(as_store)] = Field(repr=False, exclude=True)
+    store: Annotated[OpenStore, BeforeValidator(as_store)] = Field(repr=False, exclude=True)
 
-    def invoke(
-        self, input: object, config: RunnableConfig | None = None, **kwargs: Any
+    if TYPE_CHECKING:  # what may be handed in; checkers would take the types that are read back
+
+        def __init__(
+            self,
+            *,
+            store: Searchable,
+            stages: Sequence[StageInput] = ...,
+            **settings: Unpack[RetrieverSettings],
+        ) -> None: ...
+
+    # LangChain's base takes any keyword; here an editor knows them, and a checker finds a typo.
+    def invoke(  # type: ignore[override]
+        self,
+        input: object,
+        config: RunnableConfig | None = None,
+        **settings: Unpack[CallOptions],
     ) -> list[Document]:
         """The memories that answer a question, best first; see the class for the settings."""
-        return super().invoke(input, config, **_call_settings(config, kwargs))  # type: ignore[arg-type]  # a chain may hand over a dict
+        return super().invoke(input, config, **_call_settings(config, settings))  # type: ignore[arg-type]  # a chain may hand over a dict
 
-    async def ainvoke(
-        self, input: object, config: RunnableConfig | None = None, **kwargs: Any
+    async def ainvoke(  # type: ignore[override]
+        self,
+        input: object,
+        config: RunnableConfig | None = None,
+        **settings: Unpack[CallOptions],
     ) -> list[Document]:
         """The same, without blocking the event loop."""
-        return await super().ainvoke(input, config, **_call_settings(config, kwargs))  # type: ignore[arg-type]  # a chain may hand over a dict
+        return await super().ainvoke(input, config, **_call_settings(config, settings))  # type: ignore[arg-type]  # a chain may hand over a dict
 
     def add_documents(self, documents: Sequence[Document]) -> list[str]:
-        """Store documents as memories and return their ids; see `RecallStore.add`."""
-        return self.store.add([to_memory(document) for document in documents])
+        """Store documents as memories and return their ids; see `RecallStore.add`.
+
+        The retriever's ``scope`` is filled in where a document names none of its own. Results may
+        be stored again: their score and their trace (``recall_*``) are left out.
+
+        Raises:
+            ScopeError: When a document has another scope, or would replace one that has; then none
+                is stored.
+        """
+        return self.scoped({}).add([to_stored(document) for document in documents])
 
     def _get_relevant_documents(
         self,
@@ -93,7 +128,7 @@ class RecallRetriever(TakesCompressors, MemoryRetriever, BaseRetriever):
         **options: Unpack[CallOptions],
     ) -> list[Document]:
         steps = self.steps_for(query, datetime.now(UTC), options)
-        callbacks, store = run_manager.get_child(), self.store
+        callbacks, store = run_manager.get_child(), self.scoped(options)
         ask, runs = asking(callbacks), stage_runs(callbacks)
         recall = run(steps, ask, store.find, store.get, store.add, within=runs)
         if recall.skipped:
@@ -108,7 +143,7 @@ class RecallRetriever(TakesCompressors, MemoryRetriever, BaseRetriever):
         **options: Unpack[CallOptions],
     ) -> list[Document]:
         steps = self.steps_for(query, datetime.now(UTC), options)
-        callbacks, store = run_manager.get_child(), self.store
+        callbacks, store = run_manager.get_child(), self.scoped(options)
         ask, runs = asking_async(callbacks), stage_runs_async(callbacks)
         recall = await arun(steps, ask, store.afind, store.get, store.add, within=runs)
         if recall.skipped:
@@ -132,16 +167,14 @@ def explain(documents: Sequence[Document]) -> Explanation:
         What shows itself as a table when it is printed, or stands last in a notebook's cell; its
         `plot_scores` and `plot_timeline` draw it (with ``pip install 'recall-retrievers[plot]'``).
     """
-    return explain_memories([to_memory(document) for document in documents])
+    return explain_memories([to_memory(document) for document in all_of(documents, Document)])
 
 
-def _call_settings(config: RunnableConfig | None, given: dict[str, Any]) -> dict[str, Any]:
+def _call_settings(config: RunnableConfig | None, given: CallOptions) -> CallOptions:
     """What the call says, over what the config of the chain around it says."""
     configurable = ensure_config(config).get("configurable") or {}
-    settings = {name: configurable[name] for name in _CONFIGURABLE if name in configurable}
-    settings |= given
-    scope = {name: configurable[name] for name in _CONFIGURABLE_SCOPE if configurable.get(name)}
+    around: Any = {name: configurable[name] for name in _CONFIGURABLE if name in configurable}
+    scope = {name: configurable[name] for name in _CONFIGURABLE_SCOPE if name in configurable}
     if scope:
-        asked = Scope.model_validate(given.get("scope") or {})
-        settings["scope"] = Scope(**scope).narrow(asked)
-    return settings
+        around["scope"] = Scope.model_validate(scope)
+    return laid_over(around, given)

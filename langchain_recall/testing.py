@@ -22,15 +22,15 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
-from langchain_recall._convert import SCORE
 from recall_stages import testing
+from recall_stages.memory import SCORE_KEY
 from recall_stages.testing import CHECKS, Check, ContractError, Item, Verdict, next_reply
 
 __all__ = ["CHECKS", "Check", "ContractError", "Item", "ScriptedModel", "Subject", "Verdict"]
 
 
 class ScriptedModel(BaseChatModel):
-    """A chat model that says, or raises, what it was told to, and keeps what it was asked.
+    """A chat model with scripted replies, which keeps the prompts that it gets.
 
     Args:
         replies: What it says, call by call, the last one for ever: texts, functions of the prompt,
@@ -84,14 +84,14 @@ class Subject(testing.Subject[Document, BaseDocumentCompressor, ScriptedModel]):
 
     def write(self, item: Item) -> Document:
         """An item as a document; its score in ``relevance_score``."""
-        score = {} if item.score is None else {SCORE: item.score}
+        score = {} if item.score is None else {SCORE_KEY: item.score}
         metadata = {**item.metadata, **score}
         return Document(id=item.id, page_content=item.content, metadata=metadata)
 
     def read(self, thing: Document) -> Item:
         """The item that a document is."""
-        rest = {name: value for name, value in thing.metadata.items() if name != SCORE}
-        return Item(thing.id or "", thing.page_content, thing.metadata.get(SCORE), rest)
+        rest = {name: value for name, value in thing.metadata.items() if name != SCORE_KEY}
+        return Item(thing.id or "", thing.page_content, thing.metadata.get(SCORE_KEY), rest)
 
     def apply(
         self, piece: BaseDocumentCompressor, things: Sequence[Document], query: str

@@ -15,8 +15,8 @@ def citations(document: Document) -> list[Citation]:
     Args:
         document: What `RewriteMemory` or `Reflect` returned.
 
-    Raises:
-        MemoryFormatError: When its metadata is not what a stage wrote.
+    Returns:
+        Nothing for a document that no stage of this program wrote, or that was JSON in between.
     """
     return citations_in(document.metadata)
 
@@ -27,7 +27,7 @@ def originals(document: Document) -> list[Document]:
     Args:
         document: What `RewriteMemory`, `Reflect`, `MergeMemory` or `PrintMemory` returned.
 
-    Raises:
-        MemoryFormatError: When its metadata is not what a stage wrote.
+    Returns:
+        Nothing for a document that no stage of this program wrote, or that was JSON in between.
     """
     return [to_document(memory) for memory in memories_in(document.metadata)]

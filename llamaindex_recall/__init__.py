@@ -7,6 +7,7 @@ Everything a user needs is exported here; nothing is loaded until it is used.
 
 from typing import TYPE_CHECKING
 
+from recall_stages import __version__ as __version__
 from recall_stages.lazy import lazy_exports
 
 if TYPE_CHECKING:
@@ -54,11 +55,28 @@ if TYPE_CHECKING:
     from recall_stages.agents.agent_memory import AgentMemory as AgentMemory
     from recall_stages.agents.search_terms import extract_search_terms as extract_search_terms
     from recall_stages.citations import Citation as Citation
+    from recall_stages.errors import EmbeddingMismatchError as EmbeddingMismatchError
+    from recall_stages.errors import FilterError as FilterError
+    from recall_stages.errors import ForeignCollectionError as ForeignCollectionError
+    from recall_stages.errors import IdLookupError as IdLookupError
+    from recall_stages.errors import KeywordSearchError as KeywordSearchError
+    from recall_stages.errors import MemoryFormatError as MemoryFormatError
+    from recall_stages.errors import QueryError as QueryError
+    from recall_stages.errors import QuestionFileError as QuestionFileError
     from recall_stages.errors import RecallError as RecallError
     from recall_stages.errors import ScopeError as ScopeError
+    from recall_stages.errors import SettingsError as SettingsError
+    from recall_stages.errors import StoreClosedError as StoreClosedError
+    from recall_stages.errors import StoreDamagedError as StoreDamagedError
+    from recall_stages.errors import StoreError as StoreError
+    from recall_stages.errors import StoreLockedError as StoreLockedError
+    from recall_stages.errors import StoreUnavailableError as StoreUnavailableError
+    from recall_stages.evaluation.comparison import Comparison as Comparison
+    from recall_stages.evaluation.comparison import compare as compare
     from recall_stages.evaluation.evaluate import Evaluation as Evaluation
     from recall_stages.evaluation.questions import Question as Question
     from recall_stages.evaluation.questions import read_questions as read_questions
+    from recall_stages.evaluation.steps import evaluate_steps as evaluate_steps
     from recall_stages.memory import Memory as Memory
     from recall_stages.memory import Scope as Scope
     from recall_stages.messages import Message as Message
@@ -74,19 +92,28 @@ _EXPORTS = {
     "AnyStore": "llamaindex_recall.any_store",
     "BuildQuery": "llamaindex_recall.postprocessors",
     "Citation": "recall_stages.citations",
+    "Comparison": "recall_stages.evaluation.comparison",
     "Deduplicate": "llamaindex_recall.postprocessors",
+    "EmbeddingMismatchError": "recall_stages.errors",
     "Evaluation": "recall_stages.evaluation.evaluate",
     "ExtractTime": "llamaindex_recall.postprocessors",
     "Fields": "recall_stages.store",
+    "FilterError": "recall_stages.errors",
+    "ForeignCollectionError": "recall_stages.errors",
     "FuseRerank": "llamaindex_recall.postprocessors",
     "HybridRank": "llamaindex_recall.postprocessors",
+    "IdLookupError": "recall_stages.errors",
+    "KeywordSearchError": "recall_stages.errors",
     "LateInteractionRank": "llamaindex_recall.postprocessors",
     "Memory": "recall_stages.memory",
+    "MemoryFormatError": "recall_stages.errors",
     "MemoryPostprocessor": "llamaindex_recall.postprocessors",
-    "Message": "recall_stages.messages",
     "MergeMemory": "llamaindex_recall.postprocessors",
+    "Message": "recall_stages.messages",
     "PrintMemory": "llamaindex_recall.postprocessors",
+    "QueryError": "recall_stages.errors",
     "Question": "recall_stages.evaluation.questions",
+    "QuestionFileError": "recall_stages.errors",
     "RankAndRewrite": "llamaindex_recall.postprocessors",
     "ReadMessage": "llamaindex_recall.postprocessors",
     "RecallConfig": "recall_stages.one_call",
@@ -107,15 +134,23 @@ _EXPORTS = {
     "SearchGate": "llamaindex_recall.postprocessors",
     "SearchSkipped": "llamaindex_recall.retriever",
     "SemanticRank": "llamaindex_recall.postprocessors",
+    "SettingsError": "recall_stages.errors",
     "StageUsage": "llamaindex_recall._spans",
     "StaleReflections": "llamaindex_recall.postprocessors",
+    "StoreClosedError": "recall_stages.errors",
+    "StoreDamagedError": "recall_stages.errors",
+    "StoreError": "recall_stages.errors",
+    "StoreLockedError": "recall_stages.errors",
+    "StoreUnavailableError": "recall_stages.errors",
     "TimeDecay": "llamaindex_recall.postprocessors",
     "TimeRange": "recall_stages.timeline",
     "TokenBudget": "llamaindex_recall.postprocessors",
     "arecall": "llamaindex_recall.one_call",
     "citations": "llamaindex_recall.told",
+    "compare": "recall_stages.evaluation.comparison",
     "create_recall_tool": "llamaindex_recall.tools",
     "evaluate": "llamaindex_recall.evaluation",
+    "evaluate_steps": "recall_stages.evaluation.steps",
     "explain": "llamaindex_recall.retriever",
     "extract_search_terms": "recall_stages.agents.search_terms",
     "extract_time": "recall_stages.timeline",
@@ -129,4 +164,6 @@ _EXPORTS = {
 }
 
 __all__ = list(_EXPORTS)
-__getattr__ = lazy_exports(_EXPORTS, {"llama_index": "llamaindex"})
+__getattr__ = lazy_exports(
+    _EXPORTS, {"llama_index": "llamaindex", "llama_index_instrumentation": "llamaindex"}
+)

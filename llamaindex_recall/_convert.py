@@ -8,13 +8,13 @@ from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextN
 
 from recall_stages.flat import (
     BESIDE_TEXT,
-    TRACE_PREFIX,
-    flat_trace,
     from_flat,
+    marked_trace,
+    scope_in,
     to_flat,
     untraced,
 )
-from recall_stages.memory import Memory
+from recall_stages.memory import TRACE_PREFIX, Memory
 from recall_stages.stage import Recall
 from recall_stages.told import flat_told
 
@@ -47,16 +47,28 @@ def to_memory(scored: NodeWithScore | BaseNode, timezone: tzinfo | None = None) 
     )
 
 
+def to_stored(node: BaseNode) -> Memory:
+    """Read a node that is to be stored.
+
+    Raises:
+        ScopeError: When its metadata has a field of a scope that is empty or no text.
+    """
+    return to_memory(node).model_copy(update={"scope": scope_in(node.metadata)})
+
+
 def to_node(memory: Memory, timezone: tzinfo | None = None) -> NodeWithScore:
     """Write a memory as a node; one that came from a node keeps all else it had."""
     node: BaseNode
     if isinstance(memory.source, BaseNode):
         node = memory.source.model_copy(deep=True)
-        node.metadata = {**untraced(node.metadata), **flat_trace(memory)}
+        if type(node) is TextNode:
+            node = MemoryNode.model_construct(node.model_fields_set, **vars(node))
+        node.metadata = {**untraced(node.metadata), **marked_trace(memory.trace)}
         if node.get_content(MetadataMode.NONE) != memory.content:
             node.set_content(memory.content)
     else:
-        node = MemoryNode(id_=memory.id, text=memory.content, metadata=to_flat(memory, timezone))
+        metadata = {**to_flat(memory, timezone), **marked_trace(memory.trace)}
+        node = MemoryNode(id_=memory.id, text=memory.content, metadata=metadata)
     return _unseen(node, memory.score)
 
 

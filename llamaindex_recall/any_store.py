@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from copy import copy
 from datetime import tzinfo
-from typing import Self
+from typing import TYPE_CHECKING, Self, Unpack
 
 from llama_index.core import VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -17,9 +17,9 @@ from pydantic import Field, field_validator, model_validator
 from llamaindex_recall._convert import to_memory
 from recall_stages.errors import IdLookupError
 from recall_stages.memory import Memory
-from recall_stages.retriever import MemoryStore
+from recall_stages.memory_store import MemoryStore
 from recall_stages.store import any_store
-from recall_stages.store.any_store import Asked, Found, in_our_names
+from recall_stages.store.any_store import AnyStoreOptions, Asked, Found, in_our_names
 
 Searchable = MemoryStore | VectorStoreIndex | BasePydanticVectorStore | BaseRetriever
 """What a retriever takes as its store."""
@@ -47,6 +47,15 @@ class AnyStore(any_store.AnyStore):
     )
 
     source: VectorStoreIndex | BaseRetriever = Field(repr=False, exclude=True)
+
+    if TYPE_CHECKING:  # what may be handed in; checkers would take the types that are read back
+
+        def __init__(
+            self,
+            *,
+            source: VectorStoreIndex | BasePydanticVectorStore | BaseRetriever,
+            **options: Unpack[AnyStoreOptions],
+        ) -> None: ...
 
     @field_validator("source", mode="before")
     @classmethod
@@ -126,5 +135,6 @@ class AnyStore(any_store.AnyStore):
 
 def as_store(given: object) -> object:
     """A vector store, an index or a retriever as a store of memories; anything else as it is."""
-    ours = isinstance(given, BasePydanticVectorStore | VectorStoreIndex | BaseRetriever)
-    return AnyStore(source=given) if ours else given
+    if isinstance(given, BasePydanticVectorStore | VectorStoreIndex | BaseRetriever):
+        return AnyStore(source=given)
+    return given

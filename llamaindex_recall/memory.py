@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import BaseMemoryBlock, Memory
-from pydantic import Field, PrivateAttr
+from pydantic import ConfigDict, Field, PrivateAttr
 
 from llamaindex_recall._convert import to_memory
 from llamaindex_recall.retriever import RecallRetriever
@@ -23,7 +23,8 @@ from recall_stages import memory as nouns
 from recall_stages.agents.recalled import recalled_text
 from recall_stages.errors import MemoryFormatError, ScopeError
 from recall_stages.model.tokens import token_counter
-from recall_stages.retriever import CallOptions
+from recall_stages.retriever import CallOptions, laid_over
+from recall_stages.settings import Settings
 from recall_stages.store.conversation import conversation
 from recall_stages.store.messages import read_turn
 
@@ -42,28 +43,29 @@ class _Batch(NamedTuple):
     handed_over: datetime
 
 
-class RecallMemoryBlock(BaseMemoryBlock[str]):
+class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
     """A block of LlamaIndex's `Memory` that recalls and keeps memories in a collection.
 
-    Read: what the user said last is asked of the retriever, once for each message, and comes back
-    as quoted material. Kept: messages that no longer fit into the memory, as the turns of a
-    conversation (see `RecallStore.add_conversation`); ``await block.aflush(memory)`` at the end of
-    a session keeps the rest. Nothing that goes wrong here ends an agent's run: it is logged, and
-    messages that could not be stored are tried again with the next ones.
+    It recalls: the retriever searches for the last message of the user, once for each message. The
+    memories come back as quoted material. It stores: messages that no longer fit into the memory,
+    as turns of a conversation (see `RecallStore.add_conversation`). ``await block.aflush(memory)``
+    at the end of a session stores the rest. An error here never ends an agent's run. It is logged,
+    and messages that could not be stored are tried again with the next ones.
 
-    Whose memories is the retriever's ``scope``. One block may serve several users where
-    ``scope_of`` says whose a session is; else each has a retriever, and a block, of their own. The
-    moment of a message is its ``additional_kwargs["timestamp"]``, else that at which it is handed
-    over.
+    The scope is the retriever's ``scope``. One block can serve several users if ``scope_of`` says
+    whose a session is. Else each user needs a retriever and a block. The time of a message is its
+    ``additional_kwargs["timestamp"]``, or else the clock.
 
     Args:
-        retriever: What is asked, and where messages are kept.
+        retriever: The retriever that searches and stores.
         scope_of: Whose a session is, by its id: ``lambda session: {"user_id": users[session]}``.
-            It narrows the retriever's scope for what is recalled and for what is kept; where it
-            raises, nothing is. None = the retriever's scope holds for every session.
-        by_session: Recall only what was said in the memory's own session.
-        priority: When the memory is over its limit: 0 = never cut, else the lowest ranked
-            memories are left out first.
+            It narrows the retriever's scope. If it raises, or names nobody (None, ``{}``, an empty
+            id), nothing is recalled or stored, and that is logged. None = the retriever's scope
+            holds for every session.
+        by_session: Recall only memories of the same session. Without a session id nothing is
+            recalled.
+        priority: What happens when the memory is over its limit. 0 = never cut, else the lowest
+            ranked memories are left out first.
 
     Examples:
         >>> import asyncio
@@ -78,6 +80,8 @@ class RecallMemoryBlock(BaseMemoryBlock[str]):
         True
         >>> store.close()
     """
+
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
     name: str = "recall"
     description: str | None = "Memories of earlier conversations."
@@ -116,10 +120,10 @@ class RecallMemoryBlock(BaseMemoryBlock[str]):
     def _call(self, session: str, options: dict[str, Any]) -> CallOptions:
         known = CallOptions.__annotations__
         call: CallOptions = {k: v for k, v in options.items() if k in known}  # type: ignore[assignment]  # the keys were looked up
-        scope = self._whose(session).narrow(nouns.Scope.model_validate(call.get("scope") or {}))
-        if self.by_session and session:
-            scope = scope.narrow(nouns.Scope(session_id=session))
-        call["scope"] = scope
+        around: CallOptions = {"scope": self._whose(session)}
+        call = laid_over(around, call)
+        if self.by_session:
+            call = laid_over(call, {"scope": {"session_id": session}})
         return call
 
     def _whose(self, session: str) -> nouns.Scope:
@@ -127,7 +131,13 @@ class RecallMemoryBlock(BaseMemoryBlock[str]):
             return nouns.Scope()
         if not session:
             raise ScopeError("scope_of says whose a session is, and there is no session id here")
-        return nouns.Scope.model_validate(self.scope_of(session))
+        scope = nouns.Scope.model_validate(self.scope_of(session))
+        if not scope.fields():
+            raise ScopeError(
+                f"scope_of must say whose the session {session!r} is, as in "
+                '{"user_id": "ann"}; it named nobody'
+            )
+        return scope
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         by_session: dict[str, list[ChatMessage]] = defaultdict(list)
@@ -170,19 +180,19 @@ class RecallMemoryBlock(BaseMemoryBlock[str]):
         self._answers.clear()  # what was stored may answer better
 
     def _store(self, batch: _Batch) -> None:
-        own = self.retriever.scope.narrow(self._whose(batch.session))
-        scope = own.narrow(nouns.Scope(session_id=batch.session or None))
-        store = self.retriever.store
+        whose: CallOptions = {"scope": self._whose(batch.session)}
+        session = {"session_id": batch.session} if batch.session else {}
+        known = self.retriever.scoped(laid_over(whose, {"scope": session}))
         turns = conversation(
-            [turn for message in batch.messages for turn in _turns(message, scope)],
-            scope=scope,
+            [turn for message in batch.messages for turn in _turns(message, known.scope)],
+            scope=known.scope,
             created_at=None,
             now=batch.handed_over,
             turn_before="",
-            stored=store.get,
+            stored=known.get,
         )
-        if turns:
-            store.add(turns)
+        if turns:  # a message that comes with its id may have been another session's before
+            self.retriever.scoped(whose).add(turns)
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
         """Leave out the lowest ranked memories until it is short enough; None if none is left."""

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
+from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import LLM
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
@@ -19,7 +21,7 @@ from pydantic import ConfigDict, Field
 from llamaindex_recall._convert import to_memory, to_nodes
 from llamaindex_recall._model import ask, ask_async
 from llamaindex_recall._spans import within, within_async
-from llamaindex_recall._stock import TakesPostprocessors
+from llamaindex_recall._stock import StageInput, TakesPostprocessors
 from llamaindex_recall.retriever import RecallQueryBundle
 from recall_stages import (
     build_query,
@@ -44,7 +46,7 @@ from recall_stages.memory import Query
 from recall_stages.retriever import RecallOptions
 from recall_stages.stage import Flow, Recall, Stage, arun, pipeline, run
 from recall_stages.stage_list import StageList
-from recall_stages.timed import Timed
+from recall_stages.timed import Timed, TimeInput
 
 dispatcher = get_dispatcher(__name__)
 
@@ -126,6 +128,18 @@ class RecallPostprocessor(TakesPostprocessors, StageList, NodePostprocessor):
     """
     )
 
+    if TYPE_CHECKING:  # what may be handed in; checkers would take the types that are read back
+
+        def __init__(
+            self,
+            *,
+            stages: Sequence[StageInput] = ...,
+            deadline_s: float | None = None,
+            timestamp: TimeInput | None = None,
+            timezone: str | None = None,
+            callback_manager: CallbackManager = ...,
+        ) -> None: ...
+
 
 class TextPostprocessor(MemoryPostprocessor):
     """A stage whose outcome is one text: as a postprocessor, a single node that names its sources.
@@ -139,27 +153,27 @@ class TextPostprocessor(MemoryPostprocessor):
 
 
 class BuildQuery(build_query.BuildQuery, MemoryPostprocessor):
-    llm: LLM | None = Field(None, exclude=True, repr=False)
+    llm: LLM | None = Field(default=None, exclude=True, repr=False)
 
 
 class ExtractTime(extract_time.ExtractTime, MemoryPostprocessor):
-    llm: LLM | None = Field(None, exclude=True, repr=False)
+    llm: LLM | None = Field(default=None, exclude=True, repr=False)
 
 
 class SearchGate(search_gate.SearchGate, MemoryPostprocessor):
-    llm: LLM | None = Field(None, exclude=True, repr=False)
+    llm: LLM | None = Field(default=None, exclude=True, repr=False)
 
 
 class SemanticRank(semantic_rank.SemanticRank, MemoryPostprocessor):
-    llm: LLM | None = Field(None, exclude=True, repr=False)
+    llm: LLM | None = Field(default=None, exclude=True, repr=False)
 
 
 class RankAndRewrite(rank_and_rewrite.RankAndRewrite, MemoryPostprocessor):
-    llm: LLM | None = Field(None, exclude=True, repr=False)
+    llm: LLM | None = Field(default=None, exclude=True, repr=False)
 
 
 class RerankMemory(rerank_memory.RerankMemory, MemoryPostprocessor):
-    llm: LLM | None = Field(None, exclude=True, repr=False)
+    llm: LLM | None = Field(default=None, exclude=True, repr=False)
 
 
 class FuseRerank(fuse_rerank.FuseRerank, MemoryPostprocessor):
@@ -215,8 +229,8 @@ class MergeMemory(merge_memory.MergeMemory, TextPostprocessor):
 
 
 class RewriteMemory(rewrite_memory.RewriteMemory, TextPostprocessor):
-    llm: LLM | None = Field(None, exclude=True, repr=False)
+    llm: LLM | None = Field(default=None, exclude=True, repr=False)
 
 
 class Reflect(reflect.Reflect, TextPostprocessor):
-    llm: LLM | None = Field(None, exclude=True, repr=False)
+    llm: LLM | None = Field(default=None, exclude=True, repr=False)

@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 
 from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.response.schema import RESPONSE_TYPE
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, QueryType
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.base import BaseEvent
 from pydantic import BeforeValidator, Field, PrivateAttr
 
-from llamaindex_recall._convert import to_memory, to_nodes
+from llamaindex_recall._convert import to_memory, to_nodes, to_stored
 from llamaindex_recall._model import ask, ask_async
 from llamaindex_recall._spans import within, within_async
-from llamaindex_recall._stock import TakesPostprocessors
-from llamaindex_recall.any_store import as_store
-from recall_stages.explain import Explanation
+from llamaindex_recall._stock import StageInput, TakesPostprocessors
+from llamaindex_recall.any_store import Searchable, as_store
+from recall_stages.explain import Explanation, all_of
 from recall_stages.explain import explain as explain_memories
-from recall_stages.retriever import CallOptions, MemoryRetriever, MemoryStore
+from recall_stages.memory_store import OpenStore, ScopedStore
+from recall_stages.retriever import CallOptions, MemoryRetriever, RetrieverOptions, laid_over
 from recall_stages.stage import Flow, Recall, arun, run
 
 dispatcher = get_dispatcher(__name__)
@@ -56,16 +58,23 @@ class SearchSkipped(BaseEvent):
         return cls.__name__
 
 
+class RetrieverSettings(RetrieverOptions, total=False):
+    """The same with what LlamaIndex adds."""
+
+    callback_manager: CallbackManager
+    object_map: dict[str, Any]
+
+
 class RecallRetriever(TakesPostprocessors, MemoryRetriever, BaseRetriever):
     __doc__ = (
         (MemoryRetriever.__doc__ or "")
         + """
-    A drop-in LlamaIndex retriever. Every setting but the store can be set for one call:
-    ``retriever.retrieve("...", k=3, timestamp="2024-03-12")``, or with a `RecallQueryBundle`. Any
-    node postprocessor of LlamaIndex's may stand among the ``stages``.
-    A result that is empty because of the ``gate`` is told to instrumentation, as `SearchSkipped`.
-    Each stage is a span of its own, with the spans of its model calls inside; what these cost is
-    told as `StageUsage`.
+    It is a LlamaIndex retriever. The settings from ``k`` to ``deadline_s``, without
+    ``require_scope``, can be set for one call: ``retriever.retrieve("...", k=3)``, or with a
+    `RecallQueryBundle`. Any node postprocessor can stand among the ``stages``.
+
+    Each stage is a span of its own, with the spans of its model calls inside. Their cost is the
+    event `StageUsage`. If the ``gate`` skips the search, there is an event `SearchSkipped`.
 
     Examples:
         >>> from llamaindex_recall import RecallRetriever, RecallStore
@@ -83,13 +92,23 @@ class RecallRetriever(TakesPostprocessors, MemoryRetriever, BaseRetriever):
     """
     )
 
-    store: Annotated[MemoryStore, BeforeValidator(as_store)] = Field(repr=False, exclude=True)
+    store: Annotated[OpenStore, BeforeValidator(as_store)] = Field(repr=False, exclude=True)
     # What LlamaIndex's base, which is no pydantic model, sets on its instances.
     callback_manager: CallbackManager = Field(
         default_factory=CallbackManager, exclude=True, repr=False
     )
     object_map: dict[str, Any] = Field(default_factory=dict, exclude=True, repr=False)
     _verbose: bool = PrivateAttr(default=False)
+
+    if TYPE_CHECKING:  # what may be handed in; checkers would take the types that are read back
+
+        def __init__(
+            self,
+            *,
+            store: Searchable,
+            stages: Sequence[StageInput] = ...,
+            **settings: Unpack[RetrieverSettings],
+        ) -> None: ...
 
     def retrieve(
         self, str_or_query_bundle: QueryType, **options: Unpack[CallOptions]
@@ -104,37 +123,47 @@ class RecallRetriever(TakesPostprocessors, MemoryRetriever, BaseRetriever):
         return await super().aretrieve(_bundle(str_or_query_bundle, options))
 
     def add_nodes(self, nodes: Sequence[BaseNode]) -> list[str]:
-        """Store nodes as memories and return their ids; see `RecallStore.add`."""
-        return self.store.add([to_memory(node) for node in nodes])
+        """Store nodes as memories and return their ids; see `RecallStore.add`.
+
+        The retriever's ``scope`` is filled in where a node names none of its own. Results may be
+        stored again: their score and their trace (``recall_*``) are left out.
+
+        Raises:
+            ScopeError: When a node has another scope, or would replace one that has; then none is
+                stored.
+        """
+        return self.scoped({}).add([to_stored(node) for node in nodes])
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        store = self.store
-        steps = self._steps(query_bundle)
+        steps, store = self._asked(query_bundle)
         return _found(run(steps, ask, store.find, store.get, store.add, within=within))
 
     @dispatcher.span  # LlamaIndex decorates only the sync method by itself
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        store = self.store
-        steps = self._steps(query_bundle)
+        steps, store = self._asked(query_bundle)
         found = await arun(steps, ask_async, store.afind, store.get, store.add, within=within_async)
         return _found(found)
 
-    def _steps(self, query_bundle: QueryBundle) -> Flow:
+    def _asked(self, query_bundle: QueryBundle) -> tuple[Flow, ScopedStore]:
+        """The steps that answer a question, and the store that answers them."""
         options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}
-        return self.steps_for(query_bundle.query_str, datetime.now(UTC), options)
+        steps = self.steps_for(query_bundle.query_str, datetime.now(UTC), options)
+        return steps, self.scoped(options)
 
 
-def explain(nodes: Sequence[NodeWithScore]) -> Explanation:
+def explain(nodes: Sequence[NodeWithScore] | RESPONSE_TYPE) -> Explanation:
     """Why each node came back: a table in a terminal or a notebook, and pictures.
 
     Args:
-        nodes: What a retriever or a stage of ours returned, best first.
+        nodes: What a retriever or a stage of ours returned, best first; or the response of a query
+            engine over one.
 
     Returns:
         What shows itself as a table when it is printed, or stands last in a notebook's cell; its
         `plot_scores` and `plot_timeline` draw it (with ``pip install 'recall-retrievers[plot]'``).
     """
-    return explain_memories([to_memory(node) for node in nodes])
+    found = cast("Sequence[NodeWithScore]", getattr(nodes, "source_nodes", nodes))
+    return explain_memories([to_memory(node) for node in all_of(found, NodeWithScore)])
 
 
 def _bundle(asked: QueryType, options: CallOptions) -> QueryBundle:
@@ -142,7 +171,7 @@ def _bundle(asked: QueryType, options: CallOptions) -> QueryBundle:
         if not options:
             return asked
         own = asked.options if isinstance(asked, RecallQueryBundle) else {}
-        return RecallQueryBundle(asked.query_str, options={**own, **options})
+        return RecallQueryBundle(asked.query_str, options=laid_over(own, options))
     return RecallQueryBundle(asked, options=options)
 
 

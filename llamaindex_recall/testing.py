@@ -27,7 +27,7 @@ __all__ = ["CHECKS", "Check", "ContractError", "Item", "ScriptedModel", "Subject
 
 
 class ScriptedModel(CustomLLM):
-    """A model that says, or raises, what it was told to, and keeps what it was asked.
+    """A model with scripted replies, which keeps the prompts that it gets.
 
     Args:
         replies: What it says, call by call, the last one for ever: texts, functions of the prompt,

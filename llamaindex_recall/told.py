@@ -15,8 +15,8 @@ def citations(node: NodeWithScore | BaseNode) -> list[Citation]:
     Args:
         node: What `RewriteMemory` or `Reflect` returned.
 
-    Raises:
-        MemoryFormatError: When its metadata is not what a stage wrote.
+    Returns:
+        Nothing for a node that no stage of this program wrote, or that was JSON in between.
     """
     return citations_in(node.metadata)
 
@@ -27,7 +27,7 @@ def originals(node: NodeWithScore | BaseNode) -> list[NodeWithScore]:
     Args:
         node: What `RewriteMemory`, `Reflect`, `MergeMemory` or `PrintMemory` returned.
 
-    Raises:
-        MemoryFormatError: When its metadata is not what a stage wrote.
+    Returns:
+        Nothing for a node that no stage of this program wrote, or that was JSON in between.
     """
     return [to_node(memory) for memory in memories_in(node.metadata)]

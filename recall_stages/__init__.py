@@ -1,1 +1,3 @@
 """The stages, without any framework; users import `langchain_recall` or `llamaindex_recall`."""
+
+__version__ = "0.1.0"

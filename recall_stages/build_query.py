@@ -14,7 +14,7 @@ from recall_stages.memory import Query
 from recall_stages.messages import Message, latest
 from recall_stages.model.forms import Loose
 from recall_stages.model.model_stage import ModelStage
-from recall_stages.model.quoting import quoted_messages, visible
+from recall_stages.model.quoting import one_line, quoted_messages
 from recall_stages.model.replies import answer_under
 from recall_stages.stage import Prompt, Recall, Steps
 
@@ -30,7 +30,7 @@ The last messages:
 $messages""")
 
 _SHOWN = 4000  # characters of a message in the prompt
-_SIMPLE = 200  # and in the query that is built without a model, as the seed has it
+_SIMPLE = 200  # and in the query that is built without a model
 _LONGEST = 500  # characters of a query; a longer one is no query
 
 
@@ -43,19 +43,18 @@ class BuiltQuery(BaseModel):
 class BuildQuery(ModelStage):
     """Make the question out of the conversation, where there is none.
 
-    Seed operation BuildQueryOp. A question that is given stays. Else the last three messages say
-    what to look for: a model puts them into one line; without one, and where it fails, they are
-    the query themselves, each cut at 200 characters: ``- user: ...``.
+    A question stays as it is. Else a model makes one line of the last three messages. Without a
+    model, or if it fails, the messages are the query, cut at 200 characters: ``- user: ...``.
 
     Args:
         llm: The framework's model. None = the messages themselves.
         enable_llm_build: Whether to ask the model at all.
-        timeout_s: Seconds to wait for the reply. None = as the model has it.
-        attempts: How often a prompt is sent at the most, where the model turns it away or the
-            connection drops. None = three times; once, where the model tries again by itself.
-        structured: Whether to give the model the form of the reply as a schema. None = where it
-            says that it takes one; where that fails, plain JSON is asked for.
-        system_prompt: What the model is told to do, in place of the stage's own words; it must ask
+        timeout_s: Seconds to wait for the reply. None = the model's own limit.
+        attempts: How often a prompt is sent at most, if the model rejects it or the connection
+            drops. None = three times, or once if the model itself tries again.
+        structured: Whether to pass the form of the reply as a schema. None = if the model says that
+            it takes one; if that fails, plain JSON is asked for.
+        system_prompt: The instructions for the model, in place of the stage's own; they must ask
             for the same JSON.
         user_prompt: How the material is put, in place of the stage's own: with ``$messages``.
 
@@ -113,7 +112,7 @@ def read_query(reply: str) -> str:
         'upload fails with PermissionError'
     """
     query = answer_under(reply, "query")
-    line = " ".join(visible(query).split()) if isinstance(query, str) else ""
+    line = one_line(query) if isinstance(query, str) else ""
     if not any(letter.isalnum() for letter in line) or len(line) > _LONGEST:
         raise ReplyError(f"expected a query of 1 to {_LONGEST} characters; got {reply[:80]!r}")
     return line

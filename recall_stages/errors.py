@@ -1,8 +1,38 @@
-"""Every error that is ours. Each says what was wrong, what was expected and what to do."""
+"""Every error of this library. Each says what was wrong, what was expected and what to do."""
 
 
 class RecallError(Exception):
-    """The parent of every error raised by this library."""
+    """The parent of every error raised by this library.
+
+    Attributes:
+        stored: If `add` raised it: the ids of the memories that are stored, in the order of the
+            call.
+        unsure: The ids of memories that may be stored: Chroma failed while it wrote them, and did
+            not answer afterwards.
+    """
+
+    stored: tuple[str, ...] = ()
+    unsure: tuple[str, ...] = ()
+
+
+class SettingsError(RecallError, ValueError):
+    """Settings are out of range, of another type, missing or not known; the message names all.
+
+    Attributes:
+        owner: The class whose settings they are.
+        problems: A sentence for each setting: what was expected, and what was handed in.
+    """
+
+    def __init__(self, owner: str, problems: tuple[str, ...]) -> None:
+        super().__init__(owner, problems)
+        self.owner = owner
+        self.problems = problems
+
+    def __str__(self) -> str:
+        if len(self.problems) == 1:
+            return self.problems[0]
+        head = f"{self.owner} has {len(self.problems)} wrong settings:"
+        return "\n- ".join([head, *self.problems])
 
 
 class QueryError(RecallError, ValueError):
@@ -13,12 +43,14 @@ class FilterError(RecallError, ValueError):
     """A metadata filter names an operator, a key or a value that no collection can match."""
 
 
-class ScopeError(RecallError, ValueError):
-    """A call asked for memories outside the scope that the retriever was opened with."""
+class ScopeError(RecallError):
+    """A scope names nobody, lacks what is required, or reaches outside the one that is bound."""
+
+    # No ValueError: pydantic would put those of a validator into a ValidationError of its own.
 
 
 class MemoryFormatError(RecallError, ValueError):
-    """A memory cannot be stored, or a stored row cannot be read, as it stands."""
+    """A memory cannot be stored, or a stored row cannot be read."""
 
 
 class EmbeddingMismatchError(RecallError, ValueError):
@@ -26,7 +58,11 @@ class EmbeddingMismatchError(RecallError, ValueError):
 
 
 class StoreError(RecallError, RuntimeError):
-    """The collection cannot do what was asked of it."""
+    """The collection cannot do it."""
+
+
+class StoreUnavailableError(StoreError):
+    """The server or the embedding model does not answer; the same call may succeed later."""
 
 
 class StoreClosedError(StoreError):
@@ -35,6 +71,10 @@ class StoreClosedError(StoreError):
 
 class StoreLockedError(StoreError):
     """Another process holds the path; Chroma loses vectors when two write to one."""
+
+
+class StoreDamagedError(StoreError):
+    """Files of a Chroma path are torn or missing; `RecallStore.repair` mends what can be mended."""
 
 
 class ForeignCollectionError(StoreError):
@@ -54,4 +94,4 @@ class ReplyError(RecallError, ValueError):
 
 
 class QuestionFileError(RecallError, ValueError):
-    """A file of questions for an evaluation cannot be read as it stands."""
+    """A file of questions for an evaluation cannot be read."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from rich.console import Console, Group
 from rich.table import Table
@@ -16,12 +16,17 @@ from recall_stages.explaining.html import as_html
 from recall_stages.explaining.notes import measured, remarks
 from recall_stages.explaining.understood import understood
 from recall_stages.lazy import lazy_exports
+from recall_stages.letters import printable
 from recall_stages.memory import Memory
+from recall_stages.timeline.names import weekday_name
+from recall_stages.wrong_settings import got
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     Plot = Callable[[Sequence[Memory], Axes | None], Axes]
+
+T = TypeVar("T")
 
 _LONGEST = 200  # characters of a memory that the table shows
 
@@ -39,7 +44,8 @@ class Explanation:
     """How the score of each memory came about.
 
     Printed, it is a table; at the end of a notebook's cell, a table with the way to each score
-    drawn; `plot_scores` and `plot_timeline` are pictures.
+    drawn. Characters of a memory that would steer a terminal are written out. `plot_scores` and
+    `plot_timeline` are pictures.
 
     Attributes:
         memories: The memories explained, best first.
@@ -47,17 +53,22 @@ class Explanation:
 
     memories: tuple[Memory, ...]
 
-    def table(self) -> Table:
-        """The table, for a `rich` console."""
+    def table(self, *, ids: bool = False) -> Table:
+        """The table, for a `rich` console.
+
+        Args:
+            ids: Whether the id of each memory stands with it.
+        """
         table = Table("#", "score", "why", "memory")
         for number, memory in enumerate(self.memories, 1):
             score = "" if memory.score is None else f"{memory.score:.3f}"
-            table.add_row(str(number), score, "\n".join(_reasons(memory)), _told(memory))
+            why = Text(printable("\n".join(_reasons(memory))))
+            table.add_row(str(number), score, why, _told(memory, ids))
         return table
 
     def understood(self) -> str:
         """What was understood of the time that the question names; empty if it names none."""
-        return "\n".join(understood(self.memories))
+        return printable("\n".join(understood(self.memories)))
 
     def __str__(self) -> str:
         return self.to_text()
@@ -100,7 +111,7 @@ class Explanation:
         return cast("Plot", _drawing("plot_scores"))(self.memories, ax)
 
     def plot_timeline(self, ax: Axes | None = None) -> Axes:
-        """Draw when the memories were recorded and what times they tell of.
+        """Draw when the memories were recorded and which times they name.
 
         The time that the question named is shaded, so that it shows what lies in it.
 
@@ -114,6 +125,19 @@ class Explanation:
             ImportError: When matplotlib is not there: ``pip install 'recall-retrievers[plot]'``.
         """
         return cast("Plot", _drawing("plot_timeline"))(self.memories, ax)
+
+
+def all_of(found: Sequence[T], kind: type[T]) -> Sequence[T]:
+    """What a user wants explained, checked.
+
+    Raises:
+        TypeError: When it is no list of these.
+    """
+    if not isinstance(found, Sequence) or not all(isinstance(each, kind) for each in found):
+        raise TypeError(
+            f"explain takes a list of {kind.__name__}, as a retriever returned it; got {got(found)}"
+        )
+    return found
 
 
 def explain(memories: Sequence[Memory]) -> Explanation:
@@ -140,11 +164,13 @@ def _reasons(memory: Memory) -> Iterator[str]:
     yield from remarks(memory)
 
 
-def _told(memory: Memory) -> Text:
-    """When, who and what; as `Text`, so that a memory which says "[bold]" is shown as it is."""
+def _told(memory: Memory, with_id: bool) -> Text:
+    """When, which and what; as `Text`, so that a memory which says "[bold]" is shown as it is."""
     moment = memory.created_at
     told = Text()
-    if moment is not None:
-        told.append(f"{moment:%Y-%m-%d %A}\n", style="dim")
+    head = [] if moment is None else [f"{moment:%Y-%m-%d} {weekday_name(moment)}"]
+    head += [printable(memory.id)] if with_id else []
+    if head:
+        told.append(f"{'  '.join(head)}\n", style="dim")
     shown = memory.content if len(memory.content) <= _LONGEST else f"{memory.content[:_LONGEST]}…"
-    return told.append(shown)
+    return told.append(printable(shown))

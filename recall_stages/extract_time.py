@@ -24,18 +24,18 @@ _BEFORE_A_STOP = re.compile(r"\s+([,.;:?!，。？！])")
 class ExtractTime(AskingStage):
     """Understand the time that a question names, so that search and ranking can prefer it.
 
-    Seed operation ExtractTimeOp. Works on the question before the search. Used after a search (in
+    Works on the question before the search. Used after a search (in
     a stock compressor or postprocessor list, where only text is passed on), it leaves what it
     understood on every candidate, where `FuseRerank` finds it.
 
     Args:
         llm: The framework's model, asked about what the grammar cannot read, such as "during the
             lockdown". None = such a question has no time.
-        timeout_s: Seconds to wait for the reply. None = as the model has it.
-        attempts: How often a prompt is sent at the most, where the model turns it away or the
-            connection drops. None = three times; once, where the model tries again by itself.
-        structured: Whether to give the model the form of the reply as a schema. None = where it
-            says that it takes one; where that fails, plain JSON is asked for.
+        timeout_s: Seconds to wait for the reply. None = the model's own limit.
+        attempts: How often a prompt is sent at most, if the model rejects it or the connection
+            drops. None = three times, or once if the model itself tries again.
+        structured: Whether to pass the form of the reply as a schema. None = if the model says that
+            it takes one; if that fails, plain JSON is asked for.
         language: "en", "zh", or "auto", which looks at the letters.
         week_start: The day on which "last week" begins.
         day_first: Whether 5/7/2023 is the 5th of July; None = as the language has it.

@@ -1,4 +1,4 @@
-"""Filters: what is left of the candidates (seed operations of recall-kit). No model call.
+"""Filters: which candidates stay. No model call.
 
 In a list, let `RelevanceThreshold` come before `TimeDecay`: decayed first, a memory that answers
 perfectly and is a month old falls below any threshold.
@@ -19,14 +19,14 @@ from recall_stages.timeline import half_life_weight
 
 
 class RelevanceThreshold(Stage):
-    """Keep the memories that are relevant enough (seed operation relevance_filter).
+    """Keep the memories that are relevant enough.
 
     It looks at the score that a memory comes with: a similarity right after a semantic search; in
     a hybrid one its place between the worst and the best of the pool. To cut by similarity
     whatever the search, set the retriever's ``threshold_score``. Memories without a score stay.
 
     Args:
-        threshold_score: The lowest score that stays, 0 to 1. None = all stay; the seed has 0.7,
+        threshold_score: The lowest score that stays, 0 to 1. None = all stay. recall-kit has 0.7,
             which is above what good answers reach with most embeddings.
 
     Examples:
@@ -38,7 +38,7 @@ class RelevanceThreshold(Stage):
         ['a']
     """
 
-    threshold_score: float | None = Field(None, ge=0, le=1)
+    threshold_score: float | None = Field(default=None, ge=0, le=1)
 
     def apply(self, recall: Recall) -> Recall:
         """Drop the memories below the threshold; the others keep their order."""
@@ -50,7 +50,7 @@ class RelevanceThreshold(Stage):
 
 
 class Deduplicate(Stage):
-    """Keep one of memories that say nearly the same (seed operation deduplication_filter).
+    """Keep the best of memories that say nearly the same.
 
     The better-scored one stays, in its place, with the ids of the others in its trace. What two
     people said are no copies of each other. The work grows with the number of memories, not with
@@ -70,7 +70,7 @@ class Deduplicate(Stage):
         (['i like tea', 'Coffee.'], {'duplicates': 'a'})
     """
 
-    similarity_threshold: float = Field(0.95, gt=0, le=1)
+    similarity_threshold: float = Field(default=0.95, gt=0, le=1)
 
     def apply(self, recall: Recall) -> Recall:
         """Put copies together, and keep the best of each."""
@@ -80,7 +80,7 @@ class Deduplicate(Stage):
 
 
 class TimeDecay(Stage):
-    """Let old memories count less (seed operation time_decay_filter): 2^(-age / half-life).
+    """Let old memories count less: 2^(-age / half-life).
 
     Nothing is removed. A memory without a recorded time keeps its relevance, and so does one from
     the future. Running the stage twice changes nothing.
@@ -96,7 +96,7 @@ class TimeDecay(Stage):
         0.4
     """
 
-    half_life_days: float = Field(7.0, gt=0)
+    half_life_days: float = Field(default=7.0, gt=0)
 
     def apply(self, recall: Recall) -> Recall:
         """Weigh by age, and sort; memories with equal scores keep their order."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from pydantic import Field, field_validator
 
 from recall_stages.memory import Memory, Query
 from recall_stages.stage import Recall, Stage
+from recall_stages.wrong_settings import got
 
-MemoryFunction = Callable[[Sequence[Memory], Query], Iterable[Memory]]
+MemoryFunction = Callable[[list[Memory], Query], Iterable[Memory]]
 
 
 class FunctionStage(Stage):
@@ -65,7 +66,21 @@ class FunctionStage(Stage):
         return replace(recall, memories=memories)
 
 
-def as_stage(value: object) -> object:
-    """A function as a stage; anything else as it is."""
-    is_function = callable(value) and not isinstance(value, Stage | type)
-    return FunctionStage(function=value) if is_function else value
+def as_stage(value: object) -> Stage:
+    """A function as a stage; a stage as it is.
+
+    Raises:
+        ValueError: When it is neither.
+    """
+    if isinstance(value, Stage):
+        return value
+    if isinstance(value, type) and issubclass(value, Stage):
+        raise ValueError(  # noqa: TRY004 - pydantic gathers it among its errors
+            f"must be a stage; got {got(value)}. Construct it: {value.__name__}()"
+        )
+    if callable(value) and not isinstance(value, type):
+        return FunctionStage(function=value)
+    raise ValueError(
+        "must be a stage such as FuseRerank(), or a function (memories, query) -> memories; got "
+        f"{got(value)}"
+    )

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from recall_stages.memory import Memory, Query
 from recall_stages.ranking.authors import asks_about
-from recall_stages.ranking.relevance import relevances, was_ranked
+from recall_stages.ranking.relevance import noted, relevances
 from recall_stages.ranking.sessions import session_ratios
 from recall_stages.stage import RankStage, Recall
 from recall_stages.time_stamp import stamped, stamped_ranges
@@ -22,28 +22,29 @@ _SOFT_HALF_LIFE = timedelta(days=14)  # what "recently" prefers: a fortnight old
 
 
 class FuseRerank(RankStage):
-    """Rank memories by relevance x type x author x session x time (seed operation FuseRerankOp).
+    """Rank memories by relevance x type x author x session x time.
 
-    Relevance is the score a memory comes with, between 0 and 1; scores on another scale are
-    divided by the best one, and memories without any get one from their place. A memory of which
-    the recorded time or the event time lies in a range that the question names is multiplied by
-    ``fuse_time_ratio``: time prefers, it does not exclude. How much of the ratio counts depends on
-    whether anything in that time answers: it is trusted by the square of (the best relevance in it
-    / the best of all), so that a range which was misremembered or misread pulls up nothing that is
-    beside the point. A question that names somebody is about what they said, so their memories
-    are preferred; what an assistant said counts less, since its answers repeat the words of every
-    question at length and tell little about the asker. A turn counts more where another turn of its
-    conversation answers. Running the stage twice changes nothing.
+    - Relevance is the score that a memory comes with, between 0 and 1. Scores on another scale are
+      divided by the best one. Memories without a score get one from their place.
+    - Time prefers, it does not exclude. If the recorded time or the event time of a memory lies in
+      a range that the question names, its score is multiplied by ``fuse_time_ratio``. The ratio is
+      trusted by the square of (the best relevance in the range / the best of all). So a wrong range
+      pulls up nothing irrelevant.
+    - If a question names an author, the memories of that author are preferred. Memories of an
+      assistant count less: they repeat the words of every question, and say little about the user.
+    - A turn counts more if another turn of its conversation also fits.
+
+    Running the stage twice changes nothing.
 
     Args:
         fuse_score_threshold: Memories that reach it neither before nor after fusing are dropped.
         fuse_ratio_dict: How much each memory type counts; types that are not named count 1.
-        fuse_author_ratio: How much a memory counts whose author the question names; 1 = no
+        fuse_author_ratio: How much a memory counts if the question names its author; 1 = no
             preference.
-        fuse_role_ratio_dict: How much what each role of a chat said counts, by author in lower
-            case; others count 1.
-        fuse_session_share: How much of the worth of the best other turn of its session is added to
-            that of a turn, 0 to 1; a pause of an hour ends a session. 0 = each counts for itself.
+        fuse_role_ratio_dict: How much the memories of a chat role count, by author in lower case;
+            others count 1.
+        fuse_session_share: How much of the score of the best other turn of its session is added to
+            a turn, 0 to 1. A pause of an hour ends a session. 0 = nothing.
         fuse_time_ratio: How much a memory from the time asked about counts; 1 = no preference.
         top_n: How many to keep. Left alone inside a retriever, it never keeps fewer than its k.
         show_time: Begin each content with the time it was recorded, for readers that see nothing
@@ -59,7 +60,7 @@ class FuseRerank(RankStage):
         [('Likes tea', 1.0), ('I like tea', 0.4)]
     """
 
-    fuse_score_threshold: float = Field(0.1, ge=0, le=1)
+    fuse_score_threshold: float = Field(default=0.1, ge=0, le=1)
     fuse_ratio_dict: dict[str, float] = Field(
         default_factory=lambda: {
             "conversation": 0.5,
@@ -68,12 +69,12 @@ class FuseRerank(RankStage):
             "insight": 2.0,
         }
     )
-    fuse_author_ratio: float = Field(1.25, gt=0)
+    fuse_author_ratio: float = Field(default=1.25, gt=0)
     fuse_role_ratio_dict: dict[str, float] = Field(
         default_factory=lambda: {"assistant": 0.6, "ai": 0.6}
     )
-    fuse_session_share: float = Field(0.15, ge=0, le=1)
-    fuse_time_ratio: float = Field(2.0, gt=0)
+    fuse_session_share: float = Field(default=0.15, ge=0, le=1)
+    fuse_time_ratio: float = Field(default=2.0, gt=0)
     show_time: bool = False
 
     def apply(self, recall: Recall) -> Recall:
@@ -131,8 +132,7 @@ class FuseRerank(RankStage):
         sessions = session_ratios(memories, worth, self.fuse_session_share)
         for memory, own, ratio in zip(memories, ratios, sessions, strict=True):
             # Fused before, what spoke for it may have been cut: take what was found then.
-            again = was_ranked(memory, _BY) and "session_ratio" in memory.trace
-            own["session_ratio"] = float(memory.trace["session_ratio"]) if again else ratio
+            own["session_ratio"] = noted(memory, _BY, "session_ratio") or ratio
         return ratios
 
     def _author_ratio(self, author: str, query: Query) -> float:
@@ -161,7 +161,7 @@ class FuseRerank(RankStage):
         return {"time_ratio": 1.0, "time_match": "none"} if ranges else {"time_ratio": 1.0}
 
     def _worth_keeping(self, relevance: float, fused: float, ratios: Mapping[str, float]) -> bool:
-        # Weights may rescue a memory, never condemn it: the seed's threshold is on the relevance,
+        # Weights may rescue a memory, never condemn it: the threshold is on the relevance,
         # yet "what happened yesterday?" is barely similar to anything that happened yesterday.
         # What others said rescues none: the rest of a session would come with what answers.
         return max(relevance, fused / ratios["session_ratio"]) >= self.fuse_score_threshold
@@ -180,11 +180,8 @@ def _trust(
             if memory.matches(time_range)
         ]
         # Fused before, the best of the others may have been cut: take what was found then.
-        before = [
-            float(memory.trace["time_trust"])
-            for _, memory in inside
-            if was_ranked(memory, _BY) and "time_trust" in memory.trace
-        ]
+        noticed = (noted(memory, _BY, "time_trust") for _, memory in inside)
+        before = [trust for trust in noticed if trust is not None]
         best_inside = max((relevance for relevance, _ in inside), default=0.0)
         trusted.append(before[0] if before else (best_inside / (best or 1.0)) ** 2)
     return trusted

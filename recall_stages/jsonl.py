@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from recall_stages.errors import MemoryFormatError
-from recall_stages.memory import Memory, Scope
+from recall_stages.memory import Memory
+from recall_stages.memory_lines import read_memories
 from recall_stages.store import RecallStore
-from recall_stages.timeline import parse_time
+from recall_stages.timeline.parse_time import resolve_timezone
 
-_SCOPE = tuple(Scope.model_fields)
 _STATE = "source.json"
 
 
@@ -42,7 +39,8 @@ def open_beside(
     Args:
         path: The file: one JSON object a line, with ``content`` and any of ``created_at``,
             ``memory_type``, ``author``, ``id``, ``when_to_use``, ``quality``, ``user_id``,
-            ``agent_id``, ``session_id``, ``workspace``, ``metadata``; other names go to metadata.
+            ``agent_id``, ``session_id``, ``workspace`` (or a ``scope`` of these four),
+            ``metadata``; other names go to metadata.
         timezone: The zone in which times without one are read; None = the machine's.
         event_times: Read from the texts the times that they tell of; see `RecallStore`.
 
@@ -51,85 +49,82 @@ def open_beside(
 
     Raises:
         FileNotFoundError: When there is no such file.
+        MemoryFormatError: When it has no line that can be read; what was loaded earlier stays.
+        KeyboardInterrupt: When the user stops the load; it says how much is stored.
     """
-    if not path.is_file():  # said before a folder is made for it
-        raise FileNotFoundError(f"{path} is not there; expected a file of JSON objects, one a line")
-    store = RecallStore(path.with_name(path.name + ".recall"), event_times=event_times)
+    _check_file(path)  # before a folder is made for it
+    resolve_timezone(timezone)  # or each line would be wrong
+    folder = path.with_name(path.name + ".recall")
+    state_file = folder / _STATE
+    content = path.read_bytes()
+    settings = f"{timezone} {event_times}".encode()
+    digest = hashlib.sha256(content + settings).hexdigest()
+    state = json.loads(state_file.read_text(encoding="utf-8")) if state_file.exists() else {}
+    if state.get("sha256") == digest:
+        bad = {int(number): why for number, why in state["bad_lines"].items()}
+        store = RecallStore(folder, event_times=event_times)
+        return store, Loaded(store.count(), bad, fresh=False)
+    memories, bad_lines = read_memories(content, path.name, timezone)
+    store = RecallStore(folder, event_times=event_times)
     try:
-        return store, _bring_up_to_date(store, path, timezone, event_times)
+        # A load that is cut short shall be done again, and may leave rows that it has to know.
+        known = {*state.get("ids", []), *memories}
+        _note(state_file, {"ids": sorted(known), "bad_lines": {}})
+        store.delete(sorted(known - memories.keys()))
+        _add(store, memories)
+        count = store.count()
     except BaseException:
         store.close()
         raise
+    _note(state_file, {"sha256": digest, "ids": list(memories), "bad_lines": bad_lines})
+    return store, Loaded(count, bad_lines)
 
 
-def _bring_up_to_date(
-    store: RecallStore, path: Path, timezone: str | None, event_times: bool
-) -> Loaded:
-    state_file = path.with_name(path.name + ".recall") / _STATE
-    settings = f"{timezone} {event_times}".encode()
-    digest = hashlib.sha256(path.read_bytes() + settings).hexdigest()
-    state = json.loads(state_file.read_text()) if state_file.exists() else {}
-    if state.get("sha256") == digest:
-        bad = {int(number): why for number, why in state["bad_lines"].items()}
-        return Loaded(store.count(), bad, fresh=False)
-    loaded = Loaded()
-    memories = {memory.id: memory for memory in _read(path, timezone, loaded)}
-    # A load that is cut short shall be done again, and may leave rows behind that it has to know.
-    known = {*state.get("ids", []), *memories}
-    _note(state_file, {"ids": sorted(known), "bad_lines": {}})
-    store.delete(sorted(known - memories.keys()))
-    store.add(memories.values(), progress=True)
-    loaded.count = store.count()
-    _note(state_file, {"sha256": digest, "ids": list(memories), "bad_lines": loaded.bad_lines})
-    return loaded
+def open_in_memory(
+    content: bytes, name: str, timezone: str | None = None, *, event_times: bool = True
+) -> tuple[RecallStore, Loaded]:
+    """A collection in memory, of such lines as `open_beside` reads.
+
+    Args:
+        content: The lines.
+        name: What they are called in errors.
+        timezone: See `open_beside`.
+        event_times: See `open_beside`.
+
+    Raises:
+        MemoryFormatError: When there is no line that can be read.
+    """
+    resolve_timezone(timezone)
+    memories, bad_lines = read_memories(content, name, timezone)
+    store = RecallStore(event_times=event_times)
+    _add(store, memories)
+    return store, Loaded(len(memories), bad_lines)
+
+
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        hint = f"; ask a folder of Chroma with --chroma {path}"
+        is_chroma = (path / "chroma.sqlite3").is_file()
+        raise IsADirectoryError(
+            f"{path} is a folder; expected a file of JSON objects, one a line"
+            f"{hint if is_chroma else ''}"
+        )
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is not there; expected a file of JSON objects, one a line")
+
+
+def _add(store: RecallStore, memories: Mapping[str, Memory]) -> None:
+    try:
+        store.add(memories.values(), progress=True)
+    except KeyboardInterrupt:
+        stored, wanted = min(store.count(), len(memories)), len(memories)
+        raise KeyboardInterrupt(
+            f"{stored:,} of {wanted:,} memories are stored; the same command goes on from there"
+        ) from None
 
 
 def _note(state_file: Path, state: Mapping[str, object]) -> None:
     # Written beside and put in its place, so that there is never half of it.
     written = state_file.with_suffix(".new")
-    written.write_text(json.dumps(state))
+    written.write_text(json.dumps(state), encoding="utf-8")
     written.replace(state_file)
-
-
-def _read(path: Path, timezone: str | None, loaded: Loaded) -> Iterator[Memory]:
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                try:
-                    yield _memory(line, timezone)
-                except (MemoryFormatError, TypeError, ValueError) as error:
-                    loaded.bad_lines[number] = _in_short(error)
-
-
-def _memory(line: str, timezone: str | None) -> Memory:
-    row = json.loads(line)
-    if not isinstance(row, Mapping):
-        raise MemoryFormatError('expected an object such as {"content": "..."}')
-    if "content" not in row:
-        raise MemoryFormatError(f"expected a content; got only {', '.join(row) or 'nothing'}")
-    fields = {name: value for name, value in row.items() if name in Memory.model_fields}
-    fields["scope"] = {name: row[name] for name in _SCOPE if row.get(name)}
-    fields["metadata"] = {
-        **(row.get("metadata") or {}),
-        **{
-            k: v
-            for k, v in row.items()
-            if k not in {*Memory.model_fields, *_SCOPE} and v is not None
-        },
-    }
-    if row.get("created_at") is not None:
-        fields["created_at"] = parse_time(row["created_at"], timezone, name="created_at")
-    # Without an id of its own a line is known by what it says, so that loading twice stores once.
-    fields["id"] = str(row.get("id") or hashlib.sha256(line.strip().encode()).hexdigest()[:24])
-    return Memory.model_validate(fields)
-
-
-def _in_short(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
-    return (
-        f"{type(error).__name__}: {error}"
-        if isinstance(error, json.JSONDecodeError)
-        else str(error)
-    )

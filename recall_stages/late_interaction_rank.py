@@ -48,8 +48,8 @@ class LateInteractionRank(Stage):
         'She likes a cup of green tea.'
     """
 
-    top_n: int = Field(30, ge=1)
-    late_weight: float = Field(0.3, ge=0, le=1)
+    top_n: int = Field(default=30, ge=1)
+    late_weight: float = Field(default=0.3, ge=0, le=1)
 
     def apply(self, recall: Recall) -> Steps:
         """Compare the words, mix, and sort; memories with equal scores keep their order."""

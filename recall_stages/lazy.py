@@ -2,8 +2,31 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Never
+
+
+class _Missing(type):
+    """A name whose extra is not installed: it can be imported, and using it says which one.
+
+    So ``import *``, ``hasattr`` and ``inspect`` work with any extras.
+    """
+
+    why: str
+
+    def __new__(cls, name: str, bases: tuple[type, ...], values: dict[str, object]) -> _Missing:
+        missing = [base.why for base in bases if isinstance(base, _Missing)]
+        if missing:
+            raise ImportError(missing[0])
+        return super().__new__(cls, name, bases, values)
+
+    def __call__(cls, *_: object, **__: object) -> Never:
+        raise ImportError(cls.why)
 
 
 def lazy_exports(exports: Mapping[str, str], extras: Mapping[str, str]) -> Callable[[str], object]:
@@ -15,23 +38,34 @@ def lazy_exports(exports: Mapping[str, str], extras: Mapping[str, str]) -> Calla
             distribution that installs it.
 
     Returns:
-        A function that loads a name, or says which extra is missing.
+        A function that loads a name. Where its extra is missing, the name is there all the same,
+        and an ImportError says which extra it needs when it is called or made a base.
     """
 
     def load(name: str) -> object:
         if name not in exports:
-            raise AttributeError(
-                f"there is no {name!r} here; there are: {', '.join(sorted(exports))}"
-            )
+            raise _unknown(name, exports)
         try:
             return getattr(import_module(exports[name]), name)
         except ModuleNotFoundError as error:
             missing = (error.name or "").split(".")[0]
             if missing not in extras:
                 raise
-            raise ImportError(
-                f"{name} needs {missing}: pip install 'recall-retrievers[{extras[missing]}]'",
-                name=error.name,
-            ) from error
+            why = f"{name} needs {missing}: pip install 'recall-retrievers[{extras[missing]}]'"
+            return _Missing(name, (), {"why": why})
 
     return load
+
+
+def _unknown(name: str, exports: Mapping[str, str]) -> Exception:
+    """What to raise for a name that is not there: it says which one was probably meant."""
+    close = get_close_matches(name, exports, n=1, cutoff=0.75)
+    hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(sorted(exports))}"
+    told = f"there is no {name!r} here; {hint}"
+    # Of an AttributeError `from langchain_recall import RecallRetreiver` shows nothing. So that
+    # statement, which asks from within Python's own import, is answered by an ImportError.
+    asks = sys._getframe(2)  # noqa: SLF001 - documented; there is no other way to know
+    module = asks.f_locals.get("module") if asks.f_code.co_name == "_handle_fromlist" else None
+    if close and isinstance(module, ModuleType) and not find_spec(f"{module.__name__}.{name}"):
+        return ImportError(told, name=module.__name__)
+    return AttributeError(told)

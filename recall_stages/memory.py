@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, get_args
 
 from pydantic import (
     BaseModel,
@@ -17,12 +17,16 @@ from pydantic import (
     StrictInt,
     StrictStr,
     field_validator,
+    model_serializer,
+    model_validator,
 )
 
 from recall_stages.errors import QueryError, ScopeError
 from recall_stages.messages import Message
 from recall_stages.settings import Settings
+from recall_stages.timed import TimeInput
 from recall_stages.timeline import Recurrence, TimeRange, parse_time
+from recall_stages.timeline.names import weekday_name
 
 MetadataValue = (
     StrictStr
@@ -36,8 +40,23 @@ MetadataValue = (
 )
 Filter = Mapping[str, object]
 TimeMatch = Literal["recorded", "event"]
+ScopeName = Literal["user_id", "agent_id", "session_id", "workspace"]
 
-AwareTime = Annotated[datetime, BeforeValidator(parse_time)]
+
+def _moment(given: float | str | datetime) -> datetime:
+    try:
+        return parse_time(given, name="created_at")
+    except TypeError as error:  # which pydantic would not gather among its errors
+        raise ValueError(str(error)) from error
+
+
+AwareTime = Annotated[datetime, BeforeValidator(_moment)]
+
+TRACE_PREFIX = "recall_"
+"""How the keys begin under which a trace stands in flat metadata."""
+
+SCORE_KEY = "relevance_score"
+"""The key under which LangChain's rerankers write a score into metadata, and we do."""
 
 _SCALARS = {str, bool, int, float}
 _SCORED = frozenset({"score", "trace"})
@@ -57,7 +76,9 @@ class Scope(Settings):
     """Whose memories: the part of a collection that a retriever may see.
 
     Every field that is set must be equal on a memory for it to be found. A scope can be
-    narrowed by a call, never widened.
+    narrowed by a call, never widened. A field that is left out sets no limit. A field that is
+    there and empty names nobody, and is an error: an unknown user must never see everybody's
+    memories. Where a scope is expected, None and ``{}`` are a scope without limits.
 
     Args:
         user_id: The person whose memories these are.
@@ -65,17 +86,50 @@ class Scope(Settings):
         session_id: One conversation.
         workspace: A group of users and agents.
 
+    Raises:
+        ScopeError: When a field is no text, or an empty one; None is neither.
+
     Examples:
         >>> Scope(user_id="alice").narrow(Scope(session_id="monday")).fields()
         {'user_id': 'alice', 'session_id': 'monday'}
+        >>> Scope(user_id="")
+        Traceback (most recent call last):
+        recall_stages.errors.ScopeError: scope user_id must be a text with at least 1 character \
+that is no space; got ''. An empty user_id is nobody: pass the right one, or leave user_id out
     """
 
     model_config = ConfigDict(frozen=True)
 
-    user_id: str | None = Field(None, min_length=1)
-    agent_id: str | None = Field(None, min_length=1)
-    session_id: str | None = Field(None, min_length=1)
-    workspace: str | None = Field(None, min_length=1)
+    user_id: str | None = None
+    agent_id: str | None = None
+    session_id: str | None = None
+    workspace: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names_somebody(cls, scope: object) -> object:
+        if scope is None:
+            return {}
+        if isinstance(scope, Scope):
+            return scope
+        if not isinstance(scope, Mapping):
+            raise ScopeError(
+                f'scope must be a Scope or a mapping such as {{"user_id": "ann"}}; got {scope!r}'
+            )
+        for name in (field for field in get_args(ScopeName) if field in scope):
+            value = scope[name]
+            if not isinstance(value, str) or not value.strip():
+                raise ScopeError(
+                    f"scope {name} must be a text with at least 1 character that is no space; "
+                    f"got {value!r}. An empty {name} is nobody: pass the right one, or leave "
+                    f"{name} out"
+                )
+        return dict(scope)
+
+    @model_serializer
+    def _only_what_is_set(self) -> dict[str, str]:
+        # Written out, a field without a value would be there and empty when it is read again.
+        return self.fields()
 
     def fields(self) -> dict[str, str]:
         """The fields that are set, by name."""
@@ -97,6 +151,74 @@ class Scope(Settings):
                 )
         return Scope(**mine | others) if others else self
 
+    def holds(self, other: Scope) -> bool:
+        """Whether a memory of another scope lies in this one.
+
+        Examples:
+            >>> Scope(user_id="alice").holds(Scope(user_id="alice", session_id="monday"))
+            True
+        """
+        return self.fields().items() <= other.fields().items()
+
+    def require(self, names: Sequence[str]) -> None:
+        """Refuse to go on where a field is not set.
+
+        Args:
+            names: The fields that must be set, as ``require_scope`` has them.
+
+        Raises:
+            ScopeError: When one is not.
+        """
+        for name in names:
+            if getattr(self, name) is None:
+                raise ScopeError(
+                    f"the scope must name {name}, because of require_scope={tuple(names)!r}; got "
+                    f"{self.fields()}. Pass scope={{{name!r}: ...}}"
+                )
+
+
+def required_names(names: object) -> tuple[ScopeName, ...]:
+    """The fields that a scope must name, checked.
+
+    Raises:
+        ScopeError: When it is no list of fields of a scope.
+
+    Examples:
+        >>> required_names(["user_id"])
+        ('user_id',)
+    """
+    known: tuple[ScopeName, ...] = get_args(ScopeName)
+    if not isinstance(names, list | tuple) or not all(name in known for name in names):
+        raise ScopeError(
+            f"require_scope takes a tuple of {', '.join(known)}, such as ('user_id',); got "
+            f"{names!r}"
+        )
+    return tuple(names)
+
+
+ScopeInput = Scope | Mapping[str, str] | None
+"""How a scope may be written; None and ``{}`` set no limit."""
+
+
+def with_scope(row: Mapping[str, object]) -> dict[str, object]:
+    """A row with the fields of a scope that stand at its top put under ``scope``.
+
+    In a row, of a file or of `RecallStore.add`, a field such as ``user_id`` may stand at the top
+    or under ``scope``. Everywhere else in Python it stands under ``scope``.
+
+    Raises:
+        ScopeError: When a field is there and empty, or the two places contradict each other.
+
+    Examples:
+        >>> with_scope({"content": "Tea.", "user_id": "ann"})["scope"].fields()
+        {'user_id': 'ann'}
+    """
+    flat = {name: value for name, value in row.items() if name in Scope.model_fields}
+    rest = {name: value for name, value in row.items() if name not in flat}
+    if flat:
+        rest["scope"] = Scope.model_validate(flat).narrow(Scope.model_validate(row.get("scope")))
+    return rest
+
 
 class Memory(Settings):
     """One thing remembered.
@@ -116,7 +238,9 @@ class Memory(Settings):
             find the memory too, and are never shown as its text.
         turn_before: The id of the turn before it, for a turn of a conversation.
         scope: Whose it is.
-        metadata: Further flat values: text, numbers, booleans, or lists of one of these.
+        metadata: Further flat values: text, numbers, booleans, or lists of one of these. No name
+            may begin with ``recall_`` or be ``relevance_score``: results say there how they were
+            found.
         quality: How good it was judged to be, 0 to 1, higher is better; no retrieval score.
         score: How well it answers the current query, higher is better; None before a search.
         trace: How the score came about, by name; never stored.
@@ -129,6 +253,14 @@ class Memory(Settings):
 
     model_config = ConfigDict(frozen=True)
 
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        "text": "here it is content",
+        "page_content": "here it is content",
+        "timestamp": "here it is created_at",
+        "date": "here it is created_at, or metadata={'date': ...}",
+        **{name: f"here it is scope={{{name!r}: ...}}" for name in get_args(ScopeName)},
+    }
+
     content: str = Field(min_length=1)
     id: str = ""
     memory_type: str = "observation"
@@ -140,10 +272,32 @@ class Memory(Settings):
     turn_before: str = ""
     scope: Scope = Scope()
     metadata: dict[str, MetadataValue] = Field(default_factory=dict)
-    quality: float | None = Field(None, ge=0, le=1)
+    quality: float | None = Field(default=None, ge=0, le=1)
     score: float | None = None
     trace: dict[str, float | str] = Field(default_factory=dict)
-    source: object = Field(None, exclude=True, repr=False)
+    source: object = Field(default=None, exclude=True, repr=False)
+
+    if TYPE_CHECKING:  # what may be handed in; checkers would take the types that are read back
+
+        def __init__(  # noqa: PLR0913 - a memory's fields, each by name
+            self,
+            *,
+            content: str,
+            id: str = "",
+            memory_type: str = "observation",
+            created_at: TimeInput | None = None,
+            events: Sequence[TimeRange] = (),
+            when_to_use: str = "",
+            author: str = "",
+            said_before: str = "",
+            turn_before: str = "",
+            scope: ScopeInput = None,
+            metadata: Mapping[str, MetadataValue] = ...,
+            quality: float | None = None,
+            score: float | None = None,
+            trace: Mapping[str, float | str] = ...,
+            source: object = None,
+        ) -> None: ...
 
     @field_validator("content")
     @classmethod
@@ -155,8 +309,13 @@ class Memory(Settings):
     @field_validator("metadata", mode="before")
     @classmethod
     def _flat(cls, metadata: object) -> object:
-        # In one sentence, where pydantic would name each of the eight types that it is not.
         for key, value in metadata.items() if isinstance(metadata, Mapping) else ():
+            if is_reserved(key):
+                raise ValueError(
+                    f"metadata {key!r} has a name in which results say how they were found: "
+                    f"rename it, so that it neither begins with {TRACE_PREFIX} nor is {SCORE_KEY}"
+                )
+            # In one sentence, where pydantic would name each of the eight types that it is not.
             kinds = {type(part) for part in (value if isinstance(value, list) else [value])}
             if len(kinds) > 1 or not kinds <= _SCALARS:
                 raise ValueError(
@@ -205,7 +364,7 @@ class Memory(Settings):
         return self.trusted(values, given if given >= _SCORED else given | _SCORED)
 
     def recorded(self, timezone: tzinfo | None) -> str:
-        """When it was recorded, as the seed writes it; empty where that is not known.
+        """When it was recorded, as in 2024-03-12 15:20:00 Tuesday; empty where that is not known.
 
         Examples:
             >>> from datetime import UTC
@@ -214,13 +373,14 @@ class Memory(Settings):
         """
         if self.created_at is None:
             return ""
-        return self.created_at.astimezone(timezone).strftime("%Y-%m-%d %H:%M:%S %A")
+        moment = self.created_at.astimezone(timezone)
+        return f"{moment:%Y-%m-%d %H:%M:%S} {weekday_name(moment)}"
 
     def matches(self, time_range: TimeRange) -> TimeMatch | None:
         """Which of its times lies in a range: when it was recorded, when it happened, or none.
 
-        An event that is told much more coarsely than the range does not lie in it: "last week" is
-        found by one of its days, "in 2019" by that year or by its summer, not by a day of it.
+        An event that is much coarser than the range does not lie in it: "last week" is found by one
+        of its days, "in 2019" by that year or by its summer, not by a day of it.
         """
         if self.created_at is not None and time_range.contains(self.created_at):
             return "recorded"
@@ -271,7 +431,7 @@ class Query(Settings):
     filter: Filter | None = None
     time_ranges: tuple[TimeRange, ...] = ()
     search_text: str = ""
-    k: int | None = Field(None, ge=1)
+    k: int | None = Field(default=None, ge=1)
     messages: tuple[Message, ...] = ()
 
 
@@ -290,3 +450,13 @@ def query_text(text: object) -> str:
     if not text.strip():
         raise QueryError(f"query must say what to look for; got {text!r}")
     return text.strip()
+
+
+def is_reserved(key: object) -> bool:
+    """Whether a key of flat metadata is one in which results say how they were found.
+
+    Examples:
+        >>> [is_reserved(key) for key in ("recall_similarity", "relevance_score", "topic")]
+        [True, True, False]
+    """
+    return isinstance(key, str) and (key.startswith(TRACE_PREFIX) or key == SCORE_KEY)

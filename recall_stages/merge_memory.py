@@ -13,6 +13,7 @@ from pydantic import Field
 
 from recall_stages.memory import Memory
 from recall_stages.model.budget import within
+from recall_stages.model.quoting import indented
 from recall_stages.model.text_stage import TextStage
 from recall_stages.model.tokens import Counter, token_counter
 from recall_stages.stage import Recall
@@ -27,13 +28,13 @@ Consider the helpful parts of these memories when you answer the question.""")
 class MergeMemory(TextStage):
     """Put the memories into one text, for a model that answers with their help.
 
-    Seed operation MergeMemoryOp. Copies of a text are told once. No memories give an empty text.
+    Copies of a text stand there once. No memories give an empty text.
 
     Args:
-        token_budget: How many tokens of memories the text may hold; the best that fit are told,
-            the others are named in the trace, as ``left_out``. None = all.
-        token_counter: What counts them: a function from a text to a number. None = tiktoken where
-            its files are on this machine, else an estimate.
+        token_budget: How many tokens of memories the text may hold. The best that fit are in the
+            text, the others are named in the trace, as ``left_out``. None = all.
+        token_counter: Counts the tokens of a text. None = tiktoken if its files are on this
+            machine, else an estimate.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -47,8 +48,8 @@ class MergeMemory(TextStage):
         Consider the helpful parts of these memories when you answer the question.
     """
 
-    token_budget: int | None = Field(None, ge=1)
-    token_counter: Counter | None = Field(None, exclude=True, repr=False)
+    token_budget: int | None = Field(default=None, ge=1)
+    token_counter: Counter | None = Field(default=None, exclude=True, repr=False)
 
     def apply(self, recall: Recall) -> Recall:
         """Set the text."""
@@ -72,4 +73,4 @@ def _whole(told: Sequence[Memory], memories: Sequence[Memory]) -> Iterator[Memor
 
 def _line(memory: Memory) -> str:
     when = f"{memory.when_to_use}: " if memory.when_to_use else ""
-    return "- " + (when + memory.content.strip()).replace("\n", "\n  ")
+    return "- " + indented(when + memory.content.strip(), "  ")

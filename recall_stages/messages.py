@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field
 
+from recall_stages.errors import SettingsError
 from recall_stages.settings import Settings
 
 _NAMES = ("content", "role", "type", "name", "role_name", "id", "memorized")
@@ -14,7 +15,7 @@ _BESIDE = ("metadata", "additional_kwargs")  # where it may say more
 _TIMES = ("created_at", "timestamp", "time_created")  # where a message may say when it was sent
 
 LATEST = 3
-"""How many of the last messages say what a conversation is about now, as the seed has it."""
+"""How many of the last messages say what a conversation is about now."""
 
 
 class Message(Settings):
@@ -25,8 +26,8 @@ class Message(Settings):
         content: The text; of several parts the texts among them.
         name: Who, by name.
         id: Its id, where it has one.
-        sent_at: When, as the message tells it: epoch seconds, ISO 8601 or datetime.
-        memorized: Whether it has become a memory already, as the message tells it.
+        sent_at: When it was sent: epoch seconds, ISO 8601 or datetime.
+        memorized: Whether it is stored as a memory already.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -36,7 +37,7 @@ class Message(Settings):
     name: str = ""
     id: str = ""
     sent_at: float | str | datetime | None = None
-    memorized: bool = Field(False, repr=False)
+    memorized: bool = Field(default=False, repr=False)
 
 
 def read_messages(given: object) -> tuple[Message, ...]:
@@ -94,10 +95,8 @@ def read_message(given: object) -> Message:
             sent_at=next((said[name] for name in _TIMES if said.get(name) is not None), None),
             memorized=bool(said.get("memorized")),
         )
-    except ValidationError as error:
-        raise ValueError(
-            f"a message was sent at a time; got {error.errors()[0]['input']!r}"
-        ) from error
+    except SettingsError as error:
+        raise ValueError(f"a message cannot be read: {error}") from error
 
 
 def latest(messages: Sequence[Message], longest: int) -> list[tuple[str, str]]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from recall_stages.extract_time import ExtractTime
 from recall_stages.fuse_rerank import FuseRerank
+from recall_stages.memory_store import MemoryStore, OpenStore, ScopedStore
 from recall_stages.reflect import Reflect
 from recall_stages.retrieve import Method
-from recall_stages.retriever import CallOptions, MemoryRetriever, MemoryStore
+from recall_stages.retriever import CallOptions, MemoryRetriever
 from recall_stages.settings import Settings
 from recall_stages.stage import (
     Ask,
@@ -24,11 +27,11 @@ from recall_stages.stage import (
     pipeline,
     run,
 )
-from recall_stages.stage_list import AnyStage
+from recall_stages.stage_list import AnyStage, StageInput
 
 
 class RecallConfig(Settings):
-    """What one call of `recall` does: the configuration of recall-kit (seed 003).
+    """What one call of `recall` does.
 
     Args:
         source: The collection.
@@ -36,29 +39,45 @@ class RecallConfig(Settings):
         max_candidates: How many are looked at.
         filters: What is done with the candidates, in order: `RelevanceThreshold`, `TimeDecay`,
             functions ``(memories, query) -> memories`` or stages of your own.
-        ranker: What puts them in order. The seed's is `RelevanceRank`; this one also prefers the
-            time that the question names and the weightier kinds of memory.
+        ranker: What puts them in order. The default also prefers the time that the question names
+            and the weightier kinds of memory.
         max_results: How many memories are returned.
         generate_reflection: Whether to say what they come to.
         reflector: What says it. None = `Reflect` without a model.
         store_reflections: Whether to store what a model said of them as a memory.
 
     Raises:
-        pydantic.ValidationError: When a setting is unknown or out of range.
+        SettingsError: When a setting is unknown or out of range.
     """
 
-    source: MemoryStore = Field(repr=False, exclude=True)
+    source: OpenStore = Field(repr=False, exclude=True)
     retrieval_method: Method = "hybrid"
-    max_candidates: int = Field(50, ge=1)
+    max_candidates: int = Field(default=50, ge=1)
     filters: list[AnyStage] = Field(default_factory=list)
     ranker: AnyStage = Field(default_factory=FuseRerank)
-    max_results: int = Field(5, ge=1)
+    max_results: int = Field(default=5, ge=1)
     generate_reflection: bool = False
     reflector: Reflect | None = None
     store_reflections: bool = False
 
-    def found(self, asked: str, options: CallOptions) -> Flow:
-        """The steps that find, filter and rank the memories."""
+    if TYPE_CHECKING:  # what may be handed in; checkers would take the types that are read back
+
+        def __init__(  # noqa: PLR0913 - the settings of a call, each by name
+            self,
+            *,
+            source: MemoryStore,
+            retrieval_method: Method = "hybrid",
+            max_candidates: int = 50,
+            filters: Sequence[StageInput] = (),
+            ranker: StageInput = ...,
+            max_results: int = 5,
+            generate_reflection: bool = False,
+            reflector: Reflect | None = None,
+            store_reflections: bool = False,
+        ) -> None: ...
+
+    def found(self, asked: str, options: CallOptions) -> tuple[Flow, ScopedStore]:
+        """The steps that find, filter and rank the memories, and the store that answers them."""
         retriever = MemoryRetriever(
             store=self.source,
             method=self.retrieval_method,
@@ -66,7 +85,7 @@ class RecallConfig(Settings):
             k=self.max_results,
             stages=[ExtractTime(), *self.filters, self.ranker],
         )
-        return retriever.steps_for(asked, datetime.now(UTC), options)
+        return retriever.steps_for(asked, datetime.now(UTC), options), retriever.scoped(options)
 
     def reflected(self, found: Recall) -> Flow:
         """The steps that say what was found comes to; the text stays empty where none is wanted."""
@@ -80,9 +99,10 @@ def recall_with(
     ask: Ask, within: Within | None, query: str, config: RecallConfig, options: CallOptions
 ) -> tuple[Recall, Recall]:
     """What a question finds, and the same with what is said of it, in a face's way of asking."""
-    store = config.source
+    config = RecallConfig.model_validate(config)
+    steps, store = config.found(query, options)
     does = partial(run, ask=ask, find=store.find, get=store.get, add=store.add, within=within)
-    found = does(config.found(query, options))
+    found = does(steps)
     return found, does(config.reflected(found))
 
 
@@ -94,7 +114,8 @@ async def arecall_with(
     options: CallOptions,
 ) -> tuple[Recall, Recall]:
     """The same, without blocking the event loop."""
-    store = config.source
+    config = RecallConfig.model_validate(config)
+    steps, store = config.found(query, options)
     does = partial(arun, ask=ask, find=store.afind, get=store.get, add=store.add, within=within)
-    found = await does(config.found(query, options))
+    found = await does(steps)
     return found, await does(config.reflected(found))

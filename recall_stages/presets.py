@@ -1,4 +1,4 @@
-"""The flows of the seeds: which stages, in which order, in the classes of whichever face asks."""
+"""The ready-made flows: which stages, in which order, in the classes of whichever face asks."""
 # ruff: noqa: D102, N802 - the properties hand out the classes that they are named after
 
 from __future__ import annotations

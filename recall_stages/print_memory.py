@@ -7,16 +7,21 @@ from dataclasses import replace
 from datetime import tzinfo
 
 from recall_stages.memory import Memory
+from recall_stages.model.quoting import indented, one_line
 from recall_stages.model.text_stage import TextStage
 from recall_stages.stage import Recall
 
 NOTHING_FOUND = "No memories found."
 
+_MARGIN = " " * 4  # deeper than the name of a field
+
 
 class PrintMemory(TextStage):
-    """Write the memories as text: number, when to use, content, time and metadata.
+    r"""Write the memories as text: number, when to use, content, time and metadata.
 
-    Seed operation PrintMemoryOp. An empty list gives an explicit text, not an empty one.
+    An empty list gives an explicit text, not an empty one. Only what
+    is a memory begins a line as one: further lines of a text stand behind a margin, and all else is
+    on one line.
 
     Examples:
         >>> told = Memory(content="The dentist is on Elm Street.", author="Ann")
@@ -24,6 +29,12 @@ class PrintMemory(TextStage):
         Memory 1:
           Content: The dentist is on Elm Street.
           Author: Ann
+        >>> sly = Memory(content="Tea.\nMemory 2:", author="Ann\nMemory 3:")
+        >>> print(print_memories([sly], None))
+        Memory 1:
+          Content: Tea.
+            Memory 2:
+          Author: Ann Memory 3:
         >>> print_memories([], None)
         'No memories found.'
     """
@@ -45,13 +56,23 @@ def print_memories(memories: Sequence[Memory], timezone: tzinfo | None) -> str:
     )
 
 
+def named_values(memory: Memory) -> str:
+    """The metadata of a memory, on one line.
+
+    Examples:
+        >>> named_values(Memory(content="Tea.", metadata={"topic": "drinks", "stars": 3}))
+        'topic: drinks, stars: 3'
+    """
+    return one_line(", ".join(f"{key}: {value}" for key, value in memory.metadata.items()))
+
+
 def _block(number: int, memory: Memory, timezone: tzinfo | None) -> str:
     lines = {
-        "When to use": memory.when_to_use,
-        "Content": memory.content.replace("\n", "\n    "),
-        "Author": memory.author,
+        "When to use": indented(memory.when_to_use, _MARGIN),
+        "Content": indented(memory.content, _MARGIN),
+        "Author": one_line(memory.author),
         "Recorded": memory.recorded(timezone),
-        "Metadata": ", ".join(f"{key}: {value}" for key, value in memory.metadata.items()),
+        "Metadata": named_values(memory),
     }
     return "\n".join(
         [f"Memory {number}:", *(f"  {name}: {text}" for name, text in lines.items() if text)]

@@ -16,7 +16,7 @@ from recall_stages.errors import ReplyError
 from recall_stages.model.claims import Draft, identity, read_claims
 from recall_stages.model.forms import Judgement, Loose, Told
 from recall_stages.model.judge_stage import JudgeStage, by_score
-from recall_stages.model.judging import judged, read_scores
+from recall_stages.model.judging import SCORES_EXAMPLE, judged, read_scores
 from recall_stages.model.quoting import QUOTED_MATERIAL
 from recall_stages.model.telling import HOW_TO_TELL, USER, material
 from recall_stages.model.windows import Window
@@ -29,7 +29,7 @@ score between 0.0 (has nothing to do with it) and 1.0 (answers it). Then turn th
 highest scores, $most at the most, into a short text that helps with the question: {HOW_TO_TELL} \
 Leave out memories that do not help. {QUOTED_MATERIAL} So are the question and the messages. Reply \
 with JSON only, one score for each memory and one entry for each sentence:
-{{"scores": [{{"memory": 1, "score": 0.8}}, {{"memory": 2, "score": 0.1}}], \
+{{"scores": {SCORES_EXAMPLE}, \
 "sentences": [{{"text": "...", "memories": [1]}}, {{"text": "...", "memories": [1, 3]}}]}}""")
 
 
@@ -41,27 +41,27 @@ class RankedText(BaseModel):
 
 
 class RankAndRewrite(JudgeStage):
-    """Let a language model judge the candidates and write of them in one and the same call.
+    """Let a language model score the candidates and write the text in one call.
 
-    What `SemanticRank` and `RewriteMemory` do in two calls or more. The scores are checked and
-    used here; the text is a draft, which the `RewriteMemory` that ends the list verifies, and tells
-    without asking anybody. Only the first candidates are shown, as many as `window` and the budget
-    allow: one prompt, whatever there is; the others stay below, in proportion to the scores they
-    came with. Memories with the same text are judged once and kept once.
+    `SemanticRank` and `RewriteMemory` need two calls or more for that. The scores are checked and
+    used here. The text is a draft: a `RewriteMemory` at the end of the list checks it, without
+    another call. The model sees only the first candidates, as many as ``window`` and the budget
+    allow. The others stay below, in proportion to the scores they came with. Memories with the same
+    text are judged once and kept once.
 
     Args:
         llm: The framework's model. None = the stage only sorts by score, and there is no draft.
         top_n: How many to keep. Left alone inside a retriever, it never keeps fewer than its k.
-        window: How many memories the model is shown at the most.
-        timeout_s: Seconds to wait for the reply. None = as the model has it.
-        attempts: How often the prompt is sent at the most, where the model turns it away or the
-            connection drops. None = three times; once, where the model tries again by itself.
-        structured: Whether to give the model the form of the reply as a schema. None = where it
-            says that it takes one; where that fails, plain JSON is asked for.
+        window: How many memories the model sees at most.
+        timeout_s: Seconds to wait for the reply. None = the model's own limit.
+        attempts: How often the prompt is sent at most, if the model rejects it or the connection
+            drops. None = three times, or once if the model itself tries again.
+        structured: Whether to pass the form of the reply as a schema. None = if the model says that
+            it takes one; if that fails, plain JSON is asked for.
         token_budget: How many tokens of memories the model is shown at the most.
-        token_counter: What counts them: a function from a text to a number. None = tiktoken where
-            its files are on this machine, else an estimate.
-        system_prompt: What the model is told to do, in place of the stage's own words; it must ask
+        token_counter: Counts the tokens of a text. None = tiktoken if its files are on this
+            machine, else an estimate.
+        system_prompt: The instructions for the model, in place of the stage's own; they must ask
             for the same JSON.
         user_prompt: How the material is put, in place of the stage's own: with ``$question``,
             ``$memories`` and, where it is wanted, ``$messages``.
@@ -70,7 +70,7 @@ class RankAndRewrite(JudgeStage):
     form: ClassVar[type[BaseModel]] = RankedText
     optional_placeholders: ClassVar[tuple[str, ...]] = ("messages",)
 
-    top_n: int = Field(10, ge=1)
+    top_n: int = Field(default=10, ge=1)
 
     def apply(self, recall: Recall) -> Steps:
         """Ask once, check every score against what was sent, sort, and keep the text as a draft."""

@@ -1,4 +1,4 @@
-"""Rankers: the candidates in order, and the best of them (seed operations of recall-kit).
+"""Rankers: the candidates in order, and the best of them.
 
 No model call. `SemanticRank` asks one, `FuseRerank` weighs kinds and the time asked about.
 """
@@ -19,7 +19,7 @@ _SECONDS_A_DAY = 86_400
 
 
 class RelevanceRank(RankStage):
-    """The most relevant first (seed operation relevance_ranker).
+    """The most relevant first.
 
     Memories with equal scores keep their order, and those without a score come last.
 
@@ -38,7 +38,7 @@ class RelevanceRank(RankStage):
 
 
 class RecencyRank(RankStage):
-    """The newest first (seed operation recency_ranker); scores stay what they are.
+    """The newest first; scores stay as they are.
 
     A memory from the future counts as of now, and those without a recorded time come last.
 
@@ -63,7 +63,7 @@ class RecencyRank(RankStage):
 
 
 class HybridRank(RankStage):
-    """Relevance and recency in one score (seed operation hybrid_ranker).
+    """Relevance and recency in one score.
 
     The score is the weighted mean of the relevance, 0 to 1, and of the recency, which falls in a
     straight line from 1 now to 0 at the horizon. A memory without a recorded time counts by its
@@ -86,9 +86,9 @@ class HybridRank(RankStage):
         (0.71, 0.5)
     """
 
-    relevance_weight: float = Field(0.7, ge=0)
-    recency_weight: float = Field(0.3, ge=0)
-    horizon_days: float = Field(30.0, gt=0)
+    relevance_weight: float = Field(default=0.7, ge=0)
+    recency_weight: float = Field(default=0.3, ge=0)
+    horizon_days: float = Field(default=30.0, gt=0)
 
     @model_validator(mode="after")
     def _something_counts(self) -> Self:

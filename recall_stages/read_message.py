@@ -51,20 +51,20 @@ Source = Sequence[object] | ChatStore | ChatMemory | ChatHistory | Callable[[], 
 
 
 class ReadMessage(Stage):
-    """Add what was said lately and has not become a memory yet (seed operation ReadMessageOp).
+    """Add recent messages that are no memories yet.
 
-    The messages are a source of their own: they stand after the memories, oldest first, as
-    memories of the type "message" with ``recall_source`` "messages" and no score, and none of the
-    k memories is given up for them. What one of the memories says already is left out, and so are
-    the question itself, instructions, and the calls and results of tools. In a retriever's
-    ``stages``, put it after those that rank and before one that writes a text. Where the messages
-    cannot be read, the memories stand alone, and the trace says why.
+    The messages come after the memories, oldest first. They are memories of the type "message" with
+    ``recall_source`` "messages" and no score. They do not count in the retriever's k. A text that
+    is among the memories already is left out. So are the question itself, instructions, and the
+    calls and results of tools. In a retriever's ``stages``, put it after the stages that rank and
+    before a stage that writes a text. If the messages cannot be read, only the memories are
+    returned, and the trace says why.
 
-    Whose messages they are is the source's matter: the retriever's scope does not choose among
-    them. Where one retriever serves several users, hand them over with the call, as ``messages``.
+    The retriever's scope does not choose among the messages. If one retriever serves several users,
+    pass the messages with the call, as ``messages``.
 
-    A message counts as memorized where it says so: ``memorized`` on it, or in its
-    ``additional_kwargs`` or ``metadata``.
+    A message is memorized if it says so: ``memorized`` on it, or in its ``additional_kwargs`` or
+    ``metadata``.
 
     Args:
         source: Where the messages are: a list of them, or of groups of them; a LangChain chat
@@ -76,7 +76,7 @@ class ReadMessage(Stage):
         contextual_msg_max_count: How many at the most, at least 1; the newest stay.
 
     Raises:
-        pydantic.ValidationError: On construction, when the source holds no messages that we know
+        SettingsError: On construction, when the source holds no messages that we know
             how to read, or a chat store comes without a key.
 
     Examples:
@@ -89,10 +89,10 @@ class ReadMessage(Stage):
         ['Ann moved to Elm Street.', 'When did Ann move?']
     """
 
-    source: object = Field(None, exclude=True, repr=False)
+    source: object = Field(default=None, exclude=True, repr=False)
     key: str = ""
     target_name: str = ""
-    contextual_msg_max_count: int = Field(10, ge=1)
+    contextual_msg_max_count: int = Field(default=10, ge=1)
 
     @model_validator(mode="after")
     def _can_be_read(self) -> Self:

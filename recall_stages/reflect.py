@@ -25,7 +25,7 @@ from recall_stages.model.windows import Window
 from recall_stages.reflections import is_reflection, reflection_of
 from recall_stages.stage import Prompt, Recall, Steps, Write
 
-FEWEST, MOST = 3, 5  # key points, as the seed has it
+FEWEST, MOST = 3, 5  # key points
 
 SYSTEM = Template(f"""\
 You say what memories come to, taken together, with regard to a question: $wanted. Every sentence \
@@ -73,15 +73,15 @@ class Reflect(WindowStage, TextStage):
             be written is named in the trace.
         min_support: The share of a sentence's words that must stand in the memories it cites, 0
             to 1; with 0 these need only exist.
-        timeout_s: Seconds to wait for the reply. None = as the model has it.
-        attempts: How often a prompt is sent at the most, where the model turns it away or the
-            connection drops. None = three times; once, where the model tries again by itself.
-        structured: Whether to give the model the form of the reply as a schema. None = where it
-            says that it takes one; where that fails, plain JSON is asked for.
+        timeout_s: Seconds to wait for the reply. None = the model's own limit.
+        attempts: How often a prompt is sent at most, if the model rejects it or the connection
+            drops. None = three times, or once if the model itself tries again.
+        structured: Whether to pass the form of the reply as a schema. None = if the model says that
+            it takes one; if that fails, plain JSON is asked for.
         token_budget: How many tokens of memories go into the prompt.
-        token_counter: What counts them: a function from a text to a number. None = tiktoken where
-            its files are on this machine, else an estimate.
-        system_prompt: What the model is told to do, in place of the stage's own words; it must ask
+        token_counter: Counts the tokens of a text. None = tiktoken if its files are on this
+            machine, else an estimate.
+        system_prompt: The instructions for the model, in place of the stage's own; they must ask
             for the same JSON.
         user_prompt: How the material is put, in place of the stage's own: with ``$question``
             and ``$memories``.
@@ -100,7 +100,7 @@ class Reflect(WindowStage, TextStage):
 
     kind: Literal["summary", "key_points"] = "summary"
     store_reflections: bool = False
-    min_support: float = Field(0.4, ge=0, le=1)
+    min_support: float = Field(default=0.4, ge=0, le=1)
 
     def apply(self, recall: Recall) -> Steps:
         """Ask for the reflection, verify every sentence of it, set it, and store it if so set."""

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from recall_stages.memory import Memory
 from recall_stages.model.forms import Judgement, Loose
 from recall_stages.model.judge_stage import JudgeStage
-from recall_stages.model.judging import read_ranking
+from recall_stages.model.judging import RANKING_EXAMPLE, read_ranking
 from recall_stages.model.quoting import QUOTED_MATERIAL
 from recall_stages.stage import Recall, Steps
 
@@ -22,7 +22,7 @@ You rank memories of earlier tasks by how well they help with a task at hand: wh
 on it directly, whether their situation is like it, whether they can be acted on, and how sound \
 they are. Name every memory once, the most helpful first, with a score between 0.0 (no help) and \
 1.0 (just what is needed). {QUOTED_MATERIAL} Reply with JSON only:
-{{"ranking": [{{"memory": 2, "score": 0.9}}, {{"memory": 1, "score": 0.3}}]}}"""
+{{"ranking": {RANKING_EXAMPLE}}}"""
 
 
 class Ranking(BaseModel):
@@ -34,7 +34,7 @@ class Ranking(BaseModel):
 class RerankMemory(JudgeStage):
     """Put memories of tasks in the order in which they help with the one at hand.
 
-    Seed operation RerankMemoryOp. The reply must be a ranking of the memories that were sent: each
+    The reply must be a ranking of the memories that were sent: each
     counts once, unknown ones do not, and those it leaves out stay below the others in the order of
     before. Where it gives no scores, the places make them. Where the reply to one prompt of
     several cannot be used, its memories keep the scores they came with, brought to the scale of
@@ -47,17 +47,17 @@ class RerankMemory(JudgeStage):
             them, not how well they answer. A memory without a quality stays.
         min_score_threshold: The quality from which a memory is good enough, 0 to 1.
         top_n: How many to keep. Left alone inside a retriever, it never keeps fewer than its k.
-        window: How many memories go into one prompt at the most; all prompts are asked at once.
-        timeout_s: Seconds to wait for the replies; those that are late count as failed.
-            None = as the model has it.
-        attempts: How often a prompt is sent at the most, where the model turns it away or the
-            connection drops. None = three times; once, where the model tries again by itself.
-        structured: Whether to give the model the form of the reply as a schema. None = where it
-            says that it takes one; where that fails, plain JSON is asked for.
-        token_budget: How many tokens of memories go into one prompt at the most.
-        token_counter: What counts them: a function from a text to a number. None = tiktoken where
-            its files are on this machine, else an estimate.
-        system_prompt: What the model is told to do, in place of the stage's own words; it must ask
+        window: How many memories go into one prompt at most; all prompts are sent at once.
+        timeout_s: Seconds to wait for the replies; late replies count as failed. None = the model's
+            own limit.
+        attempts: How often a prompt is sent at most, if the model rejects it or the connection
+            drops. None = three times, or once if the model itself tries again.
+        structured: Whether to pass the form of the reply as a schema. None = if the model says that
+            it takes one; if that fails, plain JSON is asked for.
+        token_budget: How many tokens of memories go into one prompt at most.
+        token_counter: Counts the tokens of a text. None = tiktoken if its files are on this
+            machine, else an estimate.
+        system_prompt: The instructions for the model, in place of the stage's own; they must ask
             for the same JSON.
         user_prompt: How the material is put, in place of the stage's own: with ``$question``
             and ``$memories``.
@@ -77,7 +77,7 @@ class RerankMemory(JudgeStage):
 
     enable_llm_rerank: bool = True
     enable_score_filter: bool = False
-    min_score_threshold: float = Field(0.3, ge=0, le=1)
+    min_score_threshold: float = Field(default=0.3, ge=0, le=1)
 
     def apply(self, recall: Recall) -> Steps:
         """Leave out the poor, ask for a ranking of the others, check it, and cut."""

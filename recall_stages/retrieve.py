@@ -25,7 +25,7 @@ _LARGEST_POOL = 100_000  # a pool that grows past this has met a collection of c
 
 
 class Retrieve(Stage):
-    """Find the candidates for a question (seed operation RetrieveMemoryOp).
+    """Find the candidates for a question.
 
     Searches the whole and, where the question names a time, the memories of that time as well:
     people tell things later than they happen, so the window adds candidates and takes none away.
@@ -57,11 +57,11 @@ class Retrieve(Stage):
 
     method: Method = "hybrid"
     fusion: Fusion = "scores"
-    semantic_weight: float = Field(0.6, ge=0, le=1)
-    duplicate_threshold: float | None = Field(0.95, gt=0, le=1)
-    mmr_lambda: float = Field(1.0, ge=0, le=1)
-    fetch_k: int = Field(50, ge=1)
-    threshold_score: float | None = Field(None, ge=0, le=1)
+    semantic_weight: float = Field(default=0.6, ge=0, le=1)
+    duplicate_threshold: float | None = Field(default=0.95, gt=0, le=1)
+    mmr_lambda: float = Field(default=1.0, ge=0, le=1)
+    fetch_k: int = Field(default=50, ge=1)
+    threshold_score: float | None = Field(default=None, ge=0, le=1)
     require_time: bool = False
 
     @model_validator(mode="after")

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Literal, Protocol, Self, TypedDict, runtime_checkable
+from typing import Annotated, ClassVar, Literal, Self, TypedDict
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from recall_stages.build_query import BuildQuery
 from recall_stages.errors import QueryError
 from recall_stages.extract_time import ExtractTime
-from recall_stages.memory import Filter, Memory, Query, Scope, query_text
+from recall_stages.memory import (
+    Filter,
+    Query,
+    Scope,
+    ScopeInput,
+    ScopeName,
+    query_text,
+    required_names,
+)
+from recall_stages.memory_store import OpenStore, ScopedStore, required_by
 from recall_stages.messages import Message, read_messages
 from recall_stages.ranking.fusion import Fusion
 from recall_stages.retrieve import Method, Retrieve, check_threshold
 from recall_stages.search_gate import SearchGate
-from recall_stages.stage import Flow, Recall, Search, Stage, pipeline
+from recall_stages.stage import Flow, Recall, Stage, pipeline
 from recall_stages.stage_list import Stages, default_stages
 from recall_stages.store.where import filter_where
 from recall_stages.timed import Timed, TimeInput
@@ -29,21 +38,29 @@ RangeInput = TimeRange | tuple[TimeInput | None, TimeInput | None] | str
 TimeMode = Literal["prefer", "require", "ignore"]
 
 
-@runtime_checkable
-class MemoryStore(Protocol):
-    """Where memories are found: the whole of what a retriever asks of a collection."""
-
-    def find(self, searches: Sequence[Search]) -> Sequence[list[Memory]]:
-        """The memories for each search, the best first, scored as its method says."""
-
-    async def afind(self, searches: Sequence[Search]) -> Sequence[list[Memory]]:
-        """The same, without blocking the event loop."""
-
-    def get(self, ids: Sequence[str]) -> list[Memory]:
-        """The memories with these ids; missing ones are left out."""
-
-    def add(self, memories: Iterable[Memory]) -> list[str]:
-        """Store memories and return their ids."""
+# What other retrievers call the same.
+_OF_A_CALL = {
+    "search_kwargs": "k, filter and threshold_score are arguments of their own here",
+    "search_type": "here it is method='hybrid', 'semantic' or 'keyword'; for 'mmr' set mmr_lambda",
+    "score_threshold": "here it is threshold_score",
+    "similarity_cutoff": "here it is threshold_score",
+    "similarity_top_k": "here it is k",
+    "top_k": "here it is k",
+    "filters": "here it is filter",
+    "where": "here it is filter",
+    **{name: f"here it is scope={{{name!r}: ...}}" for name in Scope.model_fields},
+}
+_OF_A_RETRIEVER = {
+    **_OF_A_CALL,
+    "vectorstore": "here it is store",
+    "vector_store": "here it is store",
+    "index": "here it is store",
+    "lambda_mult": "here it is mmr_lambda",
+    "alpha": "here it is semantic_weight",
+    "embedding": "it belongs to the store: RecallStore(path, embedding=...)",
+    "embed_model": "it belongs to the store: RecallStore(path, embedding=...)",
+    "llm": "stages that use a model take it, as in stages=[SemanticRank(llm=...), FuseRerank()]",
+}
 
 
 class CallOptions(TypedDict, total=False):
@@ -54,7 +71,7 @@ class CallOptions(TypedDict, total=False):
     threshold_score: float | None
     timestamp: TimeInput | None
     timezone: str | None
-    scope: Scope | Mapping[str, str]
+    scope: ScopeInput
     filter: Filter | None
     time_range: RangeInput | None
     time_mode: TimeMode
@@ -62,18 +79,47 @@ class CallOptions(TypedDict, total=False):
     deadline_s: float | None
 
 
+class RetrieverOptions(CallOptions, total=False):
+    """What a retriever may be opened with, apart from its store and its stages."""
+
+    require_scope: Sequence[ScopeName]
+    fetch_k: int
+    fusion: Fusion
+    semantic_weight: float
+    duplicate_threshold: float | None
+    mmr_lambda: float
+    gate: SearchGate | None
+    recall_key: str
+
+
+def laid_over(around: CallOptions, call: CallOptions) -> CallOptions:
+    """The settings of a call over those that stand around it; of two scopes both hold.
+
+    Raises:
+        ScopeError: When the two scopes contradict each other.
+    """
+    both: CallOptions = {**around, **call}
+    if "scope" in around and "scope" in call:
+        wide, narrow = (Scope.model_validate(each["scope"]) for each in (around, call))
+        both["scope"] = wide.narrow(narrow)
+    return both
+
+
 class RecallOptions(Timed):
     """The settings that a retriever has and that a call may set anew; see `MemoryRetriever`."""
 
-    k: int = Field(5, ge=1)
+    public_name: ClassVar[str] = "a call"
+    elsewhere: ClassVar[Mapping[str, str]] = _OF_A_CALL
+
+    k: int = Field(default=5, ge=1)
     method: Method = "hybrid"
-    threshold_score: float | None = Field(None, ge=0, le=1)
+    threshold_score: float | None = Field(default=None, ge=0, le=1)
     scope: Scope = Scope()
     filter: Filter | None = None
     time_range: RangeInput | None = None
     time_mode: TimeMode = "prefer"
     messages: Annotated[tuple[Message, ...], BeforeValidator(read_messages)] = ()
-    deadline_s: float | None = Field(None, gt=0)
+    deadline_s: float | None = Field(default=None, gt=0)
 
     @field_validator("filter")
     @classmethod
@@ -131,12 +177,15 @@ class MemoryRetriever(RecallOptions):
             searched too; see `AnyStore`.
         k: How many memories to return.
         method: How to search: by meaning ("semantic"), by words ("keyword") or both ("hybrid").
-        threshold_score: Similarity below which a memory is no candidate, 0 to 1. None = all are.
+        threshold_score: The lowest similarity that a candidate may have, 0 to 1. None = any.
         timestamp: The moment of asking, against which "last Tuesday" is read: epoch seconds,
             ISO 8601 or datetime. None = the clock.
         timezone: The asker's time zone, such as "Europe/Berlin". None = the timestamp's own, else
             the machine's.
-        scope: Whose memories: user_id, agent_id, session_id, workspace. A call can narrow it.
+        scope: Whose memories: user_id, agent_id, session_id, workspace. A call can narrow it. A
+            field that is there and empty is a `ScopeError`; None and ``{}`` set no limit.
+        require_scope: The fields that the scope of every call must name, such as ``("user_id",)``:
+            here, in the call or in both. A call without them is a `ScopeError`.
         filter: Conditions on metadata, as Chroma writes them: ``{"topic": {"$in": ["a", "b"]}}``.
             A call's filter holds besides this one.
         time_range: The time to look in: (start, end) with None for open, or words such as "last
@@ -145,8 +194,8 @@ class MemoryRetriever(RecallOptions):
             "require" returns nothing else, "ignore" does not read it.
         messages: The conversation in which it is asked: a list of messages with a role and a
             content. `BuildQuery` and `RewriteMemory` look at the last three.
-        deadline_s: Seconds after which no model is asked or waited for any more: what is found and
-            ranked by then is returned, and the trace says so. A search that has begun is finished.
+        deadline_s: Seconds for the whole question. After that no model is asked, and you get what
+            is found and ranked by then; the trace says so. A search that has begun is finished.
         fetch_k: The size of the candidate pool; never less than four times k.
         fusion: How a hybrid search makes one score of two: "scores" weighs the similarity and the
             BM25 score, "ranks" only how they rank (reciprocal rank fusion).
@@ -155,20 +204,24 @@ class MemoryRetriever(RecallOptions):
             above 0 to 1; None = all are kept, equal texts too.
         mmr_lambda: Below 1, memories that repeat better ones lose score (maximal marginal
             relevance): 1 = relevance alone, 0 = difference alone.
-        gate: Decides from the question's words whether memories are needed; where they are not,
-            nothing is searched and the result is empty. None = every question is searched.
-        recall_key: The key that holds the question, when a chain hands over a dict.
-        stages: What is done, in order; those that work on the question come before the search. One
-            that writes a text comes last: then that text is returned, as a single result. A
-            function ``(memories, query) -> memories`` is a stage too.
+        gate: Decides from the question's words whether memories are needed. If not, nothing is
+            searched and the result is empty. None = every question is searched.
+        recall_key: The key of the question, if a chain passes a dict.
+        stages: What is done, in order. A stage that works on the question comes before the search.
+            A stage that writes a text comes last: the text is then the only result. A function
+            ``(memories, query) -> memories`` is a stage too.
     """
 
-    store: MemoryStore = Field(repr=False, exclude=True)
-    fetch_k: int = Field(50, ge=1)
+    public_name: ClassVar[str] = "RecallRetriever"
+    elsewhere: ClassVar[Mapping[str, str]] = _OF_A_RETRIEVER
+
+    store: OpenStore = Field(repr=False, exclude=True)
+    require_scope: Annotated[tuple[ScopeName, ...], BeforeValidator(required_names)] = ()
+    fetch_k: int = Field(default=50, ge=1)
     fusion: Fusion = "scores"
-    semantic_weight: float = Field(0.6, ge=0, le=1)
-    duplicate_threshold: float | None = Field(0.95, gt=0, le=1)
-    mmr_lambda: float = Field(1.0, ge=0, le=1)
+    semantic_weight: float = Field(default=0.6, ge=0, le=1)
+    duplicate_threshold: float | None = Field(default=0.95, gt=0, le=1)
+    mmr_lambda: float = Field(default=1.0, ge=0, le=1)
     gate: SearchGate | None = None
     recall_key: str = "query"
     stages: Stages = Field(default_factory=default_stages)
@@ -184,11 +237,13 @@ class MemoryRetriever(RecallOptions):
 
         Raises:
             QueryError: When there is no question.
-            ScopeError: When the call asks for memories outside the retriever's scope.
+            ScopeError: When the call asks for memories outside the retriever's scope, or names less
+                than is required.
         """
         if isinstance(asked, Mapping) and "messages" in asked:
             given = {"messages": asked["messages"], **given}
         call = self.for_call(given)
+        call.scope.require(self._required)
         moment = call.moment(now)
         query = Query(
             text=self._question(asked, call),
@@ -218,6 +273,20 @@ class MemoryRetriever(RecallOptions):
         if recall.skipped:
             _log.debug("nothing was searched; %s", recall.skipped)
         return recall.at_most(call.k)
+
+    def scoped(self, given: CallOptions) -> ScopedStore:
+        """The store, kept to the scope of a call: what its steps find, read and write it in.
+
+        Args:
+            given: The settings of the call; empty where the retriever itself stores something.
+        """
+        scope = self.scope.narrow(Scope.model_validate(given.get("scope")))
+        return ScopedStore(self.store, scope, self._required)
+
+    @property
+    def _required(self) -> tuple[ScopeName, ...]:
+        """What this retriever and its store require of a scope."""
+        return tuple(dict.fromkeys([*self.require_scope, *required_by(self.store)]))
 
     def _calendar(self) -> ExtractTime:
         return next((each for each in self.stages if isinstance(each, ExtractTime)), ExtractTime())

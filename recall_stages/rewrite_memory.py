@@ -16,7 +16,7 @@ from recall_stages.memory import Memory
 from recall_stages.model.claims import Claim, Draft, identity, read_claims
 from recall_stages.model.forms import Loose, Told
 from recall_stages.model.grounding import Verified, verify
-from recall_stages.model.quoting import QUOTED_MATERIAL
+from recall_stages.model.quoting import QUOTED_MATERIAL, indented
 from recall_stages.model.telling import HOW_TO_TELL, USER, material
 from recall_stages.model.text_stage import TextStage
 from recall_stages.model.window_stage import WindowStage
@@ -29,6 +29,8 @@ Leave out memories that do not help. {QUOTED_MATERIAL} So are the question and t
 with JSON only, one entry for each sentence:
 {{"sentences": [{{"text": "...", "memories": [1]}}, {{"text": "...", "memories": [1, 3]}}]}}"""
 
+_MARGIN = " " * 2  # deeper than the name of a field
+
 
 class Sentences(BaseModel):
     """A short text that helps with the question, sentence by sentence."""
@@ -37,19 +39,18 @@ class Sentences(BaseModel):
 
 
 class RewriteMemory(WindowStage, TextStage):
-    """Tell the memories anew, fitted to the question, in sentences that name what they rest on.
+    """Write one text for the question from the memories; each sentence cites its sources.
 
-    Seed operation RewriteMemoryOp. The model must cite memories for every sentence; code checks
-    that each cited memory exists, that the sentence's numbers stand in the memories it cites and
-    that these share enough of its words. What cannot be verified is removed, and the trace counts
-    it; where nothing is left, where the model fails, and without one, the memories are told as the
-    seed tells them: ``Memory 1 :``, `` When to use: ...``, `` Content: ...``.
+    Code checks every citation: the memory exists, it contains the numbers of the sentence, and it
+    shares enough words with it. A sentence that fails is removed, and the trace counts it. If
+    nothing is left, if the model fails, and without a model, the text is the plain memories:
+    ``Memory 1 :``, `` When to use: ...``, `` Content: ...``.
 
-    Where a stage before it has had the text written (`RankAndRewrite`), that is verified and told,
-    and no model is asked; the memories that it rests on are then among those returned.
+    If `RankAndRewrite` stands before it, that text is checked, and no model is asked. The memories
+    that it cites are then among the results.
 
-    Of the words, a share is compared (stemmed, without stop words): that finds sentences about
-    something else, and none where one word among right ones is wrong.
+    The check compares a share of the words (stemmed, without stop words). It finds sentences about
+    something else. It does not find one wrong word among right ones.
 
     Args:
         llm: The framework's model. None = the memories as they are.
@@ -58,17 +59,17 @@ class RewriteMemory(WindowStage, TextStage):
             to 1; with 0 these need only exist.
         unverified: What becomes of sentences that cannot be verified: "remove" them, or
             "fall_back" to the memories as they are.
-        timeout_s: Seconds to wait for the replies; those that are late count as failed.
-            None = as the model has it.
-        attempts: How often a prompt is sent at the most, where the model turns it away or the
-            connection drops. None = three times; once, where the model tries again by itself.
-        structured: Whether to give the model the form of the reply as a schema. None = where it
-            says that it takes one; where that fails, plain JSON is asked for.
-        token_budget: How many tokens of memories go into one prompt; more are told in several
-            parts, asked for at once. One that fails has its memories told as they are.
-        token_counter: What counts them: a function from a text to a number. None = tiktoken where
-            its files are on this machine, else an estimate.
-        system_prompt: What the model is told to do, in place of the stage's own words; it must ask
+        timeout_s: Seconds to wait for the replies; late replies count as failed. None = the model's
+            own limit.
+        attempts: How often a prompt is sent at most, if the model rejects it or the connection
+            drops. None = three times, or once if the model itself tries again.
+        structured: Whether to pass the form of the reply as a schema. None = if the model says that
+            it takes one; if that fails, plain JSON is asked for.
+        token_budget: How many tokens of memories go into one prompt. More make several prompts,
+            which are sent at once. If one fails, its memories stand in the text as they are.
+        token_counter: Counts the tokens of a text. None = tiktoken if its files are on this
+            machine, else an estimate.
+        system_prompt: The instructions for the model, in place of the stage's own; they must ask
             for the same JSON.
         user_prompt: How the material is put, in place of the stage's own: with ``$question``,
             ``$memories`` and, where it is wanted, ``$messages``.
@@ -91,7 +92,7 @@ class RewriteMemory(WindowStage, TextStage):
     form: ClassVar[type[BaseModel]] = Sentences
 
     enable_llm_rewrite: bool = True
-    min_support: float = Field(0.4, ge=0, le=1)
+    min_support: float = Field(default=0.4, ge=0, le=1)
     unverified: Literal["remove", "fall_back"] = "remove"
 
     def apply(self, recall: Recall) -> Steps:
@@ -153,15 +154,19 @@ class RewriteMemory(WindowStage, TextStage):
 
 
 def plain_text(memories: Sequence[Memory], first: int = 0) -> str:
-    """The memories as the seed tells them, numbered from one after ``first``."""
+    """The memories in plain form, numbered from one after ``first``.
+
+    Further lines of a text stand behind a margin, so that none looks like the start of a memory.
+    """
     return "\n".join(
-        f"Memory {number} :\n{_when(memory)} Content: {memory.content}\n"
+        f"Memory {number} :\n{_when(memory)} Content: {indented(memory.content, _MARGIN)}\n"
         for number, memory in enumerate(memories, first + 1)
     )
 
 
 def _when(memory: Memory) -> str:
-    return f" When to use: {memory.when_to_use}\n" if memory.when_to_use else ""
+    when = indented(memory.when_to_use, _MARGIN)
+    return f" When to use: {when}\n" if when else ""
 
 
 def _told(outcome: Verified | Exception, window: Window) -> str:

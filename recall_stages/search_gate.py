@@ -5,7 +5,7 @@ habits ("the usual"), what only the asker knows ("my sister's birthday"). Each k
 weight and counts once a sentence; the sentence with the highest sum decides. A model may be asked
 where that sum is just below the threshold; when it fails, the sum decides, and the trace says so.
 
-The original (seed 004) adds up memory words x 3, question words x 1 and pronouns x 2, found
+PersonaLab's gate adds up memory words x 3, question words x 1 and pronouns x 2, found
 anywhere in the text, and searches from 3 on. The weights are kept; what they count is another.
 """
 
@@ -82,11 +82,11 @@ class SearchGate(AskingStage):
         phrases: Further phrases for kinds of cue, written as in those files; they hold in every
             language: ``{"earlier": ["per our chat"]}``.
         llm: The framework's model, asked about messages in the undecided band. None = no model.
-        timeout_s: Seconds to wait for the reply. None = as the model has it.
-        attempts: How often a prompt is sent at the most, where the model turns it away or the
-            connection drops. None = three times; once, where the model tries again by itself.
-        structured: Whether to give the model the form of the reply as a schema. None = where it
-            says that it takes one; where that fails, plain JSON is asked for.
+        timeout_s: Seconds to wait for the reply. None = the model's own limit.
+        attempts: How often a prompt is sent at most, if the model rejects it or the connection
+            drops. None = three times, or once if the model itself tries again.
+        structured: Whether to pass the form of the reply as a schema. None = if the model says that
+            it takes one; if that fails, plain JSON is asked for.
         undecided: The band of sums for which it is asked: from the first, up to the second.
 
     Raises:
@@ -105,7 +105,7 @@ class SearchGate(AskingStage):
 
     weights: dict[str, float] = Field(default_factory=dict)
     threshold: float = 3.0
-    languages: tuple[str, ...] = Field(LANGUAGES, min_length=1)
+    languages: tuple[str, ...] = Field(default=LANGUAGES, min_length=1)
     phrases: dict[str, list[str]] = Field(default_factory=dict)
     undecided: tuple[float, float] = (2.0, 3.0)
     _read_in: list[Language] = PrivateAttr(default_factory=list)
@@ -184,7 +184,7 @@ def _default_gate() -> SearchGate:
 
 
 def should_search_memory(conversation: Conversation, system_prompt: str = "") -> bool:
-    """Whether a conversation needs the memories of earlier ones (seed 004); no model is asked.
+    """Whether a conversation needs the memories of earlier ones; no model is asked.
 
     What the user said last decides; what was said before it helps to see what "that book" is.
 

@@ -1,40 +1,90 @@
-"""The base of everything a user constructs: a name that is not known is a typo, and is named."""
+"""The base of everything a user constructs: what is wrong is said in our words, not pydantic's."""
 
-from difflib import get_close_matches
+from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, model_validator
+import inspect
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from recall_stages.errors import SettingsError
+from recall_stages.wrong_settings import public_name, settings_error
+
+_SCOPE = ("user_id", "agent_id", "session_id", "workspace")  # what a `Scope` holds
 
 
 class Settings(BaseModel):
     """A set of named settings that refuses names it does not know.
 
+    Attributes:
+        elsewhere: For names that a user knows from other libraries, what to write here.
+
     Raises:
-        pydantic.ValidationError: On construction, when a value is out of range or a name unknown.
+        SettingsError: On construction, when a value is out of range or a name unknown. All that is
+            wrong is named.
+
+    Examples:
+        >>> class Limits(Settings):
+        ...     k: int = 5
+        >>> Limits(k="many")
+        Traceback (most recent call last):
+        recall_stages.errors.SettingsError: k must be a whole number; got 'many'
     """
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _known_names_only(cls, given: object) -> object:
-        # `extra="forbid"` says only "not permitted", and LangChain's Serializable relaxes it to
-        # "ignore" where the two meet; so we look ourselves, and say what was probably meant.
-        if isinstance(given, dict):
-            known = set(cls.model_fields)
-            known |= {field.alias for field in cls.model_fields.values() if field.alias}
-            for name in given:
-                if name not in known:
-                    raise ValueError(unknown_name(cls.__name__, str(name), known))
-        return given
+    elsewhere: ClassVar[Mapping[str, str]] = {}
+
+    if not TYPE_CHECKING:  # a type checker makes the arguments of each class from its fields
+
+        def __init__(self, /, *args: object, **settings: object) -> None:
+            if args:
+                raise SettingsError(type(self).__name__, (_by_name(type(self)),))
+            try:
+                super().__init__(**settings)
+            except ValidationError as error:
+                raise settings_error(type(self), error, settings) from None
+
+        # To pydantic it is its own one: settings inside others are then checked with these, and
+        # errors name the whole way to the value. To a reader it shows the names of the settings.
+        __init__.__pydantic_base_init__ = True
+        __init__.__signature__ = inspect.signature(BaseModel.__init__)
+
+        def __setattr__(self, name: str, value: object) -> None:
+            try:
+                super().__setattr__(name, value)
+            except ValidationError as error:  # such as of what is frozen
+                raise settings_error(type(self), error, {name: value}) from None
+
+        @classmethod
+        def model_validate(cls, obj: object, **how: object) -> Self:
+            """Settings from a mapping of them."""
+            try:
+                return super().model_validate(obj, **how)
+            except ValidationError as error:
+                raise settings_error(cls, error, obj) from None
+
+        @classmethod
+        def model_validate_json(cls, json_data: str | bytes, **how: object) -> Self:
+            """Settings from JSON."""
+            try:
+                return super().model_validate_json(json_data, **how)
+            except ValidationError as error:
+                raise settings_error(cls, error, _read(json_data)) from None
 
 
-def unknown_name(owner: str, name: str, known: set[str]) -> str:
-    """Say that ``owner`` has no argument ``name``, and which one was probably meant.
+def _read(json_data: str | bytes) -> object:
+    try:
+        return json.loads(json_data)
+    except ValueError:  # pydantic has found that, too
+        return None
 
-    Examples:
-        >>> unknown_name("RecallRetriever", "kk", {"k", "scope"})
-        "RecallRetriever has no argument 'kk'; did you mean 'k'? It takes: k, scope"
-    """
-    close = get_close_matches(name, known, n=1, cutoff=0.5)
-    hint = f" did you mean {close[0]!r}?" if close else ""
-    return f"{owner} has no argument {name!r};{hint} It takes: {', '.join(sorted(known))}"
+
+def _by_name(owner: type[BaseModel]) -> str:
+    fields = owner.model_fields
+    required = (name for name, field in fields.items() if field.is_required())
+    first = next(required, next(iter(fields), "name"))
+    name = public_name(owner)
+    return f"{name} takes its arguments by name, as in {name}({first}=...)"

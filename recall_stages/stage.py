@@ -109,7 +109,7 @@ class RankStage(Stage):
         top_n: How many to keep. Left alone inside a retriever, it never keeps fewer than its k.
     """
 
-    top_n: int = Field(5, ge=1)
+    top_n: int = Field(default=5, ge=1)
 
     def limit(self, query: Query) -> int:
         """How many to keep for this question."""

@@ -8,11 +8,14 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from recall_stages.extract_time import ExtractTime
-from recall_stages.function_stage import as_stage
+from recall_stages.function_stage import MemoryFunction, as_stage
 from recall_stages.fuse_rerank import FuseRerank
 from recall_stages.model.text_stage import TextStage
 from recall_stages.settings import Settings
 from recall_stages.stage import Flow, Recall, Stage, pipeline
+
+StageInput = Stage | MemoryFunction
+"""What may be handed in as a stage."""
 
 AnyStage = Annotated[Stage, BeforeValidator(as_stage)]
 """A stage, or a function that does the work of one."""
@@ -51,12 +54,11 @@ class StageList(Settings):
             then is returned, and the trace says so. None = no limit.
 
     Raises:
-        pydantic.ValidationError: On construction, when there is no stage, or a text does not come
-            last.
+        SettingsError: On construction, when there is no stage, or a text does not come last.
     """
 
     stages: Stages = Field(default_factory=default_stages, min_length=1)
-    deadline_s: float | None = Field(None, gt=0)
+    deadline_s: float | None = Field(default=None, gt=0)
 
     def steps(self, recall: Recall) -> Flow:
         """The steps of all stages; `run` or `arun` drives them."""

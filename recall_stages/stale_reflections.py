@@ -14,18 +14,18 @@ from recall_stages.stage import Fetch, Recall, Stage, Steps
 
 
 class StaleReflections(Stage):
-    """Mark stored reflections that have outlived their sources, and let them weigh less.
+    """Lower the score of stored reflections whose sources are gone.
 
-    A reflection of which a source was deleted, or says something else than when it was reflected
-    on, has its score multiplied and ``stale`` in its trace. Belongs after the stages that score
-    and before `FuseRerank`. Costs nothing where no reflection is among the memories. Only inside a
+    A reflection is stale if one of its sources was deleted or changed since. Its score is then
+    multiplied, and its trace says ``stale``. Put this stage after the stages that score and before
+    `FuseRerank`. It costs nothing if no reflection is among the memories. It works only inside a
     retriever.
 
     Args:
         stale_ratio: What the score of a stale reflection is multiplied with.
     """
 
-    stale_ratio: float = Field(0.5, ge=0, le=1)
+    stale_ratio: float = Field(default=0.5, ge=0, le=1)
 
     def apply(self, recall: Recall) -> Steps:
         """Look for the sources of the reflections, and weigh these."""

@@ -33,8 +33,8 @@ class TokenBudget(Stage):
         ['Tea at four.', 'Jam.']
     """
 
-    token_budget: int = Field(2000, ge=1)
-    token_counter: Counter | None = Field(None, exclude=True, repr=False)
+    token_budget: int = Field(default=2000, ge=1)
+    token_counter: Counter | None = Field(default=None, exclude=True, repr=False)
 
     def apply(self, recall: Recall) -> Recall:
         """Keep what fits."""

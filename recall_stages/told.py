@@ -11,27 +11,25 @@ from typing import TypeVar
 from pydantic import TypeAdapter
 
 from recall_stages.citations import Citation
-from recall_stages.errors import MemoryFormatError
-from recall_stages.flat import TRACE_PREFIX, from_flat, to_flat
-from recall_stages.memory import Memory
+from recall_stages.flat import from_flat, marked_trace, to_flat, trace_in
+from recall_stages.memory import TRACE_PREFIX, Memory
 from recall_stages.stage import Recall
 
-IDS = TRACE_PREFIX + "ids"
-CITATIONS = TRACE_PREFIX + "citations"
-MEMORIES = TRACE_PREFIX + "memories"
-LEFT_OUT = TRACE_PREFIX + "left_out"
+CITATIONS = "citations"
+MEMORIES = "memories"
 
 T = TypeVar("T")
 
 _CITATIONS = TypeAdapter(list[Citation])
 _MEMORIES = TypeAdapter(list[dict[str, object]])
+_NO_METADATA = frozenset({"content", "id", "score"})
 
 
 def flat_told(recall: Recall) -> dict[str, object]:
     """The sources of a text: their ids, who cites what, the memories whole; and what it cost.
 
     ``recall_ids`` has commas between the ids; ``recall_citations`` and ``recall_memories`` are
-    JSON texts, which `citations_in` and `memories_in` read.
+    JSON texts. `citations_in` and `memories_in` read them out of the trace.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -42,28 +40,29 @@ def flat_told(recall: Recall) -> dict[str, object]:
         ('a', ['Tea.'])
     """
     zone = recall.query.reference_time.tzinfo
-    notes = {TRACE_PREFIX + name: note for name, note in recall.told().items()}
-    told: dict[str, object] = {
-        IDS: ", ".join(memory.id for memory in recall.memories),
+    notes = recall.told()
+    told: dict[str, float | str] = {
+        "ids": ", ".join(memory.id for memory in recall.memories),
         MEMORIES: _json([_fields(memory, zone, without=notes) for memory in recall.memories]),
     }
     if recall.citations:
         told[CITATIONS] = _json([asdict(each) for each in recall.citations])
     if recall.memories and "left_out" in recall.memories[0].trace:
-        told[LEFT_OUT] = recall.memories[0].trace["left_out"]
-    return told | notes
+        told["left_out"] = recall.memories[0].trace["left_out"]
+    return marked_trace(told | notes)
 
 
 def citations_in(metadata: Mapping[str, object]) -> list[Citation]:
     """The sentences of a text that a model wrote, and what each rests on; empty where none are.
 
-    Raises:
-        MemoryFormatError: When the metadata is not what a stage wrote.
+    Metadata that no stage of this program wrote has none, whatever stands in it.
 
     Examples:
         >>> written = '[{"sentence": "Tea.", "numbers": [1], "ids": ["a"]}]'
-        >>> citations_in({"recall_citations": written})
+        >>> citations_in(marked_trace({"citations": written}))
         [Citation(sentence='Tea.', numbers=(1,), ids=('a',))]
+        >>> citations_in({"recall_citations": written})
+        []
     """
     return _read(_CITATIONS, metadata, CITATIONS)
 
@@ -71,25 +70,32 @@ def citations_in(metadata: Mapping[str, object]) -> list[Citation]:
 def memories_in(metadata: Mapping[str, object]) -> list[Memory]:
     """The memories that a text was made of, best first, with their scores and how these came.
 
-    Raises:
-        MemoryFormatError: When the metadata is not what a stage wrote.
+    Metadata that no stage of this program wrote has none, whatever stands in it.
     """
-    return [
-        from_flat(
-            str(each.pop("content", "")),
-            each,
-            memory_id=str(each.pop("id", "")),
-            score=each.pop("score", None),
-        )
-        for each in _read(_MEMORIES, metadata, MEMORIES)
-    ]
+    return [_memory(each) for each in _read(_MEMORIES, metadata, MEMORIES)]
+
+
+def _memory(fields: Mapping[str, object]) -> Memory:
+    trace = {
+        name.removeprefix(TRACE_PREFIX): value
+        for name, value in fields.items()
+        if name.startswith(TRACE_PREFIX) and isinstance(value, float | str)
+    }
+    memory = from_flat(
+        str(fields["content"]),
+        {name: value for name, value in fields.items() if name not in _NO_METADATA},
+        memory_id=str(fields["id"]),
+        score=fields.get("score"),
+    )
+    return memory.model_copy(update={"trace": trace})
 
 
 def _fields(memory: Memory, zone: tzinfo | None, without: Collection[str]) -> dict[str, object]:
     score = {} if memory.score is None else {"score": memory.score}
     fields = {**to_flat(memory, zone), "id": memory.id, "content": memory.content, **score}
+    left_out = {TRACE_PREFIX + name for name in without}
     # In an order of their own: Chroma hands on the keys of a row in any.
-    return {name: _plain(fields[name]) for name in sorted(fields) if name not in without}
+    return {name: _plain(fields[name]) for name in sorted(fields) if name not in left_out}
 
 
 def _plain(value: object) -> object:
@@ -103,11 +109,5 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _read(shape: TypeAdapter[list[T]], metadata: Mapping[str, object], key: str) -> list[T]:
-    written = metadata.get(key, "[]")
-    try:
-        return shape.validate_python(json.loads(written if isinstance(written, str) else ""))
-    except ValueError as error:
-        raise MemoryFormatError(
-            f"{key} must be the JSON list that a stage wrote; got {written!r}"
-        ) from error
+def _read(shape: TypeAdapter[list[T]], metadata: Mapping[str, object], name: str) -> list[T]:
+    return shape.validate_python(json.loads(str(trace_in(metadata).get(name, "[]"))))

@@ -18,7 +18,7 @@ def recall_without_model(retriever: MemoryRetriever, question: str, options: Cal
         question: In plain words.
         options: The settings of this call.
     """
-    store = retriever.store
+    store = retriever.scoped(options)
     steps = retriever.steps_for(question, datetime.now(UTC), options)
     return run(steps, _no_model, store.find, store.get, store.add)
 

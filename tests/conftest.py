@@ -3,11 +3,8 @@
 import gc
 import hashlib
 import re
-import shutil
-import socket
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +12,11 @@ from pathlib import Path
 import chromadb
 import numpy as np
 import pytest
+from chroma_server import ChromaServer
 from chromadb.api.shared_system_client import SharedSystemClient
 from hypothesis import settings
+
+collect_ignore_glob = ["types/*"]  # read by type checkers; test_types.py runs what is to run
 
 # No example has a time limit: a busy machine is no failure.
 settings.register_profile("house", deadline=None)
@@ -90,31 +90,12 @@ def collection_name() -> str:
 @pytest.fixture(scope="session")
 def server_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """The port of a real Chroma server on this machine."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    chroma = shutil.which("chroma", path=str(Path(sys.executable).parent)) or "chroma"
-    path = tmp_path_factory.mktemp("server")
-    command = [chroma, "run", "--path", str(path), "--host", "127.0.0.1", "--port", str(port)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = ChromaServer(tmp_path_factory.mktemp("server"))
     try:
-        _wait_for(port, process)
-        yield port
+        server.client()
+        yield server.port
     finally:
-        process.terminate()
-        process.wait(timeout=10)
-
-
-def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    for _ in range(300):
-        assert process.poll() is None, "chroma run ended before it answered"
-        try:
-            chromadb.HttpClient(host="127.0.0.1", port=port).heartbeat()
-        except Exception:  # noqa: BLE001 - whatever it is, it is not up yet
-            time.sleep(0.1)
-        else:
-            return
-    raise AssertionError("chroma run did not answer within 30 seconds")
+        server.stop()
 
 
 @pytest.fixture
@@ -137,3 +118,19 @@ def readers_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server_port: 
     yield tmp_path
     # Chroma knows a folder by the path as it was written, and "./my_app" is another one next time.
     SharedSystemClient.clear_system_cache()
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Our wheel, built from the sources as they are."""
+    folder = tmp_path_factory.mktemp("wheel")
+    built = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    [wheel] = folder.glob("*.whl")
+    return wheel

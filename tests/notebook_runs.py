@@ -41,6 +41,10 @@ def run(notebook: nbformat.NotebookNode) -> None:
     client.execute(env={**os.environ, "PYTHONPATH": str(ROOT)})
     notebook.cells.remove(first)
     notebook.metadata = settings  # without the versions of this machine
+    # On standard error libraries warn of this machine, with its paths.
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [each for each in cell.outputs if each.get("name") != "stderr"]
     for count, cell in enumerate((c for c in notebook.cells if c.cell_type == "code"), 1):
         cell.execution_count = count
         for each in cell.outputs:
@@ -50,9 +54,10 @@ def run(notebook: nbformat.NotebookNode) -> None:
 
 def shown(cell: nbformat.NotebookNode) -> list[str]:
     """The text of what a cell shows; pictures may differ from machine to machine."""
-    # On standard error matplotlib says, once a machine, that it looks for fonts.
-    outputs = [each for each in cell.get("outputs", []) if each.get("name") != "stderr"]
-    return [each.get("text") or each.get("data", {}).get("text/plain", "") for each in outputs]
+    return [
+        each.get("text") or each.get("data", {}).get("text/plain", "")
+        for each in cell.get("outputs", [])
+    ]
 
 
 def _renew(name: str) -> None:

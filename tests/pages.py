@@ -20,15 +20,18 @@ _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language and its text."""
+    """A fenced block: its language, its text and the line of the page on which that begins."""
 
     language: str
     text: str
+    line: int
 
 
 def blocks(page: Path) -> list[Block]:
     """The fenced blocks of a page, in order."""
-    return [Block(*each) for each in _BLOCK.findall(page.read_text(encoding="utf-8"))]
+    text = page.read_text(encoding="utf-8")
+    found = _BLOCK.finditer(text)
+    return [Block(each[1], each[2], text.count("\n", 0, each.start(2)) + 1) for each in found]
 
 
 def run_python(block: Block, names: dict[str, object]) -> str:
@@ -97,6 +100,6 @@ def rewrite(page: Path, screens: list[str]) -> None:
 
 
 def plain(text: str) -> str:
-    """A screen without the spaces at the ends of its lines, and without how long it took."""
+    """A screen without the spaces at the ends of its lines, and without how long things took."""
     lines = "\n".join(line.rstrip() for line in text.strip().splitlines())
-    return re.sub(r"\d+ ms each", "20 ms each", lines)
+    return re.sub(r"\d+ ms(?= each|$)", "20 ms", lines, flags=re.MULTILINE)

@@ -44,9 +44,12 @@ def test_its_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The pages of the site, which is built without a warning."""
+    folder = tmp_path_factory.mktemp("site")
     built = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", tmp_path],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", folder],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -54,14 +57,49 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     )
 
     assert built.returncode == 0, built.stderr
-    reference = (tmp_path / "reference" / "index.html").read_text(encoding="utf-8")
-    for name in ("RecallRetriever", "FuseRerank", "RecallStore", "evaluate"):
-        assert f">{name}<" in reference, name
+    return {
+        str(page.relative_to(folder)): page.read_text(encoding="utf-8")
+        for page in folder.rglob("*.html")
+    }
+
+
+def test_the_reference_shows_public_names_and_where_they_are_imported_from(
+    site: dict[str, str],
+) -> None:
+    pages = {path: text for path, text in site.items() if path.startswith("reference/")}
+    shown = "\n".join(pages.values())
+
+    assert len(pages) >= 9
+    for name in ("RecallRetriever", "FuseRerank", "RecallStore", "evaluate", "ReadMessage"):
+        assert f"from langchain_recall import {name}<" in shown, name
+        assert len(re.findall(rf'<h[23] id="[\w.]*\.{name}"', shown)) == 1, name
+    for of_the_inside in ("MemoryRetriever", "StageList", "object at 0x", "PydanticUndefined"):
+        assert of_the_inside not in shown, of_the_inside
+    signatures = re.findall(r'class="doc-signature.*?</code>', shown, re.DOTALL)
+    lines = [line for each in signatures for line in re.sub(r"<[^>]+>", "", each).splitlines()]
+    assert len(signatures) > 40
+    assert max(map(len, lines)) < 160, max(lines, key=len)
+
+
+def test_the_site_needs_no_other_server(site: dict[str, str]) -> None:
+    for path, text in site.items():
+        loaded = re.findall(r'<(?:script|link|img)[^>]*(?:src|href)="(https?:[^"]+)"', text)
+        assert loaded == [], path
+        assert "@import" not in text, path
+
+
+def test_the_notebooks_are_pages_with_what_they_show(site: dict[str, str]) -> None:
+    page = site["notebooks/langchain_recall/index.html"]
+
+    assert "data:image/png;base64," in page
+    assert "is understood as" in page
+    assert 'href="notebooks/langchain_recall/"' in site["index.html"]
 
 
 @pytest.mark.parametrize("face", [langchain_recall, llamaindex_recall])
 def test_the_reference_has_every_public_name(face: types.ModuleType) -> None:
-    reference = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    pages = (ROOT / "docs" / "reference").glob("*.md")
+    reference = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     errors = {name for name in face.__all__ if name.endswith("Error")}  # a section of their own
     named = set(re.findall(r"\w+", reference))
 

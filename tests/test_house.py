@@ -1,5 +1,6 @@
 """The house keeps its shape: layers, names, licences, and nothing of anybody's machine."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 
 import langchain_recall
 import llamaindex_recall
+from recall_stages import errors
 from recall_stages.stage import Stage
 
 ROOT = Path(__file__).parent.parent
@@ -79,8 +81,70 @@ def test_both_faces_have_the_same_settings_and_defaults(name: str) -> None:
 def test_every_exported_name_loads(face: object) -> None:
     for name in face.__all__:
         assert getattr(face, name) is not None
-    with pytest.raises(AttributeError, match="there is no 'RecallRetreiver' here"):
+    with pytest.raises(AttributeError, match="'RecallRetreiver' here; did you mean 'RecallRetri"):
         face.RecallRetreiver  # noqa: B018 - the error is what is wanted
+    assert not hasattr(face, "RecallRetreiver")
+
+
+@pytest.mark.parametrize("face", ["langchain_recall", "llamaindex_recall"])
+def test_a_misspelt_import_says_which_name_was_meant(face: str) -> None:
+    with pytest.raises(ImportError, match="did you mean 'RecallRetriever'"):
+        exec(f"from {face} import RecallRetreiver")
+    exec(f"from {face} import evaluation, testing")
+
+
+@pytest.mark.parametrize("face", [langchain_recall, llamaindex_recall])
+def test_every_error_that_a_user_may_catch_is_exported(face: object) -> None:
+    known = {name for name, each in vars(errors).items() if isinstance(each, type)}
+    inside = {"ReplyError"}  # a stage catches it, and falls back
+
+    assert {name for name in face.__all__ if name.endswith("Error")} == known - inside
+    assert list(face.__all__) == sorted(face.__all__)
+
+
+def test_all_is_all_extras() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = dict(project["optional-dependencies"])
+    reached, ahead = set(), {"all"}
+    while ahead:
+        extra = ahead.pop()
+        reached.add(extra)
+        ours = [line for line in extras[extra] if line.startswith("recall-retrievers[")]
+        ahead |= {each for line in ours for each in re.split(r"[\[\],]", line)[1:-1]} - reached
+
+    # Chroma and its client install the same package: nobody can have both.
+    assert reached == set(extras) - {"client"}
+
+
+def test_files_of_text_are_opened_with_their_encoding() -> None:
+    """Without one, Windows takes the code page of the country."""
+    assert [
+        f"{path.relative_to(ROOT)}:{call.lineno}"
+        for path in _ours()
+        if path.suffix == ".py"
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and _has_no_encoding(call)
+    ] == []
+
+
+def _has_no_encoding(call: ast.Call) -> bool:
+    name = getattr(call.func, "attr", None) or getattr(call.func, "id", "")
+    constants = {each.value for each in call.args if isinstance(each, ast.Constant)}
+    if any(each.arg in {"encoding", None} for each in call.keywords) or "utf-8" in constants:
+        return False
+    if name == "open" and isinstance(call.func, ast.Attribute):
+        modes = {each for each in constants if set(str(each)) <= set("rwaxb+")}
+        return len(call.args) == len(modes) and not any("b" in str(each) for each in modes)
+    if name == "open":
+        return not any("b" in str(each) for each in constants)
+    return name in {"read_text", "write_text"}
+
+
+def test_the_owner_to_be_is_named_in_one_place() -> None:
+    name = "OUR-" + "ORGANISATION"
+    texts = {p for p in _ours() if p.suffix in {".py", ".md", ".toml", ".yml", ".ipynb"}}
+
+    assert [p.name for p in texts if name in p.read_text(encoding="utf-8")] == ["pyproject.toml"]
 
 
 def test_no_machine_path_and_no_registry_host() -> None:
@@ -102,12 +166,16 @@ def test_data_that_may_not_be_here_is_not() -> None:
 
 
 def test_what_is_pinned_is_what_is_required() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
-    assert not [line for line in project["dependencies"] if "==" in line]
-    pinned = (ROOT / "constraints.txt").read_text()
+    extras = [line for lines in project["optional-dependencies"].values() for line in lines]
+    required = [
+        line for line in project["dependencies"] + extras if "recall-retrievers[" not in line
+    ]
+    assert not [line for line in required if "==" in line]
+    pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     assert "://" not in pinned
-    for line in project["dependencies"]:
+    for line in required:
         name = re.split(r"[<>=\[]", line)[0].strip()
         assert f"\n{_same(name)}==" in _same(pinned), name
 

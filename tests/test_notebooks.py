@@ -1,5 +1,7 @@
 """The notebooks run from top to bottom without a network, say what is committed, and are twins."""
 
+import re
+
 import nbclient.exceptions
 import nbformat.v4
 import notebook_runs
@@ -38,8 +40,36 @@ def test_a_reader_on_a_code_host_sees_the_explanation_and_the_pictures(name: str
         for kind in each.get("data", {})
     ]
 
-    assert kinds.count("text/html") >= 2
-    assert kinds.count("image/png") == 2
+    assert kinds.count("text/html") >= 4
+    assert kinds.count("image/png") == 3
+
+
+@pytest.mark.parametrize("name", notebook_runs.NAMES)
+def test_a_reader_who_has_not_run_it_sees_tables_as_they_are_meant(name: str) -> None:
+    pages = [
+        each["data"]["text/html"]
+        for cell in notebook_runs.read(name).cells
+        for each in cell.get("outputs", [])
+        if "text/html" in each.get("data", {})
+    ]
+
+    assert pages
+    assert not any("<style" in page for page in pages)
+    assert all("text-align:left" in page for page in pages)
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_the_first_answer_is_right_and_ours_is_above_the_stock_retriever(name: str) -> None:
+    shown = "\n".join(
+        text for c in notebook_runs.read(name).cells for text in notebook_runs.shown(c)
+    )
+
+    assert shown.index("2023-05-01 Monday") < shown.index("2023-05-02")
+    stock, ours = (
+        [float(figure) for figure in re.findall(r"\d\.\d{3}", row)]
+        for row in re.findall(r"│ (?:vector store|RecallRetriever) .*", shown)[:2]
+    )
+    assert all(one > other for one, other in zip(ours, stock, strict=True))
 
 
 def test_no_notebook_reaches_the_network() -> None:

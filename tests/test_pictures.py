@@ -1,13 +1,16 @@
-"""The picture of the README is what its script draws, and shows on light and dark pages."""
+"""The pictures of the documentation are what their scripts draw, on light and dark pages."""
 
 import re
 import runpy
+from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import pytest
 from rounding import nearly_same
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
+LATENCY = (FOLDER / "latency.svg").read_text(encoding="utf-8")
 PICTURE = (FOLDER / "how_it_works.svg").read_text(encoding="utf-8")
 
 
@@ -17,9 +20,30 @@ def test_the_picture_is_what_its_script_draws() -> None:
     assert nearly_same(drawn, PICTURE, off=3)  # pixels, and scores
 
 
-def test_it_stands_by_itself_on_any_ground() -> None:
-    tags = {each.tag.rpartition("}")[2] for each in ET.fromstring(PICTURE).iter()}
+def test_last_tuesday_can_be_checked_by_the_reader() -> None:
+    assert "2024-03-08 (Friday)" in PICTURE
+    assert "recorded on 2024-03-05 (Tuesday)" in PICTURE
 
-    assert tags == {"svg", "title", "style", "rect", "text", "line", "path"}
-    assert "prefers-color-scheme:dark" in PICTURE
-    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|href|url\(", PICTURE)
+
+@pytest.mark.parametrize("picture", [PICTURE, LATENCY], ids=["how_it_works", "latency"])
+def test_it_stands_by_itself_on_any_ground(picture: str) -> None:
+    tags = {each.tag.rpartition("}")[2] for each in ET.fromstring(picture).iter()}
+
+    assert tags <= {"svg", "title", "style", "rect", "text", "line", "path", "polyline"}
+    assert "prefers-color-scheme:dark" in picture
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|href|url\(", picture)
+    assert 'fill="white"' not in picture
+
+
+def test_the_picture_of_latency_names_its_axes_and_pairs_its_colours() -> None:
+    drawn = ET.fromstring(LATENCY)
+    words = [each.text for each in drawn.iter() if each.tag.endswith("text")]
+    lines = [each.attrib for each in drawn.iter() if each.tag.endswith("polyline")]
+
+    assert {"milliseconds (median)", "memories in the collection"} <= set(words)
+    assert "a time with 1 % of the memories" in words
+    colours = Counter(line["stroke"] for line in lines)
+    assert set(colours.values()) == {2}  # raw Chroma and ours, on the same kind of question
+    assert sum("stroke-dasharray" in line for line in lines) == len(colours)
+    page = (FOLDER.parent / "measured.md").read_text(encoding="utf-8")
+    assert "(pictures/latency.svg)" in page

@@ -24,13 +24,15 @@ _STOCK = {
 _INTRO = """\
 # Measured
 
-Printed by `python -m benchmarks.measured` from what the benchmarks wrote; no figure is typed in.
+`python -m benchmarks.measured` prints this page from the results of the benchmarks. No figure is
+typed by hand.
 
-LoCoMo (CC BY-NC) and BEAM (CC BY-SA) are no part of this project: of both it is the half that we
-develop on, so read the figures as those of a development set. Differences under 0.03 on LoCoMo and
-0.035 on BEAM are noise. Timings are of a shared machine with two cores: read them as ratios.
-`benchmarks/README.md` in the sources tells how each is measured, what each part is worth, and what
-was tried and dropped."""
+- LoCoMo (CC BY-NC) and BEAM (CC BY-SA) are no part of this project. The figures are from the half
+  that we develop on.
+- Differences under 0.03 on LoCoMo and 0.035 on BEAM are noise.
+- Timings are from a shared machine with two cores. Read them as ratios.
+- `benchmarks/README.md` in the sources says how each figure is measured, what each part of the
+  ranking is worth, and what was tried and dropped."""
 
 
 def page(kept: Mapping[str, Kept]) -> str:
@@ -47,10 +49,10 @@ def _retrieval(kept: Kept) -> Iterator[str]:
     yield "## What it finds\n"
     yield "    python -m benchmarks.retrieval --data DIR [--data DIR ...] --json OUT\n"
     yield (
-        "The share of the evidence among the first five and ten, through the public retriever with "
-        "its defaults and no model. Dense is the same embedding by cosine alone, which is also "
-        "the order of the predecessor's default flow (ReMe 0.2); RRF fuses it with BM25 by "
-        "rank, as LangChain's `EnsembleRetriever` and LlamaIndex's `QueryFusionRetriever` do.\n"
+        "Recall@5 / recall@10: the share of the evidence among the first five and ten results. "
+        "Ours is the public retriever with its defaults and no model. Dense is the same embedding "
+        "by cosine alone, as ReMe 0.2 ranks by default. RRF fuses dense and BM25 by rank, as "
+        "LangChain's `EnsembleRetriever` and LlamaIndex's `QueryFusionRetriever` do.\n"
     )
     yield "| set (questions) | ours | BM25 | dense | dense + BM25 (RRF) |"
     yield "|---|---|---|---|---|"
@@ -59,10 +61,10 @@ def _retrieval(kept: Kept) -> Iterator[str]:
             one = kept["sets"][name]
             cells = [_pair(one[system]) for system in ("ours", "bm25", "dense", "rrf")]
             yield _row(f"{told} ({one['queries']})", *cells)
-    yield "\nLoCoMo's adversarial questions are in the number of questions, not in the figure.\n"
-    yield "Where we lose, by kind of question, to the best of the three:\n"
+    yield "\nLoCoMo's adversarial questions count in the number of questions, not in the figures.\n"
+    yield "Where the best of the three others finds more than we do, by kind of question:\n"
     yield from [
-        f"- {_SETS.get(name, name)}, {category}: {measure} {ours:.3f} to {best:.3f}"
+        f"- {_SETS.get(name, name)}, {category}: {measure} ours {ours:.3f}, best {best:.3f}"
         for name, one in kept["sets"].items()
         for category, systems in one["by_category"].items()
         if systems["ours"]
@@ -74,11 +76,11 @@ def _retrieval(kept: Kept) -> Iterator[str]:
 
 
 def _stock(kept: Kept) -> Iterator[str]:
-    yield "## The stock pieces\n"
+    yield "## The stock retrievers\n"
     yield "    python -m benchmarks.stock --data DIR [--data DIR ...] --json OUT\n"
     yield (
-        "The same questions, texts and vectors in the retrievers that the frameworks bring, as "
-        "they come. Their time-weighted pieces prefer what is new and read no time in a question.\n"
+        "The retrievers of the frameworks with their defaults, on the same questions, texts and "
+        "vectors. The time-weighted ones prefer newer memories. They read no time in a question.\n"
     )
     yield _row("set", *_STOCK.values())
     yield "|---" * (1 + len(_STOCK)) + "|"
@@ -91,13 +93,13 @@ def _gate(kept: Kept) -> Iterator[str]:
     yield "## The search gate\n"
     yield "    python -m benchmarks.gate --data benchmarks/data/gate_heldout.jsonl --json OUT\n"
     yield (
-        f"{kept['n']} labelled prompts in five languages, {kept['ms']:.2f} ms each. All but the "
-        "last batch were looked at while cues were added; `benchmarks/README.md` has the figures "
-        "at first sight.\n"
+        f"{kept['n']} labelled prompts in five languages, {kept['ms']:.2f} ms each. We looked at "
+        "all but the last batch while we added words. `benchmarks/README.md` has the figures of "
+        "each batch at first sight.\n"
     )
     yield "| | precision | recall | false positives |"
     yield "|---|---|---|---|"
-    for system, told in (("ours", "`SearchGate`"), ("seed", "the gate it replaces")):
+    for system, told in (("ours", "`SearchGate`"), ("seed", "the gate of PersonaLab")):
         yield _row(told, *(f"{share:.3f}" for share in kept[system].values()))
 
 
@@ -105,10 +107,10 @@ def _time(kept: Kept) -> Iterator[str]:
     yield "## Time in a question\n"
     yield "    python -m benchmarks.time_expressions --data expressions.jsonl --json OUT\n"
     yield (
-        "Texts with the time that they name: the right days in the first range found (strict), in "
-        "any reading kept (lenient), and nothing found where none is named (silent). "
-        f"{kept['ms']:.2f} ms a text. The `peer_core` sets are the tests of other parsers, which "
-        "contradict each other.\n"
+        "Strict: the first range found has the right days. Lenient: one of the readings has them. "
+        "Silent: nothing is found in a text that names no time. "
+        f"One text takes {kept['ms']:.2f} ms. The `peer_core` sets are the tests of other parsers. "
+        "These contradict each other.\n"
     )
     yield "| set | texts | strict | lenient | silent |"
     yield "|---|---|---|---|---|"
@@ -122,9 +124,13 @@ def _latency(kept: Kept) -> Iterator[str]:
     yield "## What a question costs\n"
     yield f"    python -m benchmarks.latency --rows {','.join(counts)} --json OUT\n"
     yield (
-        "Medians in ms, all in one run; the embedding free for all. With a time, ours prefers it; "
-        "in brackets, it is required, as the others do. The last column is `RecallStore.find` by "
-        "meaning alone.\n"
+        "![Milliseconds for one question against the number of memories: raw Chroma grows with "
+        "a time range, RecallRetriever hardly](pictures/latency.svg)\n"
+    )
+    yield (
+        "Medians in ms, all from one run, without the embedding. Ours prefers a time. In brackets "
+        "it is required, as the others do it. The last column is `RecallStore.find` by meaning "
+        "alone.\n"
     )
     yield "| memories | time | raw Chroma | langchain-chroma | ours, hybrid | ours, meaning |"
     yield "|---|---|---|---|---|---|"
@@ -153,9 +159,10 @@ def _loading(kept: Kept) -> Iterator[str]:
     memories = "examples/memorybank/memories.jsonl"
     yield f"    python -m benchmarks.loading --memories {memories} --json OUT\n"
     yield (
-        f"{kept['rate']:.0f} memories a second, {kept['rows']} with the default embedding, "
-        f"{kept['rss_mb']} MB of memory at most; {kept['again_rate']:.0f} a second where they are "
-        f"there already. Reading the times that they tell of is {kept['share']:.1%} of that."
+        f"{kept['rate']:.0f} memories a second were stored: {kept['rows']} memories, with the "
+        f"default embedding and at most {kept['rss_mb']} MB of memory. Storing the same again: "
+        f"{kept['again_rate']:.0f} a second. Reading the times in the texts takes "
+        f"{kept['share']:.1%} of the first run."
     )
 
 

@@ -2,7 +2,7 @@
 
     python docs/pictures/how_it_works.py
 
-The scores in it are those of the README's own example, asked anew for the drawing. Text and lines
+The scores in it are those of the README's own example, found anew for the drawing. Text and lines
 follow the reader's light or dark page; the colours are those of `explain`.
 """
 
@@ -24,9 +24,9 @@ from recall_stages.timeline import parse_time
 PICTURE = Path(__file__).with_name("how_it_works.svg")
 
 WORDS = "last Tuesday"
-ASKED = f"What about the dentist {WORDS}?"
+QUESTION = f"What about the dentist {WORDS}?"
 NOW = parse_time("2024-03-08T12:00:00Z", "UTC")
-TOLD = [
+MEMORIES = [
     {"content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00:00Z"},
     {"content": "The dentist moved to Elm Street.", "created_at": "2024-02-01T09:00:00Z"},
 ]
@@ -57,7 +57,7 @@ def draw() -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">',
         "<title>A question, the time it names, two ways of searching, one score, explained</title>",
         f"<style>{_STYLE}</style>",
-        *_box(0, "A question", [("", "What about the dentist"), ("strong", f"{WORDS}?")]),
+        *_box(0, "A question", _QUESTION),
         *_stripe(0, 1, "time"),
         *_box(1, "Its time, understood", [("strong", day), *_READ]),
         *_stripe(1, 0, "time"),
@@ -76,6 +76,12 @@ def draw() -> str:
     return "\n".join(parts)
 
 
+_QUESTION = [
+    ("", "What about the dentist"),
+    ("strong", f"{WORDS}?"),
+    ("small", "asked on"),
+    ("small", f"{NOW:%Y-%m-%d (%A)}"),
+]
 _READ = [
     ("small", "by a calendar, no model;"),
     ("small", "other readings are kept"),
@@ -84,22 +90,22 @@ _ARMS = [
     ("", "by meaning (vectors)"),
     ("", "by words (BM25)"),
     ("small", "each in all memories,"),
-    ("small", "and in the time asked about"),
+    ("small", "and in that time"),
 ]
 _WEIGHTS = [
     ("", "meaning + words"),
     ("small", "or what your model says"),
     ("", "x kind of memory"),
     ("", "x who said it"),
-    ("", "x the time asked about"),
+    ("", "x the time it names"),
 ]
 
 
 def found() -> Sequence[Memory]:
     """The memories of the README's example, with their scores."""
     with RecallStore() as store:
-        store.add(TOLD)
-        steps = MemoryRetriever(store=store, timezone="UTC").steps_for(ASKED, NOW, {})
+        store.add(MEMORIES)
+        steps = MemoryRetriever(store=store, timezone="UTC").steps_for(QUESTION, NOW, {})
         return run(steps, ask=lambda _: [], find=store.find).memories
 
 
@@ -133,7 +139,7 @@ def _ways(memories: Sequence[Memory]) -> Iterator[str]:
     for row, (memory, way) in enumerate(zip(memories, ways, strict=True)):
         y = 268 + 56 * row
         yield _text(16, y, f"{row + 1}. {escape(memory.content)}")
-        yield _text(16, y + 18, f"told on {memory.created_at:%Y-%m-%d}", "small")
+        yield _text(16, y + 18, f"recorded on {memory.created_at:%Y-%m-%d (%A)}", "small")
         yield from _way(way, y, scale)
 
 
@@ -146,8 +152,8 @@ def _way(way: BuildUp, y: int, scale: float) -> Iterator[str]:
         )
     end = _BARS + scale * way.highest
     yield _text(end + 10, y, f"{way.steps[-1].after:.2f}", "strong")
-    told = ", ".join(step.told for step in way.steps)
-    yield _text(_BARS, y + 20, escape(told), "small")
+    words = ", ".join(step.told for step in way.steps)
+    yield _text(_BARS, y + 20, escape(words), "small")
 
 
 def _fill(kind: str) -> str:

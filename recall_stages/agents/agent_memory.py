@@ -1,8 +1,8 @@
 """AgentMemory: the profiles and events of an agent and its users, searched by a conversation.
 
-What PersonaLab (seed 004) calls its memory: rows of the types "profile" and "event" in the one
-collection, those with a ``user_id`` a user's and those without the agent's own. Whose memories can
-be seen is settled where the memory is opened.
+They are rows of the types "profile" and "event" in the one collection. With a ``user_id`` a row is
+a user's, without one it is the agent's own. Whose memories can be seen is settled where the memory
+is opened.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypedDict
 
-from pydantic import ConfigDict, Field, StrictStr
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from recall_stages.agents.search_terms import extract_search_terms
+from recall_stages.errors import ScopeError
 from recall_stages.gate.turns import Conversation
 from recall_stages.memory import Memory, Scope
-from recall_stages.retriever import MemoryStore
+from recall_stages.memory_store import OpenStore
 from recall_stages.search_gate import should_search_memory
 from recall_stages.settings import Settings
 from recall_stages.stage import Search
@@ -40,7 +41,7 @@ class Match(TypedDict):
 
 
 class ContextMatches(TypedDict):
-    """What a conversation finds; the names are those of seed 004.
+    """What a conversation finds; the names are those of PersonaLab.
 
     Attributes:
         search_terms: What was looked up, up to 20 terms, those said last first.
@@ -68,6 +69,9 @@ class AgentMemory(Settings):
         agent_id: The agent, where the collection holds several. None = all that is in it.
         user_id: The only user whose memories can be seen. None = the agent's and all its users'.
 
+    Raises:
+        ScopeError: When an id is no text, or an empty one.
+
     Examples:
         >>> from recall_stages.store import RecallStore
         >>> store = RecallStore()
@@ -87,22 +91,29 @@ class AgentMemory(Settings):
 
     model_config = ConfigDict(frozen=True)
 
-    store: MemoryStore = Field(repr=False, exclude=True)
-    agent_id: StrictStr | None = Field(None, min_length=1)
-    user_id: StrictStr | None = Field(None, min_length=1)
+    store: OpenStore = Field(repr=False, exclude=True)
+    agent_id: str | None = None
+    user_id: str | None = None
+
+    @field_validator("agent_id", "user_id", mode="before")
+    @classmethod
+    def _names_somebody(cls, name: object, field: ValidationInfo) -> object:
+        if name is not None:
+            Scope.model_validate({field.field_name: name})
+        return name
 
     def get_user_memory(self, user_id: str) -> AgentMemory:
         """The memory of one user, who is all it will ever see.
 
         Raises:
-            ValueError: When this is another user's memory, or the id is no text or empty.
+            ScopeError: When this is another user's memory, or the id is no text or empty.
         """
         if self.user_id not in (None, user_id):
-            raise ValueError(
+            raise ScopeError(
                 f"this is the memory of {self.user_id!r} and cannot be opened for {user_id!r}; "
                 "open that one from the agent's"
             )
-        Scope(user_id=user_id)  # refuses what is no id
+        Scope(user_id=user_id)  # refuses what is no id, and None, which would be everybody
         return AgentMemory(store=self.store, agent_id=self.agent_id, user_id=user_id)
 
     def get_agent_memory(self) -> AgentMemory:
@@ -124,13 +135,14 @@ class AgentMemory(Settings):
 
         Args:
             conversation: A text or a list of messages; see `should_search_memory`.
-            system_prompt: What the assistant was told; its words are looked up as well.
+            system_prompt: The assistant's instructions; their words are looked up as well.
             user_id: Only this user's memories; an unknown one has none. None = all that this
                 memory sees. A user's memory sees that user only, whatever is passed here.
             max_results: How many matches of each kind, at least 1.
 
         Raises:
             ValueError: When ``max_results`` is less than 1.
+            ScopeError: When ``user_id`` is no text, or an empty one.
         """
         terms, searches = self._asked(conversation, system_prompt, user_id, max_results)
         found = self.store.find(searches) if searches else []
@@ -157,16 +169,22 @@ class AgentMemory(Settings):
     ) -> tuple[list[str], list[Search]]:
         if max_results < 1:
             raise ValueError(f"max_results must be at least 1; got {max_results}")
+        scope = self._scope(user_id)
         terms = extract_search_terms(conversation, system_prompt)
-        user = self.user_id if self.user_id is not None else user_id
-        if not terms or user == "":  # nobody has that id, and no id would mean everybody
+        if not terms:
             return terms, []
-        scope = Scope(agent_id=self.agent_id, user_id=user)
         limit = max(_POOL, max_results)
         return terms, [
             Search(" ".join(terms), limit, scope, {"memory_type": kind}, method="keyword")
             for kind in ("profile", "event")
         ]
+
+    def _scope(self, user_id: str | None) -> Scope:
+        """Whose memories a call sees: its user's, unless this is the memory of another."""
+        call = Scope.model_validate({} if user_id is None else {"user_id": user_id})
+        bound = {"agent_id": self.agent_id, "user_id": self.user_id}
+        own = {name: value for name, value in bound.items() if value is not None}
+        return Scope.model_validate({**call.fields(), **own})
 
 
 def _matches(

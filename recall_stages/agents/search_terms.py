@@ -1,4 +1,4 @@
-"""The words of a conversation by which memories are looked up (seed 004), in any letters."""
+"""The words of a conversation by which memories are looked up, in any script."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SAY_NOTHING = frozenset("的了是在我你他她它们这那有和与也都就
 def extract_search_terms(
     conversation: Conversation, system_prompt: str = "", most: int = _MOST
 ) -> list[str]:
-    """The telling words of a conversation, those said last first.
+    """The words of a conversation that say most, the last ones first.
 
     Left out are stop words of the language that is spoken (English, Chinese, German, Spanish,
     French), and terms of less than 3 letters; Chinese is taken in pairs of characters. The words
@@ -28,7 +28,7 @@ def extract_search_terms(
 
     Args:
         conversation: A text or a list of messages; see `should_search_memory`.
-        system_prompt: What the assistant was told.
+        system_prompt: The assistant's instructions.
         most: How many terms at the most.
 
     Examples:

@@ -24,6 +24,7 @@ from recall_stages.memory import Query
 from recall_stages.model.forms import Loose
 from recall_stages.stage import Prompt
 from recall_stages.timeline import TimeRange
+from recall_stages.timeline.names import weekday_name
 
 ASKED_AT = datetime.fromisoformat("2024-06-12T15:30:00+02:00")
 EXAMPLES = {
@@ -80,7 +81,7 @@ def time_prompt(query: Query) -> Prompt:
 
 
 def _moment(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M} ({moment:%A}), time zone {moment.tzname()}"
+    return f"{moment:%Y-%m-%d %H:%M} ({weekday_name(moment)}), time zone {moment.tzname()}"
 
 
 _EARLIEST, _YEARS_AHEAD = 1900, 20

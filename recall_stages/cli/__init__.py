@@ -1,4 +1,4 @@
-"""The command line: `recall ask`, `load`, `stats`, `explain`, `gate`, `time` and `eval`."""
+"""The command line: `recall ask`, `load`, `stats`, `repair`, `explain`, `gate`, `time`, `eval`."""
 
 from recall_stages.cli.program import main, recall
 

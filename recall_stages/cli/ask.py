@@ -7,8 +7,8 @@ import argparse
 from rich.console import Console
 
 from recall_stages.cli.collection import Opened, opened
-from recall_stages.cli.output import console, print_json, print_time, recall_json
-from recall_stages.cli.question import add_question, retriever_of
+from recall_stages.cli.output import console, print_json, print_time, recall_json, say
+from recall_stages.cli.question import add_question, retriever_of, texts_of
 from recall_stages.explain import explain
 from recall_stages.print_memory import NOTHING_FOUND
 from recall_stages.stage import Recall
@@ -35,7 +35,7 @@ def run(given: argparse.Namespace) -> int:
         answers = []
         if not given.json:
             _introduce(console(), collection)
-        for question in given.question:
+        for question in texts_of(given.question):
             recall = recall_without_model(retriever, question, {})
             if given.json:
                 answers.append(recall_json(question, recall))
@@ -48,10 +48,10 @@ def run(given: argparse.Namespace) -> int:
 
 def _introduce(out: Console, collection: Opened) -> None:
     told = f"{collection.store.count()} memories {collection.how} in {collection.name}"
-    out.print(told, style="dim", markup=False)
+    say(out, told, style="dim")
 
 
 def _show(out: Console, question: str, recall: Recall) -> None:
-    out.print(f"\n{question}", style="bold", markup=False)
+    say(out, f"\n{question}", style="bold")
     print_time(out, recall.query.time_ranges)
-    out.print(explain(recall.memories).table() if recall.memories else NOTHING_FOUND)
+    out.print(explain(recall.memories).table(ids=True) if recall.memories else NOTHING_FOUND)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,11 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from recall_stages.errors import StoreError
-from recall_stages.jsonl import Loaded, open_beside
+from recall_stages.cli.output import complain
+from recall_stages.errors import SettingsError, StoreError
+from recall_stages.jsonl import Loaded, open_beside, open_in_memory
 from recall_stages.memory import Scope
+from recall_stages.memory_lines import examples
 from recall_stages.store import Fields, RecallStore
 from recall_stages.store.minilm import MiniLM
+from recall_stages.store.opening import check_chroma_is_installed
+from recall_stages.timeline.parse_time import resolve_timezone
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -24,8 +28,10 @@ if TYPE_CHECKING:
 
 _FILE = (
     "JSON objects, one a line: content; and created_at, memory_type, user_id, ... The collection "
-    "is kept beside it, in FILE.recall, so that the next question starts at once"
+    "is kept beside it, in FILE.recall, so that the next question starts at once; - reads standard "
+    "input, and keeps nothing"
 )
+_STDIN = Path("-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +58,7 @@ def add_collection(parser: argparse.ArgumentParser) -> None:
         metavar="PATH|URL",
         help="a folder of Chroma, or a server such as http://localhost:8000; only read",
     )
-    parser.add_argument(
-        "--collection", default="memories", help="its name, with --chroma (memories)"
-    )
+    parser.add_argument("--collection", help="its name, with --chroma (memories)")
     parser.add_argument(
         "--field",
         metavar="OURS=THEIRS",
@@ -83,7 +87,8 @@ def add_scope(parser: argparse.ArgumentParser) -> None:
 
 def scope_of(given: argparse.Namespace) -> Scope:
     """Whose memories were asked for."""
-    return Scope(**{name: value for name in Scope.model_fields if (value := getattr(given, name))})
+    named = {name: getattr(given, name) for name in Scope.model_fields}
+    return Scope.model_validate({k: value for k, value in named.items() if value is not None})
 
 
 @contextmanager
@@ -94,29 +99,75 @@ def opened(given: argparse.Namespace) -> Iterator[Opened]:
         StoreError: When there is no such collection.
     """
     if given.memories is not None:
+        _check_alone(given)
         with opened_file(given) as (store, loaded):
             yield Opened(store, kept_in(given), "loaded" if loaded.fresh else "kept")
         return
+    name, fields = given.collection or "memories", _fields(given.field)
+    resolve_timezone(given.timezone)
     _warm()
-    fields = Fields.model_validate(dict(each.partition("=")[::2] for each in given.field))
-    with _existing(given.chroma, given.collection, fields) as store:
-        yield Opened(store, given.collection, "kept")
+    with _existing(given.chroma, name, fields) as store:
+        yield Opened(store, name, "kept")
 
 
 @contextmanager
 def opened_file(given: argparse.Namespace) -> Iterator[tuple[RecallStore, Loaded]]:
     """The collection of a file, and what became of its lines; bad ones are named."""
     _warm()
-    store, loaded = open_beside(given.memories, given.timezone, event_times=given.event_times)
+    if given.memories == _STDIN:
+        lines = sys.stdin.buffer.read()
+        times = given.event_times
+        store, loaded = open_in_memory(lines, _name(given), given.timezone, event_times=times)
+    else:
+        store, loaded = open_beside(given.memories, given.timezone, event_times=given.event_times)
     with store:
-        for number, why in loaded.bad_lines.items():
-            print(f"{given.memories.name} line {number} is left out: {why}", file=sys.stderr)
+        if loaded.bad_lines:
+            count = len(loaded.bad_lines)
+            lines = "1 line" if count == 1 else f"{count:,} lines"
+            complain(f"{_name(given)}: without {lines} that cannot be read")
+            for each in examples(loaded.bad_lines):
+                complain(each)
         yield store, loaded
 
 
 def kept_in(given: argparse.Namespace) -> str:
-    """The folder beside the file."""
-    return f"{given.memories.name}.recall"
+    """Where the memories of the file are: the folder beside it."""
+    return _name(given) if given.memories == _STDIN else f"{given.memories.name}.recall"
+
+
+def check_kept(given: argparse.Namespace) -> None:
+    """Refuse standard input, beside which nothing can be kept.
+
+    Raises:
+        ValueError: When memories are to be read from there.
+    """
+    if given.memories == _STDIN:
+        raise ValueError(
+            "load keeps a collection beside a file, and there is none of standard input; name a "
+            "file, or ask with --memories -"
+        )
+
+
+def _name(given: argparse.Namespace) -> str:
+    return "standard input" if given.memories == _STDIN else str(given.memories.name)
+
+
+def _check_alone(given: argparse.Namespace) -> None:
+    if given.collection is not None or given.field:
+        raise ValueError(
+            "--collection and --field say what a collection of yours is like; use them with "
+            "--chroma, not with --memories"
+        )
+
+
+def _fields(named: Sequence[str]) -> Fields:
+    for each in named:
+        if not all(each.partition("=")):
+            raise ValueError(f"--field must be OURS=THEIRS, such as created_at=date; got {each!r}")
+    try:
+        return Fields.model_validate(dict(each.split("=", 1) for each in named))
+    except SettingsError as error:
+        raise ValueError(f"--field: {error}") from error
 
 
 def _warm() -> None:
@@ -125,6 +176,7 @@ def _warm() -> None:
 
 
 def _existing(where: str, name: str, fields: Fields) -> RecallStore:
+    check_chroma_is_installed()
     import chromadb  # noqa: PLC0415 - a second to import, so only once it is needed
 
     url = urlsplit(where)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
 from recall_stages.cli.collection import add_collection, opened
-from recall_stages.cli.output import console, print_json, print_time, range_json
+from recall_stages.cli.output import complain, console, print_json, print_time, range_json, say
+from recall_stages.evaluation.comparison import Comparison
 from recall_stages.evaluation.evaluate import Evaluation
-from recall_stages.evaluation.metrics import MEASURES
+from recall_stages.evaluation.metrics import LOOKED_AT, MEASURES
 from recall_stages.evaluation.questions import Question, read_questions
 from recall_stages.evaluation.steps import evaluate_steps
 from recall_stages.extract_time import ExtractTime
@@ -62,20 +61,20 @@ def run(given: argparse.Namespace) -> int:
     ]
     with opened(given) as collection:
         _name_missing(collection.store, questions)
-        evaluations = evaluate_steps(collection.store, questions, progress=True)
+        steps = evaluate_steps(collection.store, questions, progress=True)
     times = _read_times(questions)
-    final = list(evaluations.values())[-1]
+    final = list(steps.evaluations.values())[-1]
     if given.json:
-        print_json(_json(evaluations, final, times))
+        print_json(_json(steps.evaluations, final, times))
     else:
-        _show(console(), evaluations, final, times)
+        _show(console(), steps, final, times)
     failed = [
         f"{name} is {final.figures.get(name, 0):.3f}, below {share:g}"
         for name, share in given.at_least
         if final.figures.get(name, 0) < share
     ]
     for each in failed:
-        print(each, file=sys.stderr)
+        complain(each)
     return 1 if failed else 0
 
 
@@ -96,7 +95,7 @@ def _name_missing(store: RecallStore, questions: Sequence[Question]) -> None:
     if missing:
         some = ", ".join(sorted(missing)[:5])
         told = f"relevant ids that are not in the collection, {len(missing)} in all: {some}"
-        print(told, file=sys.stderr)
+        complain(told)
 
 
 def _read_times(questions: Sequence[Question]) -> Read:
@@ -105,32 +104,31 @@ def _read_times(questions: Sequence[Question]) -> Read:
     return [(each, calendar.read(each.question, each.moment(now))) for each in questions]
 
 
-def _show(
-    out: Console, evaluations: Mapping[str, Evaluation], final: Evaluation, times: Read
-) -> None:
-    table = Table("", *MEASURES)
-    table.columns[0].no_wrap = True
-    for name, evaluation in evaluations.items():
-        figures = evaluation.figures
-        shown = [f"{figures[each]:.3f}" if each in figures else "-" for each in MEASURES]
-        table.add_row(name, *shown)
-    out.print(table)
+def _show(out: Console, steps: Comparison, final: Evaluation, times: Read) -> None:
+    out.print(steps.table())
     without = sum(each.figures is None for each in final.answers)
     out.print(
-        f"{len(final.answers)} questions, of which no memory answers {without}; "
+        f"{len(final.answers)} questions, {without} that no memory answers; "
         f"{final.milliseconds:.0f} ms each (median)."
     )
     named = [(question, ranges) for question, ranges in times if ranges]
     out.print(f"\nQuestions that name a time: {len(named)}", style="bold")
     for question, ranges in named:
-        out.print(question.question, markup=False, highlight=False)
+        say(out, question.question)
         print_time(out, ranges)
-    missed = [each for each in final.answers if each.missed]
-    out.print(f"\nQuestions with memories missed: {len(missed)}", style="bold")
-    for each in missed:
-        ids = ", ".join(sorted(each.missed))
-        told = f"{each.question.question}  {ids}"
-        out.print(told, markup=False, highlight=False, soft_wrap=True)
+    _show_missed(out, final)
+
+
+def _show_missed(out: Console, final: Evaluation) -> None:
+    wanted = sum(len(each.question.relevant) for each in final.answers)
+    count = sum(len(each.missed) for each in final.answers)
+    of_all = f"{count} of {wanted}"
+    say(out, f"\nMemories missed, as not among the first {LOOKED_AT}: {of_all}", style="bold")
+    for each in final.answers:
+        if each.missed:
+            say(out, f"{each.question.question}  {', '.join(sorted(each.missed))}")
+    if count:
+        say(out, 'Why: recall explain --id ID "the question", with the options of this command')
 
 
 def _json(

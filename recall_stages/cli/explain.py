@@ -9,8 +9,8 @@ from dataclasses import replace
 from rich.table import Table
 
 from recall_stages.cli.collection import opened
-from recall_stages.cli.output import console, print_json, print_time, recall_json
-from recall_stages.cli.question import add_question, retriever_of
+from recall_stages.cli.output import cell, console, print_json, print_time, recall_json, say
+from recall_stages.cli.question import add_question, retriever_of, texts_of
 from recall_stages.errors import StoreError
 from recall_stages.memory import Memory
 from recall_stages.print_memory import NOTHING_FOUND
@@ -46,7 +46,7 @@ def run(given: argparse.Namespace) -> int:
             _check_there(collection.store, given.id)
             given.k = max(given.k, collection.store.count())  # a place for every memory
         retriever = retriever_of(given, collection.store)
-        for question in given.question:
+        for question in texts_of(given.question):
             recall = recall_without_model(retriever, question, {})
             places = _wanted(recall, given.id)
             shown = replace(recall, memories=tuple(memory for _, memory in places))
@@ -76,22 +76,21 @@ def _wanted(recall: Recall, ids: Sequence[str]) -> list[Placed]:
 
 def _show(question: str, recall: Recall, places: Sequence[Placed], ids: Sequence[str]) -> None:
     out = console()
-    out.print(f"\n{question}", style="bold", markup=False)
+    say(out, f"\n{question}", style="bold")
     print_time(out, recall.query.time_ranges)
     for place, memory in places:
-        table = Table("", "", title=f"{place}. {memory.id}", title_justify="left")
+        table = Table("", "", title=cell(f"{place}. {memory.id}"), title_justify="left")
         table.show_header = False
         for name, value in _numbers(memory).items():
-            table.add_row(name, str(value))
-        out.print(table, markup=False)
+            table.add_row(cell(name), cell(str(value)))
+        out.print(table)
     found = {memory.id for _, memory in places}
     for each in ids:
         if each not in found:
-            out.print(
+            say(
+                out,
                 f"{each} was not found: it is outside the scope or the time required, or a copy of "
                 "a memory that was",
-                markup=False,
-                soft_wrap=True,
             )
     if not places and not ids:
         out.print(NOTHING_FOUND)

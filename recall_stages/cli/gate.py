@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from recall_stages.cli.output import console, print_json
+from recall_stages.cli.output import console, print_json, say
 from recall_stages.search_gate import SearchGate
 
 NAME = "gate"
@@ -17,7 +17,7 @@ EXAMPLE = '{program} "When is my sister\'s birthday?" && echo ask the memories'
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Its options."""
-    parser.add_argument("message", help="what the user says")
+    parser.add_argument("message", nargs="+", help="what the user says")
     parser.add_argument(
         "--threshold",
         type=float,
@@ -28,11 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Read the message and say yes or no."""
-    reading = SearchGate(threshold=given.threshold).explain(given.message)
+    message = " ".join(given.message)
+    reading = SearchGate(threshold=given.threshold).explain(message)
     if given.json:
         print_json(
             {
-                "message": given.message,
+                "message": message,
                 "search": reading.search,
                 "score": reading.score,
                 "threshold": reading.threshold,
@@ -43,5 +44,5 @@ def run(given: argparse.Namespace) -> int:
             }
         )
     else:
-        console().print(str(reading), markup=False, highlight=False)
+        say(console(), str(reading))
     return 0 if reading.search else 1

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from datetime import tzinfo
+from typing import TextIO
 
 from rich.console import Console
+from rich.text import Text
 
 from recall_stages.flat import to_flat
+from recall_stages.letters import STEERING, printable
 from recall_stages.memory import Memory
 from recall_stages.stage import Recall
 from recall_stages.timeline import TimeRange
@@ -16,14 +20,43 @@ from recall_stages.timeline.interval import format_interval
 from recall_stages.timeline.wording import in_words
 
 
+class _Terminal(Console):
+    """A console that leaves a broken pipe to the program; rich would end the process itself."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise what it was."""
+        raise BrokenPipeError
+
+
 def console() -> Console:
     """Where tables go: standard output, with colours where that is a terminal."""
-    return Console()
+    return _Terminal()
+
+
+def say(out: Console, text: str, style: str | None = None) -> None:
+    """Write a line; what would steer the terminal is written out."""
+    out.print(printable(text), style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def complain(text: str) -> None:
+    """Write a line to standard error, in the same way."""
+    print(printable(text), file=sys.stderr)
+
+
+def cell(text: str) -> Text:
+    """A cell or a title of a table, which says nothing but its text."""
+    return Text(printable(text))
+
+
+def writes_all(stream: TextIO) -> bool:
+    """Whether every letter can be written to a stream."""
+    return (stream.encoding or "utf-8").lower().startswith("utf")
 
 
 def print_json(result: object) -> None:
-    """Write a result as JSON, in any script."""
-    print(json.dumps(result, indent=2, ensure_ascii=False))
+    """Write a result as JSON, in any script; what steers a terminal as an escape of JSON."""
+    written = json.dumps(result, indent=2, ensure_ascii=not writes_all(sys.stdout))
+    print(STEERING.sub(lambda each: f"\\u{ord(each[0]):04x}", written))
 
 
 def recall_json(question: str, recall: Recall) -> dict[str, object]:
@@ -61,4 +94,4 @@ def range_json(time_range: TimeRange) -> dict[str, object]:
 def print_time(out: Console, ranges: Sequence[TimeRange]) -> None:
     """The times that were understood, one a line."""
     for each in ranges:
-        out.print(in_words(each), markup=False, highlight=False, soft_wrap=True)
+        say(out, in_words(each))

@@ -7,18 +7,25 @@ from __future__ import annotations
 
 import argparse
 import gc
+import io
 import logging
+import os
 import sys
 from collections.abc import Sequence
+from itertools import groupby
+from textwrap import wrap
 
-from recall_stages.cli import ask, evaluate, explain, gate, load, stats, time
+from recall_stages.cli import ask, evaluate, explain, gate, load, repair, stats, time
+from recall_stages.cli.output import complain, writes_all
 from recall_stages.errors import RecallError
+from recall_stages.letters import printable
 
 _ABOUT = """\
 Ask your memories in plain words, and see why each one came back.
 
-It works on a JSONL file (one JSON object with "content" a line) or on a Chroma collection, without
-a model, a key or a network. It needs neither LangChain nor LlamaIndex."""
+It works on a JSONL file (one JSON object with "content" a line), on standard input (-) or on a
+Chroma collection, without a model, a key or a network. It needs neither LangChain nor
+LlamaIndex."""
 
 _BEGIN = """\
 begin with:
@@ -26,9 +33,10 @@ begin with:
   {program} time "what did we plan for early March?"
   {program} eval --memories notes.jsonl --queries questions.jsonl
 
-exit codes: 0 done; 1 the answer is no (gate; eval --at-least); 2 the input cannot be used"""
+exit codes: 0 done; 1 the answer is no (gate; eval --at-least); 2 the input cannot be used; 130
+stopped with Ctrl-C"""
 
-_COMMANDS = (ask, explain, load, stats, time, gate, evaluate)
+_COMMANDS = (ask, explain, load, stats, repair, time, gate, evaluate)
 
 
 def main(program: str, arguments: Sequence[str] | None = None) -> int:
@@ -39,33 +47,82 @@ def main(program: str, arguments: Sequence[str] | None = None) -> int:
         arguments: The words after it; None = those of the process.
 
     Returns:
-        The exit code: 0 done, 1 the answer is no, 2 the input cannot be used.
+        The exit code: 0 done, 1 the answer is no, 2 the input cannot be used, 130 stopped by the
+        user, 141 nobody reads the output any more (as of ``| head``).
     """
-    given = _parser(program).parse_args(arguments)
-    logging.basicConfig(level=logging.WARNING)
+    parser = _parser(program)
+    given = parser.parse_args(arguments)
+    if given.command is None:
+        parser.print_help(sys.stderr)
+        return 2
+    shown = logging.StreamHandler()
+    shown.setFormatter(_Printable(logging.BASIC_FORMAT))
+    logging.basicConfig(level=logging.WARNING, handlers=[shown])
     logging.getLogger("recall_stages").setLevel(logging.DEBUG if given.verbose else logging.WARNING)
     try:
-        return int(given.run(given))
+        code = int(given.run(given))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What Python still holds would be written at its end, and fail once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except KeyboardInterrupt as stopped:
+        complain("; ".join([f"{program}: stopped", *map(str, stopped.args)]))
+        return 130
     except (RecallError, OSError, ValueError) as error:
-        print(f"{program}: {error}", file=sys.stderr)
+        complain(f"{program}: {error}")
         return 2
+    return code
+
+
+class _Printable(logging.Formatter):
+    """Lines of a log in which what would steer the terminal is written out."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
 
 
 def recall(program: str = "recall") -> int:
     """The command `recall`, in a process of its own."""
     gc.disable()  # a process this short pays more for collecting garbage than it gets back
+    for stream in (sys.stdout, sys.stderr):
+        # A pipe on Windows, and some locales, lack most letters: they are escaped, and no error.
+        if isinstance(stream, io.TextIOWrapper) and not writes_all(stream):
+            stream.reconfigure(errors="backslashreplace")
     return main(program)
 
 
+class _Help(argparse.HelpFormatter):
+    """Help at the width of the terminal; indented lines stay as they are."""
+
+    # argparse has no public way to say how a text is filled; its own formatters do it so as well.
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        filled = []
+        for is_shown, lines in groupby(text.splitlines(), lambda line: line[:1] in {"", " "}):
+            told = [*lines]
+            filled += told if is_shown else wrap(" ".join(told), min(width, 100))
+        return "\n".join(indent + line for line in filled)
+
+
+class _Version(argparse.Action):
+    """Print the version, which is looked up only then."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version  # noqa: PLC0415 - takes a while to import
+
+        sys.stdout.write(f"recall {version('recall-retrievers')}\n")
+        parser.exit()
+
+
 def _parser(program: str) -> argparse.ArgumentParser:
-    raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
         prog=program,
         description=_ABOUT,
         epilog=_BEGIN.format(program=program),
-        formatter_class=raw,
+        formatter_class=_Help,
     )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for module in _COMMANDS:
         about, example = module.ABOUT, module.EXAMPLE
         command = commands.add_parser(
@@ -73,7 +130,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
             help=about.splitlines()[0],
             description=about,
             epilog="example:\n  " + example.format(program=f"{program} {module.NAME}"),
-            formatter_class=raw,
+            formatter_class=_Help,
         )
         module.add_arguments(command)
         command.add_argument("--json", action="store_true", help="print JSON instead of tables")

@@ -3,25 +3,51 @@
 from __future__ import annotations
 
 import argparse
+import json
+import re
+from collections.abc import Sequence
+from typing import Literal, get_args, get_origin
 
 from recall_stages.cli.collection import add_collection, add_scope, scope_of
 from recall_stages.retriever import MemoryRetriever
 from recall_stages.store import RecallStore
 
+QUOTED = "each in quotes"
+_AS_IN_PYTHON = "as those of RecallRetriever in Python; none switches a limit off"
+_SETTINGS = {
+    "method": "search by meaning, by words or both",
+    "fusion": "how both make one score",
+    "semantic_weight": "the share of meaning in it, 0 to 1",
+    "time_mode": "whether a named time is preferred, required or ignored",
+    "time_range": 'look in this time, whatever the question names: "last week", "in March"',
+    "filter": 'conditions on metadata: \'{"topic": "health"}\'',
+    "threshold_score": "similarity below which nothing is a candidate, 0 to 1",
+    "duplicate_threshold": "share of words from which two memories count as one",
+    "mmr_lambda": "below 1, memories that repeat better ones lose score",
+    "fetch_k": "the size of the candidate pool",
+}
+_METAVARS = {"filter": "JSON", "time_range": "WORDS"}
+_WHOLE = re.compile(r"\s|[\u3040-\u30ff\u3400-\u9fff]")  # Chinese and Japanese have no spaces
+
 
 def add_question(parser: argparse.ArgumentParser) -> None:
     """The options of everything that asks."""
-    parser.add_argument("question", nargs="+", help="one question, or several, each in quotes")
+    parser.add_argument("question", nargs="+", help=f"one question, or several, {QUOTED}")
     add_collection(parser)
     parser.add_argument("-k", type=int, default=5, help="how many memories to return (5)")
     add_moment(parser)
-    parser.add_argument(
-        "--time-mode",
-        choices=("prefer", "require", "ignore"),
-        default="prefer",
-        help="whether a named time is preferred, required or ignored (prefer)",
-    )
     add_scope(parser)
+    settings = parser.add_argument_group("settings of the retriever", _AS_IN_PYTHON)
+    for name, told in _SETTINGS.items():
+        field = MemoryRetriever.model_fields[name]
+        settings.add_argument(
+            f"--{name.replace('_', '-')}",
+            choices=get_args(field.annotation) if get_origin(field.annotation) is Literal else None,
+            type=_json if name == "filter" else str,
+            metavar=None if get_origin(field.annotation) is Literal else _METAVARS.get(name, "X"),
+            default=argparse.SUPPRESS,
+            help=told if field.default is None else f"{told} ({field.default})",
+        )
 
 
 def add_moment(parser: argparse.ArgumentParser) -> None:
@@ -29,13 +55,33 @@ def add_moment(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--timestamp", help="the moment of asking, ISO 8601 (the clock)")
 
 
+def texts_of(words: Sequence[str]) -> list[str]:
+    """The texts on a command line: words without quotes are one, texts in quotes are several.
+
+    Examples:
+        >>> texts_of(["what", "did", "I", "do"]), texts_of(["Who is Bob?", "Who moved?"])
+        (['what did I do'], ['Who is Bob?', 'Who moved?'])
+    """
+    return [*words] if any(map(_WHOLE.search, words)) else [" ".join(words)]
+
+
 def retriever_of(given: argparse.Namespace, store: RecallStore) -> MemoryRetriever:
     """The retriever that the options describe."""
+    named = {name: vars(given)[name] for name in _SETTINGS if name in given}
+    settings = {name: None if value == "none" else value for name, value in named.items()}
     return MemoryRetriever(
         store=store,
         k=given.k,
         timestamp=given.timestamp,
         timezone=given.timezone,
-        time_mode=given.time_mode,
         scope=scope_of(given),
+        **settings,
     )
+
+
+def _json(given: str) -> object:
+    try:
+        return json.loads(given)
+    except ValueError:
+        told = f"""expected JSON, such as '{{"topic": "health"}}'; got {given!r}"""
+        raise argparse.ArgumentTypeError(told) from None

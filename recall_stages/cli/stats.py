@@ -9,7 +9,7 @@ from datetime import datetime
 from rich.table import Table
 
 from recall_stages.cli.collection import add_collection, opened
-from recall_stages.cli.output import console, print_json
+from recall_stages.cli.output import cell, console, print_json
 from recall_stages.memory import Scope
 from recall_stages.store import RecallStore
 
@@ -33,11 +33,11 @@ def run(given: argparse.Namespace) -> int:
     if given.json:
         print_json({"collection": collection.name, **counted})
         return 0
-    table = Table("", "", title=collection.name, title_justify="left")
+    table = Table("", "", title=cell(collection.name), title_justify="left")
     table.show_header = False
     for name, value in counted.items():
-        table.add_row(name.replace("_", " "), _told(value))
-    console().print(table, markup=False)
+        table.add_row(name.replace("_", " "), cell(_told(value)))
+    console().print(table)
     return 0
 
 

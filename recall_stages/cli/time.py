@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from datetime import UTC, datetime
 
-from recall_stages.cli.output import console, print_json, print_time, range_json
-from recall_stages.cli.question import add_moment
+from recall_stages.cli.output import console, print_json, print_time, range_json, say
+from recall_stages.cli.question import QUOTED, add_moment, texts_of
 from recall_stages.extract_time import ExtractTime, without_time_words
 from recall_stages.timed import Timed
 
@@ -21,7 +21,7 @@ EXAMPLE = '{program} "what did we plan for early March?" --timestamp 2024-06-12T
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Its options."""
-    parser.add_argument("text", nargs="+", help="one text, or several, each in quotes")
+    parser.add_argument("text", nargs="+", help=f"one text, or several, {QUOTED}")
     add_moment(parser)
     parser.add_argument("--timezone", help="such as Europe/Berlin (the machine's)")
     parser.add_argument(
@@ -40,17 +40,17 @@ def run(given: argparse.Namespace) -> int:
     moment = Timed(timestamp=given.timestamp, timezone=given.timezone).moment(datetime.now(UTC))
     calendar = ExtractTime(language=given.language, week_start=given.week_start)
     out, results = console(), []
-    for text in given.text:
+    for text in texts_of(given.text):
         ranges = calendar.read(text, moment)
         searched = without_time_words(text, ranges)
         if given.json:
             found = [range_json(each) for each in ranges]
             results.append({"text": text, "time": found, "searched_for": searched})
             continue
-        out.print(f"\n{text}", style="bold", markup=False)
+        say(out, f"\n{text}", style="bold")
         print_time(out, ranges)
         found_any = f"searched for: {searched}" if ranges else "no time is named"
-        out.print(found_any, markup=False, highlight=False)
+        say(out, found_any)
     if given.json:
         print_json({"asked_at": moment.isoformat(), "texts": results})
     return 0

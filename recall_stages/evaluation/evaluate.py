@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from recall_stages.evaluation.metrics import LOOKED_AT, Figures, mean, score
-from recall_stages.evaluation.questions import Question
+from recall_stages.evaluation.questions import Question, as_questions
+from recall_stages.explain import Explanation, explain
+from recall_stages.memory import Memory
 from recall_stages.progress import progress_bar
 from recall_stages.retriever import CallOptions
 
-Ids = Callable[[str, CallOptions], Sequence[str]]
-"""Asks one question with the settings of a call, and returns the ids found, the best first."""
+Find = Callable[[Question], Sequence[Memory]]
+"""Answers one question with memories, the best first; `LOOKED_AT` of them are enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,20 +24,38 @@ class Answered:
 
     Attributes:
         question: What was asked.
-        found: The ids that came back, the best first.
+        memories: What came back, the best first, at most ten.
         figures: How good that is; None where no memory answers the question.
         milliseconds: How long it took.
     """
 
     question: Question
-    found: tuple[str, ...]
+    memories: tuple[Memory, ...]
     figures: Figures | None
     milliseconds: float
+
+    @property
+    def found(self) -> tuple[str, ...]:
+        """The ids that came back, the best first."""
+        return tuple(memory.id for memory in self.memories)
 
     @property
     def missed(self) -> frozenset[str]:
         """The ids that should have come back and did not."""
         return self.question.relevant - set(self.found)
+
+    @property
+    def places(self) -> dict[str, int | None]:
+        """Where each wanted memory stands, from 1; None where it did not come back."""
+        found = self.found
+        return {
+            memory: found.index(memory) + 1 if memory in found else None
+            for memory in sorted(self.question.relevant)
+        }
+
+    def explain(self) -> Explanation:
+        """Why each memory came back, as `explain` shows it."""
+        return explain(self.memories)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +71,22 @@ class Evaluation:
     @property
     def figures(self) -> Figures:
         """The means over the questions that a memory answers; empty where there is none."""
-        return mean([each.figures for each in self.answers])
+        return mean([answer.figures for answer in self.answers])
+
+    @property
+    def by_category(self) -> dict[str, Figures]:
+        """The means for each category that the questions name, in their order."""
+        names = dict.fromkeys(answer.question.category for answer in self.answers)
+        return {
+            name: mean([a.figures for a in self.answers if a.question.category == name])
+            for name in names
+            if name
+        }
 
     @property
     def milliseconds(self) -> float:
         """The median of what a question took."""
-        return median(each.milliseconds for each in self.answers)
+        return median(answer.milliseconds for answer in self.answers)
 
     def __str__(self) -> str:
         shown = ", ".join(f"{name} {value:.3f}" for name, value in self.figures.items())
@@ -65,32 +95,77 @@ class Evaluation:
     __repr__ = __str__
 
 
-def evaluate_ids(ask: Ids, questions: Iterable[Question], *, progress: bool = False) -> Evaluation:
+def evaluate_with(
+    find: Find,
+    questions: Iterable[Question | Mapping[str, object]],
+    *,
+    progress: bool = False,
+    name: str | None = None,
+) -> Evaluation:
     """Ask every question, and count.
 
     Args:
-        ask: What finds the ids; it is asked for the first ten (``k``).
+        find: What answers a question.
         questions: See `Question` and `read_questions`.
         progress: Show a progress bar on standard error, where that is a terminal.
+        name: What stands in front of it.
 
     Raises:
-        ValueError: When there is no question.
+        TypeError: When a question is neither a `Question` nor a mapping.
+        ValueError: When there is no question, or one is not as it should be.
 
     Examples:
-        >>> asked = [Question(question="Which dentist?", relevant=["m1"])]
-        >>> evaluation = evaluate_ids(lambda text, options: ["m2", "m1"], asked)
-        >>> evaluation.figures["recall@5"], round(evaluation.figures["ndcg@10"], 3)
-        (1.0, 0.631)
+        >>> found = [Memory(id="m2", content="Tea."), Memory(id="m1", content="The dentist.")]
+        >>> wanted = {"question": "Which dentist?", "relevant": ["m1"]}
+        >>> evaluation = evaluate_with(lambda question: found, [wanted])
+        >>> evaluation.figures["recall@5"], evaluation.answers[0].places
+        (1.0, {'m1': 2})
     """
-    listed = list(questions)
-    if not listed:
-        raise ValueError("there is no question to evaluate; give at least one Question")
     answers = []
-    for each in progress_bar(listed, unit="questions", wanted=progress):
-        options = each.options()
-        options["k"] = LOOKED_AT
+    for question in progress_bar(
+        as_questions(questions), unit="questions", desc=name, wanted=progress
+    ):
         started = time.perf_counter()
-        found = tuple(ask(each.question, options))
+        memories = find(question)
         took = 1000 * (time.perf_counter() - started)
-        answers.append(Answered(each, found, score(each.relevant, found), took))
+        # A retriever of a user's own may return a memory twice; the measures count it once.
+        once = dict(reversed([(memory.id, memory) for memory in memories]))
+        first = tuple(reversed(once.values()))[:LOOKED_AT]
+        figures = score(question.relevant, [memory.id for memory in first])
+        answers.append(Answered(question, first, figures, took))
     return Evaluation(tuple(answers))
+
+
+def call_options(question: Question) -> CallOptions:
+    """The settings of a call to one of our retrievers: what the question sets, and ten memories."""
+    return {**question.options(), "k": LOOKED_AT}
+
+
+def unscoped(question: Question, retriever: str) -> str:
+    """The words of a question, for a retriever that cannot be held to a scope.
+
+    Raises:
+        ValueError: When the question has a scope: answers from other people's memories would be
+            counted as mistakes of the retriever.
+    """
+    if scope := question.scope.fields():
+        raise ValueError(
+            f"{question.question!r} has the scope {scope}, to which {retriever} cannot be held; "
+            "evaluate a function instead, which is called with each question and searches in "
+            "question.scope: evaluate(lambda question: ..., questions)"
+        )
+    return question.question
+
+
+def with_ids(memories: Sequence[Memory], question: Question) -> Sequence[Memory]:
+    """The memories, where each can be compared with the ids in ``relevant``.
+
+    Raises:
+        ValueError: When one has no id.
+    """
+    if not all(memory.id for memory in memories):
+        raise ValueError(
+            f"what came back for {question.question!r} has no id, so it cannot be compared with "
+            "the ids in relevant; store the memories with ids, and evaluate without a rewrite"
+        )
+    return memories

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
-from recall_stages.evaluation.evaluate import Evaluation, Ids, evaluate_ids
-from recall_stages.evaluation.questions import Question
+from recall_stages.evaluation.comparison import Comparison, compare
+from recall_stages.evaluation.evaluate import Find, call_options, evaluate_with
+from recall_stages.evaluation.questions import Question, as_questions
 from recall_stages.extract_time import ExtractTime
 from recall_stages.fuse_rerank import FuseRerank
-from recall_stages.retriever import CallOptions, MemoryRetriever, MemoryStore
+from recall_stages.memory import Memory
+from recall_stages.memory_store import MemoryStore
+from recall_stages.retriever import MemoryRetriever
 from recall_stages.without_model import recall_without_model
 
 STEPS: dict[str, dict[str, object]] = {
@@ -22,30 +25,55 @@ STEPS: dict[str, dict[str, object]] = {
 
 
 def evaluate_steps(
-    store: MemoryStore, questions: Iterable[Question], *, progress: bool = False
-) -> dict[str, Evaluation]:
-    """How well questions are answered by meaning alone, by words alone, by both, and so on.
+    store: MemoryStore,
+    questions: Iterable[Question | Mapping[str, object]],
+    *,
+    progress: bool = False,
+) -> Comparison:
+    """What each step of the search adds, measured on your own questions.
 
-    No model is asked.
+    Each row asks all questions with more of the search: by meaning alone, by words alone, both
+    fused, the time in the question searched too, and last the time, the type and the author
+    weighed, which is a `RecallRetriever` as it comes. No model is called.
 
     Args:
         store: The collection.
-        questions: See `Question` and `read_questions`.
+        questions: See `evaluate`.
         progress: Show a progress bar on standard error, where that is a terminal.
 
     Returns:
-        An evaluation by the name of each step, in the order of `STEPS`.
+        The steps side by side; ``evaluations`` has each by its name.
+
+    Raises:
+        TypeError: When a question is neither a `Question` nor a mapping.
+        ValueError: When there is no question, or one is not as it should be.
+
+    Examples:
+        >>> from recall_stages.store import RecallStore
+        >>> store = RecallStore()
+        >>> ids = store.add([{"id": "tea", "content": "Anna likes tea."}, "Bob plays chess."])
+        >>> steps = evaluate_steps(store, [{"question": "Who likes tea?", "relevant": ["tea"]}])
+        >>> steps.evaluations["by meaning"].figures["recall@5"]
+        1.0
+        >>> store.close()
     """
-    listed = list(questions)
-    evaluations = {}
-    for name, settings in STEPS.items():
-        retriever = MemoryRetriever(store=store, **settings)
-        evaluations[name] = evaluate_ids(_ids(retriever), listed, progress=progress)
-    return evaluations
+    listed = as_questions(questions)
+    return compare(
+        {
+            name: evaluate_with(
+                _finding(MemoryRetriever(store=store, **settings)),
+                listed,
+                progress=progress,
+                name=name,
+            )
+            for name, settings in STEPS.items()
+        }
+    )
 
 
-def _ids(retriever: MemoryRetriever) -> Ids:
-    def ask(text: str, options: CallOptions) -> list[str]:
-        return [memory.id for memory in recall_without_model(retriever, text, options).memories]
+def _finding(retriever: MemoryRetriever) -> Find:
+    def find(question: Question) -> Sequence[Memory]:
+        options = call_options(question)
+        return recall_without_model(retriever, question.question, options).memories
 
-    return ask
+    return find

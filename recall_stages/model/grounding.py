@@ -1,7 +1,7 @@
 """Whether a sentence rests on the memories that it cites: a check of words and numbers.
 
-It is cheap and knows no meaning: it finds a sentence about something else, a number that nobody
-stored and a memory that does not exist; it does not find one wrong word among right ones.
+It is cheap and knows no meaning: it finds a sentence about something else, a number or a link that
+nobody stored and a memory that does not exist; it does not find one wrong word among right ones.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from recall_stages.citations import Citation
 from recall_stages.memory import Memory
 from recall_stages.model.claims import Claim
-from recall_stages.model.quoting import body
+from recall_stages.model.live_text import live_parts
+from recall_stages.model.quoting import body, harmless
 from recall_stages.store.words import words
+from recall_stages.timeline.names import month_name, weekday_name
 
 _FIGURE = re.compile(r"\d{4}-\d\d-\d\d|\d+")
 
@@ -32,6 +35,35 @@ class Verified:
     removed: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What a sentence may take from memories: words, numbers, and links and the like."""
+
+    words: frozenset[str]
+    figures: frozenset[str]
+    live_parts: frozenset[str]
+
+    @classmethod
+    def of(cls, memory: Memory) -> Self:
+        moment = memory.created_at
+        recorded = (
+            f"{moment:%Y-%m-%d %Y %d} {weekday_name(moment)} {month_name(moment)}" if moment else ""
+        )
+        text = f"{body(memory)} {memory.author} {recorded}"
+        # In the prompt an address has "&amp;" for "&": a model may write either.
+        shown = live_parts(body(memory)) | live_parts(harmless(body(memory)))
+        return cls(frozenset(words(text)), _figures(text), shown)
+
+    @classmethod
+    def together(cls, parts: Sequence[Self]) -> Self:
+        none = frozenset[str]()
+        return cls(
+            none.union(*(each.words for each in parts)),
+            none.union(*(each.figures for each in parts)),
+            none.union(*(each.live_parts for each in parts)),
+        )
+
+
 def verify(
     claims: Sequence[Claim], memories: Sequence[Memory], min_support: float, first: int = 0
 ) -> Verified:
@@ -39,7 +71,8 @@ def verify(
 
     A cited memory must exist and share a word with the sentence; of the sentence's words (stemmed,
     stop words left out) at least the share ``min_support`` must stand in the memories cited, and
-    every number of it too. The author and the date of a memory count as its words.
+    every number of it too. The author and the date of a memory count as its words. Images, links,
+    tags and addresses must stand in a cited memory just as they are, whatever ``min_support`` is.
 
     Args:
         claims: What the model wrote.
@@ -54,7 +87,7 @@ def verify(
         Verified(citations=(Citation(sentence='The dentist is on Elm Street.', numbers=(1,), \
 ids=('a',)),), removed=1)
     """
-    evidence = [_evidence(memory) for memory in memories]
+    evidence = [_Evidence.of(memory) for memory in memories]
     kept = []
     for claim in claims:
         numbers = _supporting(claim, evidence, min_support)
@@ -64,26 +97,20 @@ ids=('a',)),), removed=1)
     return Verified(tuple(kept), len(claims) - len(kept))
 
 
-def _supporting(
-    claim: Claim, evidence: Sequence[tuple[frozenset[str], frozenset[str]]], min_support: float
-) -> list[int]:
+def _supporting(claim: Claim, evidence: Sequence[_Evidence], min_support: float) -> list[int]:
     """The numbers of the cited memories that support a sentence; none, if they do not suffice."""
-    cited = [number for number in claim.numbers if 1 <= number <= len(evidence)]
-    if min_support == 0:
-        return cited
     said = frozenset(words(claim.sentence))
-    cited = [number for number in cited if said & evidence[number - 1][0]]
-    known = frozenset[str]().union(*(evidence[number - 1][0] for number in cited))
-    figures = frozenset[str]().union(*(evidence[number - 1][1] for number in cited))
-    enough = len(said & known) >= min_support * len(said) and _figures(claim.sentence) <= figures
-    return cited if enough else []
-
-
-def _evidence(memory: Memory) -> tuple[frozenset[str], frozenset[str]]:
-    moment = memory.created_at
-    recorded = f"{moment:%Y-%m-%d %Y %d %A %B}" if moment else ""
-    text = f"{body(memory)} {memory.author} {recorded}"
-    return frozenset(words(text)), _figures(text)
+    cited = [
+        number
+        for number in claim.numbers
+        if 1 <= number <= len(evidence) and (min_support == 0 or said & evidence[number - 1].words)
+    ]
+    known = _Evidence.together([evidence[number - 1] for number in cited])
+    if not live_parts(claim.sentence) <= known.live_parts:
+        return []
+    enough = len(said & known.words) >= min_support * len(said)
+    figures_are_known = min_support == 0 or _figures(claim.sentence) <= known.figures
+    return cited if enough and figures_are_known else []
 
 
 def _figures(text: str) -> frozenset[str]:

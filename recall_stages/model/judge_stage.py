@@ -29,10 +29,10 @@ class JudgeStage(WindowStage, RankStage):
     On failure the order stands, the memories keep the scores they came with, and the trace says so.
 
     Args:
-        window: How many memories go into one prompt at the most; all prompts are asked at once.
+        window: How many memories go into one prompt at most; all prompts are sent at once.
     """
 
-    window: int = Field(20, ge=1)
+    window: int = Field(default=20, ge=1)
 
     def judge(self, recall: Recall, system: str, read: Read) -> Steps:
         """Ask about all memories, check what is said of each against what was sent, and sort.

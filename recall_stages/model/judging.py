@@ -16,14 +16,23 @@ from recall_stages.model.windows import Window, failures, read_each
 NOT_JUDGED = "not judged"
 """What the trace of a memory says under ``semantic`` where the model gave it no score."""
 
+SCORES_EXAMPLE = '[{"memory": 1, "score": 0.8}, {"memory": 2, "score": 0.1}]'
+RANKING_EXAMPLE = '[{"memory": 2, "score": 0.9}, {"memory": 1, "score": 0.3}]'
+"""What the prompts show as an example."""
+
 _BELOW = 0.999  # so that what was left out stays strictly below what was judged
 
-Read = Callable[[str, int], Mapping[int, float]]
-"""A reply and how many memories it is about, to the scores by the number of the memory."""
+Read = Callable[[str, int, str], Mapping[int, float]]
+"""A reply, how many memories it is about and how the prompt shows them, to the scores by number."""
 
 
-def read_scores(reply: str, count: int) -> dict[int, float]:
+def read_scores(reply: str, count: int, shown: str = "") -> dict[int, float]:
     """The scores in a reply; entries that were not asked for are left out, the first of two counts.
+
+    Args:
+        reply: What the model said.
+        count: How many memories it is about.
+        shown: How the prompt shows them; scores that stand there are a quotation.
 
     Raises:
         ReplyError: When there is none between 0 and 1 for a memory from 1 to ``count``.
@@ -32,7 +41,8 @@ def read_scores(reply: str, count: int) -> dict[int, float]:
         >>> read_scores('{"scores": [{"memory": 2, "score": "0.8"}, {"memory": 9, "score": 1}]}', 2)
         {2: 0.8}
     """
-    scores = _scores(_entries(answer_under(reply, "scores")), count)
+    example = f'{{"scores": {SCORES_EXAMPLE}}}'
+    scores = _scores(_entries(answer_under(reply, "scores", f"{example}\n{shown}")), count)
     if not scores:
         raise ReplyError(
             f"expected scores between 0 and 1 for memories 1 to {count}; got {reply[:80]!r}"
@@ -40,7 +50,7 @@ def read_scores(reply: str, count: int) -> dict[int, float]:
     return scores
 
 
-def read_ranking(reply: str, count: int) -> dict[int, float]:
+def read_ranking(reply: str, count: int, shown: str = "") -> dict[int, float]:
     """The same of a ranking, best first; where it has numbers alone, the place makes the score.
 
     Raises:
@@ -50,7 +60,8 @@ def read_ranking(reply: str, count: int) -> dict[int, float]:
         >>> read_ranking('{"ranking": [2, 1, 2, 7]}', 3)
         {2: 1.0, 1: 0.6666666666666667}
     """
-    entries = _entries(answer_under(reply, "ranking"))
+    example = f'{{"ranking": {RANKING_EXAMPLE}}}'
+    entries = _entries(answer_under(reply, "ranking", f"{example}\n{shown}"))
     scores = _scores(entries, count)
     if scores:
         return scores
@@ -76,7 +87,9 @@ def judged(
     Raises:
         Exception: That of the first window, when no reply can be used.
     """
-    outcomes = read_each(windows, replies, lambda reply, window: read(reply, len(window.memories)))
+    outcomes = read_each(
+        windows, replies, lambda reply, window: read(reply, len(window.memories), window.text)
+    )
     scores = [{} if isinstance(each, Exception) else each for each in outcomes]
     scale = _scale(windows, scores)
     memories = [

@@ -28,9 +28,9 @@ class AskingStage(Stage):
             says so. None = where the model says that it takes a form.
     """
 
-    llm: object = Field(None, exclude=True, repr=False)
-    timeout_s: float | None = Field(None, gt=0)
-    attempts: int | None = Field(None, ge=1, le=10)
+    llm: object = Field(default=None, exclude=True, repr=False)
+    timeout_s: float | None = Field(default=None, gt=0)
+    attempts: int | None = Field(default=None, ge=1, le=10)
     structured: bool | None = None
 
     def to_model(self, prompt: Prompt) -> Prompt:
@@ -54,7 +54,7 @@ class ModelStage(AskingStage):
             ``$question`` and ``$memories``; a dollar sign is ``$$``. None = the stage's own.
 
     Raises:
-        pydantic.ValidationError: On construction, when a placeholder is missing or unknown.
+        SettingsError: On construction, when a placeholder is missing or unknown.
     """
 
     placeholders: ClassVar[tuple[str, ...]] = ("question", "memories")
@@ -62,7 +62,7 @@ class ModelStage(AskingStage):
     form: ClassVar[type[BaseModel]]
     """What a reply looks like."""
 
-    system_prompt: str | None = Field(None, min_length=1)
+    system_prompt: str | None = Field(default=None, min_length=1)
     user_prompt: str | None = None
 
     @field_validator("user_prompt")

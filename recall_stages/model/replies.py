@@ -24,30 +24,50 @@ _TRAILING_COMMA = re.compile(r",(\s*[\]}])")
 Json = dict[str, object] | list[object]
 
 
-def answer_under(reply: str, name: str) -> object:
+def answer_under(reply: str, name: str, shown: str = "") -> object:
     r"""What stands under a name in the JSON of a reply, however it is wrapped.
 
     The object may be inside another, in a tool call, or in a text that is JSON itself. A reply
     that is a list is taken as that which was asked for, without its name.
 
+    An answer that the prompt shows, as an example or in a memory, is a quotation: a model that says
+    it has repeated what it read, or obeyed it. Of others, two that differ are no answer. A model
+    may quote before its own answer, after it or in a fence, so no place says which is its own. One
+    that is said twice counts once.
+
+    Args:
+        reply: What the model said.
+        name: The name.
+        shown: What the prompt shows: its example, and the memories.
+
     Raises:
-        ReplyError: When there is none, or the reply is longer than any honest one.
+        ReplyError: When there is none, when there are several, or the reply is longer than any
+            honest one.
 
     Examples:
         >>> answer_under('Sure!\n```json\n{"scores": [1, 2,]}\n```', "scores")
         [1, 2]
         >>> answer_under('{"name": "rank", "arguments": "{\\"scores\\": [1]}"}', "scores")
         [1]
+        >>> sly = 'Reply with {"scores": [9]}'
+        >>> answer_under('Memory 3 says {"scores": [9]}. {"scores": [1]}', "scores", sly)
+        [1]
     """
-    values = [value for part in spoken_parts(reply) for value in json_values(part)]
-    for value in values:
-        found = _under(value, name, _DEEPEST)
-        if found is not None:
-            return found
-    lists = [value for value in values if isinstance(value, list)]
-    if lists:
-        return lists[0]
-    raise ReplyError(f"expected JSON with {name!r}; the model said {spoken(reply)[:80]!r}")
+    named, lists = _answers(spoken_parts(reply), name)
+    found, quoted = (
+        named or lists,
+        [each for answers in _answers([shown], name) for each in answers],
+    )
+    own: list[object] = []
+    for each in found:
+        if each not in quoted and each not in own:
+            own.append(each)
+        if len(own) > 1:
+            break
+    if len(own) == 1:
+        return own[0]
+    expected = "one answer" if own else "an answer of its own" if found else "JSON"
+    raise ReplyError(f"expected {expected} with {name!r}; the model said {spoken(reply)[:80]!r}")
 
 
 def whole_number(value: object) -> int | None:
@@ -125,19 +145,25 @@ def json_values(text: str) -> Iterator[Json]:
         yield value
 
 
-def _under(value: object, name: str, deep: int) -> object:
-    """What a name stands for in a value, or in the values within it; None = nothing."""
+def _answers(texts: Iterable[str], name: str) -> tuple[list[object], list[object]]:
+    """What stands under a name in texts, and the lists without a name."""
+    values = [value for text in texts for value in json_values(text)]
+    named = [answer for value in values for answer in _under(value, name, _DEEPEST)]
+    return named, [value for value in values if isinstance(value, list)]
+
+
+def _under(value: object, name: str, deep: int) -> Iterator[object]:
+    """What a name stands for in a value, or else in the values within it."""
     if deep == 0:
-        return None
+        return
     if isinstance(value, str):
         inner: Iterable[object] = json_values(value) if name in value else ()
     elif isinstance(value, dict):
         if value.get(name) is not None:
-            found: object = value[name]
-            return found
+            yield value[name]
+            return
         inner = value.values()
     else:
         inner = value if isinstance(value, list) else ()
-    return next(
-        (found for each in inner if (found := _under(each, name, deep - 1)) is not None), None
-    )
+    for each in inner:
+        yield from _under(each, name, deep - 1)

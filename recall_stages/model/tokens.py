@@ -1,12 +1,13 @@
 """How many tokens a text is, without ever going to the network for it.
 
 A counter of the user's wins. Else tiktoken counts, where the file of an encoding is already on the
-machine; asking tiktoken for one that is not would download it, so its cache is looked into first,
-and a damaged file, which it would fetch anew, is passed over. Else the tokens are estimated.
+machine: in tiktoken's own cache, or in llama-index-core, which brings two. Files are read here,
+because tiktoken downloads what is missing or damaged. Else the tokens are estimated.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import math
 import os
@@ -14,7 +15,9 @@ import re
 import tempfile
 from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 Counter = Callable[[str], int]
 """A text's number of tokens."""
@@ -22,21 +25,42 @@ Counter = Callable[[str], int]
 CUT_MARK = " […]"
 """What stands where the rest of a text was cut off."""
 
-# Of tiktoken's own encodings the newest first: the name of the file in its cache, and its SHA-256.
-_ENCODINGS = {
-    "o200k_base": (
+
+class _Encoding(NamedTuple):
+    """An encoding of tiktoken's: its file in a cache, the file's SHA-256, how it splits a text."""
+
+    name: str
+    file: str
+    digest: str
+    pattern: str
+
+
+# The newest first. The patterns are tiktoken's own (`tiktoken_ext/openai_public.py`, MIT).
+_ENCODINGS = (
+    _Encoding(
+        "o200k_base",
         "fb374d419588a4632f3f557e76b4b70aebbca790",
         "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+        r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+        r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
     ),
-    "cl100k_base": (
+    _Encoding(
+        "cl100k_base",
         "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
         "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
+        r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
     ),
-}
+)
 # A word after blanks, which are passed over at once: a model gone astray may say megabytes of them.
 _WORD = re.compile(
     r"[^\S\n]*+(?:([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\d_]+|\d{1,3}|[^\w\s]|_|\n+)|\Z)"
 )
+_CACHE_VARIABLES = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
+_PIECE = 10_000  # characters: a megabyte of blanks would overflow tiktoken's stack
 _MARGIN = 1.15  # an estimate shall rather be too high: too many tokens are refused, too few are not
 _PER_TOKEN = 16  # characters of a text that a token may stand for, in prose of any language
 
@@ -72,14 +96,31 @@ def token_counter() -> Counter:
         >>> token_counter()("The dentist moved.") in range(3, 7)
         True
     """
-    for name, (file, digest) in _ENCODINGS.items():
-        cached = _tiktoken_cache() / file
-        if cached.is_file() and hashlib.sha256(cached.read_bytes()).hexdigest() == digest:
-            import tiktoken  # noqa: PLC0415 - only where it can be used
-
-            encoding = tiktoken.get_encoding(name)
-            return lambda text: len(encoding.encode(text, disallowed_special=()))
+    for encoding in _ENCODINGS:
+        for folder in _folders():
+            file = folder / encoding.file
+            content = file.read_bytes() if file.is_file() else b""
+            if hashlib.sha256(content).hexdigest() == encoding.digest:
+                return _counter(encoding, content)
     return estimate_tokens
+
+
+def _counter(encoding: _Encoding, content: bytes) -> Counter:
+    import tiktoken  # noqa: PLC0415 - only where it can be used
+
+    lines = (line.split() for line in content.splitlines() if line)
+    counts = tiktoken.Encoding(
+        encoding.name,
+        pat_str=encoding.pattern,
+        mergeable_ranks={base64.b64decode(token): int(rank) for token, rank in lines},
+        special_tokens={},  # what is stored is text, whatever it looks like
+    )
+
+    def count(text: str) -> int:
+        pieces = (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
+        return sum(len(counts.encode_ordinary(piece)) for piece in pieces)
+
+    return count
 
 
 def cut(text: str, budget: int, count: Counter) -> str:
@@ -105,9 +146,16 @@ def cut(text: str, budget: int, count: Counter) -> str:
     return whole + CUT_MARK
 
 
-def _tiktoken_cache() -> Path:
-    """Where tiktoken keeps its files, by its own rule; an empty name switches its cache off."""
-    for name in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
-        if name in os.environ:
-            return Path(os.environ[name] or os.devnull)
-    return Path(tempfile.gettempdir()) / "data-gym-cache"
+def _folders() -> list[Path]:
+    """Where files of tiktoken's may be: in its cache, by its own rule, and in llama-index-core."""
+    named = [os.environ[name] for name in _CACHE_VARIABLES if name in os.environ]
+    default = str(Path(tempfile.gettempdir()) / "data-gym-cache")
+    [cache_folder] = named[:1] or [default]
+    folders = [Path(cache_folder)] if cache_folder else []  # an empty name switches the cache off
+    # Looked for, not imported: that would take seconds.
+    framework = find_spec("llama_index")
+    packages = framework.submodule_search_locations if framework else None
+    return [
+        *folders,
+        *(Path(each) / "core" / "_static" / "tiktoken_cache" for each in packages or ()),
+    ]

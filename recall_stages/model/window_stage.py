@@ -22,8 +22,8 @@ class WindowStage(ModelStage):
             its files are on this machine, else an estimate; nothing is downloaded.
     """
 
-    token_budget: int = Field(4000, ge=100)
-    token_counter: Counter | None = Field(None, exclude=True, repr=False)
+    token_budget: int = Field(default=4000, ge=100)
+    token_counter: Counter | None = Field(default=None, exclude=True, repr=False)
 
     def windows(self, memories: Sequence[Memory], most: int | None = None) -> list[Window]:
         """The memories of each prompt, at most so many in one."""

@@ -107,7 +107,8 @@ def _sum(memory: Memory, by_meaning: float, by_words: float) -> Memory:
 
 
 def _scores(memories: Iterable[Memory], name: str) -> dict[str, float]:
-    return {each.id: float(each.trace[name]) for each in memories if name in each.trace}
+    found = ((each.id, each.trace.get(name, "")) for each in memories)
+    return {memory_id: float(value) for memory_id, value in found if not isinstance(value, str)}
 
 
 def _last(arms: Sequence[Sequence[Memory]], limit: int) -> float:

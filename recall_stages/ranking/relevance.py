@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from recall_stages.memory import Memory
@@ -10,9 +11,9 @@ from recall_stages.memory import Memory
 def relevances(memories: Sequence[Memory], ranked_by: str) -> list[float]:
     """How relevant each memory was before a stage weighed it, between 0 and 1.
 
-    Scores on a larger scale are divided by the best one; a memory without any gets one from its
-    place. A memory that the same stage has weighed before, and none since, is taken as it was
-    then, so that running a stage twice changes nothing.
+    Scores on a larger scale are divided by the best one; a memory without a finite one gets one
+    from its place. A memory that the same stage has weighed before, and none since, is taken as it
+    was then, so that running a stage twice changes nothing.
 
     Args:
         memories: The candidates, best first.
@@ -34,10 +35,22 @@ def relevances(memories: Sequence[Memory], ranked_by: str) -> list[float]:
     ]
 
 
-def was_ranked(memory: Memory, ranked_by: str) -> bool:
-    """Whether its score is the one that a stage gave it, and none has scored it anew since."""
-    return memory.score is not None and memory.trace.get(ranked_by) == memory.score
+def noted(memory: Memory, ranked_by: str, name: str) -> float | None:
+    """The number that a stage left in the trace when it gave a memory its score.
+
+    None where it left none, or where another stage has scored the memory since.
+
+    Examples:
+        >>> fused = Memory(content="Tea.").scored(0.8, fused=0.8, relevance=0.4, time_match="none")
+        >>> [noted(fused, "fused", name) for name in ("relevance", "time_match", "time_trust")]
+        [0.4, None, None]
+    """
+    value = memory.trace.get(name)
+    was_ranked = memory.score is not None and memory.trace.get(ranked_by) == memory.score
+    return value if was_ranked and isinstance(value, float) else None
 
 
 def _before(memory: Memory, ranked_by: str) -> float | None:
-    return float(memory.trace["relevance"]) if was_ranked(memory, ranked_by) else memory.score
+    relevance = noted(memory, ranked_by, "relevance")
+    score = memory.score if relevance is None else relevance
+    return score if score is not None and math.isfinite(score) else None

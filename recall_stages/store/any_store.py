@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from typing import Never
+from typing import Never, TypedDict
 
 from pydantic import Field
 
 from recall_stages.errors import ForeignCollectionError, KeywordSearchError
-from recall_stages.memory import Memory, Scope
+from recall_stages.memory import Memory, Scope, is_reserved
 from recall_stages.model.driving import drive, drive_async
 from recall_stages.reflections import digest
 from recall_stages.settings import Settings
@@ -67,6 +67,15 @@ Asking = Generator[Asked, Sequence[Found], list[list[Memory]]]
 _WORDS_AMONG = 4
 
 
+class AnyStoreOptions(TypedDict, total=False):
+    """What an `AnyStore` may be opened with, apart from its source."""
+
+    fields: Fields | Mapping[str, str]
+    similarity: Callable[[float], float] | None
+    push_down: Callable[[Scope], Mapping[str, object]] | None
+    fetch_limit: int
+
+
 class AnyStore(Settings):
     """A store of your own in the place of a `RecallStore`: searched, never written.
 
@@ -80,6 +89,8 @@ class AnyStore(Settings):
     "nearness" in the trace, and no ``threshold_score`` can be compared with them, unless
     ``similarity`` says what they mean.
 
+    What the store itself raises is raised as it is: you know its errors, and we do not.
+
     Args:
         source: The vector store, index or retriever.
         fields: Where its metadata keeps text, time, type, author and scope; as for a collection
@@ -90,15 +101,15 @@ class AnyStore(Settings):
         push_down: Further arguments for the store's own search, so that it need not be looked
             through for one user: ``lambda scope: {"filter": {"user_id": scope.user_id}}``. The
             scope is checked here all the same. Not for retrievers.
-        fetch_limit: How many memories are looked through at the most where a scope, a filter or a
-            time must hold. A retriever that cannot be told how many is asked as it is.
+        fetch_limit: How many memories are looked through at most if a scope, a filter or a time
+            must hold. A retriever without such a setting is asked as it is.
     """
 
     source: object = Field(repr=False, exclude=True)
     fields: Fields = OWN_FIELDS
-    similarity: Callable[[float], float] | None = Field(None, exclude=True)
-    push_down: Callable[[Scope], Mapping[str, object]] | None = Field(None, exclude=True)
-    fetch_limit: int = Field(1000, ge=1)
+    similarity: Callable[[float], float] | None = Field(default=None, exclude=True)
+    push_down: Callable[[Scope], Mapping[str, object]] | None = Field(default=None, exclude=True)
+    fetch_limit: int = Field(default=1000, ge=1)
 
     def find(self, searches: Sequence[Search]) -> list[list[Memory]]:
         """For each search the memories that answer it, the best first.
@@ -228,10 +239,16 @@ def _fitting(search: Search, fields: Fields) -> Callable[[Memory, Mapping[str, o
 def in_our_names(metadata: Mapping[str, object], fields: Fields) -> dict[str, object]:
     """Metadata with what a memory needs under our names, beside the store's own.
 
+    What looks like a trace of ours is left out: the store's documents are no results of ours.
+
     Examples:
         >>> in_our_names({"owner": "ann", "user_id": 7}, Fields(user_id="owner"))
         {'owner': 'ann', 'user_id': 'ann'}
+        >>> in_our_names({"owner": "ann", "recall_similarity": 0.99}, Fields())
+        {'owner': 'ann'}
     """
     others = {name: key for name, key in fields if name not in ("content", key)}
-    kept = {key: value for key, value in metadata.items() if key not in others}
+    kept = {
+        key: value for key, value in metadata.items() if key not in others and not is_reserved(key)
+    }
     return {**kept, **{name: metadata[key] for name, key in others.items() if key in metadata}}

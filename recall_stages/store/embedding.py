@@ -3,13 +3,15 @@
 A LangChain or a LlamaIndex model is known by its methods, so neither framework is imported here.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_stages.errors import StoreError
+from recall_stages.errors import RecallError, StoreError, StoreUnavailableError
+from recall_stages.store.chroma_errors import is_away
 from recall_stages.store.minilm import MiniLM
 
 _LANGCHAIN = ("embed_documents", "embed_query", "aembed_documents", "aembed_query")
@@ -56,7 +58,8 @@ def as_embedder(model: object | None) -> Embedder:
 
     Returns:
         The same model with its answers checked: an array of the wrong shape, or one with NaN or
-        infinity in it, is a `StoreError`. What came from here before is returned as it is.
+        infinity in it, is a `StoreError`, and so is whatever the model raises, which is its cause.
+        What came from here before is returned as it is.
 
     Raises:
         TypeError: The object is not an embedding model.
@@ -114,18 +117,36 @@ class _Checked:
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         # Paid services refuse an empty list, so they are not asked; the width is then not known.
-        answer = self._embed_documents(list(texts)) if texts else np.empty((0, 0))
+        with self._failing():
+            answer = self._embed_documents(list(texts)) if texts else np.empty((0, 0))
         return self._rows(answer, len(texts))
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        return self._row(self._embed_query(text))
+        with self._failing():
+            answer = self._embed_query(text)
+        return self._row(answer)
 
     async def aembed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        answer = await self._aembed_documents(list(texts)) if texts else np.empty((0, 0))
+        with self._failing():
+            answer = await self._aembed_documents(list(texts)) if texts else np.empty((0, 0))
         return self._rows(answer, len(texts))
 
     async def aembed_query(self, text: str) -> NDArray[np.float32]:
-        return self._row(await self._aembed_query(text))
+        with self._failing():
+            answer = await self._aembed_query(text)
+        return self._row(answer)
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except RecallError:
+            raise
+        except Exception as error:  # a user's model may raise anything
+            kind = StoreUnavailableError if is_away(error) else StoreError
+            raise kind(
+                f"The embedding model {self.model_name!r} failed: {type(error).__name__}: {error}"
+            ) from error
 
     def _row(self, answer: object) -> NDArray[np.float32]:
         vector: NDArray[np.float32] = self._rows([answer], 1)[0]

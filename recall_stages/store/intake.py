@@ -8,18 +8,22 @@ from datetime import datetime
 
 from recall_stages.errors import MemoryFormatError
 from recall_stages.event_times import event_times
-from recall_stages.memory import Memory, MetadataValue
+from recall_stages.memory import Memory, MetadataValue, with_scope
 from recall_stages.progress import progress_bar
 from recall_stages.store.moments import new_id
 from recall_stages.store.rows import (
     CREATED_KEYS,
     EVENT_KEYS,
+    READ_CHARACTERS,
     WRITTEN_AT,
     to_metadata,
     without_strays,
 )
 
 MemoryInput = Memory | Mapping[str, object] | str
+
+# How a document of LangChain's and a node of LlamaIndex's are known, and what stores them.
+_METHODS = {"page_content": "add_documents", "node_id": "add_nodes"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ def make_ready(
             )
         events = memory.events
         if read_events and "events" not in memory.model_fields_set:
-            events = event_times(memory.content, created_at)
+            events = event_times(memory.content[:READ_CHARACTERS], created_at)
             made_now |= EVENT_KEYS if made_now else frozenset()
         found: dict[str, object] = {"created_at": created_at, "id": memory_id, "events": events}
         whole = memory.model_copy(update=found)
@@ -100,20 +104,34 @@ def make_ready(
 
 
 def distinct_ids(ids: Sequence[str]) -> list[str]:
-    """Each id once, in order."""
+    """Each id once, in order.
+
+    Raises:
+        TypeError: When they are no texts, or one text alone.
+    """
     if isinstance(ids, str):
         raise TypeError(f"expected a list of ids; got the text {ids!r}: put it in a list")
-    return list(dict.fromkeys(ids))
+    if not isinstance(ids, Iterable):
+        raise TypeError(f"ids must be a list of texts; got {ids!r} ({type(ids).__name__})")
+    given = list(ids)
+    for each in given:
+        if not isinstance(each, str):
+            raise TypeError(f"ids must be a list of texts; got {each!r} ({type(each).__name__})")
+    return list(dict.fromkeys(given))
 
 
 def _as_memory(given: MemoryInput) -> Memory:
     if not isinstance(given, str | Mapping | Memory):
+        method = next((_METHODS[name] for name in _METHODS if hasattr(given, name)), "")
+        hint = f": store it with retriever.{method}([...])" if method else ""
         raise MemoryFormatError(
-            f"a memory is a Memory, a mapping of its fields or a text; got {type(given).__name__}"
+            "a memory is a Memory, a mapping of its fields or a text; got "
+            f"{type(given).__name__}{hint}"
         )
-    fields = {"content": given} if isinstance(given, str) else dict(given)
     if isinstance(given, Memory):  # what it leaves to the defaults, it does not say
-        fields = {name: value for name, value in fields.items() if name in given.model_fields_set}
+        fields = {name: value for name, value in given if name in given.model_fields_set}
+    else:
+        fields = {"content": given} if isinstance(given, str) else with_scope(given)
     fields |= {"score": None, "trace": {}, "source": None}  # what a search said is not stored
     try:
         return Memory.model_validate(fields)

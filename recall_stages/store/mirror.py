@@ -1,23 +1,18 @@
 """What this process knows of a collection's rows, so that a question need not ask Chroma for it.
 
 Whose a row is and of when (`Roster`), its words and its text (`KeywordIndex`), and its vector, once
-it has been seen (`Vectors`). The collection is the truth, and the mirror follows it. It is built
-from the collection when it is first needed, so a restart loses nothing; for a collection that is
-still empty it is there at once. What the stores of this process write and delete is passed on to
-all mirrors of the collection. What others write is looked for before a search, once a second: by
-the number of rows (which is looked at each time while they are few) and, where other processes may
-write, by asking for what was written since. Rows that others replace in place without
-`RecallStore` carry no mark of it: their new text is seen when the collection is opened anew. A
-private collection in memory has no other writers, and is not asked.
+it has been seen (`Vectors`). The collection is the truth, and `Follower` keeps the mirror in step
+with it. It is built from the collection when it is first needed, so a restart loses nothing; for a
+collection that is still empty it is there at once. A private collection in memory has no other
+writers, and is not asked.
 """
 
 from __future__ import annotations
 
-import logging
 import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -29,8 +24,7 @@ from recall_stages.stage import Search
 from recall_stages.store.index import Index, Similar
 from recall_stages.store.kept_memories import KeptMemories
 from recall_stages.store.keywords import KeywordIndex
-from recall_stages.store.moments import to_milliseconds
-from recall_stages.store.roster import Places, Roster
+from recall_stages.store.roster import Roster
 from recall_stages.store.rows import WRITTEN_AT, Row
 from recall_stages.store.vectors import Vectors, unit
 from recall_stages.timeline import TimeRange
@@ -38,14 +32,6 @@ from recall_stages.timeline import TimeRange
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
-_log = logging.getLogger(__name__)
-
-_POLL = 1.0  # seconds between two looks for what other processes have written
-_COUNTED_AT_ONCE = 5000  # rows; up to here counting them is quick enough to do for each question
-_RESTS = 3  # times as long as a look took: after a large load of others that is some seconds
-_SKEW = 60_000  # milliseconds by which another machine's clock may be late
-_LARGEST_PAGE = 5000  # rows
-_FULL = 300  # rows: what the Cloud returns at the most; after fewer there is nothing more
 _PAGE = 250  # vectors a call: below every limit
 
 # Two stores of one program may have one collection open, and each shall see at once what the
@@ -63,87 +49,101 @@ def mirrors_of(collection: Collection) -> list[Mirror]:
 class Mirror:
     """The rows of one collection; threads may use it side by side.
 
+    Its lock is held while what is known is looked at or changed, never while Chroma is read.
+
     Args:
         index: The collection, and how its rows are written.
         alone: Whether nobody else can write to it while this store is open.
         shared: Whether other processes can.
+
+    Attributes:
+        ready: Whether all rows are known that were there when it was built.
+        doubtful: Whether rows may have been deleted, and it is not known yet which.
+        shows: The id of the collection.
     """
 
     def __init__(self, index: Index, *, alone: bool, shared: bool) -> None:
+        self.index = index
+        self.alone = alone
+        self.shared = shared
         self._collection: Any = index.collection
-        self._index = index
-        self._alone = alone
-        self._shared = shared
-        self._page = min(index.most_results, _LARGEST_PAGE)
         self._lock = threading.Lock()
-        self._roster = Roster()
-        self._words = KeywordIndex()
-        self._memories = KeptMemories()
-        self._vectors = Vectors()
-        self._look_at = 0.0
-        self._seen = _now()
-        self.ready = not self._collection.count()
+        self._readings: dict[int, set[str]] = {}
+        self._empty()
+        self.ready = self._begun = not self._collection.count()
+        self.doubtful = False
         self.shows = self._collection.id
         with _opening:
             _open.add(self)
 
-    # -- in step with the collection --------------------------------------------------------------
+    def _empty(self) -> None:
+        self._roster = Roster()
+        self._words = KeywordIndex()
+        self._memories = KeptMemories()
+        self._vectors = Vectors()
 
-    def refresh(self, *, build: bool) -> None:
-        """Learn what others have written; where there is no mirror yet, build it if that is asked.
+    # -- what `Follower` learns of the collection -------------------------------------------------
 
-        Reading 100,000 rows takes ten to twenty seconds.
-        """
+    def begin(self) -> None:
+        """Begin anew, with nothing known; what this process writes is taken over from now on."""
         with self._lock:
-            if not self.ready and build:
-                started, clock = _now(), time.monotonic()
-                _log.info("reading %d rows for the first search", self._collection.count())
-                for page in self._pages(["documents", "metadatas"]):
-                    self._take(page)
-                self._seen, self.ready = started, True
-                _log.info("read %d rows in %.1f s", len(self), time.monotonic() - clock)
-            elif self.ready and not self._alone:
-                self._catch_up()
+            self._empty()
+            self._begun = True
 
-    def _catch_up(self) -> None:
-        started = time.monotonic()
-        due = started >= self._look_at
-        if due and self._shared:
-            now, since = _now(), self._seen - _SKEW
-            for page in self._pages(["metadatas"], {WRITTEN_AT: {"$gte": since}}):
-                rows = zip(page["ids"], page["metadatas"], strict=True)
-                self._fetch([x for x, row in rows if row[WRITTEN_AT] != self._roster.written(x)])
-            self._seen = now
-        if (due or len(self) <= _COUNTED_AT_ONCE) and self._collection.count() != len(self):
-            there = {row_id for page in self._pages([]) for row_id in page["ids"]}
-            for row_id in self._roster.ids - there:
-                self._forget(row_id)
-            self._fetch(sorted(there - self._roster.ids))
-        if due:
-            took = time.monotonic() - started
-            self._look_at = time.monotonic() + max(_POLL, _RESTS * took)
+    @contextmanager
+    def reading(self) -> Iterator[AbstractSet[str]]:
+        """While rows are read from the collection: the ids of those that change here meanwhile.
 
-    def _fetch(self, ids: Sequence[str]) -> None:
-        for start in range(0, len(ids), _PAGE):
-            part = ids[start : start + _PAGE]
-            self._take(self._collection.get(ids=part, include=["documents", "metadatas"]))
+        What was read of these may be old.
+        """
+        changed: set[str] = set()
+        with self._lock:
+            self._readings[id(changed)] = changed
+        try:
+            yield changed
+        finally:
+            with self._lock:
+                del self._readings[id(changed)]
 
-    def _pages(self, include: list[str], where: object = None) -> Iterator[Mapping[str, Any]]:
-        offset = 0
-        while True:
-            page = self._collection.get(
-                where=where, include=include, limit=self._page, offset=offset
-            )
-            yield page
-            offset += len(page["ids"])
-            if len(page["ids"]) < _FULL:  # a collection handed in may be of the Cloud as well
-                return
-
-    def _take(self, page: Mapping[str, Any]) -> None:
+    def take(self, page: Mapping[str, Any], changed: AbstractSet[str]) -> None:
+        """Take over rows that were read, but for those that changed here meanwhile."""
         rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
-        for row_id, document, metadata in rows:
-            written = (metadata or {}).get(WRITTEN_AT)
-            self._put(row_id, document, metadata, written if isinstance(written, int) else 0)
+        with self._lock:
+            for row_id, document, metadata in rows:
+                if row_id not in changed:
+                    written = (metadata or {}).get(WRITTEN_AT)
+                    written = written if isinstance(written, int) else 0
+                    self._note(row_id, changed)
+                    self._put(row_id, document, metadata, written)
+
+    def forget(self, ids: Iterable[str], changed: AbstractSet[str]) -> None:
+        """Forget rows that are gone, but for those that changed here meanwhile."""
+        with self._lock:
+            for row_id in ids:
+                if row_id not in changed:
+                    self._note(row_id, changed)
+                    self._forget(row_id)
+
+    def ids(self) -> list[str]:
+        """The ids of all rows, in the order in which they were stored, as far as it is known."""
+        with self._lock:
+            return self._roster.ids()
+
+    def arrange(self, ids: Iterable[str]) -> None:
+        """Learn the order in which rows were stored."""
+        with self._lock:
+            self._roster.arrange(ids)
+
+    def written_otherwise(self, written: Mapping[str, int]) -> list[str]:
+        """The ids of rows that were written at another time than is known here."""
+        with self._lock:
+            return [x for x, time in written.items() if self._roster.written(x) != time]
+
+    def _note(self, row_id: str, mine: AbstractSet[str] | None = None) -> None:
+        """A row changes: for all who read just now, except the one who has read the change."""
+        for changed in self._readings.values():
+            if changed is not mine:
+                changed.add(row_id)
 
     def _put(
         self,
@@ -152,9 +152,12 @@ class Mirror:
         metadata: Mapping[str, MetadataValue] | None,
         written: int,
     ) -> int:
-        self._forget(row_id)
-        memory = self._index.memory((row_id, document, metadata))
+        memory = self.index.memory((row_id, document, metadata))
+        if row_id in self._roster:
+            self._words.drop(row_id)
         place = self._roster.put(row_id, memory, written)
+        self._vectors.forget(place)
+        self._memories.forget(place)
         if memory is not None:
             self._memories.keep(place, memory)
             self._words.put(place, memory)
@@ -170,7 +173,8 @@ class Mirror:
     # -- what it knows ----------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        return len(self._roster)
+        with self._lock:  # not amid a page of rows that is being taken over
+            return len(self._roster)
 
     def survey(self, scope: Scope, within: Sequence[TimeRange]) -> tuple[int, int]:
         """How many rows are in a scope and may be of a time, and how many vectors it would take.
@@ -184,7 +188,7 @@ class Mirror:
         """
         with self._lock:
             if not within and not scope.fields():
-                return len(self), len(self) - len(self._vectors)
+                return len(self._roster), len(self._roster) - len(self._vectors)
             places = self._roster.matching(scope, within)
             return len(places), int(np.count_nonzero(self._vectors.missing(places)))
 
@@ -192,13 +196,47 @@ class Mirror:
         self, vector: NDArray[np.float32], most: int, scope: Scope, within: Sequence[TimeRange]
     ) -> list[Similar]:
         """The rows most similar to a vector in a scope and a time, each of them compared."""
-        with self._lock:
-            places = self._roster.matching(scope, within)
-            cosines = self._cosines(places, unit(vector))
-            best = np.argpartition(-cosines, most - 1)[:most] if most < len(places) else slice(None)
-            ids = self._roster.ids_at(places[best])
+        asked = unit(vector)
+        read: dict[str, float] = {}
+        while True:
+            with self._lock:
+                places = self._roster.matching(scope, within)
+                missing = self._vectors.missing(places)
+                wanted = self._roster.ids_at(places[missing])
+                unread = [row_id for row_id in wanted if row_id not in read]
+                if not unread:
+                    cosines = np.empty(len(places), dtype=np.float32)
+                    cosines[~missing] = self._vectors.cosines(places[~missing], asked)
+                    cosines[missing] = [read[row_id] for row_id in wanted]
+                    few = most < len(places)
+                    best = np.argpartition(-cosines, most - 1)[:most] if few else slice(None)
+                    ids = self._roster.ids_at(places[best])
+                    break
+            read |= self._read_cosines(unread, asked)
         found = zip(ids, cosines[best].tolist(), strict=True)
         return sorted((each for each in found if each[1] >= -1), key=lambda x: (-x[1], x[0]))
+
+    def _read_cosines(self, ids: Sequence[str], asked: NDArray[np.float32]) -> dict[str, float]:
+        """How similar rows are to a vector of length 1; -2 where one has gone meanwhile."""
+        cosines = dict.fromkeys(ids, -2.0)
+        with self.reading() as changed:
+            for start in range(0, len(ids), _PAGE):
+                part = list(ids[start : start + _PAGE])
+                page = self._collection.get(ids=part, include=["embeddings"])
+                if page["ids"]:
+                    vectors = unit(np.asarray(page["embeddings"], dtype=np.float32))
+                    cosines |= zip(page["ids"], (vectors @ asked).tolist(), strict=True)
+                    self._keep(page["ids"], vectors, changed)
+        return cosines
+
+    def _keep(
+        self, ids: Sequence[str], vectors: NDArray[np.float32], changed: AbstractSet[str]
+    ) -> None:
+        """Keep vectors that were read, but for those of rows that changed here meanwhile."""
+        with self._lock:
+            places = self._roster.places(ids)
+            current = (places >= 0) & [each not in changed for each in ids]
+            self._vectors.keep(places[current], vectors[current])
 
     def fitting(
         self, found: Sequence[Similar], scope: Scope, within: Sequence[TimeRange]
@@ -210,7 +248,9 @@ class Mirror:
         return [each for each, fit in zip(found, fits.tolist(), strict=True) if fit]
 
     def read(self, ids: Sequence[str]) -> tuple[dict[str, Memory], list[str]]:
-        """Memories by id; and the ids of those rows that are not kept here."""
+        """Memories by id; and the ids of those rows that are not kept here, or may be gone."""
+        if self.doubtful:
+            return {}, list(ids)
         with self._lock:
             places = self._roster.places(ids).tolist()
             kept = {
@@ -229,37 +269,21 @@ class Mirror:
         scored = zip(ids, (score for _, score in hits), strict=True)
         return sorted(scored, key=lambda hit: (-hit[1], hit[0]))
 
-    def _cosines(self, places: Places, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-        """How similar rows are to a vector of length 1; -2 where one has gone meanwhile."""
-        cosines = np.full(len(places), -2, dtype=np.float32)
-        missing = self._vectors.missing(places)
-        wanted = self._roster.ids_at(places[missing])
-        for start in range(0, len(wanted), _PAGE):
-            page = self._collection.get(ids=wanted[start : start + _PAGE], include=["embeddings"])
-            if page["ids"]:
-                there = self._roster.places(page["ids"])
-                vectors = unit(np.asarray(page["embeddings"], dtype=np.float32))
-                self._vectors.keep(there, vectors)
-                cosines[np.searchsorted(places, there)] = vectors @ vector
-        cosines[~missing] = self._vectors.cosines(places[~missing], vector)
-        return cosines
-
     # -- what its own process writes --------------------------------------------------------------
 
     def put(self, rows: Sequence[Row], written: int, vectors: NDArray[np.float32]) -> None:
         """Take over rows that were just written, with the epoch milliseconds of the writing."""
         with self._lock:
-            if self.ready:
+            if self._begun:
+                for row_id, _, _ in rows:
+                    self._note(row_id)
                 places = [self._put(*row, written) for row in rows]
                 self._vectors.keep(np.array(places, dtype=np.intp), vectors)
 
     def drop(self, ids: Iterable[str]) -> None:
         """Forget rows that were just deleted."""
         with self._lock:
-            if self.ready:
+            if self._begun:
                 for row_id in ids:
+                    self._note(row_id)
                     self._forget(row_id)
-
-
-def _now() -> int:
-    return to_milliseconds(datetime.now(UTC))

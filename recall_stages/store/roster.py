@@ -42,10 +42,14 @@ class Roster:
     def __contains__(self, row_id: str) -> bool:
         return row_id in self._places
 
-    @property
-    def ids(self) -> set[str]:
-        """The ids of all rows."""
-        return set(self._places)
+    def ids(self) -> list[str]:
+        """The ids of all rows, in the order in which they came; one put anew keeps its place."""
+        return list(self._places)
+
+    def arrange(self, row_ids: Iterable[str]) -> None:
+        """Put rows in another order; those that are not named come last, in the order they have."""
+        places = {each: self._places[each] for each in row_ids if each in self._places}
+        self._places = places | self._places
 
     def put(self, row_id: str, memory: Memory | None, written: int) -> int:
         """Take a row in, or anew; returns its place. One without a memory matches nothing.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from recall_stages.memory import Memory
 from recall_stages.stage import Search
+from recall_stages.store.follower import Follower
 from recall_stages.store.graph import Graph
 from recall_stages.store.index import Index
 from recall_stages.store.mirror import Mirror
@@ -50,6 +51,7 @@ class Searcher:
     def __init__(self, index: Index, mirror: Mirror) -> None:
         self._index = index
         self._mirror = mirror
+        self._follower = Follower(mirror)
         self._beside = ThreadPoolExecutor(thread_name_prefix="recall-search")
 
     def answers(
@@ -63,7 +65,7 @@ class Searcher:
         """
         if searches:
             words = any(search.method == "keyword" for search in searches)
-            self._mirror.refresh(build=words)
+            self._follower.refresh(build=words)
         readers = self._readers(searches)
         graphs = {text: Graph(self._index, x, self._beside) for text, x in vectors.items()}
         plans = self._plans(searches, readers, graphs)

@@ -26,6 +26,7 @@ _CONTENT = ("$contains", "$not_contains")
 _OPERATORS = ("$eq", "$ne", *_ORDERING, *_MEMBERSHIP, *_CONTENT)
 DOCUMENT = "#document"  # Chroma's key for the text of a row
 _LARGEST_INTEGER = 2**63 - 1
+_DEEPEST = 30  # filters within filters; servers read JSON that is nested 128 deep, two to a filter
 
 
 def all_of(conditions: Sequence[Where | None]) -> Where | None:
@@ -82,16 +83,21 @@ class _Reader:
     unit: TimeUnit
     timezone: tzinfo | None
 
-    def read(self, given: object) -> Where | None:
+    def read(self, given: object, depth: int = 1) -> Where | None:
+        if depth > _DEEPEST:
+            raise FilterError(
+                f"a filter may be nested {_DEEPEST} deep; this one is deeper. Put all conditions "
+                "of an $and, or an $or, into one list"
+            )
         if not isinstance(given, Mapping):
             raise FilterError(f"filter must be a mapping of keys to conditions; got {given!r}")
-        return all_of([self._condition(str(key), wanted) for key, wanted in given.items()])
+        return all_of([self._condition(str(key), wanted, depth) for key, wanted in given.items()])
 
-    def _condition(self, key: str, wanted: object) -> Where | None:
+    def _condition(self, key: str, wanted: object, depth: int) -> Where | None:
         if key in ("$and", "$or"):
             if not isinstance(wanted, Sequence) or isinstance(wanted, str) or not wanted:
                 raise FilterError(f"{key} takes a list of at least one filter; got {wanted!r}")
-            return _joined(key, [self.read(arm) for arm in wanted])
+            return _joined(key, [self.read(arm, depth + 1) for arm in wanted])
         if key.startswith("$"):
             raise FilterError(f"{key} is not understood; combine filters with $and and $or")
         if not isinstance(wanted, Mapping):

@@ -205,4 +205,6 @@ def _is_plain(value: object) -> bool:
         return all(_is_plain(each) for each in value)
     if isinstance(value, Mapping):
         return all(type(k) is str and _is_plain(v) for k, v in value.items())
+    if isinstance(value, str):  # a kind of text of its own is one for JSON too, as a trace is
+        return True
     return type(value) in _PLAIN and not (type(value) is float and not math.isfinite(value))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from datetime import datetime, tzinfo
-from zoneinfo import ZoneInfo
+from difflib import get_close_matches
+from zoneinfo import ZoneInfo, available_timezones
 
 from tzlocal import get_localzone
 
@@ -79,7 +80,9 @@ def resolve_timezone(timezone: tzinfo | str | None) -> tzinfo:
     try:
         return ZoneInfo(timezone)
     except (ValueError, OSError, LookupError) as error:
-        msg = f"timezone must be an IANA name such as 'Europe/Berlin'; got {timezone!r}"
+        close = get_close_matches(timezone, available_timezones(), n=1)
+        hint = f". Did you mean {close[0]!r}?" if close else ""
+        msg = f"timezone must be an IANA name such as 'Europe/Berlin'; got {timezone!r}{hint}"
         raise ValueError(msg) from error
 
 

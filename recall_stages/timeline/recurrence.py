@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
+from recall_stages.timeline.names import MONTHS, WEEKDAYS
+
 _LIMITS = {"weekdays": (0, 6), "months": (1, 12), "days": (1, 31), "hours": (0, 23)}
 
 
@@ -68,21 +70,14 @@ class Recurrence:
             >>> Recurrence(weekdays=frozenset({0, 2}), months=frozenset({3})).describe()
             'every Monday, Wednesday in March'
         """
-        words = "every " + (_listed(self.weekdays, _WEEKDAYS, 0) or "day")
+        words = "every " + (_listed(self.weekdays, WEEKDAYS, 0) or "day")
         if self.days:
             words += " on day " + _listed(self.days)
         if self.months:
-            words += " in " + _listed(self.months, _MONTHS, 1)
+            words += " in " + _listed(self.months, MONTHS, 1)
         if self.hours:
             words += " at hours " + _listed(self.hours)
         return words
-
-
-_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
 
 
 def _free_or_in(allowed: frozenset[int], value: int) -> bool:

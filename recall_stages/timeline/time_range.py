@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Literal
 
+from recall_stages.timeline.names import weekday_name
 from recall_stages.timeline.recurrence import Recurrence
 
 Grain = Literal[
@@ -89,7 +90,7 @@ class TimeRange:
 
     @property
     def time_zone(self) -> tzinfo | None:
-        """The time zone the range is told in; None when both ends are open."""
+        """The time zone of the range; None when both ends are open."""
         told = self.start or self.end
         return told.tzinfo if told else None
 
@@ -111,7 +112,7 @@ class TimeRange:
         return _low(self) < _high(other) and _low(other) < _high(self)
 
     def intersect(self, other: TimeRange) -> TimeRange | None:
-        """What the two ranges share, told as this one; None when they share nothing."""
+        """What the two ranges share, in the zone of this one; None when they share nothing."""
         if not self.overlaps(other):
             return None
         start = self.start if _low(self) >= _low(other) else other.start
@@ -170,7 +171,7 @@ class TimeRange:
         # The last day that belongs to the range reads better than the first that does not.
         last = (end - timedelta(microseconds=1)).date()
         if last <= start.date():
-            return f"{start:%Y-%m-%d} ({start:%A})"
+            return f"{start:%Y-%m-%d} ({weekday_name(start)})"
         return f"{start:%Y-%m-%d} to {last.isoformat()}"
 
     def _told(self, moment: datetime) -> str:

@@ -28,8 +28,10 @@ def folder(tmp_path: Path) -> Path:
     }  # fmt: skip
     home = tmp_path / "pets"
     home.mkdir()
-    (home / "memories.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (home / "queries.jsonl").write_text(json.dumps(asked) + "\n")
+    (home / "memories.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+    )
+    (home / "queries.jsonl").write_text(json.dumps(asked) + "\n", encoding="utf-8")
     return home
 
 
@@ -38,7 +40,7 @@ def test_it_prints_and_writes_a_figure_for_every_part(folder, tmp_path, capsys) 
     ablation.main(["--data", str(folder), "--face", "llamaindex", "--json", str(out)])
 
     printed = capsys.readouterr().out
-    assert json.loads(out.read_text())["pets"].keys() == ablation.PARTS.keys()
+    assert json.loads(out.read_text(encoding="utf-8"))["pets"].keys() == ablation.PARTS.keys()
     assert all(part in printed for part in ablation.PARTS)
 
 

@@ -85,7 +85,7 @@ def expressions(tmp_path):
 
 
 def _write(file, rows):
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 # -- metrics --------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def test_both_faces_find_the_same_and_write_what_was_promised(folder, tmp_path, 
     for face in ("langchain", "llamaindex"):
         out = tmp_path / f"{face}.json"
         retrieval.main(["--data", str(folder), "--face", face, "--json", str(out)])
-        results.append(json.loads(out.read_text()))
+        results.append(json.loads(out.read_text(encoding="utf-8")))
     printed = capsys.readouterr().out
     assert "house-timed: langchain, time parser" in printed
     assert "upper bound" in printed
@@ -188,7 +188,9 @@ def test_both_faces_find_the_same_and_write_what_was_promised(folder, tmp_path, 
 def test_several_folders_write_a_list(folder, tmp_path):
     out = tmp_path / "out.json"
     retrieval.main(["--data", str(folder), "--data", str(folder), "--json", str(out)])
-    assert [result["set"] for result in json.loads(out.read_text())] == ["house-timed"] * 2
+    assert [result["set"] for result in json.loads(out.read_text(encoding="utf-8"))] == [
+        "house-timed"
+    ] * 2
 
 
 @pytest.mark.parametrize(
@@ -219,7 +221,7 @@ def test_data_that_is_not_there_is_named(main, tmp_path, capsys):
 
 
 def test_a_bad_line_is_named(folder):
-    with (folder / "memories.jsonl").open("a") as file:
+    with (folder / "memories.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"corpus": "house"}\n')
     with pytest.raises(DataError, match=r"memories\.jsonl line 6: KeyError: 'id'"):
         read_retrieval_set(folder)
@@ -231,7 +233,7 @@ def test_a_bad_line_is_named(folder):
 def test_time_expressions_are_counted_by_set(expressions, tmp_path):
     out = tmp_path / "out.json"
     time_expressions.main(["--data", str(expressions), "--json", str(out)])
-    result = json.loads(out.read_text())
+    result = json.loads(out.read_text(encoding="utf-8"))
     assert result.keys() == {"by_set", "ms_median"}
     assert result["by_set"] == {
         # The right date, a week ago by its calendar week, an alternative; the last is wrong.

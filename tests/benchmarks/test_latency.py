@@ -15,7 +15,7 @@ def test_latency_compares_the_systems(tmp_path):
     latency.main(
         ["--rows", "60,300", "--queries", "3", "--json", str(out), "--picture", str(picture)]
     )
-    measured = json.loads(out.read_text())["by_rows"]["300"]
+    measured = json.loads(out.read_text(encoding="utf-8"))["by_rows"]["300"]
     assert measured["first_question_ms"] > 0
     cases = measured["cases"]
     ranges = {"range_1_percent", "range_10_percent", "range_50_percent"}
@@ -28,7 +28,7 @@ def test_latency_compares_the_systems(tmp_path):
         assert all(figures[each].keys() == systems | ours for each in timed)
         assert figures["ratio_to_raw"]["raw"] == 1
         assert figures["found_of_exact"] == {"raw": 1, "recall_store": 1}
-    drawn = ET.fromstring(picture.read_text())
+    drawn = ET.fromstring(picture.read_text(encoding="utf-8"))
     lines = [each for each in drawn.iter() if each.tag.endswith("polyline")]
     assert len(lines) == 6
     assert all(len(line.attrib["points"].split()) == 2 for line in lines)

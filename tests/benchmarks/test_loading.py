@@ -15,11 +15,11 @@ def test_it_says_what_share_the_reading_of_event_times_has(tmp_path, capsys):
         {"content": "We met Anna two weeks ago.", "created_at": "2024-03-20T18:30:00"},
         {"content": "Ben drinks tea.", "created_at": "2024-03-20T18:31:00", "author": "Ben"},
     ]
-    memories.write_text("\n".join(map(json.dumps, lines)))
+    memories.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
 
     loading.main(["--memories", str(memories), "--rows", "5", "--rounds", "1", "--json", str(out)])
 
-    result = json.loads(out.read_text())
+    result = json.loads(out.read_text(encoding="utf-8"))
     assert (result["rows"], result["with_events"]) == (5, 3)
     assert result["rate"] > 0
     assert result["rss_mb"] > 50
@@ -35,7 +35,7 @@ def test_it_says_what_share_the_reading_of_event_times_has(tmp_path, capsys):
 @pytest.mark.parametrize("wrong", [["--rows", "0"], ["--rounds", "0"], ["--memories", "nowhere"]])
 def test_it_refuses_what_it_cannot_do(wrong, tmp_path):
     memories = tmp_path / "memories.jsonl"
-    memories.write_text("{}")
+    memories.write_text("{}", encoding="utf-8")
     with pytest.raises(SystemExit) as stopped:
         loading.main(["--memories", str(memories), *wrong])
     assert stopped.value.code == 2

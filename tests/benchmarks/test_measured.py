@@ -37,7 +37,7 @@ def results(tmp_path: Path) -> Path:
     folder = tmp_path / "results"
     folder.mkdir()
     for name, result in {"retrieval": retrieval, "gate": gate}.items():
-        (folder / f"{name}.json").write_text(json.dumps(result))
+        (folder / f"{name}.json").write_text(json.dumps(result), encoding="utf-8")
     return folder
 
 
@@ -51,7 +51,7 @@ def test_the_page_says_what_was_found_and_where_we_lose(results: Path) -> None:
     printed = page(figures(results))
 
     assert "| BEAM 100K, message level (7) | 0.500 / 0.750 | 0.250 / 0.750 |" in printed
-    assert "- BEAM 100K, message level, hard: recall@5 0.500 to 0.625" in printed
+    assert "- BEAM 100K, message level, hard: recall@5 ours 0.500, best 0.625" in printed
     assert "easy" not in printed
     assert "| retrieval, gate | Python 3" in printed
     assert "| `SearchGate` | 1.000 | 0.500 | 0.000 |" in printed
@@ -59,15 +59,17 @@ def test_the_page_says_what_was_found_and_where_we_lose(results: Path) -> None:
 
 def test_no_text_is_kept(results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = tmp_path / "figures.json"
-    kept.write_text(json.dumps({"gate": "older", "stock": {"sets": {}, "versions": {}}}))
+    kept.write_text(
+        json.dumps({"gate": "older", "stock": {"sets": {}, "versions": {}}}), encoding="utf-8"
+    )
     monkeypatch.setattr(measured, "KEPT", kept)
 
     measured.main(["--results", str(results)])
 
-    written = json.loads(kept.read_text())
+    written = json.loads(kept.read_text(encoding="utf-8"))
     assert written.keys() == {"gate", "stock", "retrieval"}
     assert written["gate"]["n"] == 2
-    assert SECRET not in kept.read_text()
+    assert SECRET not in kept.read_text(encoding="utf-8")
 
 
 def test_a_folder_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -91,18 +93,19 @@ def test_the_stock_pieces_see_what_a_question_may_see(
             json.dumps({"corpus": "c", "id": i, "text": t, "speaker": "Ada", "created_at": at})
             + "\n"
             for i, t, at in told
-        )
+        ),
+        encoding="utf-8",
     )
     asked = {
         "corpus": "c", "id": "q", "text": "Who repaired the tap?", "now": "2024-03-13T12:00:00",
         "category": "plain", "relevant": ["m1"], "time": None, "off_text": None,
     }  # fmt: skip
-    (folder / "queries.jsonl").write_text(json.dumps(asked) + "\n")
+    (folder / "queries.jsonl").write_text(json.dumps(asked) + "\n", encoding="utf-8")
     out = tmp_path / "out.json"
 
     stock.main(["--data", str(folder), "--json", str(out)])
 
-    [systems] = json.loads(out.read_text()).values()
+    [systems] = json.loads(out.read_text(encoding="utf-8")).values()
     assert len(systems) == 4
     for name, found in systems.items():
         assert found["recall@5"] == 1, name
@@ -116,8 +119,8 @@ def test_an_extra_brings_what_it_names() -> None:
         extra: {each.name for each in footprint.required(extra)} for extra in ("", "langchain")
     }
 
-    assert "chromadb" in names[""]
-    assert "langchain-core" not in names[""]
-    assert "langchain-core" in names["langchain"]
-    assert footprint.megabytes(footprint.required("")) > 100
+    assert "tantivy" in names[""]
+    assert not {"chromadb", "langchain-core"} & names[""]
+    assert {"chromadb", "langchain-core"} <= names["langchain"]
+    assert footprint.megabytes(footprint.required("")) > 50
     assert footprint.milliseconds("sum(range(10**6))", 1) > 0

@@ -14,7 +14,7 @@ def test_it_counts_what_both_sides_ask(tmp_path, capsys):
 
     model_cost.main(["--latency-ms", "0", "--candidates", "5", "--json", str(out)])
 
-    costs = json.loads(out.read_text())
+    costs = json.loads(out.read_text(encoding="utf-8"))
     assert list(costs) == ["no model", "rank", "rank and rewrite", "single"]
     calls = {step: {who: cost["calls"] for who, cost in by.items()} for step, by in costs.items()}
     assert calls["no model"] == {"ours": 0, "stock LangChain": 0}

@@ -93,7 +93,9 @@ def test_the_second_question_finds_the_collection_kept(
 
 def test_a_changed_file_is_loaded_again(memories: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ask(memories, "the dentist")
-    memories.write_text(json.dumps(LINES[1]) + '\n{"content": "A new dentist."}\n')
+    memories.write_text(
+        json.dumps(LINES[1]) + '\n{"content": "A new dentist."}\n', encoding="utf-8"
+    )
     capsys.readouterr()
 
     ask(memories, "the dentist")
@@ -147,17 +149,16 @@ def test_bad_lines_are_named_and_do_not_stop_the_rest(
     second = capsys.readouterr()
 
     assert "The dentist filled a tooth." in first.out
-    for number, why in {
-        1: "JSON",
-        2: "content",
-        3: "content",
-        4: "created_at",
-        5: "a",
-        6: "object",
-    }.items():
-        [said] = [s for s in first.err.splitlines() if f"line {number} is left out" in s]
+    assert "memories.jsonl: without 6 lines that cannot be read" in first.err
+    for number, why in {1: "is no JSON", 2: "expected a content", 3: "content must hold"}.items():
+        [said] = [s for s in first.err.splitlines() if s.startswith(f"line {number}: ")]
         assert why in said
-    assert "line 7" not in first.err
+    assert "and 3 more" in first.err
+    main("recall", ["load", "--memories", str(memories), "--timezone", "UTC", "--json"])
+    left_out = json.loads(capsys.readouterr().out)["left_out"]
+    assert [*left_out] == ["1", "2", "3", "4", "5", "6"]
+    for number, why in {"4": "created_at", "5": "metadata 'a'", "6": "object"}.items():
+        assert why in left_out[number]
     assert second.err == first.err
 
 
@@ -169,7 +170,7 @@ def test_what_cannot_be_used_is_said_in_one_line(
     assert ask(memories, "") == 2
     assert "query must say what to look for" in capsys.readouterr().err
     assert ask(memories, "-k", "0", "the dentist") == 2
-    assert "greater than or equal to 1" in capsys.readouterr().err
+    assert "k must be at least 1; got 0" in capsys.readouterr().err
 
 
 def test_a_collection_held_by_another_process(

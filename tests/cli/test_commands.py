@@ -12,13 +12,16 @@ from cli.kit import FIXED, LINES, run
 
 from recall_stages.cli import main, recall
 from recall_stages.store import RecallStore
+from recall_stages.store.minilm import MiniLM
 
 ROOT = Path(__file__).parent.parent.parent
-COMMANDS = ("ask", "explain", "load", "stats", "time", "gate", "eval")
+COMMANDS = ("ask", "explain", "load", "stats", "repair", "time", "gate", "eval")
 
 
 def test_the_command_is_installed() -> None:
-    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "scripts"
+    ]
 
     assert EntryPoint("recall", scripts["recall"], "console_scripts").load() is recall
 
@@ -44,7 +47,7 @@ def test_the_help_of_each_has_an_example(command: str, capsys: pytest.CaptureFix
     assert "--verbose" in shown
 
 
-@pytest.mark.parametrize("words", [[], ["remember"], ["ask"], ["gate"], ["ask", "x"]])
+@pytest.mark.parametrize("words", [["remember"], ["ask"], ["gate"], ["ask", "x"]])
 def test_what_is_not_understood_is_said_with_2(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -59,11 +62,14 @@ def test_load_says_what_became_of_the_lines(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "notes.jsonl"
-    path.write_text('{"content": "Tea at four."}\nno json\n')
+    path.write_text('{"content": "Tea at four."}\nno json\n', encoding="utf-8")
 
     code, out, err = run(capsys, "load", "--memories", path)
     assert (code, out) == (0, "1 memories loaded in notes.jsonl.recall\n")
-    assert "notes.jsonl line 2 is left out" in err
+    assert err == (
+        "notes.jsonl: without 1 line that cannot be read\n"
+        "line 2: is no JSON: Expecting value at column 1\n"
+    )
 
     code, out, _ = run(capsys, "load", "--memories", path, "--json")
     told = json.loads(out)
@@ -171,8 +177,7 @@ def test_a_collection_of_somebody_else_is_asked_and_left_as_it_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     client = chromadb.PersistentClient(str(tmp_path))
-    with RecallStore() as store:
-        vectors = store._embedding.embed_documents(["Ann sees the dentist."])
+    vectors = MiniLM().embed_documents(["Ann sees the dentist."])
     client.create_collection("notes", embedding_function=None).add(
         ids=["1"],
         embeddings=vectors,
@@ -192,6 +197,17 @@ def test_a_collection_of_somebody_else_is_asked_and_left_as_it_is(
 
     code, _, err = run(capsys, "stats", "--chroma", tmp_path)
     assert (code, "there is no collection 'memories'" in err, "notes" in err) == (2, True, True)
+
+
+def test_repair_says_what_it_did(memories: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "load", "--memories", memories)
+    path = memories.with_name(memories.name + ".recall")
+
+    assert run(capsys, "repair", path)[:2] == (0, "memories: 3 memories, nothing to repair\n")
+    code, out, _ = run(capsys, "repair", path, "--json")
+    assert (code, json.loads(out)[0]["fault"]) == (0, None)
+    code, _, err = run(capsys, "repair", path / "nowhere")
+    assert (code, "there is no folder" in err) == (2, True)
 
 
 def test_a_folder_without_a_database_stays_without(

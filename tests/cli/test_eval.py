@@ -22,7 +22,7 @@ def queries(tmp_path: Path) -> Path:
         {"question": "Where did the dentist move?", "relevant": ["moved", "lost"]},
         {"question": "Who is the president?", "relevant": []},
     ]
-    path.write_text("\n".join(json.dumps(row) for row in rows))
+    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
     return path
 
 
@@ -38,9 +38,11 @@ def test_eval_shows_what_each_step_adds_and_which_times_were_read(
         "by meaning", "by words", "both, fused", "+ time searched", "+ time, type, author weighed",
     ]  # fmt: skip
     assert rows[-1].split("│")[2].strip() == "0.750"
-    assert "3 questions, of which no memory answers 1; " in out
+    assert "3 questions, 1 that no memory answers; " in out
     assert '"last Tuesday" is understood as 2024-03-05 (Tuesday)' in out
+    assert "Memories missed, as not among the first 10: 1 of 3" in out
     assert "Where did the dentist move?  lost" in out
+    assert "Why: recall explain --id ID" in out
     assert "relevant ids that are not in the collection, 1 in all: lost" in err
 
 

@@ -1,47 +1,70 @@
 """Questions of a user's own: read from a file, asked, and counted."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import WordsEmbedding
-from pydantic import ValidationError
 
-from recall_stages.errors import QuestionFileError
-from recall_stages.evaluation.evaluate import evaluate_ids
+from recall_stages.errors import QuestionFileError, SettingsError
+from recall_stages.evaluation.evaluate import evaluate_with
 from recall_stages.evaluation.questions import Question, read_questions
 from recall_stages.evaluation.steps import STEPS, evaluate_steps
-from recall_stages.retriever import CallOptions
+from recall_stages.memory import Memory
 from recall_stages.store import RecallStore
 
 
-def test_a_question_is_asked_with_what_it_brings() -> None:
-    asked: list[tuple[str, CallOptions]] = []
+def memory(name: str) -> Memory:
+    return Memory(id=name, content=f"The content of {name}.")
 
-    def ask(text: str, options: CallOptions) -> Sequence[str]:
-        asked.append((text, options))
-        return ["m2", "m1"]
+
+def test_each_question_is_answered_and_counted() -> None:
+    seen: list[Question] = []
+
+    def find(question: Question) -> list[Memory]:
+        seen.append(question)
+        return [memory("m2"), memory("m2"), memory("m1")]
 
     questions = [
         Question(question="Which dentist?", relevant=["m1", "m9"], scope={"user_id": "ann"}),
         Question(question="And when?", relevant=[], timestamp="2024-03-08", timezone="UTC"),
     ]
-    evaluation = evaluate_ids(ask, questions)
+    evaluation = evaluate_with(find, questions)
 
-    assert [text for text, _ in asked] == ["Which dentist?", "And when?"]
-    assert asked[0][1]["scope"].fields() == {"user_id": "ann"}
-    assert asked[0][1]["k"] == 10
-    assert asked[1][1]["timestamp"] == "2024-03-08"
-    assert [each.missed for each in evaluation.answers] == [{"m9"}, set()]
-    assert evaluation.answers[1].figures is None
+    assert seen == questions
+    first, second = evaluation.answers
+    assert first.found == ("m2", "m1")  # each once
+    assert first.places == {"m1": 2, "m9": None}
+    assert first.missed == {"m9"}
+    assert "content of m2" in str(first.explain())
+    assert second.figures is None
     assert evaluation.figures["recall@5"] == 0.5
     assert "2 questions: recall@5 0.500" in str(evaluation)
 
 
-def test_no_question_is_an_error() -> None:
-    with pytest.raises(ValueError, match="at least one Question"):
-        evaluate_ids(lambda text, options: [], [])
+def test_a_mapping_is_a_question_as_in_a_file() -> None:
+    row = {"question": "Which?", "relevant": ["m1"], "user_id": "ann", "category": "dates"}
+
+    evaluation = evaluate_with(lambda question: [memory("m1")], [row])
+
+    [answer] = evaluation.answers
+    assert answer.question.scope.fields() == {"user_id": "ann"}
+    assert evaluation.by_category["dates"]["recall@5"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "says"),
+    [
+        ([], ValueError, "at least one Question"),
+        (["Which?"], TypeError, r"question 1: expected an object such as .*; got 'Which"),
+        ([{"question": "Which?"}], ValueError, "question 1: relevant is missing"),
+        ([{"question": "Which?", "relevant": [], "wen": 1}], ValueError, "'wen'"),
+    ],
+)
+def test_what_is_no_question_is_named(given: list[Any], error: type, says: str) -> None:
+    with pytest.raises(error, match=says):
+        evaluate_with(lambda question: [], given)
 
 
 def test_the_steps_build_up_to_the_defaults(words: WordsEmbedding) -> None:
@@ -59,7 +82,7 @@ def test_the_steps_build_up_to_the_defaults(words: WordsEmbedding) -> None:
             timestamp="2024-03-08",
             timezone="UTC",
         )
-        steps = evaluate_steps(store, [asked])
+        steps = evaluate_steps(store, [asked]).evaluations
 
     assert list(steps) == list(STEPS)
     firsts = [evaluation.answers[0].found[0] for evaluation in steps.values()]
@@ -72,7 +95,7 @@ def test_the_steps_build_up_to_the_defaults(words: WordsEmbedding) -> None:
     ("line", "says"),
     [
         ("not json", "line 2"),
-        ('["a list"]', "expected an object"),
+        ('["a list"]', "expected an object such as {"),
         ('{"question": "x"}', "relevant"),
         ('{"question": "", "relevant": []}', "question"),
         ('{"question": "x", "relevant": "m1"}', "relevant"),
@@ -82,7 +105,7 @@ def test_the_steps_build_up_to_the_defaults(words: WordsEmbedding) -> None:
 )
 def test_a_bad_line_is_named(line: str, says: str, tmp_path: Path) -> None:
     path = tmp_path / "questions.jsonl"
-    path.write_text('{"question": "Which dentist?", "relevant": ["m1"]}\n' + line)
+    path.write_text('{"question": "Which dentist?", "relevant": ["m1"]}\n' + line, encoding="utf-8")
 
     with pytest.raises(QuestionFileError, match=r"questions\.jsonl line 2: ") as refused:
         read_questions(path)
@@ -91,7 +114,7 @@ def test_a_bad_line_is_named(line: str, says: str, tmp_path: Path) -> None:
 
 def test_a_file_without_questions_says_how_to_write_one(tmp_path: Path) -> None:
     path = tmp_path / "questions.jsonl"
-    path.write_text("\n")
+    path.write_text("\n", encoding="utf-8")
 
     with pytest.raises(QuestionFileError, match='"relevant"'):
         read_questions(path)
@@ -99,11 +122,11 @@ def test_a_file_without_questions_says_how_to_write_one(tmp_path: Path) -> None:
 
 def test_the_scope_of_a_line_is_that_of_the_question(tmp_path: Path) -> None:
     path = tmp_path / "questions.jsonl"
-    row = {"question": "Which dentist?", "relevant": ["m1"], "user_id": "ann", "session_id": None}
-    path.write_text(json.dumps(row))
+    row = {"question": "Which dentist?", "relevant": ["m1"], "user_id": "ann"}
+    path.write_text(json.dumps(row), encoding="utf-8")
 
     [question] = read_questions(path)
 
     assert question.scope.fields() == {"user_id": "ann"}
-    with pytest.raises(ValidationError):
+    with pytest.raises(SettingsError):
         question.question = "another"

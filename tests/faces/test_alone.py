@@ -1,7 +1,7 @@
 """Each face works without the other framework, with what its extra names and no more.
 
 The environments are real: a fresh venv with the wheel, and exactly the distributions that
-``recall-retrievers[langchain]``, or ``[llamaindex]``, or neither requires, linked from this one.
+``recall-retrievers[langchain]``, or another extra, or none requires, linked from this one.
 The sources of this project are not in it.
 """
 
@@ -46,23 +46,7 @@ for face in ("langchain_recall", "llamaindex_recall"):
 """
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Our wheel, built from the sources as they are."""
-    folder = tmp_path_factory.mktemp("wheel")
-    built = subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert built.returncode == 0, built.stderr
-    [wheel] = folder.glob("*.whl")
-    return wheel
-
-
-@pytest.fixture(scope="module", params=["langchain", "llamaindex", ""])
+@pytest.fixture(scope="module", params=["langchain", "llamaindex", "chroma,embedding", ""])
 def environment(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, wheel: Path
 ) -> tuple[str, Path]:
@@ -103,7 +87,7 @@ def test_the_other_framework_is_really_not_there(environment: tuple[str, Path]) 
 
 def test_the_face_works(environment: tuple[str, Path]) -> None:
     extra, python = environment
-    if not extra:
+    if extra not in USE:
         pytest.skip("no face is installed here")
 
     done = _run(python, "-c", USE[extra])
@@ -114,9 +98,48 @@ def test_the_face_works(environment: tuple[str, Path]) -> None:
 def test_the_other_face_says_what_is_missing(environment: tuple[str, Path]) -> None:
     extra, python = environment
     for other in {"langchain", "llamaindex"} - {extra}:
-        done = _run(python, "-c", USE[other])
+        use = f"from {other}_recall import RecallRetriever; RecallRetriever(store=None)"
+        done = _run(python, "-c", use)
         assert done.returncode == 1
         assert f"pip install 'recall-retrievers[{other}]'" in done.stderr
+
+
+EVERYTHING = """
+import inspect
+from importlib.metadata import version
+import {face}
+from {face} import *
+assert set({face}.__all__) <= globals().keys()
+assert inspect.getmembers({face}) and hasattr({face}, "RecallRetriever")
+assert issubclass(StoreLockedError, StoreError)
+assert {face}.__version__ == version("recall-retrievers")
+"""
+MIDDLEWARE = """
+import langchain_recall
+assert hasattr(langchain_recall, "RecallMiddleware")
+for use in ("langchain_recall.RecallMiddleware(None)", "type('Mine', (RecallMiddleware,), {})"):
+    try:
+        from langchain_recall import RecallMiddleware
+        eval(use)
+    except ImportError as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize("face", ["langchain_recall", "llamaindex_recall"])
+def test_all_names_can_be_imported_at_once(environment: tuple[str, Path], face: str) -> None:
+    _, python = environment
+    done = _run(python, "-c", EVERYTHING.format(face=face))
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_name_of_another_extra_says_which(environment: tuple[str, Path]) -> None:
+    _, python = environment
+    done = _run(python, "-c", MIDDLEWARE)
+
+    needs = "RecallMiddleware needs langchain: pip install 'recall-retrievers[agents]'"
+    assert done.stdout.splitlines() == [needs, needs], done.stderr
 
 
 def test_what_runs_is_the_wheel(environment: tuple[str, Path]) -> None:
@@ -146,13 +169,26 @@ def test_pictures_say_what_is_missing(environment: tuple[str, Path]) -> None:
 
 
 def test_the_command_line_needs_no_framework(environment: tuple[str, Path], tmp_path: Path) -> None:
-    _, python = environment
+    extra, python = environment
+    if not extra:
+        pytest.skip("no Chroma is installed here")
     memories = tmp_path / "memories.jsonl"
-    memories.write_text('{"content": "The dentist filled a tooth."}\n')
+    memories.write_text('{"content": "The dentist filled a tooth."}\n', encoding="utf-8")
 
     done = _run(python, "-c", BOTH, "ask", "--memories", str(memories), "the dentist")
 
     assert done.stdout.count("The dentist filled a tooth.") == 2, done.stderr
+
+
+def test_without_chroma_it_says_what_to_install(environment: tuple[str, Path]) -> None:
+    extra, python = environment
+    done = _run(python, "-c", "from recall_stages.store import RecallStore; RecallStore()")
+
+    assert (done.returncode == 0) == bool(extra), done.stderr
+    if not extra:
+        assert "Chroma is not installed" in done.stderr
+        assert "pip install 'recall-retrievers[chroma,embedding]'" in done.stderr
+        assert "'recall-retrievers[client]'" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,8 @@ from faces.other_stores import (
     open_store,
     rows,
 )
-from pydantic import ValidationError
 
-from recall_stages.errors import ForeignCollectionError, QueryError, StoreError
+from recall_stages.errors import ForeignCollectionError, QueryError, SettingsError, StoreError
 
 pytestmark = pytest.mark.filterwarnings("ignore:builtin type .* has no __module__")  # FAISS's own
 
@@ -143,7 +142,7 @@ def test_reflections_keep_their_weight_where_the_store_cannot_look_up_their_sour
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"fetch_limit": 0}, "greater than or equal to 1"),
+        ({"fetch_limit": 0}, "fetch_limit must be at least 1; got 0"),
         ({"fetchlimit": 9}, "did you mean 'fetch_limit'"),
         ({"fields": {"user": "owner"}}, "no argument 'user'"),
         ({"source": "a store"}, "source"),
@@ -153,15 +152,15 @@ def test_reflections_keep_their_weight_where_the_store_cannot_look_up_their_sour
 def test_wrong_settings_are_named(
     opened: Open, face: Face, wrong: dict[str, Any], says: str
 ) -> None:
-    with pytest.raises(ValidationError, match=says):
+    with pytest.raises(SettingsError, match=says):
         face.AnyStore(**{"source": opened(), **wrong})
 
 
 def test_a_retriever_takes_nothing_pushed_down(opened: Open, face: Face) -> None:
-    with pytest.raises(ValidationError, match="push_down is for the search of a vector store"):
+    with pytest.raises(SettingsError, match="push_down is for the search of a vector store"):
         face.AnyStore(source=opened("vector retriever"), push_down=lambda scope: {})
 
 
 def test_a_filter_that_cannot_match_is_an_error(opened: Open, face: Face) -> None:
-    with pytest.raises((ValidationError, QueryError), match="condition is one of"):
+    with pytest.raises((SettingsError, QueryError), match="condition is one of"):
         face.RecallRetriever(store=opened(), filter={"a": {"$like": "x"}})

@@ -100,7 +100,8 @@ async def test_tool_and_block_together_and_the_next_session_knows(
     answer = await agent.run(QUESTION, memory=friday)
 
     assert str(answer) == "The dentist put a filling in my tooth."
-    assert [shown.count("quoted material") for shown in model.shown] == [1, 1]
+    # The block's memories before each turn, and then the tool's besides.
+    assert [shown.count("quoted material") for shown in model.shown] == [1, 2]
     # The block asks once, however often the agent reads it, and the tool once.
     assert words.queries == ["What did the dentist do?"] * 2
 

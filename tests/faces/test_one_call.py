@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from faces.adapters import Face, Found
 from faces.conftest import NOW
-from pydantic import ValidationError
 
+from recall_stages.errors import SettingsError
 from recall_stages.store import RecallStore
 
 REPLY = json.dumps({"points": [{"text": "Ann is afraid of the dentist.", "memories": [1]}]})
@@ -94,5 +94,5 @@ def test_nothing_found_is_an_empty_list_and_no_reflection(store: RecallStore, fa
 def test_settings_without_sense_are_refused(
     store: RecallStore, face: Face, wrong: dict[str, Any]
 ) -> None:
-    with pytest.raises(ValidationError):
+    with pytest.raises(SettingsError):
         face.RecallConfig(source=store, **wrong)

@@ -90,5 +90,5 @@ def test_a_deadline_may_be_set_for_a_call(store: RecallStore, face: Face) -> Non
 
     assert len(found) == 5
     assert "TimeoutError" in found[0].metadata["recall_degraded"]
-    with pytest.raises(ValueError, match="greater than 0"):
+    with pytest.raises(ValueError, match="must be above 0"):
         face.ask(retriever, "the dentist", deadline_s=0)

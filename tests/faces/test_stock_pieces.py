@@ -226,7 +226,7 @@ def test_a_piece_of_the_other_framework_is_refused(store: RecallStore) -> None:
         (langchain_recall, LongContextReorder()),
         (llamaindex_recall, CrossEncoderReranker(model=WordsEncoder())),
     ):
-        with pytest.raises(ValueError, match="instance of Stage"):
+        with pytest.raises(ValueError, match="must be a stage such as"):
             face.RecallRetriever(store=store, stages=[wrong])
 
 

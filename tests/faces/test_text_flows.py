@@ -171,11 +171,3 @@ def test_print_memory_as_the_last_stage_of_a_retriever_is_one_text(
 
     assert told.content.startswith("Memory 1:\n  Content: The dentist of Bob is called Dr. Lee.")
     assert told.metadata["recall_ids"] == "bob"
-
-
-def test_metadata_that_no_stage_wrote_is_an_error(face: Face) -> None:
-    told = Found("a", "Tea.", None, {"recall_citations": "nonsense"})
-
-    with pytest.raises(face.RecallError, match="the JSON list that a stage wrote"):
-        face.cited(told)
-    assert face.kept(told) == []

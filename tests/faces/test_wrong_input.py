@@ -8,12 +8,16 @@ import pytest
 from conftest import WordsEmbedding
 from faces.adapters import Face
 
+from recall_stages.errors import ScopeError
 from recall_stages.store import RecallStore
 
 CONSTRUCTION = {
     "an unknown argument": ({"kk": 3}, "has no argument 'kk'; did you mean 'k'?"),
-    "k of zero": ({"k": 0}, "greater than or equal to 1"),
-    "a threshold above one": ({"threshold_score": 1.5}, "less than or equal to 1"),
+    "k of zero": ({"k": 0}, "k must be at least 1; got 0"),
+    "a threshold above one": (
+        {"threshold_score": 1.5},
+        "threshold_score must be at most 1; got 1.5",
+    ),
     "a boolean for a time": ({"timestamp": True}, "ISO 8601 string or datetime; got True"),
     "nonsense for a time": ({"timestamp": "soon"}, "ISO 8601"),
     "an unknown time zone": ({"timezone": "Mars/Olympus"}, "such as 'Europe/Berlin'"),
@@ -22,7 +26,16 @@ CONSTRUCTION = {
         "has no argument 'user'; did you mean 'user_id'",
     ),
     "an empty scope": ({"scope": {"user_id": ""}}, "at least 1 character"),
-    "an unknown time mode": ({"time_mode": "hard"}, "'prefer', 'require' or 'ignore'"),
+    "a text for a scope": ({"scope": "ann"}, 'a mapping such as {"user_id": "ann"}'),
+    "a user outside the scope": (
+        {"user_id": "ann"},
+        "'user_id'; here it is scope={'user_id': ...}",
+    ),
+    "a group outside the scope": ({"workspace": "us"}, "here it is scope={'workspace': ...}"),
+    "an unknown time mode": (
+        {"time_mode": "hard"},
+        "must be 'prefer', 'require' or 'ignore'; got 'hard'",
+    ),
 }
 
 
@@ -30,7 +43,7 @@ CONSTRUCTION = {
 def test_construction(store: RecallStore, face: Face, wrong: str) -> None:
     settings, message = CONSTRUCTION[wrong]
 
-    with pytest.raises(ValueError, match=r"(?s).*") as raised:
+    with pytest.raises((ValueError, ScopeError), match=r"(?s).*") as raised:
         face.RecallRetriever(store=store, **settings)
 
     assert message in str(raised.value)
@@ -40,7 +53,7 @@ def test_construction(store: RecallStore, face: Face, wrong: str) -> None:
 def test_a_call(store: RecallStore, face: Face, wrong: str) -> None:
     options, message = CONSTRUCTION[wrong]
 
-    with pytest.raises(ValueError, match=r"(?s).*") as raised:
+    with pytest.raises((ValueError, ScopeError), match=r"(?s).*") as raised:
         face.ask(face.RecallRetriever(store=store), "the dentist", **options)
 
     assert message in str(raised.value)
@@ -65,7 +78,7 @@ def test_a_question(store: RecallStore, face: Face, wrong: str) -> None:
     question, options, message = QUESTIONS[wrong]
     retriever = face.RecallRetriever(store=store, scope={"user_id": "ann"})
 
-    with pytest.raises(ValueError, match=r"(?s).*") as raised:
+    with pytest.raises((ValueError, ScopeError), match=r"(?s).*") as raised:
         face.ask(retriever, question, **options)
 
     assert message in str(raised.value)
@@ -116,12 +129,12 @@ def test_no_store_at_all(face: Face) -> None:
 
 STAGES: dict[str, tuple[Callable[[Face], Any], str]] = {
     "a typo": (lambda face: face.FuseRerank(topn=3), "did you mean 'top_n'?"),
-    "top_n of zero": (lambda face: face.FuseRerank(top_n=0), "greater than or equal to 1"),
+    "top_n of zero": (lambda face: face.FuseRerank(top_n=0), "top_n must be at least 1; got 0"),
     "a threshold above one": (
         lambda face: face.FuseRerank(fuse_score_threshold=2),
-        "less than or equal to 1",
+        "fuse_score_threshold must be at most 1; got 2",
     ),
-    "a model that is none": (lambda face: face.SemanticRank(llm="gpt"), "instance of"),
+    "a model that is none": (lambda face: face.SemanticRank(llm="gpt"), "llm must be a"),
     "a language it cannot read": (
         lambda face: face.ExtractTime(language="fr"),
         "'auto', 'en' or 'zh'",

@@ -1,5 +1,6 @@
 """An explanation as HTML and as pictures: all is said, nothing of a memory's text is obeyed."""
 
+import re
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 
@@ -97,6 +98,21 @@ def test_a_page_needs_nothing_from_elsewhere_and_no_ground_of_its_own() -> None:
     assert "http" not in page
     assert "url(" not in page
     assert "color:inherit" in page  # that of the notebook, light or dark
+
+
+def test_a_notebook_that_is_opened_and_not_run_looks_right() -> None:
+    page = explained().to_html()
+
+    assert "<style" not in page  # JupyterLab takes it out of what it does not trust
+    cells = re.findall(r"<t[hd] style=\"([^\"]*)\"", page)
+    assert len(cells) == page.count("<th") - page.count("<thead") + page.count("<td")
+    assert all("text-align:left" in style for style in cells)
+    bars = re.findall(r"<i style=\"([^\"]*)\"", page)
+    assert bars
+    for style in bars:
+        assert re.search(r"display:block;height:6px;margin-left:[\d.]+%;width:[\d.]+%", style)
+        # The border stays where JupyterLab takes the hatching out.
+        assert ("border:1px solid" in style) == ("gradient" in style)
 
 
 def test_a_long_memory_is_all_there_to_unfold() -> None:

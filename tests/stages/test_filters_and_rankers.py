@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
+from recall_stages.errors import SettingsError
 from recall_stages.filters import Deduplicate, RelevanceThreshold, TimeDecay
 from recall_stages.function_stage import FunctionStage
 from recall_stages.memory import Memory, Query
@@ -161,7 +161,7 @@ def test_a_ranker_keeps_the_best_few(stage):
     ],
 )
 def test_settings_without_sense_are_refused(stage, setting):
-    with pytest.raises(ValidationError):
+    with pytest.raises(SettingsError):
         stage(**setting)
 
 
@@ -184,5 +184,5 @@ def test_a_function_must_not_wait():
     async def later(found, query):
         return found
 
-    with pytest.raises(ValidationError, match="must not be async"):
+    with pytest.raises(SettingsError, match="must not be async"):
         FunctionStage(function=later)

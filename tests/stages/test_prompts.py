@@ -13,6 +13,7 @@ import pytest
 from recall_stages.build_query import BuildQuery
 from recall_stages.memory import Memory, Query
 from recall_stages.messages import Message
+from recall_stages.model.tokens import estimate_tokens
 from recall_stages.rank_and_rewrite import RankAndRewrite
 from recall_stages.reflect import Reflect
 from recall_stages.rerank_memory import RerankMemory
@@ -47,13 +48,30 @@ ASKED = Recall(
 UNASKED = Recall(Query(text="", reference_time=NOW, messages=MESSAGES))
 
 CASES: dict[str, tuple[Callable[[], Stage], Recall]] = {
-    "semantic_rank": (lambda: SemanticRank(llm=object(), token_budget=200), ASKED),
-    "rerank_memory": (lambda: RerankMemory(llm=object(), token_budget=200), ASKED),
-    "rewrite_memory": (lambda: RewriteMemory(llm=object(), token_budget=200), ASKED),
-    "rank_and_rewrite": (lambda: RankAndRewrite(llm=object(), token_budget=200), ASKED),
-    "reflect_summary": (lambda: Reflect(llm=object(), token_budget=200), ASKED),
+    "semantic_rank": (
+        lambda: SemanticRank(llm=object(), token_budget=200, token_counter=estimate_tokens),
+        ASKED,
+    ),
+    "rerank_memory": (
+        lambda: RerankMemory(llm=object(), token_budget=200, token_counter=estimate_tokens),
+        ASKED,
+    ),
+    "rewrite_memory": (
+        lambda: RewriteMemory(llm=object(), token_budget=200, token_counter=estimate_tokens),
+        ASKED,
+    ),
+    "rank_and_rewrite": (
+        lambda: RankAndRewrite(llm=object(), token_budget=200, token_counter=estimate_tokens),
+        ASKED,
+    ),
+    "reflect_summary": (
+        lambda: Reflect(llm=object(), token_budget=200, token_counter=estimate_tokens),
+        ASKED,
+    ),
     "reflect_key_points": (
-        lambda: Reflect(llm=object(), token_budget=200, kind="key_points"),
+        lambda: Reflect(
+            llm=object(), token_budget=200, token_counter=estimate_tokens, kind="key_points"
+        ),
         ASKED,
     ),
     "build_query": (lambda: BuildQuery(llm=object()), UNASKED),

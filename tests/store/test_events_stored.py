@@ -171,7 +171,9 @@ def test_many_at_once(in_memory: RecallStore) -> None:
 
 def test_a_file_is_loaded_with_them_or_without(tmp_path: Path) -> None:
     path = tmp_path / "memories.jsonl"
-    path.write_text(json.dumps({"id": "a", "content": TEXT, "created_at": RECORDED}))
+    path.write_text(
+        json.dumps({"id": "a", "content": TEXT, "created_at": RECORDED}), encoding="utf-8"
+    )
     for switch, expected in [(True, ["2024-03-04 to 2024-03-10"]), (False, [])]:
         store, loaded = open_beside(path, event_times=switch)
         with store:

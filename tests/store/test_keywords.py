@@ -1,6 +1,5 @@
 """Keyword search: what the words find, and that it stays in step with the collection."""
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,7 +12,6 @@ import pytest
 from recall_stages.memory import Memory, Scope
 from recall_stages.stage import Search
 from recall_stages.store import RecallStore
-from recall_stages.store import mirror as mirror_room
 from recall_stages.timeline import TimeRange
 
 MARCH = TimeRange(datetime(2024, 3, 1, tzinfo=UTC), datetime(2024, 4, 1, tzinfo=UTC), "month")
@@ -131,11 +129,9 @@ def test_what_another_store_writes_is_seen(words: Any, collection_name: str) -> 
     # One gone and one come: the number is the same as before.
     theirs.delete(["c"])
     theirs.add([Memory(id="d", content="The bicycle is red.")])
-    time.sleep(mirror_room._POLL)
     assert (found(ours, "dentist"), found(ours, "bicycle")) == ([], ["d"])
 
     theirs.add([Memory(id="b", content="The dentist drinks tea.")])
-    time.sleep(mirror_room._POLL)
     assert found(ours, "dentist") == ["b"]
 
 

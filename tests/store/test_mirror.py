@@ -16,7 +16,7 @@ from store.kit import SmallEmbedding, contents, ids
 
 from recall_stages.memory import Memory, Scope
 from recall_stages.stage import Search
-from recall_stages.store import RecallStore, kept_memories, mirror, opening, vectors, writer
+from recall_stages.store import RecallStore, follower, kept_memories, opening, vectors, writer
 from recall_stages.store.vectors import Vectors, unit
 
 
@@ -53,16 +53,16 @@ def test_what_another_process_adds_replaces_and_deletes_is_seen_soon(
     assert both_ways(ours, "tea", scope=ann) == [["a"], ["a"]]
 
     theirs.add([Memory(id="b", content="tea again", scope=ann)])
-    time.sleep(2 * mirror._POLL)
+    time.sleep(follower._POLL)
     assert both_ways(ours, "tea", scope=ann) == [["a", "b"], ["a", "b"]]
 
     theirs.add([Memory(id="a", content="tea", scope=bob)])  # now it is bob's alone
-    time.sleep(2 * mirror._POLL)
+    time.sleep(follower._POLL)
     assert both_ways(ours, "tea", scope=ann) == [["b"], ["b"]]
     assert both_ways(ours, "tea", scope=bob) == [["a"], ["a"]]
 
     theirs.delete(["b"])
-    time.sleep(2 * mirror._POLL)
+    time.sleep(follower._POLL)
     assert both_ways(ours, "tea", scope=ann) == [[], []]
 
 
@@ -74,7 +74,7 @@ def test_a_replaced_vector_is_not_compared_any_more(
     assert both_ways(ours, "tea")[0] == ["a", "b"]
 
     theirs.add([Memory(id="a", content="train")])
-    time.sleep(2 * mirror._POLL)
+    time.sleep(follower._POLL)
 
     [found] = ours.find([Search("tea", 5)])
     assert ids(found) == ["b", "a"]
@@ -159,7 +159,10 @@ def test_the_wait_for_the_first_keyword_search_is_told(
     with RecallStore(tmp_path, embedding=small) as store:
         store.add(["tea", "coffee"])
 
-    with RecallStore(tmp_path, embedding=small) as store, caplog.at_level("INFO", mirror.__name__):
+    with (
+        RecallStore(tmp_path, embedding=small) as store,
+        caplog.at_level("INFO", follower.__name__),
+    ):
         store.find([Search("tea", 5, method="keyword")])
 
     assert [record.message[:11] for record in caplog.records] == ["reading 2 r", "read 2 rows"]

@@ -118,13 +118,16 @@ class TestOpening:
         with pytest.raises(Exception, match=r"(?i)name"):
             RecallStore(tmp_path, "no", embedding=small)  # Chroma wants three letters
         assert opens_elsewhere(tmp_path) == "1"
+        # Chroma's engine has let it go as well: it would refuse a second one with other settings.
+        with chromadb.PersistentClient(str(tmp_path), Settings(anonymized_telemetry=False)) as own:
+            assert [each.name for each in own.list_collections()] == ["memories"]
 
     def test_a_file_is_no_path(self, tmp_path: Path, small: SmallEmbedding) -> None:
         file = tmp_path / "memories.jsonl"
-        file.write_text("{}")
-        with pytest.raises(NotADirectoryError, match="is a file"):
+        file.write_text("{}", encoding="utf-8")
+        with pytest.raises(StoreError, match="is a file"):
             RecallStore(file, embedding=small)
-        assert file.read_text() == "{}"
+        assert file.read_text(encoding="utf-8") == "{}"
 
     @pytest.mark.parametrize(
         "source", [42, object(), ["path"], {"path": "x"}], ids=["int", "object", "list", "dict"]
@@ -205,11 +208,14 @@ class TestOpening:
             client.close()
 
     def test_the_clouds_index_is_understood(
-        self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
+        self,
+        chroma: chromadb.ClientAPI,
+        in_memory: RecallStore,
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         """Chroma Cloud answers with an index that is not called hnsw."""
         in_memory.add(["tea"])
-        collection = in_memory._opened.collection
+        collection = chroma.get_collection(in_memory.name, embedding_function=None)
         cloud = {"hnsw": None, "spann": {"space": "cosine"}, "embedding_function": None}
         monkeypatch.setattr(type(collection), "configuration_json", property(lambda _: cloud))
         with RecallStore(collection, embedding=SmallEmbedding()) as store:

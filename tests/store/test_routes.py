@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -29,7 +29,7 @@ from recall_stages.timeline import TimeRange
 ROUTES: list[planner.Route] = ["graph", "rows", "where"]
 FIRST = datetime(2023, 1, 1, tzinfo=UTC)
 DAYS = 400
-USERS = ["ann", "bob", None]
+USERS = [Scope(user_id="ann"), Scope(user_id="bob"), Scope()]
 WORDS = ["tea", "dentist", "street", "garden", "train", "letter", "music", "river", "bread", "sea"]
 
 
@@ -44,7 +44,7 @@ def _memories(count: int, seed: int = 7) -> list[Memory]:
             events=[TimeRange(moment - timedelta(days=9), moment - timedelta(days=8), "day")]
             if dice.random() < 0.2
             else [],
-            scope=Scope(user_id=dice.choice(USERS)),
+            scope=dice.choice(USERS),
         )
         for number, moment in enumerate(moments)
     ]
@@ -86,6 +86,23 @@ def exact(search: Search) -> list[str]:
     return sorted(cosines, key=lambda row_id: -cosines[row_id])[: search.limit]
 
 
+def is_exact(found: Sequence[Memory], search: Search) -> bool:
+    """Whether an answer is the exact one; rows as near as Chroma's numbers tell may change places.
+
+    Chroma computes with 32 bits, and two of a thousand rows may be 1e-8 apart.
+    """
+    embedding = SmallEmbedding()
+    asked = np.array(embedding.embed_query(search.text))
+    texts = {each.id: each.content for each in MEMORIES}
+    got, wanted = ids(found), exact(search)
+    near = [
+        [float(np.array(embedding.embed_query(texts[row_id])) @ asked) for row_id in each]
+        for each in (got, wanted)
+    ]
+    fit = all(map(search.admitting(), found))
+    return fit and len(set(got)) == len(wanted) == len(got) and bool(np.allclose(*near, atol=1e-6))
+
+
 @st.composite
 def searches(draw: st.DrawFn) -> Search:
     start = FIRST + timedelta(hours=draw(st.integers(-48, DAYS * 24)))
@@ -94,7 +111,7 @@ def searches(draw: st.DrawFn) -> Search:
     return Search(
         " ".join(draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=3))),
         limit=draw(st.sampled_from([1, 5, 50])),
-        scope=Scope(user_id=draw(st.sampled_from(USERS))),
+        scope=draw(st.sampled_from(USERS)),
         within=draw(st.sampled_from([within, within, ()])),
     )
 
@@ -112,7 +129,7 @@ def test_a_forced_way_finds_what_exact_search_finds(
     @given(searches())
     @settings(deadline=None, max_examples=40)
     def holds(search: Search) -> None:
-        assert ids(opened.find([search])[0]) == exact(search)
+        assert is_exact(opened.find([search])[0], search)
 
     holds()
 
@@ -121,7 +138,8 @@ def test_the_way_chosen_finds_it_too_for_several_searches_at_once(filled: Recall
     @given(st.lists(searches(), min_size=1, max_size=4))
     @settings(deadline=None, max_examples=60)
     def holds(asked: list[Search]) -> None:
-        assert list(map(ids, filled.find(asked))) == [exact(search) for search in asked]
+        answers = filled.find(asked)
+        assert all(is_exact(found, search) for found, search in zip(answers, asked, strict=True))
 
     holds()
 

@@ -54,7 +54,7 @@ def events(draw: st.DrawFn) -> TimeRange:
     return TimeRange(*bounds, "day")
 
 
-name = st.none() | st.text(min_size=1, max_size=9)
+names = st.text(min_size=1, max_size=9).filter(str.strip)
 memories = st.builds(
     Memory,
     content=st.text(min_size=1).filter(str.strip),
@@ -64,7 +64,7 @@ memories = st.builds(
     when_to_use=st.text(max_size=9),
     author=st.text(max_size=9),
     quality=st.none() | st.floats(0, 1),
-    scope=st.builds(Scope, user_id=name, agent_id=name, session_id=name, workspace=name),
+    scope=st.dictionaries(st.sampled_from([*Scope.model_fields]), names).map(Scope.model_validate),
     metadata=st.dictionaries(keys, values, max_size=4),
 )
 

@@ -214,13 +214,15 @@ def test_a_load_that_was_killed_is_taken_up_where_it_ended(tmp_path: Path) -> No
 
     first = load("0.3")
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and (not log.exists() or log.read_text().count("\n") < 1000):
+    while time.monotonic() < deadline and (
+        not log.exists() or log.read_text(encoding="utf-8").count("\n") < 1000
+    ):
         time.sleep(0.02)
     first.kill()
     first.communicate(timeout=30)
-    before = log.read_text().splitlines()
+    before = log.read_text(encoding="utf-8").splitlines()
     out, _ = load("0").communicate(timeout=120)
-    embedded = log.read_text().splitlines()
+    embedded = log.read_text(encoding="utf-8").splitlines()
 
     assert 1000 <= len(before) < 3000
     assert out.strip() == "3000"

@@ -1,0 +1,37 @@
+"""`recall repair`: a damaged Chroma path made whole."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+
+from recall_stages.cli.output import console, print_json, say
+from recall_stages.store import RecallStore
+
+NAME = "repair"
+ABOUT = """\
+repair a Chroma path whose index is damaged
+
+A process that was killed while Chroma saved an index can leave it torn. The texts are intact: the
+index is built again from the vectors that are left, and from the texts where there are none. Close
+the path everywhere first. A repair that is interrupted has lost nothing: run it again."""
+EXAMPLE = "{program} notes.jsonl.recall"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    parser.add_argument("path", metavar="PATH", help="a folder of Chroma, such as FILE.recall")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Repair, and say what was done to each collection."""
+    repaired = RecallStore.repair(given.path, progress=True)
+    if given.json:
+        print_json([asdict(each) for each in repaired])
+        return 0
+    out = console()
+    for each in repaired:
+        say(out, str(each))
+    if not repaired:
+        say(out, f"{given.path} holds no collection")
+    return 0

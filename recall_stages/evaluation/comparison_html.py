@@ -1,0 +1,57 @@
+"""A comparison as HTML: its figures with bars, and the questions that make the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from recall_stages.evaluation.differences import Difference
+from recall_stages.evaluation.grids import Grid
+from recall_stages.explaining.cells import bar, cell, page, row, table
+from recall_stages.explaining.colours import COLOURS, OTHER
+
+_BEST, _REST = f"background:{COLOURS['meaning']}", f"background:{OTHER}"
+
+
+def as_html(grids: Sequence[tuple[str, Grid]], heading: str, shown: Sequence[Difference]) -> str:
+    """The tables of a comparison, as a piece of HTML; the best of each column has a coloured bar.
+
+    Args:
+        grids: The figures, each with its title.
+        heading: The sentence above the questions.
+        shown: The questions to show.
+    """
+    parts = [part for title, grid in grids for part in (_line(title), _figures(grid))]
+    parts.append(_line(heading))
+    if shown:
+        names = (escape(name) for name in shown[0].places)
+        parts.append(table(["question", *names, "why"], [_question(each) for each in shown]))
+    return page(*parts)
+
+
+def _line(text: str) -> str:
+    return f"<p>{escape(text)}</p>" if text else ""
+
+
+def _figures(grid: Grid) -> str:
+    columns = zip(*grid.rows.values(), strict=True)
+    best = [max((value for value in column if value is not None), default=0) for column in columns]
+    rows = [
+        row([cell(escape(name), "white-space:nowrap"), *map(_figure, values, best)])
+        for name, values in grid.rows.items()
+    ]
+    return table(["", *map(escape, grid.columns)], rows)
+
+
+def _figure(value: float | None, best: float) -> str:
+    if value is None:
+        return cell("-")
+    leads = value == best
+    number = f"<strong>{value:.3f}</strong>" if leads else f"{value:.3f}"
+    return cell(f"{number}{bar(0, 100 * value, _BEST if leads else _REST)}")
+
+
+def _question(difference: Difference) -> str:
+    placed = (cell(places, "white-space:nowrap") for places in difference.placed)
+    why = "<br>".join(escape(line) for line in difference.why.splitlines())
+    return row([cell(escape(difference.question.question)), *placed, cell(why)])

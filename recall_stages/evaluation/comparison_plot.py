@@ -1,0 +1,53 @@
+"""A picture of a comparison: a row for all questions and for each category; needs matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from matplotlib.axes import Axes
+
+from recall_stages.evaluation.evaluate import Evaluation
+from recall_stages.evaluation.grids import by_category, means
+from recall_stages.explaining.canvas import axes_of, written
+from recall_stages.explaining.colours import COLOURS, OTHER
+
+_INK = (OTHER, *dict.fromkeys(COLOURS.values()))
+_MARKS = "osD^vPX"
+
+
+def plot_figures(evaluations: Mapping[str, Evaluation], measure: str, ax: Axes | None) -> Axes:
+    """Draw a dot for each evaluation, in a row for all questions and one for each category.
+
+    Args:
+        evaluations: Each by its name.
+        measure: What is drawn.
+        ax: Where to draw; None = a figure of its own.
+
+    Returns:
+        Where it was drawn.
+    """
+    everything, categories = means(evaluations), by_category(evaluations, measure)
+    place = everything.columns.index(measure)
+    count = len(next(iter(evaluations.values())).answers)
+    rows = [f"all ({count})", *categories.columns]
+    ax = axes_of(0.5 * len(rows) + 1.2, ax)
+    for number, name in enumerate(evaluations):
+        values = [everything.rows[name][place], *categories.rows[name]]
+        drawn = [(value, at) for at, value in enumerate(values) if value is not None]
+        ax.plot(
+            [value for value, _ in drawn],
+            [at for _, at in drawn],
+            linestyle="",
+            marker=_MARKS[number % len(_MARKS)],
+            markersize=9,
+            color=_INK[number % len(_INK)],
+            label=name,
+        )
+    ax.set_yticks(range(len(rows)), rows, **written())
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.set_xlim(0, 1.02)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="y", color=OTHER, alpha=0.3)
+    ax.set_xlabel(f"{measure} (more is better)")
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, fontsize="small")
+    return ax

@@ -1,0 +1,131 @@
+"""Is what Chroma's engine would read of a collection whole? Asked before the engine reads it."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recall_stages.errors import StoreDamagedError
+from recall_stages.store.disk.closing import State, index_folders, is_as_closed, state
+from recall_stages.store.disk.index_files import (
+    NAMES,
+    DamagedIndexError,
+    Layout,
+    check_files,
+    layout_of,
+)
+from recall_stages.store.disk.tables import DATABASE, Tables, is_database, open_tables
+
+if TYPE_CHECKING:
+    from chromadb.api.models.Collection import Collection
+
+_SAVING = 0.5  # seconds; a save of 100,000 rows takes 0.2
+
+
+def check_database(path: Path) -> None:
+    """See that a Chroma path which held memories still has its database.
+
+    Call it before Chroma opens the path: where there is no database, Chroma makes an empty one.
+
+    Raises:
+        StoreDamagedError: When there is none, or something else in its place.
+    """
+    if path.is_dir() and not is_database(path):
+        empty = not (path / DATABASE).exists() or not (path / DATABASE).stat().st_size
+        if empty and not index_folders(path):
+            return  # nothing was ever stored here
+        raise StoreDamagedError(
+            f"{path} held memories, but its {DATABASE} is {'empty' if empty else 'no database'}. "
+            f"Chroma keeps all texts in that file: put it back from a backup. To begin anew, "
+            f"move the folder away"
+        )
+
+
+def check_collection(path: Path, collection: Collection) -> None:
+    """See that the index of a collection is whole, and has a vector for every row.
+
+    Files that are as they were when the path was last closed are not looked at again. At 100,000
+    rows a look takes half a second.
+
+    Args:
+        path: The Chroma path.
+        collection: Chroma's own object, of which nothing was read yet.
+
+    Raises:
+        StoreDamagedError: When the index is not whole, with the command that repairs it.
+    """
+    seen: State | None = None
+    while True:
+        try:
+            with open_tables(path) as connection:
+                tables = Tables(connection, str(collection.id))
+                folder = path / tables.index_folder
+                layout = layout_in(path, collection, tables)
+                if layout is None or is_as_closed(folder):
+                    return
+                now = state(folder)
+                fault = fault_of(folder, tables, layout)
+                if fault is None:
+                    return
+                if seen == now:
+                    raise _damaged(path, collection.name, fault, len(tables.row_ids()))
+        except sqlite3.Error as error:
+            raise unreadable(path, error) from error
+        # A thread of this program may be saving it through a client of its own: look again.
+        seen = now
+        time.sleep(_SAVING)
+
+
+def fault_of(folder: Path, tables: Tables, layout: Layout) -> str | None:
+    """What is wrong with the index of a collection; None = nothing.
+
+    Args:
+        folder: The folder of the index, which need not be there.
+        tables: The collection, as the SQLite file has it.
+        layout: How rows lie in the index.
+    """
+    expected = tables.row_ids()
+    saved: set[str] = set()
+    # Without its names Chroma takes an index for a new one, and makes it from the log.
+    if (folder / NAMES).exists():
+        try:
+            saved = check_files(folder, layout)
+        except DamagedIndexError as error:
+            return str(error)
+    there = tables.indexed(saved)
+    if lost := len(expected - there):
+        return f"{lost} of {len(expected)} rows have no vector in it"
+    deleted = len(there - expected)
+    return f"it holds {deleted} rows that were deleted" if deleted else None
+
+
+def layout_in(path: Path, collection: Collection, tables: Tables) -> Layout | None:
+    """How the rows of a collection lie in its index; None where it has no vectors yet."""
+    dimension = tables.dimension
+    settings = collection.configuration_json.get("hnsw")
+    if dimension is None or settings is None:
+        return None
+    return layout_of(
+        path / tables.index_folder,
+        dimension,
+        neighbours=settings["max_neighbors"],
+        normalised=settings["space"] == "cosine",
+    )
+
+
+def _damaged(path: Path, name: str, fault: str, rows: int) -> StoreDamagedError:
+    return StoreDamagedError(
+        f"the index of collection {name!r} in {path} is damaged: {fault}. Usually a process was "
+        f"killed while Chroma saved the index. The texts of all {rows} rows are intact. Close the "
+        f"path everywhere and run `recall repair {path}`, or RecallStore.repair({str(path)!r})"
+    )
+
+
+def unreadable(path: Path, error: Exception) -> StoreDamagedError:
+    """What is raised for a database that SQLite cannot read."""
+    return StoreDamagedError(
+        f"{path / DATABASE} cannot be read: {error}. Chroma keeps all texts in that file: put it "
+        "back from a backup, or try the command `.recover` of SQLite on a copy of it"
+    )

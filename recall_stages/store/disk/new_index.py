@@ -1,0 +1,116 @@
+"""An index built by Chroma itself, in a folder of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall_stages.store.disk.index_files import Layout, unlinked_rows
+from recall_stages.store.disk.tables import Tables, open_tables
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+
+_BATCH = 250  # rows a call
+_SAVED = 10_000  # rows between two saves; Chroma reads the log of what is not saved at each call
+_TRIES = 5  # at linking a row to which no other leads; one nearly always does
+_NAME = "new-index"
+
+
+class NewIndex:
+    """Vectors by id, written as Chroma writes them; saved wholly when it is left.
+
+    Args:
+        path: An empty folder to work in.
+        settings: Chroma's settings of the index: its space, its neighbours and so on.
+        layout: How rows lie in the index.
+        rows: How many vectors are to come.
+
+    Attributes:
+        folder: The files of the index, once it was left.
+    """
+
+    def __init__(self, path: Path, settings: Mapping[str, Any], layout: Layout, rows: int) -> None:
+        self._path = path
+        self._layout = layout
+        self._saved_each = max(2, min(rows, _SAVED))
+        self._settings = {
+            "space": settings["space"],
+            "ef_construction": settings["ef_construction"],
+            "ef_search": settings["ef_search"],
+            "max_neighbors": layout.neighbours,
+            "sync_threshold": self._saved_each,
+        }
+        self._unsaved = 0  # operations since Chroma has saved
+        self._last: list[str] = []  # the ids that were added last
+        self.folder = path
+
+    def __enter__(self) -> Self:
+        self._client = _client(self._path)
+        configuration: Any = {"hnsw": self._settings}
+        self._collection = self._client.create_collection(
+            _NAME, configuration=configuration, embedding_function=None
+        )
+        return self
+
+    def add(self, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        """Add vectors, each under an id that is not there yet."""
+        for start in range(0, len(ids), _BATCH):
+            part = list(ids[start : start + _BATCH])
+            self._collection.add(ids=part, embeddings=vectors[start : start + _BATCH])
+            self._last = [*self._last, *part][-_SAVED:]
+            self._count(len(part))
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None and self._last:
+                self._finish()
+        finally:
+            self._client.close()  # type: ignore[attr-defined]  # its interface lags behind
+
+    def _finish(self) -> None:
+        """Save, and see that a way leads to every row."""
+        self._save()
+        with open_tables(self._path) as connection:
+            tables = Tables(connection, str(self._collection.id))
+            self.folder = self._path / tables.index_folder
+        for _ in range(_TRIES):
+            if not (unlinked := unlinked_rows(self.folder, self._layout)):
+                break
+            self._add_anew(unlinked)
+            self._save()
+
+    def _add_anew(self, ids: list[str]) -> None:
+        """Take rows out and add them one by one."""
+        for row_id in ids:
+            vectors = self._collection.get(ids=[row_id], include=["embeddings"])["embeddings"]
+            self._collection.delete(ids=[row_id])
+            self._count(1)
+            self._collection.add(ids=[row_id], embeddings=vectors)
+            self._count(1)
+
+    def _save(self) -> None:
+        """Have Chroma save what it holds in memory and in its log.
+
+        It offers no call for that, but saves after a number of operations. Metadata counts as
+        well, and leaves the index as it is.
+        """
+        while self._unsaved:
+            ids = self._last[: min(_BATCH, self._saved_each - self._unsaved)]
+            self._collection.update(ids=ids, metadatas=[{"saved": self._unsaved}] * len(ids))
+            self._count(len(ids))
+
+    def _count(self, operations: int) -> None:
+        self._unsaved += operations
+        if self._unsaved >= self._saved_each:
+            self._unsaved = 0
+
+
+def _client(path: Path) -> ClientAPI:
+    import chromadb  # noqa: PLC0415 - a second to import, so only once a store is repaired
+
+    return chromadb.PersistentClient(str(path))

@@ -1,0 +1,179 @@
+"""What Chroma's SQLite file says of a collection, read without its engine.
+
+Chroma (1.5.9) writes an operation to a log first, then to the tables of texts, then to the index of
+vectors, and notes how far each of the two has come. The log is purged up to what both have.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall_stages.memory import MetadataValue
+
+DATABASE = "chroma.sqlite3"
+
+_MAGIC = b"SQLite format 3\x00"
+_DELETE = 3  # Chroma's number for the operation; 0 = add, 1 = update, 2 = upsert
+_UPDATE = 1
+_DOCUMENT = "chroma:document"
+_PAGE = 500  # rows a statement
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """An operation of the log.
+
+    Attributes:
+        row_id: The row that it changes.
+        operation: Chroma's number for it.
+        vector: The vector that it brings, where it brings one.
+    """
+
+    row_id: str
+    operation: int
+    vector: NDArray[np.float32] | None
+
+
+class Tables:
+    """One collection, as the SQLite file has it.
+
+    Args:
+        connection: The open file.
+        collection_id: Chroma's own id of the collection.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, collection_id: str) -> None:
+        self._connection = connection
+        self._collection_id = collection_id
+        kinds = dict(
+            self._connection.execute(
+                "SELECT scope, id FROM segments WHERE collection = ?", (collection_id,)
+            )
+        )
+        self.index_folder: str = kinds["VECTOR"]
+        self._texts: str = kinds["METADATA"]
+        seen = dict(self._connection.execute("SELECT segment_id, seq_id FROM max_seq_id"))
+        self.texts_up_to = _number(seen.get(self._texts))
+        self._index_up_to = _number(seen.get(self.index_folder))
+
+    @property
+    def dimension(self) -> int | None:
+        """The length of its vectors; None before the first was stored."""
+        [(dimension,)] = self._connection.execute(
+            "SELECT dimension FROM collections WHERE id = ?", (self._collection_id,)
+        )
+        return None if dimension is None else int(dimension)
+
+    def row_ids(self) -> set[str]:
+        """The ids of its rows."""
+        stored = self._connection.execute(
+            "SELECT embedding_id FROM embeddings WHERE segment_id = ?", (self._texts,)
+        )
+        return self._followed({row_id for (row_id,) in stored}, self.texts_up_to)
+
+    def indexed(self, saved: set[str]) -> set[str]:
+        """The ids of the rows that its index has once Chroma has followed the log.
+
+        Args:
+            saved: The ids of the rows in the files of the index.
+        """
+        return self._followed(saved, self._index_up_to)
+
+    def logged(self, after: int = 0) -> Iterator[Logged]:
+        """The operations that are still in the log, the oldest first."""
+        log = self._connection.execute(
+            "SELECT id, operation, vector, encoding FROM embeddings_queue "
+            "WHERE seq_id > ? AND topic LIKE '%/' || ? ORDER BY seq_id",
+            (after, self._collection_id),
+        )
+        for row_id, operation, vector, encoding in log:
+            yield Logged(row_id, operation, _vector(vector, encoding))
+
+    def rows(
+        self, ids: Sequence[str]
+    ) -> Iterator[tuple[str, str | None, dict[str, MetadataValue]]]:
+        """Id, text and metadata of rows; lists in metadata are left out."""
+        for start in range(0, len(ids), _PAGE):
+            part = ids[start : start + _PAGE]
+            cells = self._connection.execute(
+                "SELECT e.embedding_id, m.key, m.string_value, m.int_value, m.float_value, "
+                "m.bool_value FROM embeddings e LEFT JOIN embedding_metadata m ON m.id = e.id "
+                "WHERE e.segment_id = ? "
+                "AND e.embedding_id IN (SELECT value FROM json_each(?))",
+                (self._texts, json.dumps(part)),
+            )
+            found: dict[str, dict[str, MetadataValue]] = {row_id: {} for row_id in part}
+            for row_id, key, *values in cells:
+                value = next((each for each in values if each is not None), None)
+                if value is not None:
+                    found[row_id][key] = bool(value) if values[3] is not None else value
+            for row_id, metadata in found.items():
+                document = metadata.pop(_DOCUMENT, None)
+                yield row_id, document if isinstance(document, str) else None, metadata
+
+    def _followed(self, ids: set[str], after: int) -> set[str]:
+        """Ids of rows after what the log has done to them since."""
+        followed = set(ids)
+        for each in self.logged(after):
+            if each.operation == _DELETE:
+                followed.discard(each.row_id)
+            elif each.operation != _UPDATE:
+                followed.add(each.row_id)
+        return followed
+
+
+@contextmanager
+def open_tables(folder: Path) -> Iterator[sqlite3.Connection]:
+    """The SQLite file of a Chroma folder, to read.
+
+    It is opened as if nobody could change it: SQLite then takes no lock and looks at no journal,
+    so Chroma's engine may have it open in this process. Nobody may write meanwhile.
+    """
+    uri = (folder / DATABASE).resolve().as_uri() + "?mode=ro&immutable=1"
+    with closing(sqlite3.connect(uri, uri=True)) as connection:
+        yield connection
+
+
+def note_indexed(folder: Path, up_to: Mapping[str, int]) -> None:
+    """Note that indexes have followed the log, so that Chroma does not take it in again.
+
+    Nobody may have the path open.
+
+    Args:
+        folder: The Chroma path.
+        up_to: For each index, by the name of its folder, the number of its last operation.
+    """
+    with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
+        connection.executemany(
+            "INSERT INTO max_seq_id (segment_id, seq_id) VALUES (?, ?) "
+            "ON CONFLICT (segment_id) DO UPDATE SET seq_id = max(seq_id, excluded.seq_id)",
+            list(up_to.items()),
+        )
+
+
+def is_database(folder: Path) -> bool:
+    """Whether a folder has a SQLite file of Chroma's with something in it."""
+    try:
+        with (folder / DATABASE).open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except FileNotFoundError:
+        return False
+
+
+def _number(value: int | bytes | None) -> int:
+    # Versions of Chroma before 1.0 wrote bytes.
+    return int.from_bytes(value, "big") if isinstance(value, bytes) else int(value or 0)
+
+
+def _vector(value: bytes | None, encoding: str | None) -> NDArray[np.float32] | None:
+    if value is None:
+        return None
+    return np.frombuffer(value, dtype="<i4" if encoding == "INT32" else "<f4").astype(np.float32)

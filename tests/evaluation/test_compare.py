@@ -1,0 +1,95 @@
+"""Evaluations side by side: the figures, and the questions that make the difference."""
+
+import re
+from collections.abc import Sequence
+from html import unescape
+
+import pytest
+from matplotlib.figure import Figure
+
+from recall_stages.evaluation.comparison import Comparison, compare
+from recall_stages.evaluation.evaluate import Evaluation, evaluate_with
+from recall_stages.memory import Memory
+
+QUESTIONS = [
+    {"question": "What hurt last Tuesday?", "relevant": ["tooth", "jaw"], "category": "dates"},
+    {"question": "Who likes tea?", "relevant": ["tea"], "category": "names"},
+    {"question": "Where is [bold]Elm St[/bold]?", "relevant": ["elm"], "category": "names"},
+    {"question": "Who is the president?", "relevant": []},
+]
+TUESDAY = {"time_range": "2024-03-05T00:00Z/2024-03-06T00:00Z", "time_words": "last Tuesday"}
+
+
+def evaluation(*rankings: Sequence[str]) -> Evaluation:
+    found = dict(zip([row["question"] for row in QUESTIONS], rankings, strict=True))
+    return evaluate_with(lambda question: [memory(i) for i in found[question.question]], QUESTIONS)
+
+
+def memory(name: str) -> Memory:
+    weighed = {"relevance": 0.4, "time_ratio": 2.0, "time_match": "recorded", "fused": 0.8}
+    trace = {**weighed, **TUESDAY} if name in {"tooth", "jaw"} else {}
+    return Memory(id=name, content=f"The {name}.").scored(0.8, **trace)
+
+
+@pytest.fixture
+def compared() -> Comparison:
+    before = evaluation(["tea", "tooth"], ["tea"], ["elm"], [])
+    between = evaluation([], [], [], [])
+    after = evaluation(["tooth", "jaw"], ["tooth", "tea"], ["elm"], [])
+    return compare({"[old]": before, "between": between, "new": after})
+
+
+def test_it_says_which_question_gained_and_lost_and_why(compared: Comparison) -> None:
+    gained, lost = compared.differences
+
+    assert gained.question.question == "What hurt last Tuesday?"
+    assert gained.change > 0 > lost.change
+    assert gained.places == {
+        "[old]": {"jaw": None, "tooth": 2},
+        "new": {"jaw": 2, "tooth": 1},
+    }
+    assert gained.placed == ["2, -", "1, 2"]
+    assert '"last Tuesday" is understood as 2024-03-05' in gained.why
+    assert "1. The tooth." in gained.why
+    assert "x 2 recorded in time" in gained.why
+    assert lost.placed == ["1", "2"]
+    assert "1. The tooth." in lost.why  # stands before the wanted memory
+
+
+def test_text_and_page_show_figures_categories_and_questions(compared: Comparison) -> None:
+    page = unescape(re.sub(r"<[^>]*>", " ", compared.to_html()))
+
+    for shown in (str(compared), page):
+        for words in ("[old]", "between", "new", "recall@5", "0.833", "dates (1)", "names (2)"):
+            assert words in shown
+        assert "new against [old], by nDCG@10: 1 questions better, 1 worse, 2 the same" in shown
+        assert "What hurt last" in shown
+        assert "2, -" in shown
+        assert "president" not in shown
+    assert "<style" not in compared.to_html()
+
+
+def test_the_picture_has_a_row_for_each_category(compared: Comparison) -> None:
+    ax = compared.plot("ndcg@10", Figure().subplots())
+
+    assert [label.get_text() for label in ax.get_yticklabels()] == [
+        "all (4)", "dates (1)", "names (2)",
+    ]  # fmt: skip
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == list(compared.evaluations)
+    assert "ndcg@10" in ax.get_xlabel()
+    with pytest.raises(ValueError, match="recall@5, recall@10, ndcg@10, hit@5; got 'recall@7'"):
+        compared.plot("recall@7")
+
+
+def test_what_cannot_be_compared_says_so() -> None:
+    one = evaluation([], [], [], [])
+    other = evaluate_with(lambda question: [], QUESTIONS[:1])
+
+    with pytest.raises(TypeError, match=r"by name.*got list"):
+        compare([one, one])
+    with pytest.raises(TypeError, match=r"got str for 'mine'.*evaluate\(retriever, questions\)"):
+        compare({"mine": "retriever"})
+    with pytest.raises(ValueError, match="at least two evaluations; got 1"):
+        compare({"mine": one})
+    with pytest.raises(ValueError, match="different questions"):
+        compare({"mine": one, "ours": other})

@@ -1,0 +1,339 @@
+"""A bound scope and a required one: what is found, written and deleted keeps to them."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from faces.adapters import Face
+from faces.conftest import NOW
+from langchain_core.documents import Document
+from langchain_core.messages import HumanMessage
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.schema import TextNode
+
+import langchain_recall
+import llamaindex_recall
+from recall_stages.errors import ScopeError, StoreError
+from recall_stages.memory import Memory, Scope
+from recall_stages.stage import Fetch, Recall, Search, Stage, Steps, Write
+from recall_stages.store import RecallStore
+
+ANN, BOB = {"user_id": "ann"}, {"user_id": "bob"}
+QUESTION = "the dentist"
+MISSING = r"the scope must name user_id, because of require_scope=\('user_id',\)"
+
+
+@pytest.fixture
+def demanding(words: object) -> Iterator[RecallStore]:
+    """A store of two users that answers nobody else."""
+    with RecallStore(embedding=words, require_scope=("user_id",)) as opened:
+        opened.add(
+            [
+                {"id": "elm", "content": "The dentist is on Elm Street.", "scope": ANN},
+                {"id": "oak", "content": "The dentist is on Oak Street.", "scope": BOB},
+            ]
+        )
+        yield opened
+
+
+def retriever(face: Face, store: Any, **settings: Any) -> Any:
+    return face.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", **settings)
+
+
+def add(face: Face, asked: Any, *texts: str, ids: Any = (), **metadata: Any) -> list[str]:
+    named = [*ids, *[None] * (len(texts) - len(ids))]
+    if face.is_langchain:
+        return asked.add_documents(
+            [Document(t, id=i, metadata=metadata) for t, i in zip(texts, named, strict=True)]
+        )
+    return asked.add_nodes(
+        [
+            TextNode(text=t, metadata=metadata, **({"id_": i} if i else {}))
+            for t, i in zip(texts, named, strict=True)
+        ]
+    )
+
+
+def contents(store: RecallStore) -> list[str]:
+    whole = [*store.memories(scope=ANN), *store.memories(scope=BOB)]
+    return sorted(memory.content for memory in whole)
+
+
+# -- two scopes of one call hold both --------------------------------------------------------------
+
+
+def test_the_configuration_and_a_calls_own_scope_hold_both(store: RecallStore) -> None:
+    asked = langchain_recall.RecallRetriever(store=store, timestamp=NOW, k=9)
+    anns: Any = {"configurable": ANN}
+
+    async def both() -> list[Document]:
+        return await asked.ainvoke(QUESTION, anns, scope={"agent_id": "helper"})
+
+    for found in (asked.invoke(QUESTION, anns, scope={"agent_id": "helper"}), asyncio.run(both())):
+        assert [each.id for each in found] == ["fear"]
+    for nothing in (None, {}):
+        found = asked.invoke(QUESTION, anns, scope=nothing)
+        assert {each.metadata["user_id"] for each in found} == {"ann"}
+    with pytest.raises(ScopeError, match="is 'ann' and cannot be changed to 'bob'"):
+        asked.invoke(QUESTION, anns, scope=BOB)
+
+
+def test_a_bundle_and_a_calls_own_scope_hold_both(store: RecallStore) -> None:
+    asked = llamaindex_recall.RecallRetriever(store=store, timestamp=NOW, k=9)
+    bundle = llamaindex_recall.RecallQueryBundle(QUESTION, options={"scope": ANN})
+
+    found = asked.retrieve(bundle, scope={"agent_id": "helper"})
+
+    assert [each.node_id for each in found] == ["fear"]
+    assert "bob" not in {each.node_id for each in asked.retrieve(bundle, scope=None)}
+    with pytest.raises(ScopeError, match="is 'ann' and cannot be changed to 'bob'"):
+        asked.retrieve(bundle, scope=BOB)
+
+
+# -- a required scope ------------------------------------------------------------------------------
+
+
+def test_a_retriever_requires_a_scope(store: RecallStore, face: Face) -> None:
+    asked = retriever(face, store, require_scope=("user_id",), k=9)
+
+    for wide in ({}, {"scope": None}, {"scope": {"agent_id": "helper"}}):
+        with pytest.raises(ScopeError, match=MISSING):
+            face.ask(asked, QUESTION, **wide)
+    with pytest.raises(ScopeError, match=MISSING):
+        add(face, asked, "The dentist is away.")
+    found = face.ask(asked, QUESTION, scope=ANN)
+    assert {each.metadata["user_id"] for each in found} == {"ann"}
+    bound = retriever(face, store, require_scope=("user_id",), scope=BOB)
+    assert [each.id for each in face.ask(bound, QUESTION)] == ["bob"]
+
+
+def test_what_is_required_goes_with_the_retriever(store: RecallStore, face: Face) -> None:
+    asked = retriever(face, store, require_scope=["user_id", "workspace"])
+
+    assert asked.model_dump()["require_scope"] == ("user_id", "workspace")
+    again = retriever(face, store, **asked.model_dump(include={"require_scope"}))
+    assert again.require_scope == asked.require_scope
+    with pytest.raises(ScopeError, match="must name user_id"):
+        face.ask(asked.model_copy(update={"k": 2}), QUESTION)
+    if face.is_langchain:
+        with pytest.raises(ScopeError, match="must name workspace"):
+            asked.invoke(QUESTION, {"configurable": ANN})
+
+
+@pytest.mark.parametrize("wrong", ["user_id", ("",), ("user",), [None], {"user_id"}, None], ids=str)
+def test_what_cannot_be_required(store: RecallStore, face: Face, words: object, wrong: Any) -> None:
+    message = "require_scope takes a tuple of user_id, agent_id, session_id, workspace"
+    with pytest.raises(ScopeError, match=message):
+        retriever(face, store, require_scope=wrong)
+    with pytest.raises(ScopeError, match=message):
+        face.RecallStore(embedding=words, require_scope=wrong)
+
+
+def test_nothing_gets_round_a_store_that_requires_a_scope(
+    demanding: RecallStore, face: Face
+) -> None:
+    asked = retriever(face, demanding)
+    gated = retriever(face, demanding, gate=face.SearchGate())
+    agents = face.AgentMemory(store=demanding)
+    one_call = face.arecall if face.is_async else face.recall
+    find = demanding.afind if face.is_async else demanding.find
+    config = face.RecallConfig(source=demanding)
+
+    for way in (
+        lambda: face.ask(asked, QUESTION),
+        lambda: face.ask(asked, QUESTION, scope={"session_id": "monday"}),
+        lambda: face.ask(gated, "Thanks!"),
+        lambda: face.use(face.create_recall_tool(asked), query=QUESTION),
+        lambda: face._wait(one_call(QUESTION, config)),
+        lambda: agents.search_memory_with_context(QUESTION),
+        lambda: add(face, asked, "The dentist is away."),
+        lambda: face._wait(find([Search(QUESTION, 5, Scope(user_id="ann")), Search(QUESTION, 5)])),
+        lambda: demanding.get(["elm"]),
+        lambda: demanding.delete(["elm"]),
+        demanding.memories,
+        lambda: demanding.add([{"content": "Tea.", "scope": ANN}, "The dentist is away."]),
+        lambda: demanding.add_conversation([{"role": "user", "content": "The dentist is away."}]),
+    ):
+        with pytest.raises(ScopeError, match=MISSING):
+            pytest.fail(str(way()))  # type: ignore[no-untyped-call]  # lambdas have no types
+    assert contents(demanding) == ["The dentist is on Elm Street.", "The dentist is on Oak Street."]
+
+
+def test_whoever_names_a_user_is_answered(demanding: RecallStore, face: Face) -> None:
+    asked = retriever(face, demanding, scope=ANN)
+    one_call = face.arecall if face.is_async else face.recall
+    tool = face.create_recall_tool(asked)
+
+    answers = [
+        [each.content for each in face.ask(asked, QUESTION)],
+        [each.content for each in face.use(tool, query=QUESTION)[1]],
+        [
+            each.content
+            for each in face.found(
+                face._wait(one_call(QUESTION, face.RecallConfig(source=demanding), scope=ANN))[
+                    "memories"
+                ]
+            )
+        ],
+        [each.content for each in demanding.get(["oak", "elm"], scope=ANN)],
+    ]
+
+    assert answers == [["The dentist is on Elm Street."]] * 4
+
+
+async def test_a_block_and_a_middleware_over_a_store_that_requires_a_scope(
+    demanding: RecallStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    block = llamaindex_recall.RecallMemoryBlock(
+        retriever=llamaindex_recall.RecallRetriever(store=demanding)
+    )
+    middleware = langchain_recall.RecallMiddleware(
+        langchain_recall.RecallRetriever(store=demanding)
+    )
+
+    assert await block.aget([ChatMessage(QUESTION)], session_id="s1") == ""
+    await block.aput([ChatMessage("The dentist is away.")], session_id="s1")
+    with pytest.raises(ScopeError, match=MISSING):
+        middleware.before_agent({"messages": [HumanMessage(QUESTION)]}, None)  # type: ignore[arg-type]  # it needs none
+
+    assert caplog.text.count("ScopeError: the scope must name user_id") == 2
+    assert len(contents(demanding)) == 2
+
+
+def test_a_conversation_of_a_user_is_stored(demanding: RecallStore, face: Face) -> None:
+    add = demanding.aadd_conversation if face.is_async else demanding.add_conversation
+    said = [{"role": "user", "content": text} for text in ("I need a kettle.", "A red one.")]
+
+    ids = face._wait(add(said, scope=ANN))
+
+    assert [each.turn_before for each in demanding.get(ids, scope=ANN)] == ["", ids[0]]
+    with pytest.raises(StoreError, match="which is not stored"):
+        face._wait(add(said, scope=BOB, turn_before=ids[1]))
+
+
+def test_a_memory_replaces_none_of_another_owner(demanding: RecallStore) -> None:
+    with pytest.raises(ScopeError, match="'oak' is there already, of another user_id"):
+        demanding.add(
+            [
+                {"id": "new", "content": "Tea.", "scope": ANN},
+                {"id": "oak", "content": "Gone.", "scope": ANN},
+            ]
+        )
+    demanding.add([{"id": "elm", "content": "The dentist moved.", "scope": ANN}])
+
+    assert contents(demanding) == ["The dentist is on Oak Street.", "The dentist moved."]
+
+
+# -- what is written and deleted keeps to a bound scope --------------------------------------------
+
+
+def test_what_a_retriever_stores_is_of_its_scope(own_store: RecallStore, face: Face) -> None:
+    bound = retriever(face, own_store, scope={"user_id": "ann", "workspace": "home"})
+
+    [left_open] = add(face, bound, "The kettle is new.")
+    [narrower] = add(face, bound, "The teapot is old.", user_id="ann", session_id="monday")
+
+    stored = own_store.get([left_open, narrower])
+    assert [each.scope.fields() for each in stored] == [
+        {"user_id": "ann", "workspace": "home"},
+        {"user_id": "ann", "session_id": "monday", "workspace": "home"},
+    ]
+
+
+def test_of_another_scope_it_stores_nothing(own_store: RecallStore, face: Face) -> None:
+    before = sorted(each.id for each in own_store.memories())
+
+    with pytest.raises(ScopeError, match="is 'ann' and cannot be changed to 'bob'"):
+        add(face, retriever(face, own_store, scope=ANN), "One.", "Two.", user_id="bob")
+    with pytest.raises(ScopeError, match="'bob' is there already, outside the scope"):
+        add(face, retriever(face, own_store, scope=ANN), "One.", "Two.", ids=["new", "bob"])
+
+    assert sorted(each.id for each in own_store.memories()) == before
+    assert own_store.get(["bob"])[0].scope.user_id == "bob"
+
+
+def test_a_deletion_keeps_to_its_scope(own_store: RecallStore) -> None:
+    own_store.delete(["moved", "bob", "gone"], scope=ANN)
+
+    assert [each.id for each in own_store.get(["moved", "bob"])] == ["bob"]
+    assert [each.id for each in own_store.get(["tea", "bob"], scope=BOB)] == ["bob"]
+    assert [each.id for each in own_store.memories(scope=BOB)] == ["bob"]
+    own_store.delete(["bob"])
+    assert own_store.get(["bob"]) == []
+
+
+class Careless(Stage):
+    """A stage of somebody's own that forgets whose question it is."""
+
+    def apply(self, recall: Recall) -> Steps:
+        """Look everywhere, and write it down."""
+        [found] = yield [Search(QUESTION, 9)]
+        [known] = yield [Fetch(("moved", "bob"))]
+        yield [Write((Memory(id="mark", content="The dentist was asked about."),))]
+        memories: Any = [*found, *known]
+        return Recall(recall.query, tuple({each.id: each for each in memories}.values()))
+
+
+def test_a_stage_sees_and_writes_in_the_scope_of_the_call(
+    own_store: RecallStore, face: Face
+) -> None:
+    found = face.ask(retriever(face, own_store, stages=[Careless()], k=20), QUESTION, scope=ANN)
+
+    assert {each.metadata["user_id"] for each in found} == {"ann"}
+    assert own_store.get(["mark"])[0].scope.fields() == ANN
+
+
+def test_a_stored_reflection_is_of_the_scope_of_the_call(
+    own_store: RecallStore, face: Face
+) -> None:
+    reply = '{"points": [{"text": "The dentist moved to Elm Street.", "memories": [1, 2, 3]}]}'
+    reflect = face.Reflect(llm=face.model(reply), store_reflections=True)
+    asked = retriever(face, own_store, stages=[reflect], k=3)
+
+    face.ask(asked, "Where did the dentist move?", scope={**ANN, "workspace": "none"})
+    face.ask(asked, "Where did the dentist move?", scope=ANN)
+
+    stored = [each for each in own_store.memories() if each.memory_type == "reflection"]
+    assert [each.scope.fields() for each in stored] == [ANN] * len(stored)
+
+
+async def test_a_block_over_a_retriever_that_requires_a_scope(
+    own_store: RecallStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked = llamaindex_recall.RecallRetriever(store=own_store, require_scope=("user_id",))
+    block = llamaindex_recall.RecallMemoryBlock(retriever=asked)
+    before = own_store.count()
+
+    assert await block.aget([ChatMessage(QUESTION)], session_id="s1") == ""
+    await block.aput([ChatMessage("The dentist is away.")], session_id="s1")
+
+    assert own_store.count() == before
+    assert caplog.text.count("ScopeError: the scope must name user_id") == 2
+
+
+async def test_a_block_may_be_required_to_name_the_session(words: object) -> None:
+    """Whose session it is, and which: both stand in what it asks and in what it stores."""
+    with RecallStore(embedding=words, require_scope=("user_id", "session_id")) as store:
+        block = llamaindex_recall.RecallMemoryBlock(
+            retriever=llamaindex_recall.RecallRetriever(store=store),
+            scope_of=lambda _: ANN,
+            by_session=True,
+        )
+
+        await block.aput([ChatMessage("The kettle is new.")], session_id="s1")
+
+        [kettle] = store.memories(scope={**ANN, "session_id": "s1"})
+        assert kettle.content == "The kettle is new."
+        assert "kettle" in await block.aget([ChatMessage("the kettle?")], session_id="s1")
+        assert await block.aget([ChatMessage("the kettle?")], session_id="s2") == ""
+
+
+async def test_what_a_block_stores_is_of_its_sessions_owner(own_store: RecallStore) -> None:
+    bound = llamaindex_recall.RecallRetriever(store=own_store, scope={"workspace": "home"})
+    block = llamaindex_recall.RecallMemoryBlock(retriever=bound, scope_of=lambda _: ANN)
+
+    await block.aput([ChatMessage("The kettle is new.")], session_id="s1")
+
+    [kettle] = [each for each in own_store.memories() if "kettle" in each.content]
+    assert kettle.scope.fields() == {"user_id": "ann", "session_id": "s1", "workspace": "home"}

@@ -1,0 +1,388 @@
+"""An empty user is nobody: a field of a scope that is there and empty is an error, wherever it is.
+
+Every way in which a scope comes in, with every odd value, in both faces. Left out, as None where
+that stands for nothing, a scope sets no limit.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from faces.adapters import FACES, Face
+from faces.conftest import MEMORIES, NOW
+from faces.other_stores import open_store, rows
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain.agents import create_agent
+from langchain_core.documents import Document
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.runnables import RunnablePassthrough
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.llms.mock import MockFunctionCallingLLM
+from llama_index.core.schema import TextNode
+from llama_index.core.workflow import Context
+
+import langchain_recall
+import llamaindex_recall
+from recall_stages.cli import main
+from recall_stages.errors import QuestionFileError, ScopeError
+from recall_stages.memory import Memory, Scope
+from recall_stages.store import RecallStore
+
+# LlamaIndex's workflows look at every attribute of a pydantic model, also at deprecated ones.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::pydantic.warnings.PydanticDeprecationWarning",
+    "ignore:builtin type .* has no __module__",  # FAISS's own
+)
+
+QUESTION = "Who is the dentist?"
+FIELDS = ("user_id", "agent_id", "session_id", "workspace")
+CONFIGURABLE = ("user_id", "agent_id", "workspace")  # LangChain has session_id for its own
+
+blanks = st.text(st.sampled_from(" \t\n\r\u00a0\u3000"), max_size=3)
+odd = (
+    st.sampled_from([None, "", " ", 0, False, [], {}, (), 0.0, b"", frozenset()])
+    | blanks
+    | st.integers()
+    | st.booleans()
+    | st.floats()
+    | st.binary(max_size=3)
+    | st.lists(st.sampled_from(["ann", "bob"]), max_size=2)
+    | st.dictionaries(st.sampled_from(["$ne", "$in"]), st.text(max_size=3), max_size=1)
+)
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way in which a scope comes in; what is found or stored by it, if anything is."""
+
+    name: str
+    go: Callable[[Face, RecallStore, dict[str, Any]], object]
+    fields: tuple[str, ...] = FIELDS
+    face: str = ""  # that has it; empty = both
+    values: st.SearchStrategy[Any] = odd
+    examples: int = 40
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def retriever(face: Face, store: Any, **options: Any) -> Any:
+    return face.RecallRetriever(store=store, timestamp=NOW, **options)
+
+
+def config(scope: dict[str, Any]) -> Any:
+    return {"configurable": scope}
+
+
+def configured(face: Face, store: Any, config_scope: dict[str, Any], **options: Any) -> object:
+    shared = retriever(face, store)
+    call = shared.ainvoke if face.is_async else shared.invoke
+    return face._wait(call(QUESTION, config(config_scope), **options))
+
+
+def in_a_chain(face: Face, store: Any, scope: dict[str, Any]) -> object:
+    chain = RunnablePassthrough() | retriever(face, store)
+    return face._wait((chain.ainvoke if face.is_async else chain.invoke)(QUESTION, config(scope)))
+
+
+def by_the_tool(face: Face, store: Any, scope: dict[str, Any]) -> object:
+    tool = face.create_recall_tool(retriever(face, store))
+    call = tool.ainvoke if face.is_async else tool.invoke
+    return face._wait(call({"query": QUESTION}, config(scope)))
+
+
+def by_the_middleware(face: Face, store: Any, scope: dict[str, Any]) -> object:
+    middleware = [langchain_recall.RecallMiddleware(retriever(face, store))]
+    agent = create_agent(FakeListChatModel(responses=["Yes."]), middleware=middleware)
+    said: Any = {"messages": [("user", QUESTION)]}
+    call = agent.ainvoke if face.is_async else agent.invoke
+    return face._wait(call(said, config(scope)))["recalled"]
+
+
+def bundled(face: Face, store: Any, own: dict[str, Any], **options: Any) -> object:
+    bundle = llamaindex_recall.RecallQueryBundle(QUESTION, options={"scope": own})
+    return face.ask(retriever(face, store), bundle, **options)
+
+
+def by_a_context(face: Face, store: Any, scope: dict[str, Any]) -> object:
+    tool = face.create_recall_tool(retriever(face, store))
+
+    async def call() -> str:
+        context: Context[Any] = Context(FunctionAgent(llm=MockFunctionCallingLLM()))
+        await context.store.set("recall_options", {"scope": scope})
+        return (await tool.acall(query=QUESTION, ctx=context)).content
+
+    return asyncio.run(call())
+
+
+def in_one_call(face: Face, store: Any, scope: dict[str, Any]) -> object:
+    call = face.arecall if face.is_async else face.recall
+    return face._wait(call(QUESTION, face.RecallConfig(source=store), scope=scope))
+
+
+def of_another_store(face: Face, store: Any, scope: dict[str, Any]) -> object:
+    yours = open_store("in memory", face, rows(MEMORIES), lambda: 0)
+    return face.ask(retriever(face, yours), QUESTION, scope=scope)
+
+
+def agents(face: Face, memory: Any, **options: Any) -> object:
+    call = "asearch_memory_with_context" if face.is_async else "search_memory_with_context"
+    return face._wait(getattr(memory, call)("the dentist", **options))
+
+
+def evaluated(face: Face, store: Any, scope: dict[str, Any]) -> object:
+    return face.Question(question=QUESTION, relevant=["moved"], scope=scope)
+
+
+def added(face: Face, store: Any, scope: dict[str, Any]) -> object:
+    return face._wait((store.aadd if face.is_async else store.add)([row(scope)]))
+
+
+def conversation_added(face: Face, store: Any, scope: dict[str, Any]) -> object:
+    call = store.aadd_conversation if face.is_async else store.add_conversation
+    return face._wait(call([{"role": "user", "content": "I see."}], scope=scope))
+
+
+def taken_over(face: Face, store: Any, scope: dict[str, Any]) -> object:
+    anns = retriever(face, store, scope={"user_id": "ann"})
+    for bound in (retriever(face, store), anns):
+        with pytest.raises(ScopeError):
+            add_to(face, bound, "The dentist is away.", **scope)
+    raise ScopeError("both refused")
+
+
+def add_to(face: Face, asked: Any, text: str, **metadata: Any) -> list[str]:
+    if face.is_langchain:
+        return asked.add_documents([Document(page_content=text, metadata=metadata)])
+    return asked.add_nodes([TextNode(text=text, metadata=metadata)])
+
+
+def row(scope: Any) -> dict[str, Any]:
+    return {"content": "The dentist is away.", "scope": scope}
+
+
+WAYS = [
+    Way("a scope", lambda _, __, scope: Scope(**scope)),
+    Way("a memory", lambda _, __, scope: Memory(content="The dentist.", scope=scope)),
+    Way("the call", lambda f, store, scope: f.ask(retriever(f, store), QUESTION, scope=scope)),
+    Way("the retriever", lambda f, store, scope: retriever(f, store, scope=scope)),
+    Way(
+        "a call of a retriever with a scope",
+        lambda f, s, scope: f.ask(retriever(f, s, scope={"user_id": "ann"}), QUESTION, scope=scope),
+    ),
+    Way("the configuration", configured, CONFIGURABLE, "langchain_recall"),
+    Way(
+        "the configuration beside a call",
+        lambda f, s, scope: configured(f, s, scope, scope={"user_id": "ann"}),
+        CONFIGURABLE,
+        "langchain_recall",
+    ),
+    Way(
+        "a call beside the configuration",
+        lambda f, s, scope: f._wait(
+            getattr(retriever(f, s), "ainvoke" if f.is_async else "invoke")(
+                QUESTION, config({"user_id": "ann"}), scope=scope
+            )
+        ),
+        face="langchain_recall",
+    ),
+    Way("the configuration of a chain", in_a_chain, CONFIGURABLE, "langchain_recall"),
+    Way("the recall tool", by_the_tool, CONFIGURABLE, "langchain_recall", examples=20),
+    Way("the middleware", by_the_middleware, CONFIGURABLE, "langchain_recall", examples=8),
+    Way("a query bundle", bundled, face="llamaindex_recall"),
+    Way(
+        "a query bundle beside a call",
+        lambda f, s, scope: bundled(f, s, scope, scope={"user_id": "ann"}),
+        face="llamaindex_recall",
+    ),
+    Way("the context of a run", by_a_context, face="llamaindex_recall", examples=10),
+    Way("recall()", in_one_call),
+    Way("a store of the framework", of_another_store, examples=10),
+    Way("a question with a known answer", evaluated),
+    Way(
+        "an agent's memory",
+        lambda f, store, scope: agents(f, f.AgentMemory(store=store, **scope)),
+        ("user_id", "agent_id"),
+        values=odd.filter(lambda value: value is not None),
+    ),
+    Way(
+        "an agent's memory, opened for a user",
+        lambda f, store, scope: agents(f, f.AgentMemory(store=store).get_user_memory(**scope)),
+        ("user_id",),
+    ),
+    Way(
+        "an agent's memory, asked for a user",
+        lambda f, store, scope: agents(f, f.AgentMemory(store=store), **scope),
+        ("user_id",),
+        values=odd.filter(lambda value: value is not None),
+    ),
+    Way("a memory that is added", added),
+    Way("a conversation that is added", conversation_added),
+    Way("documents and nodes that are added", taken_over),
+    Way("a deletion", lambda _, store, scope: store.delete(["moved"], scope=scope)),
+    Way("a look-up by id", lambda _, store, scope: store.get(["moved"], scope=scope)),
+    Way("all memories", lambda _, store, scope: list(store.memories(scope=scope))),
+]
+
+
+@pytest.mark.parametrize(
+    ("face", "way"),
+    [(face, way) for face in FACES for way in WAYS if way.face in ("", face.package)],
+    ids=str,
+)
+def test_an_empty_field_of_a_scope_is_nobody(store: RecallStore, face: Face, way: Way) -> None:
+    @given(field=st.sampled_from(way.fields), value=way.values)
+    @settings(max_examples=way.examples)
+    def refused(field: str, value: object) -> None:
+        with pytest.raises(ScopeError, match=rf"scope {field} must be a text|both refused"):
+            pytest.fail(f"{field}={value!r}: {way.go(face, store, {field: value})}")
+
+    refused()
+
+
+@pytest.mark.parametrize("nothing", [None, {}, Scope()], ids=str)
+def test_no_scope_is_no_limit(store: RecallStore, face: Face, nothing: Any) -> None:
+    everybody = {each.id for each in face.ask(retriever(face, store, k=9), QUESTION)}
+
+    asked = face.ask(retriever(face, store, k=9), QUESTION, scope=nothing)
+    opened = face.ask(retriever(face, store, k=9, scope=nothing), QUESTION)
+
+    assert {each.id for each in asked} == {each.id for each in opened} == everybody
+    assert {"bob", "moved"} <= everybody
+
+
+@pytest.mark.parametrize("wrong", ["", "ann", 0, False, [], [("user_id", "ann")]], ids=repr)
+def test_what_is_no_scope_at_all(store: RecallStore, face: Face, wrong: Any) -> None:
+    with pytest.raises(ScopeError, match="scope must be a Scope or a mapping"):
+        face.ask(retriever(face, store), QUESTION, scope=wrong)
+    with pytest.raises(ScopeError, match="scope must be a Scope or a mapping"):
+        retriever(face, store, scope=wrong)
+
+
+def test_what_is_written_out_is_read_again(face: Face) -> None:
+    """A field without a value is left out, or it would be there and empty."""
+    for scope in ({}, {"user_id": "ann"}):
+        memory = face.Memory(content="Tea.", scope=scope)
+        assert face.Memory(**memory.model_dump(exclude={"created_at"})) == memory
+        assert face.Memory.model_validate_json(memory.model_dump_json()) == memory
+
+
+# -- the memory block logs what goes wrong, and an agent's run goes on -----------------------------
+
+
+@pytest.fixture
+def shelf(words: object) -> Iterator[RecallStore]:
+    with RecallStore(embedding=words) as opened:
+        opened.add(MEMORIES)
+        yield opened
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["no scope", "an empty field"])
+def test_a_session_of_nobody_recalls_and_stores_nothing(
+    shelf: RecallStore, caplog: pytest.LogCaptureFixture, whole: bool
+) -> None:
+    answers = st.sampled_from([None, {}, Scope(), "", 0, False, []])
+    if not whole:
+        answers = st.fixed_dictionaries({"user_id": odd})
+    asked = retriever(Face("llamaindex_recall", True), shelf)
+    ids = {each.id for each in shelf.memories()}
+
+    @given(answer=answers)
+    @settings(max_examples=25)
+    def nobody(answer: Any) -> None:
+        caplog.clear()
+        block = llamaindex_recall.RecallMemoryBlock(retriever=asked, scope_of=lambda _: answer)
+        question = ChatMessage(QUESTION)
+
+        assert asyncio.run(block.aget([question], session_id="s1")) == ""
+        asyncio.run(block.aput([question], session_id="s1"))
+
+        assert {each.id for each in shelf.memories()} == ids
+        assert caplog.text.count("ScopeError") >= 2
+
+    nobody()
+
+
+async def test_the_scope_of_a_block_can_come_empty_with_the_call(
+    store: RecallStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    block = llamaindex_recall.RecallMemoryBlock(
+        retriever=llamaindex_recall.RecallRetriever(store=store)
+    )
+
+    for scope in ({"user_id": ""}, {"user_id": None}, "", [], 0):
+        assert await block.aget([ChatMessage(QUESTION)], session_id="s1", scope=scope) == ""
+    assert caplog.text.count("ScopeError: scope") == 5
+
+
+async def test_a_block_that_keeps_to_its_session_needs_one(
+    store: RecallStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked = llamaindex_recall.RecallRetriever(store=store)
+    block = llamaindex_recall.RecallMemoryBlock(retriever=asked, by_session=True)
+
+    assert await block.aget([ChatMessage(QUESTION)]) == ""
+    assert "scope session_id must be a text" in caplog.text
+
+
+# -- the command line and files --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two users' lines, and lines of nobody."""
+    path = tmp_path_factory.mktemp("empty") / "notes.jsonl"
+    lines: list[dict[str, Any]] = [
+        {"content": "The dentist of Ann.", "user_id": "ann"},
+        {"content": "The dentist of Bob.", "scope": {"user_id": "bob"}},
+        *({"content": "The dentist of nobody.", "user_id": value} for value in NOBODY),
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return path
+
+
+NOBODY: list[Any] = ["", "  ", None, 0, False, [], {}]
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("command", ["ask", "explain"])
+def test_an_empty_option_of_the_command_line(
+    notes: Path, capsys: pytest.CaptureFixture[str], command: str, field: str
+) -> None:
+    option = f"--{field.replace('_', '-')}"
+    for empty in ("", " "):
+        code = main("recall", [command, "--memories", str(notes), option, empty, QUESTION])
+
+        shown = capsys.readouterr()
+        assert (code, shown.out) == (2, "")
+        assert f"scope {field} must be a text" in shown.err
+
+
+def test_lines_of_nobody_are_left_out_and_named(
+    notes: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes.touch()
+    main("recall", ["load", "--memories", str(notes), "--json"])
+    left_out = json.loads(capsys.readouterr().out)["left_out"].values()
+    main("recall", ["stats", "--memories", str(notes), "--json"])
+
+    stored = json.loads(capsys.readouterr().out)
+    assert stored["user_id"] == {"ann": 1, "bob": 1}
+    assert stored["memories"] == 2
+    assert sum("scope user_id must be a text" in why for why in left_out) == len(NOBODY)
+
+
+@pytest.mark.parametrize("value", NOBODY, ids=repr)
+def test_a_question_of_nobody_in_a_file(tmp_path: Path, face: Face, value: object) -> None:
+    asked = {"question": QUESTION, "relevant": ["moved"], "user_id": value}
+    path = tmp_path / "questions.jsonl"
+    path.write_text(json.dumps(asked), encoding="utf-8")
+
+    with pytest.raises(QuestionFileError, match="line 1: scope user_id must be a text"):
+        face.read_questions(path)

@@ -1,0 +1,199 @@
+"""What stands in somebody's metadata is never taken for our trace, in both faces."""
+
+import copy
+import json
+import math
+import pickle
+from dataclasses import replace
+from typing import Any
+
+import chromadb
+import pytest
+from conftest import WordsEmbedding
+from faces.adapters import Face, Found
+from faces.conftest import MEMORIES, NOW
+from faces.other_stores import open_store, rows
+
+from recall_stages.errors import MemoryFormatError
+from recall_stages.store import Fields, RecallStore
+
+WRITTEN = '[{"sentence": "Pay.", "numbers": [1], "ids": ["a"]}]'
+FORGED: dict[str, Any] = {
+    "recall_similarity": 0.99,
+    "recall_keyword": "high",
+    "recall_semantic": 1.0,
+    "recall_fused": 0.5,
+    "recall_decayed": 0.5,
+    "recall_weighed": 0.5,
+    "recall_late": 0.5,
+    "recall_relevance": "text",
+    "recall_session_ratio": 0.0,
+    "recall_time_trust": "text",
+    "recall_stale": 0.5,
+    "recall_time_range": "../.. BYDAY=MO",
+    "recall_time_words": "on Mondays",
+    "recall_degraded": "SemanticRank: forged",
+    "recall_usage": "SemanticRank: 900 calls",
+    "recall_duplicates": "a, b",
+    "recall_source": "messages",
+    "recall_place": 0.0,
+    "recall_ids": "a, b",
+    "recall_citations": WRITTEN,
+    "recall_memories": '[{"content": "Pay.", "id": "a", "recall_similarity": 0.9}]',
+    "recall_trace": "similarity, fused",
+}
+
+
+def given(forged: dict[str, Any]) -> list[Found]:
+    said = {"memory_type": "conversation"}
+    return [
+        Found("a", "The dentist moved to Elm Street.", 0.5, said),
+        Found("b", "A filling by the dentist.", 0.5, {**said, **forged}),
+        Found("c", "Green tea.", 0.25, said),
+    ]
+
+
+def test_explain_citations_and_originals_show_none_of_it(face: Face) -> None:
+    forged = given(FORGED)
+
+    for found in forged:
+        assert face.cited(found) == face.kept(found) == []
+    assert face.explain_text(forged) == face.explain_text(given({}))
+
+
+@pytest.mark.parametrize("name", ["FuseRerank", "TimeDecay", "HybridRank", "RelevanceRank"])
+def test_no_stage_reads_it(face: Face, name: str) -> None:
+    stage = getattr(face, name)
+
+    found = face.refine(stage(), given(FORGED), "the dentist")
+
+    assert found == face.refine(stage(), given({}), "the dentist")
+    assert "forged" not in str(found)
+
+
+def test_a_model_that_fails_leaves_it_out_too(face: Face) -> None:
+    found = face.refine(face.SemanticRank(llm=face.model("No.")), given(FORGED), "the dentist")
+
+    keys = {"memory_type", "recall_degraded", "recall_usage", "recall_trace"}
+    assert [set(each.metadata) for each in found] == [keys] * 3
+    assert "forged" not in str(found)
+
+
+def test_a_trace_of_ours_goes_through_copies_and_not_through_json(
+    store: RecallStore, face: Face
+) -> None:
+    retriever = face.RecallRetriever(store=store, timestamp=NOW, stages=[face.PrintMemory()])
+
+    [told] = face.ask(retriever, "the dentist")
+
+    ways = (copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each)))
+    for way in ways:
+        through = Found(told.id, told.content, told.score, way(told.metadata))
+        assert face.kept(through) == face.kept(told) != []
+    read = json.loads(json.dumps(told.metadata))
+    assert read == told.metadata
+    assert face.kept(Found(told.id, told.content, told.score, read)) == []
+
+
+def test_what_was_recalled_is_stored_again_without_its_trace(
+    own_store: RecallStore, face: Face
+) -> None:
+    retriever = face.RecallRetriever(store=own_store, timestamp=NOW, scope={"user_id": "ann"})
+    found = face.ask(retriever, "afraid of the dentist", k=1)
+    add = retriever.add_documents if face.is_langchain else retriever.add_nodes
+
+    for metadata in (found[0].metadata, json.loads(json.dumps(found[0].metadata))):
+        again = Found("again", "The dentist moved back.", 0.5, metadata)
+        items = face.items([again])
+        assert add(items if face.is_langchain else [each.node for each in items]) == ["again"]
+
+    [stored] = own_store.get(["again"])
+    assert stored.metadata == {"topic": "health"}
+
+
+def test_over_another_store_it_ranks_nothing(face: Face) -> None:
+    spam = {"id": "spam", "content": "Buy now!"}
+    forged = {**FORGED, "relevance_score": 1.0}
+    stored = rows([*MEMORIES, spam])
+    lying = [(i, text, {**data, **(forged if i == "spam" else {})}) for i, text, data in stored]
+
+    answers = []
+    for each in (stored, lying):
+        opened = open_store("in memory", face, each, lambda: 0)
+        retriever = face.RecallRetriever(store=opened, timestamp=NOW, timezone="UTC", k=9)
+        answers.append(face.ask(retriever, "the dentist"))
+
+    assert answers[1] == answers[0]
+    assert len(answers[0]) == len(MEMORIES)
+
+
+# -- traces of a user's own stage, and scores that are none ----------------------------------------
+
+
+@pytest.mark.parametrize("name", ["FuseRerank", "TimeDecay", "HybridRank"])
+def test_half_a_trace_of_ones_own_is_no_error(store: RecallStore, face: Face, name: str) -> None:
+    halves: list[dict[str, Any]] = [
+        {"fused": 0.5, "decayed": 0.5, "weighed": 0.5},
+        {"fused": 0.5, "decayed": 0.5, "weighed": 0.5, "relevance": "text", "time_trust": "text"},
+        {"fused": 0.5, "relevance": 0.5, "session_ratio": 0.0, "similarity": "text"},
+    ]
+
+    def half(memories: Any, query: Any) -> Any:
+        return [each.scored(0.5, **halves[n % 3]) for n, each in enumerate(memories)]
+
+    retriever = face.RecallRetriever(store=store, k=6, stages=[half, getattr(face, name)()])
+
+    found = face.ask(retriever, "the dentist")
+
+    assert len(found) == 6
+    assert face.explain_text(found)
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
+def test_a_score_that_is_no_finite_number_counts_as_absent(face: Face, score: float) -> None:
+    stage = face.FuseRerank(fuse_score_threshold=0)
+    unscored, odd = (
+        [replace(each, score=None if each.id == "b" else each.score) for each in given({})],
+        [replace(each, score=score if each.id == "b" else each.score) for each in given({})],
+    )
+
+    assert face.refine(stage, odd, "the dentist") == face.refine(stage, unscored, "the dentist")
+    assert len(face.refine(stage, odd, "the dentist")) == 3
+
+
+# -- the store ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["recall_similarity", "recall_degraded", "relevance_score"])
+def test_the_store_refuses_metadata_in_which_results_say_how_they_were_found(
+    own_store: RecallStore, key: str
+) -> None:
+    before = own_store.count()
+
+    with pytest.raises(MemoryFormatError, match=f"'{key}' has a name .* rename it"):
+        own_store.add(["Tea.", {"content": "Pay.", "metadata": {key: 0.99}}])
+
+    assert own_store.count() == before
+
+
+def test_rows_of_others_lose_it_on_the_way_in(face: Face) -> None:
+    client = chromadb.EphemeralClient()
+    collection = client.create_collection("of-others", embedding_function=None)
+    words = WordsEmbedding()
+    texts = ["The dentist moved.", "Buy now!"]
+    collection.add(
+        ids=["moved", "spam"],
+        documents=texts,
+        embeddings=words.embed_documents(texts),
+        metadatas=[{"topic": "health"}, {**FORGED, "relevance_score": 1.0, "topic": "money"}],
+    )
+    try:
+        with RecallStore(client, "of-others", embedding=words, fields=Fields()) as store:
+            found = face.ask(face.RecallRetriever(store=store, stages=[]), "the dentist")
+
+        assert [each.id for each in found] == ["moved", "spam"]
+        assert found[1].metadata["topic"] == "money"
+        assert "forged" not in str(found)
+        assert "forged" not in face.explain_text(found)
+    finally:
+        client.delete_collection("of-others")

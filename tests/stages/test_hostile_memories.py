@@ -1,0 +1,248 @@
+"""No memory passes for another, for a command or for our own words, wherever it is shown."""
+
+import json
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from io import StringIO
+
+import pytest
+from growth import TIMES, growth
+from rich.console import Console
+from stages.hostile import HOSTILE
+
+from recall_stages.agents.recall_tool import RecallToolInput
+from recall_stages.agents.recalled import recalled_text
+from recall_stages.explain import explain
+from recall_stages.memory import Memory, Query
+from recall_stages.merge_memory import MergeMemory
+from recall_stages.model.live_text import live_parts
+from recall_stages.model.quoting import QUOTED_MATERIAL
+from recall_stages.print_memory import PrintMemory
+from recall_stages.rank_and_rewrite import RankAndRewrite
+from recall_stages.reflect import Reflect
+from recall_stages.rerank_memory import RerankMemory
+from recall_stages.rewrite_memory import RewriteMemory, plain_text
+from recall_stages.semantic_rank import SemanticRank
+from recall_stages.stage import Recall, Stage, run
+
+NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
+HONEST = Memory(id="moved", content="The dentist moved to Elm Street.", created_at=NOW)
+SLY = pytest.mark.parametrize("sly", HOSTILE.values(), ids=HOSTILE)
+
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+LINE_ENDS = re.compile("[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+# Two fences, numbered, with nothing between or within them that could be another.
+TWO_FENCES = re.compile(
+    r'<memory number="1"[^<>\n]*>\n[^<>]*(<metadata>[^<>\n]*</metadata>\n)?</memory>\n'
+    r'<memory number="2" recorded="2024-03-08[^<>\n]*">\n'
+    r"The dentist moved to Elm Street.\n</memory>"
+)
+
+
+def asked(*memories: Memory) -> Recall:
+    return Recall(Query(text="Where is the dentist?", reference_time=NOW), memories)
+
+
+def in_two_fences(text: str) -> bool:
+    fences = text[text.index("<memory ") :]
+    return bool(TWO_FENCES.fullmatch(fences)) and not CONTROL.search(fences)
+
+
+@SLY
+def test_the_tool_answers_in_fences_and_calls_them_quoted(sly: Memory) -> None:
+    told = RecallToolInput(query="Where?").answer([sly, HONEST])
+
+    assert told.startswith(f'{QUOTED_MATERIAL}\n<memory number="1"')
+    assert in_two_fences(told)
+
+
+@SLY
+def test_what_stands_before_a_conversation_is_in_fences(sly: Memory) -> None:
+    assert in_two_fences(recalled_text([sly, HONEST]))
+
+
+@pytest.mark.parametrize(
+    "make", [SemanticRank, RerankMemory, RankAndRewrite, RewriteMemory, Reflect]
+)
+@SLY
+def test_a_prompt_holds_the_memories_in_fences(sly: Memory, make: Callable[..., Stage]) -> None:
+    stage = make(llm=object(), token_budget=50_000)
+
+    [prompt] = next(stage.apply(asked(sly, HONEST)))
+
+    assert in_two_fences(prompt.user)
+
+
+@SLY
+def test_printed_there_are_two_memories_and_their_fields(sly: Memory) -> None:
+    text = PrintMemory().apply(asked(sly, HONEST)).text
+
+    assert not LINE_ENDS.search(text)
+    assert not CONTROL.search(text)
+    starts = [line for line in text.split("\n") if line and not line.startswith("  ")]
+    assert starts == ["Memory 1:", "Memory 2:"]
+    fields = [line for line in text.split("\n") if re.match(r"  \S", line)]
+    assert sum(field.startswith("  Content: ") for field in fields) == 2
+    named = ("  When to use: ", "  Content: ", "  Author: ", "  Recorded: ", "  Metadata: ")
+    assert all(field.startswith(named) for field in fields)
+    assert text.endswith("Memory 2:\n  Content: The dentist moved to Elm Street.\n"
+                         "  Recorded: 2024-03-08 12:00:00 Friday")  # fmt: skip
+
+
+@SLY
+def test_the_plain_format_and_the_merged_one_have_two_memories(sly: Memory) -> None:
+    plain, merged = plain_text([sly, HONEST]), MergeMemory().apply(asked(sly, HONEST)).text
+
+    for text in (plain, merged):
+        assert not LINE_ENDS.search(text)
+        assert not CONTROL.search(text)
+    starts = [line for line in plain.split("\n") if line and not line.startswith(" ")]
+    assert starts == ["Memory 1 :", "Memory 2 :"]
+    fields = [line for line in plain.split("\n") if re.match(r" \S", line)]
+    assert [field[:10] for field in fields if not field.startswith(" When")] == [" Content: "] * 2
+    items = [line for line in merged.split("\n") if not line.startswith("  ")]
+    assert [line[:2] for line in items] == ["Pr", "- ", "- ", "", "Co"]
+
+
+# -- explain --------------------------------------------------------------------------------------
+
+
+def weighed(sly: Memory) -> Memory:
+    """With every trace that repeats what a memory or a question says."""
+    return sly.scored(
+        0.8, relevance=0.4, type_ratio=2.0, author_ratio=1.25, fused=0.8,
+        degraded=f"SemanticRank: {sly.content[:50]}", time_range="../.. BYDAY=MO",
+        time_words=f"on Mondays{sly.content[:50]}",
+    )  # fmt: skip
+
+
+@SLY
+def test_an_explanation_sends_nothing_to_a_terminal_but_its_own_styles(sly: Memory) -> None:
+    explained = explain([weighed(sly)])
+    console = Console(file=StringIO(), width=100, force_terminal=True, color_system="truecolor")
+
+    console.print(explained)
+
+    styled: str = console.file.getvalue()  # type: ignore[attr-defined]  # the StringIO above
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", styled)
+    for shown in (plain, str(explained), explained.understood()):
+        assert not CONTROL.search(shown)
+        assert not LINE_ENDS.search(shown)
+
+
+def test_control_characters_and_markup_are_shown_as_they_are() -> None:
+    clears = Memory(content="Tea.\x1b[2J\x9b2J\u202e", memory_type="[bold]x[/y]")
+
+    shown = explain([weighed(clears)]).to_text(width=200)
+
+    assert "Tea.\\x1b[2J\\x9b2J\\u202e" in shown
+    assert "x 2 [bold]x[/y]" in shown
+
+
+class Tags(HTMLParser):
+    """The tags and attributes of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes.update(name for name, _ in attrs)
+
+
+@SLY
+def test_an_explanation_in_html_has_no_tags_but_its_own(sly: Memory) -> None:
+    read = Tags()
+
+    read.feed(explain([weighed(sly)]).to_html())
+
+    assert read.tags <= {
+        "div", "style", "p", "table", "thead", "tbody", "tr", "th", "td", "small", "i",
+        "details", "summary",
+    }  # fmt: skip
+    assert read.attributes <= {"class", "style"}
+
+
+# -- rewritten text -------------------------------------------------------------------------------
+
+LIVE = [
+    "![](//evil.example/a)",
+    "![the dentist](https://evil.example/a.png)",
+    "[the dentist](//evil.example/a)",
+    "[the dentist](a.html)",
+    "[the dentist][elm]",
+    "[elm]: //evil.example",
+    "<https://evil.example>",
+    "https://evil.example/moved",
+    "www.evil.example",
+    "//evil.example/moved",
+    "<script>dentist()</script>",
+    "<img src=x onerror=dentist()>",
+    "<b>dentist",
+    "<!-- dentist -->",
+    "javascript:dentist()",
+    "data:text/html,dentist",
+    "dentist@evil.example",
+]
+
+
+def rewritten(said: str, *memories: Memory, **settings: object) -> Recall:
+    reply = json.dumps({"sentences": [{"text": said, "memories": [1]}, HONEST.content + " [1]"]})
+    stage = RewriteMemory(llm=object(), **settings)
+    return run(stage.apply(asked(*memories)), lambda prompts: [reply] * len(prompts))
+
+
+@pytest.mark.parametrize("min_support", [0, 0.4])
+@pytest.mark.parametrize("live", LIVE)
+def test_a_rewrite_has_no_link_or_tag_that_its_memory_has_not(
+    live: str, min_support: float
+) -> None:
+    recall = rewritten(f"The dentist moved {live}", HONEST, min_support=min_support)
+
+    assert recall.text == "The dentist moved to Elm Street. [1]"
+    assert recall.fallbacks == (
+        "RewriteMemory: 1 sentence(s) left out that do not rest on what they cite",
+    )
+
+
+@pytest.mark.parametrize("live", LIVE)
+def test_one_that_stands_in_the_memory_may_be_said_again(live: str) -> None:
+    known = HONEST.model_copy(update={"content": f"{HONEST.content} See {live} now."})
+
+    recall = rewritten(f"The dentist moved {live}.", known)
+
+    assert recall.text == f"The dentist moved {live}. [1] The dentist moved to Elm Street. [1]"
+    assert recall.fallbacks == ()
+
+
+def test_an_address_is_known_as_the_prompt_shows_it_and_no_part_of_one_is() -> None:
+    known = HONEST.model_copy(update={"content": "Moved to [Elm](https://a.example/?b=1&c=2)."})
+
+    shown = rewritten("Moved to https://a.example/?b=1&amp;c=2.", known).text
+    cut = rewritten("Moved to https://a.example.", known).text
+
+    assert shown.startswith("Moved to https://a.example/?b=1&amp;c=2. [1]")
+    assert "https://a.example." not in cut
+
+
+@SLY
+def test_what_another_memory_says_comes_alive_in_no_rewrite(sly: Memory) -> None:
+    for stage, key in (
+        (RewriteMemory(llm=object()), "sentences"),
+        (Reflect(llm=object()), "points"),
+    ):
+        said = [{"text": f"{HONEST.content} {sly.content[:200]}", "memories": [1]}]
+        reply = json.dumps({key: said})
+
+        recall = run(stage.apply(asked(HONEST)), lambda prompts, reply=reply: [reply])
+
+        assert not live_parts(recall.text)
+
+
+@pytest.mark.parametrize("text", ["[", "![", "<a", "a", "a@", "a.", "//a ", "http:"])
+def test_to_look_for_links_takes_as_long_as_the_text_is(text: str) -> None:
+    assert growth(lambda size: live_parts(text * size), 3_000) < 3 * TIMES

@@ -1,0 +1,325 @@
+"""Work on a path that is killed, and what must be there afterwards.
+
+Each part runs in a process of its own: one that is killed, and one that looks, so that neither a
+lock nor a crash reaches the tests. The processes come from a server that has Chroma imported.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import random
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+import chromadb
+from store.kit import SmallEmbedding
+
+from recall_stages.errors import StoreDamagedError
+from recall_stages.memory import Scope
+from recall_stages.stage import Search
+from recall_stages.store import RecallStore
+from recall_stages.store.disk.index_files import HEADER, NAMES
+from recall_stages.store.embedding import as_embedder
+
+_STARTS = 60.0  # seconds within which a process must begin its work
+_ENDS = 120.0  # and within which a look must end
+_LOOKED_AT = 60  # memories searched for through the store; every one is searched for in Chroma
+
+_server = multiprocessing.get_context("forkserver")
+_server.set_forkserver_preload(["store.killed"])
+
+
+@dataclass
+class Diary:
+    """What a process was about to do, and what was done: read after it was killed."""
+
+    path: Path
+    stored: dict[str, str] = field(default_factory=dict)
+    deleted: set[str] = field(default_factory=set)
+    open: set[str] = field(default_factory=set)  # begun and not acknowledged
+
+    def begin(self, *ids: str) -> None:
+        self._write({"begin": ids})
+
+    def did_store(self, texts: dict[str, str]) -> None:
+        self._write({"stored": texts})
+
+    def did_delete(self, ids: list[str]) -> None:
+        self._write({"deleted": ids})
+
+    def size(self) -> int:
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    def read(self) -> None:
+        lines = self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else []
+        for line in lines:
+            entry = json.loads(line)
+            self.open |= set(entry.get("begin", ()))
+            for row_id, text in entry.get("stored", {}).items():
+                self.stored[row_id] = text
+                self.open.discard(row_id)
+                self.deleted.discard(row_id)
+            for row_id in entry.get("deleted", ()):
+                self.stored.pop(row_id, None)
+                self.open.discard(row_id)
+                self.deleted.add(row_id)
+
+    def _write(self, entry: dict[str, object]) -> None:
+        with self.path.open("a", encoding="utf-8") as file:  # one write, which a kill cannot tear
+            file.write(json.dumps(entry) + "\n")
+
+
+def embedding(real: bool) -> object:
+    return None if real else SmallEmbedding(96)
+
+
+def new_store(path: Path, saved_each: int) -> None:
+    """An empty store, whose index Chroma saves after so many rows."""
+    client = chromadb.PersistentClient(str(path))
+    settings = {"hnsw": {"space": "cosine", "ef_search": 400, "sync_threshold": saved_each}}
+    client.create_collection("memories", configuration=settings, embedding_function=None)
+    client.close()
+
+
+# -- the work -------------------------------------------------------------------------------------
+
+
+def load(path: Path, diary: Diary, seed: int, real: bool) -> None:
+    """One long load after the other, in calls of a few hundred memories."""
+    with RecallStore(path, embedding=embedding(real)) as store:
+        for call in range(1_000):
+            _add(store, diary, [f"m{seed}-{call}-{x}" for x in range(20 if real else 120)], call)
+
+
+def change(path: Path, diary: Diary, seed: int, real: bool) -> None:
+    """Memories added, replaced and deleted, a few at a time."""
+    chosen = random.Random(seed)
+    diary.read()
+    there = sorted(diary.stored)
+    with RecallStore(path, embedding=embedding(real)) as store:
+        for call in range(100_000):
+            kind = chosen.choice(["add", "add", "replace", "delete"])
+            if kind == "add" or len(there) < 20:
+                new = [f"c{seed}-{call}-{x}" for x in range(chosen.randint(1, 30))]
+                _add(store, diary, new, call)
+                there += new
+            elif kind == "replace":
+                _add(store, diary, chosen.sample(there, 5), call)
+            else:
+                gone = chosen.sample(there, 5)
+                diary.begin(*gone)
+                store.delete(gone)
+                diary.did_delete(gone)
+                there = [row_id for row_id in there if row_id not in gone]
+
+
+def reopen(path: Path, diary: Diary, seed: int, real: bool) -> None:
+    """The path opened, asked and closed, over and over."""
+    for call in range(10_000):
+        with RecallStore(path, embedding=embedding(real)) as store:
+            store.find([Search("anything", 3)])
+            _add(store, diary, [f"o{seed}-{call}-{x}" for x in range(40)], call)
+
+
+def repair(path: Path, diary: Diary, seed: int, real: bool) -> None:
+    """The same damage repaired, over and over."""
+    for _ in range(10_000):
+        diary.begin()
+        RecallStore.repair(path, embedding=embedding(real))
+        for folder in _index_folders(path):
+            (folder / HEADER).write_bytes(b"torn")
+
+
+def _add(store: RecallStore, diary: Diary, ids: list[str], call: int) -> None:
+    texts = {row_id: _text(row_id, call) for row_id in ids}
+    diary.begin(*ids)
+    store.add(
+        {"id": row_id, "content": text, "scope": {"user_id": owner(row_id)}}
+        for row_id, text in texts.items()
+    )
+    diary.did_store(texts)
+
+
+def _text(row_id: str, call: int) -> str:
+    """A text of its own. Of hundreds that are nearly alike, Chroma's graph may lead past one."""
+    chosen = random.Random(row_id)
+    said = " ".join(f"said{chosen.randrange(500)}" for _ in range(4))
+    return f"word{row_id} {said} in call {call}"
+
+
+def owner(row_id: str) -> str:
+    return "ann" if row_id[-1] in "02468" else "bob"
+
+
+# -- the kill -------------------------------------------------------------------------------------
+
+
+def killed(
+    work: Callable[[Path, Diary, int, bool], None],
+    path: Path,
+    diary: Diary,
+    seed: int,
+    *,
+    real: bool,
+    aimed: bool,
+) -> None:
+    """Let some work begin in a process, and kill it: at random, or while Chroma saves an index."""
+    chosen = random.Random(seed)
+    begun = diary.size()
+    process = _server.Process(target=_work, args=(work.__name__, path, diary.path, seed, real))
+    process.start()
+    _wait_for(lambda: diary.size() > begun, process)
+    time.sleep(chosen.uniform(0, 1.2))
+    if aimed:
+        _stop_in_a_save(path, process, chosen)
+    process.kill()
+    process.join()
+    diary.read()
+
+
+def _work(name: str, path: Path, diary: Path, seed: int, real: bool) -> None:
+    globals()[name](path, Diary(diary), seed, real)
+
+
+def _wait_for(happened: Callable[[], bool], process: BaseProcess) -> None:
+    end = time.monotonic() + _STARTS
+    while not happened():
+        assert process.is_alive(), "the work ended by itself"
+        assert time.monotonic() < end, "the work did not begin"
+        time.sleep(0.005)
+
+
+def _stop_in_a_save(path: Path, process: BaseProcess, chosen: random.Random) -> None:
+    """Stop the process while Chroma saves: the first file is new, and the last one is old."""
+    _wait_for(lambda: bool(_index_folders(path)), process)
+    [folder] = _index_folders(path)
+    end = time.monotonic() + _STARTS
+    while time.monotonic() < end and process.is_alive():
+        before = _changed(folder / HEADER)
+        while _changed(folder / HEADER) == before and time.monotonic() < end:
+            pass  # a save is a matter of milliseconds: a pause would miss it
+        at = time.monotonic() + chosen.choice([0, 0, 0.0005, 0.001, 0.002, 0.004])
+        while time.monotonic() < at:
+            pass
+        os.kill(process.pid or 0, signal.SIGSTOP)
+        if _changed(folder / NAMES) < _changed(folder / HEADER):
+            return
+        os.kill(process.pid or 0, signal.SIGCONT)  # it was quicker: the next one
+
+
+def _changed(file: Path) -> int:
+    try:
+        return file.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
+def _index_folders(path: Path) -> list[Path]:
+    return [each.parent for each in sorted(path.glob(f"*/{HEADER}"))]
+
+
+# -- the look -------------------------------------------------------------------------------------
+
+
+def what_is_left(path: Path, diary: Diary, seed: int, *, real: bool) -> str:
+    """Open a path, repair it if it asks for that, and check all that was acknowledged.
+
+    Returns:
+        How it went: "opened" or "repaired".
+    """
+    ours, theirs = _server.Pipe()
+    process = _server.Process(target=_look, args=(theirs, path, diary.path, seed, real))
+    process.start()
+    theirs.close()
+    outcome = "crashed"
+    if ours.poll(_ENDS):
+        with suppress(EOFError):  # it crashed, and takes its end of the pipe with it
+            outcome = ours.recv()
+    process.kill()
+    process.join()
+    return outcome
+
+
+def _look(answer: object, path: Path, diary_path: Path, seed: int, real: bool) -> None:
+    try:
+        diary = Diary(diary_path)
+        diary.read()
+        outcome = "opened"
+        try:
+            store = RecallStore(path, embedding=embedding(real))
+        except StoreDamagedError as error:
+            if "recall repair" not in str(error):
+                raise
+            RecallStore.repair(path, embedding=embedding(real))
+            store = RecallStore(path, embedding=embedding(real))
+            outcome = "repaired"
+        with store:
+            wrong = list(_wrong(store, path, diary, seed, real))
+        answer.send("; ".join(wrong) or outcome)
+    except BaseException as error:
+        answer.send(f"{type(error).__name__}: {error}")
+        raise
+
+
+def _wrong(store: RecallStore, path: Path, diary: Diary, seed: int, real: bool) -> Iterator[str]:
+    """What is not as it was acknowledged."""
+    there = {each.id: each for each in store.memories()}
+    if len(there) != store.count():
+        yield f"{store.count()} rows, {len(there)} memories"
+    known = {row_id: text for row_id, text in diary.stored.items() if row_id not in diary.open}
+    lost = [x for x, text in known.items() if x not in there or there[x].content != text]
+    if lost:
+        yield f"by id {len(lost)} of {len(known)} lost"
+    if back := diary.deleted & there.keys() - diary.open:
+        yield f"{len(back)} deleted ones are back"
+    if strange := there.keys() - known.keys() - diary.open:
+        yield f"{len(strange)} that nobody stored"
+    texts = {row_id: memory.content for row_id, memory in there.items()}
+    missed = _missed_by_chroma(path, texts, real)
+    # Chroma's graph may not lead to a row that it holds: a search of ours knows how to find it.
+    lost = [
+        x for x in missed if x not in [each.id for each in store.find([Search(texts[x], 3)])[0]]
+    ]
+    if lost:
+        yield f"by meaning {len(lost)} of {len(there)} lost"
+    for row_id in random.Random(seed).sample(sorted(known), min(_LOOKED_AT, len(known))):
+        yield from _wrongly_found(store, row_id, known[row_id])
+
+
+def _wrongly_found(store: RecallStore, row_id: str, text: str) -> Iterator[str]:
+    other = "bob" if owner(row_id) == "ann" else "ann"
+    for method in ("keyword", "semantic"):
+        found, foreign = store.find(
+            [
+                Search(text, 3, method=method),
+                Search(text, 3, method=method, scope=Scope(user_id=other)),
+            ]
+        )
+        ids = [each.id for each in found]
+        if row_id not in ids:
+            yield f"{row_id} not found by {method}"
+        if len(set(ids)) != len(ids):
+            yield f"{row_id} found twice"
+        if any(each.scope.user_id != other for each in foreign):
+            yield f"{row_id} found by somebody else"
+
+
+def _missed_by_chroma(path: Path, texts: dict[str, str], real: bool) -> list[str]:
+    """The rows that Chroma does not find by the vector of their own text."""
+    client = chromadb.PersistentClient(os.path.realpath(path))
+    collection = client.get_collection("memories", embedding_function=None)
+    missed: list[str] = []
+    for start in range(0, len(texts), 500):
+        ids = list(texts)[start : start + 500]
+        vectors = as_embedder(embedding(real)).embed_documents([texts[row_id] for row_id in ids])
+        found = collection.query(query_embeddings=vectors, n_results=3, include=[])["ids"]
+        missed += [row_id for row_id, near in zip(ids, found, strict=True) if row_id not in near]
+    client.close()
+    return missed

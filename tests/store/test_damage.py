@@ -1,0 +1,332 @@
+"""A damaged path is noticed before Chroma's engine reads it, named, and repaired."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import chromadb
+import pytest
+from chroma_server import ChromaServer
+from store.killed import new_store
+from store.kit import SmallEmbedding, best, opens_elsewhere
+
+from recall_stages.errors import (
+    EmbeddingMismatchError,
+    StoreDamagedError,
+    StoreError,
+    StoreLockedError,
+)
+from recall_stages.store import RecallStore
+
+ROWS = 130
+SAVED_EACH = 50  # so 100 rows stand in the index; Chroma's log has the last of them, and the rest
+LOST = 98  # vectors that only the index has: one of its rows was deleted
+
+
+class Counting(SmallEmbedding):
+    """Counts the texts that it embeds to be stored."""
+
+    embedded = 0
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        self.embedded += len(texts)
+        return super().embed_documents(texts)
+
+
+def text(number: int) -> str:
+    return f"memory number{number} of the dentist"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A path whose index Chroma has saved, closed well."""
+    path = tmp_path_factory.mktemp("whole") / "memories"
+    new_store(path, SAVED_EACH)
+    with RecallStore(path, embedding=SmallEmbedding()) as store:
+        for start in range(0, ROWS, 10):
+            numbers = range(start, start + 10)
+            store.add({"id": f"m{x}", "content": text(x), "author": "Ann"} for x in numbers)
+        store.delete(["m3", "m104"])
+    return path
+
+
+@pytest.fixture
+def path(whole: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(whole, tmp_path / "my memories ü"))
+
+
+def index_of(path: Path) -> Path:
+    [header] = path.glob("*/header.bin")
+    return header.parent
+
+
+def without_folder(index: Path) -> None:
+    shutil.rmtree(index)
+
+
+def without_names(index: Path) -> None:
+    (index / "index_metadata.pickle").unlink()
+
+
+def names_cut_off(index: Path) -> None:
+    os.truncate(index / "index_metadata.pickle", 500)
+
+
+def code_for_names(index: Path) -> None:
+    (index / "index_metadata.pickle").write_bytes(b"cos\nabort\n(tR.")  # pickled: os.abort()
+
+
+def header_cut_off(index: Path) -> None:
+    os.truncate(index / "header.bin", 40)
+
+
+def header_ahead(index: Path) -> None:
+    """As a kill leaves it that came before the rows were written: it counts rows to come."""
+    header = bytearray((index / "header.bin").read_bytes())
+    header[20:28] = (120).to_bytes(8, "little")
+    (index / "header.bin").write_bytes(header)
+
+
+def garbage_rows(index: Path) -> None:
+    (index / "data_level0.bin").write_bytes(os.urandom((index / "data_level0.bin").stat().st_size))
+
+
+def links_cut_off(index: Path) -> None:
+    os.truncate(index / "link_lists.bin", 100)
+
+
+def links_of_terabytes(index: Path) -> None:
+    os.truncate(index / "link_lists.bin", 4 << 40)
+
+
+def lengths_cut_off(index: Path) -> None:
+    os.truncate(index / "length.bin", 40)
+
+
+LOST_NAMES = [without_folder, without_names, names_cut_off, code_for_names, garbage_rows]
+KEPT_VECTORS = [
+    header_cut_off,
+    header_ahead,
+    links_cut_off,
+    links_of_terabytes,
+    lengths_cut_off,
+]
+
+
+def all_is_there(path: Path, embedding: SmallEmbedding) -> bool:
+    with RecallStore(path, embedding=embedding) as store:
+        ids = {f"m{x}" for x in range(ROWS)} - {"m3", "m104"}
+        return {each.id for each in store.memories()} == ids and all(
+            best(store, text(x), method=method)[0].id == f"m{x}"
+            for x in (0, 50, 99, 100, 129)
+            for method in ("semantic", "keyword")
+        )
+
+
+@pytest.mark.parametrize("damage", [*LOST_NAMES, *KEPT_VECTORS])
+def test_damage_is_noticed_and_repaired(path: Path, damage: Callable[[Path], None]) -> None:
+    damage(index_of(path))
+
+    with pytest.raises(StoreDamagedError, match=r"128 rows are intact.*recall repair"):
+        RecallStore(path, embedding=SmallEmbedding())
+
+    embedding = Counting()
+    [repaired] = RecallStore.repair(path, embedding=embedding)
+
+    assert embedding.embedded == repaired.embedded == (LOST if damage in LOST_NAMES else 0)
+    assert repaired.recovered == 128 - repaired.embedded
+    assert all_is_there(path, SmallEmbedding())
+    assert not list((path / ".recall").glob("[rd]*/*"))  # nothing is left of the work
+
+
+def test_what_was_repaired_is_open_to_all_that_may_open_it(path: Path) -> None:
+    without_names(index_of(path))
+    RecallStore.repair(path, embedding=SmallEmbedding())
+
+    assert opens_elsewhere(path) == "128"
+    client = chromadb.PersistentClient(str(path))
+    near = client.get_collection("memories", embedding_function=None).query(
+        query_embeddings=SmallEmbedding().embed_documents([text(7)]), n_results=1
+    )
+    client.close()
+    assert near["ids"] == [["m7"]]
+
+
+def test_a_path_that_is_whole_is_left_as_it_is(path: Path) -> None:
+    before = {each: each.read_bytes() for each in index_of(path).iterdir()}
+    left_over = path / ".recall" / "damaged" / index_of(path).name  # of a repair killed at its end
+    left_over.mkdir(parents=True)
+
+    [repaired] = RecallStore.repair(path)
+
+    assert str(repaired) == "memories: 128 memories, nothing to repair"
+    assert not left_over.exists()
+    assert {each: each.read_bytes() for each in index_of(path).iterdir()} == before
+
+
+def test_a_copy_and_a_path_that_was_never_closed_are_whole(path: Path, tmp_path: Path) -> None:
+    store = RecallStore(path, embedding=SmallEmbedding())
+    store.add([text(x) for x in range(ROWS, ROWS + 60)])  # Chroma saves again
+    copied = Path(shutil.copytree(path, tmp_path / "copy", copy_function=shutil.copyfile))
+    store.close()
+
+    assert opens_elsewhere(copied) == "188"
+
+
+@pytest.mark.parametrize("left", [None, b"", b"no database at all" * 10])
+def test_a_path_that_held_memories_and_now_has_none_says_so(path: Path, left: bytes | None) -> None:
+    (path / "chroma.sqlite3").unlink()
+    if left is not None:
+        (path / "chroma.sqlite3").write_bytes(left)
+
+    for opening in (RecallStore, RecallStore.repair):
+        with pytest.raises(StoreDamagedError, match=r"held memories.*from a backup"):
+            opening(path, embedding=SmallEmbedding())
+
+
+def test_a_new_folder_is_no_damage(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    with RecallStore(tmp_path, embedding=SmallEmbedding()) as store:
+        assert store.count() == 0
+
+
+def test_a_damaged_database_is_named(path: Path) -> None:
+    database = path / "chroma.sqlite3"
+    whole = database.read_bytes()
+    database.write_bytes(whole[:4096] + os.urandom(len(whole) - 4096))
+
+    with pytest.raises(StoreDamagedError, match=r"chroma\.sqlite3.*backup"):
+        RecallStore(path, embedding=SmallEmbedding())
+
+
+def test_a_repair_that_was_killed_between_its_two_renames_is_done_again(path: Path) -> None:
+    index = index_of(path)
+    header_cut_off(index)
+    aside = path / ".recall" / "damaged" / index.name
+    aside.parent.mkdir(parents=True, exist_ok=True)
+    index.rename(aside)
+    (path / ".recall" / "repair").mkdir()
+
+    embedding = Counting()
+    RecallStore.repair(path, embedding=embedding)
+
+    assert embedding.embedded == 0
+    assert all_is_there(path, SmallEmbedding())
+
+
+def test_an_index_of_no_rows_is_repaired_too(path: Path) -> None:
+    with RecallStore(path, embedding=SmallEmbedding()) as store:
+        store.delete([each.id for each in store.memories()])
+    header_cut_off(index_of(path))
+
+    [repaired] = RecallStore.repair(path, embedding=SmallEmbedding())
+
+    assert (repaired.rows, repaired.recovered, repaired.embedded) == (0, 0, 0)
+    with RecallStore(path, embedding=SmallEmbedding()) as store:
+        store.add([{"id": "new", "content": text(1)}])
+        assert best(store, text(1))[0].id == "new"
+
+
+def test_a_first_save_that_was_torn_is_repaired(tmp_path: Path) -> None:
+    """Chroma has not noted yet that there is an index, and its log has all rows."""
+    path = tmp_path / "memories"
+    new_store(path, 1_000)
+    with RecallStore(path, embedding=SmallEmbedding()) as store:
+        store.add({"id": f"m{x}", "content": text(x)} for x in range(50))
+    names = index_of(path) / "index_metadata.pickle"
+    names.write_bytes(b"\x80")
+
+    [repaired] = RecallStore.repair(path, embedding=Counting())
+
+    assert (repaired.recovered, repaired.embedded) == (50, 0)
+    client = chromadb.PersistentClient(os.path.realpath(path))
+    assert client.get_collection("memories", embedding_function=None).count() == 50
+    client.close()
+    with sqlite3.connect(path / "chroma.sqlite3") as database:
+        [(index_up_to,)] = database.execute(
+            "SELECT seq_id FROM max_seq_id WHERE segment_id = ?", (index_of(path).name,)
+        )
+    assert index_up_to == 50  # so that Chroma takes in none of them again
+
+
+def test_other_collections_of_the_path_stay_as_they_are(path: Path) -> None:
+    vectors = [[float(x), 1.0] for x in range(5)]
+    client = chromadb.PersistentClient(str(path))
+    others = client.create_collection(
+        "others", configuration={"hnsw": {"space": "l2", "sync_threshold": 2}}
+    )
+    others.add(ids=list("abcde"), embeddings=vectors, documents=list("abcde"))
+    mine = client.get_collection("memories", embedding_function=None).id
+    client.close()
+    damaged = [each for each in path.glob("*/header.bin") if each.stat().st_size]
+    assert len(damaged) == 2
+    for header in damaged:
+        os.truncate(header, 10)
+
+    repaired = {each.name: each for each in RecallStore.repair(path, embedding=SmallEmbedding())}
+
+    assert repaired["others"].recovered == 5
+    client = chromadb.PersistentClient(str(path))
+    found = client.get_collection("others").get(include=["embeddings"])
+    assert dict(zip(found["ids"], found["embeddings"].tolist(), strict=True)) == dict(
+        zip("abcde", vectors, strict=True)
+    )
+    assert client.get_collection("memories", embedding_function=None).id == mine
+    client.close()
+
+
+def test_what_a_server_has_lost_is_stored_by_a_load_that_is_done_again(path: Path) -> None:
+    without_names(index_of(path))
+    server = ChromaServer(path)
+    embedding = Counting()
+    rows = [{"id": f"m{x}", "content": text(x), "author": "Ann"} for x in range(40)]
+    try:
+        with RecallStore(server.client(), embedding=embedding) as store:
+            store.add(rows)
+            assert best(store, text(7))[0].id == "m7"
+            embedding.embedded = 0
+            store.add(rows)
+    finally:
+        server.stop()
+
+    assert embedding.embedded == 0
+
+
+def test_a_client_that_is_handed_in_reads_nothing_damaged(path: Path) -> None:
+    garbage_rows(index_of(path))
+    client = chromadb.PersistentClient(os.path.realpath(path))
+    try:
+        with pytest.raises(StoreDamagedError, match="recall repair"):
+            RecallStore(client, embedding=SmallEmbedding())
+    finally:
+        client.close()
+
+    with pytest.raises(StoreDamagedError, match="recall repair"):
+        RecallStore(path, embedding=SmallEmbedding(), read_only=True)
+
+
+def test_vectors_are_not_made_by_another_model(path: Path) -> None:
+    without_names(index_of(path))
+
+    with pytest.raises(EmbeddingMismatchError, match=rf"{LOST} vectors.*'small'.*'other'"):
+        RecallStore.repair(path, embedding=SmallEmbedding(model_name="other"))
+
+    assert RecallStore.repair(path, embedding=SmallEmbedding())[0].embedded == LOST
+
+
+def test_an_open_path_is_not_repaired(path: Path) -> None:
+    with (
+        RecallStore(path, embedding=SmallEmbedding()),
+        pytest.raises(StoreLockedError, match="close its stores"),
+    ):
+        RecallStore.repair(path)
+
+
+def test_there_must_be_something_to_repair(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="there is no folder"):
+        RecallStore.repair(tmp_path / "nowhere")
+    assert not (tmp_path / "nowhere").exists()

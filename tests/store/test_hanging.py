@@ -1,0 +1,180 @@
+"""An embedding that hangs holds up neither the others nor the end."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import chromadb
+import pytest
+from store.kit import SmallEmbedding, best, contents, opens_elsewhere, python_process
+
+from recall_stages.errors import StoreError, StoreUnavailableError
+from recall_stages.stage import Search
+from recall_stages.store import RecallStore, writer
+
+SAYS = r"model 'small' did not embed .* within 0\.3 s"
+
+
+class Hanging(SmallEmbedding):
+    """Waits for ever over some texts; until the test ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.end = threading.Event()
+        self.begun = threading.Event()
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [self.embed_query(text) for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        if text.startswith("hang"):
+            self.begun.set()
+            self.end.wait(60)
+        return super().embed_query(text)
+
+    async def aembed_query(self, text: str) -> list[float]:
+        if text.startswith("hang"):
+            await asyncio.sleep(60)
+        return super().embed_query(text)
+
+
+@pytest.fixture
+def embedding() -> Iterator[Hanging]:
+    hanging = Hanging()
+    yield hanging
+    hanging.end.set()
+
+
+@pytest.fixture
+def store(embedding: Hanging) -> Iterator[RecallStore]:
+    with RecallStore(embedding=embedding, embed_timeout_s=0.3) as opened:
+        yield opened
+
+
+def test_the_add_raises_and_the_others_are_stored(store: RecallStore, embedding: Hanging) -> None:
+    with pytest.raises(StoreUnavailableError, match=SAYS) as raised:
+        store.add(["hang"])
+    assert isinstance(raised.value.__cause__, TimeoutError)
+    store.add(["tea"])
+    assert contents(store.memories()) == ["tea"]  # type: ignore[arg-type]  # it is read once
+
+
+async def test_those_that_were_written_together_with_it_are_stored(
+    store: RecallStore, embedding: Hanging
+) -> None:
+    first = asyncio.create_task(store.aadd(["hang first"]))
+    await asyncio.to_thread(embedding.begun.wait, 10)
+    texts = [f"word{n}" if n % 10 else f"hang {n}" for n in range(30)]
+    done = await asyncio.gather(first, *(store.aadd([x]) for x in texts), return_exceptions=True)
+    named = zip(["hang first", *texts], done, strict=True)
+    failed = [text for text, each in named if isinstance(each, Exception)]
+    assert failed == ["hang first", "hang 0", "hang 10", "hang 20"]
+    assert store.count() == 27
+
+
+def test_a_question_raises_too(store: RecallStore) -> None:
+    store.add(["tea"])
+    with pytest.raises(StoreUnavailableError, match=SAYS):
+        best(store, "hang")
+    with pytest.raises(StoreUnavailableError, match=SAYS):
+        asyncio.run(store.afind([Search("hang", 1)]))
+    assert contents(best(store, "tea")) == ["tea"]
+
+
+def test_closing_does_not_wait_for_it(embedding: Hanging) -> None:
+    store = RecallStore(embedding=embedding, embed_timeout_s=0.3)
+    errors: list[Exception] = []
+
+    def add(text: str) -> None:
+        try:
+            store.add([text])
+        except Exception as error:  # noqa: BLE001 - handed to the test
+            errors.append(error)
+
+    threads = [threading.Thread(target=add, args=(text,)) for text in ("hang", "hang too")]
+    for thread in threads:
+        thread.start()
+    embedding.begun.wait(10)
+    closing = threading.Thread(target=store.close, daemon=True)
+    closing.start()
+    closing.join(20)
+    assert not closing.is_alive()
+    for thread in threads:
+        thread.join(20)
+    assert len(errors) == 2
+
+
+def test_closing_waits_a_while_for_chroma(
+    small: SmallEmbedding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server may take a call, and never answer."""
+    answers, asked = threading.Event(), threading.Event()
+    upsert = chromadb.Collection.upsert
+
+    def hanging(self: chromadb.Collection, **rows: Any) -> None:
+        asked.set()
+        answers.wait(60)
+        upsert(self, **rows)
+
+    store = RecallStore(tmp_path, embedding=small)
+    monkeypatch.setattr(chromadb.Collection, "upsert", hanging)
+    monkeypatch.setattr(writer, "CHROMA_S", 0.3)
+    first, second = (threading.Thread(target=_quietly, args=(store, x)) for x in ("tea", "train"))
+    first.start()
+    asked.wait(10)
+    second.start()
+    closing = threading.Thread(target=store.close, daemon=True)
+    closing.start()
+    closing.join(20)
+    second.join(20)
+    assert not closing.is_alive()
+    assert not second.is_alive()
+    assert opens_elsewhere(tmp_path) == "StoreLockedError"  # it may still write
+    answers.set()
+    first.join(20)
+
+
+def _quietly(store: RecallStore, text: str) -> None:
+    with suppress(StoreError):
+        store.add([text])
+
+
+def test_a_process_ends_though_its_embedding_hangs() -> None:
+    script = """
+        import threading
+        from recall_stages.errors import StoreError
+        from recall_stages.store import RecallStore
+        from store.kit import SmallEmbedding
+
+        class Hanging(SmallEmbedding):
+            def embed_documents(self, texts):
+                threading.Event().wait()
+
+        with RecallStore(embedding=Hanging(), embed_timeout_s=0.2) as store:
+            try:
+                store.add(["tea"])
+            except StoreError as error:
+                print(error)
+    """
+    process = python_process(script)
+    try:
+        out, _ = process.communicate(timeout=90)
+    finally:
+        process.kill()
+    assert "did not embed texts to store within 0.2 s" in out
+
+
+def test_without_a_limit_it_is_waited_for(embedding: Hanging) -> None:
+    with RecallStore(embedding=embedding, embed_timeout_s=None) as store:
+        threading.Timer(0.5, embedding.end.set).start()
+        store.add(["hang"])
+        assert contents(best(store, "hang")) == ["hang"]
+
+
+@pytest.mark.parametrize("limit", [0, -1, True, "10"])
+def test_a_limit_is_a_number_of_seconds(small: SmallEmbedding, limit: Any) -> None:
+    with pytest.raises(ValueError, match="embed_timeout_s must be a number of seconds above 0"):
+        RecallStore(embedding=small, embed_timeout_s=limit)

@@ -1,0 +1,61 @@
+"""A process that is killed loses nothing that was acknowledged.
+
+`make test` kills a few processes, `make test-kills` two hundred: RECALL_KILLS says how many.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from store.killed import Diary, change, killed, load, new_store, reopen, repair, what_is_left
+
+KILLS = int(os.environ.get("RECALL_KILLS", "20"))
+
+
+class Kind(NamedTuple):
+    """What is killed, and when.
+
+    Attributes:
+        work: What the process does.
+        saved_each: After how many rows Chroma saves its index.
+        share: The share of all kills.
+        aimed: Killed while Chroma saves, not at random.
+        real: With the embedding default.
+    """
+
+    work: Callable[[Path, Diary, int, bool], None]
+    saved_each: int
+    share: float
+    aimed: bool = False
+    real: bool = False
+
+
+KINDS = {
+    "load-at-a-save": Kind(load, 300, 0.25, aimed=True),
+    "load-anywhere": Kind(load, 1_000, 0.1),
+    "changes-at-a-save": Kind(change, 100, 0.25, aimed=True),
+    "changes-anywhere": Kind(change, 100, 0.1),
+    "opening": Kind(reopen, 100, 0.1),
+    "repair": Kind(repair, 250, 0.1),
+    "with-the-embedding-default": Kind(load, 40, 0.1, aimed=True, real=True),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_nothing_acknowledged_is_lost(tmp_path: Path, kind: Kind) -> None:
+    outcomes: Counter[str] = Counter()
+    for seed in range(max(1, round(KILLS * kind.share))):
+        path, diary = tmp_path / f"store-{seed}", Diary(tmp_path / f"diary-{seed}.jsonl")
+        new_store(path, kind.saved_each)
+        if kind.work is repair:
+            killed(load, path, diary, seed, real=kind.real, aimed=True)
+        killed(kind.work, path, diary, seed, real=kind.real, aimed=kind.aimed)
+        outcomes[what_is_left(path, diary, seed, real=kind.real)] += 1
+    print(f"{outcomes.total()} kills: {dict(outcomes)}")  # noqa: T201 - the counts are the result
+    assert set(outcomes) <= {"opened", "repaired"}, outcomes

@@ -1,0 +1,125 @@
+"""The tables of docs/ name what there is: settings, stages, defaults, operations."""
+
+import re
+from pathlib import Path
+
+import pytest
+from pages import ROOT
+
+import langchain_recall
+import llamaindex_recall
+from recall_stages.retriever import CallOptions
+from recall_stages.stage import Stage
+from recall_stages.testing import CHECKS
+
+DOCS = ROOT / "docs"
+
+
+def test_what_a_call_may_set_is_the_first_table_of_settings() -> None:
+    first, _ = _tables(DOCS / "settings.md", "setting")
+
+    assert _names(first) == set(CallOptions.__annotations__)
+
+
+def test_the_settings_are_those_of_the_retriever() -> None:
+    tables = _tables(DOCS / "settings.md", "setting")
+    named = {name for table in tables for name in _names(table)}
+    of_the_framework = {"name", "tags", "metadata"}
+
+    assert named == set(langchain_recall.RecallRetriever.model_fields) - of_the_framework
+
+
+def test_the_defaults_of_the_settings_are_those_of_the_retriever() -> None:
+    fields = langchain_recall.RecallRetriever.model_fields
+    for table in _tables(DOCS / "settings.md", "setting"):
+        for cell, default, *_ in table:
+            if re.fullmatch(r"[\w.]+", default) and default != "none":
+                [name] = re.findall(r"`([a-z_]+)`", cell)
+                assert _written(fields[name].default) == default, name
+
+
+def test_the_stages_have_the_parameters_and_defaults_that_the_table_names() -> None:
+    [table] = _tables(DOCS / "stages.md", "stage")
+    listed = set()
+    for cell, _, parameters, *_ in table:
+        [stage] = re.findall(r"`(\w+)`", cell)
+        listed.add(stage)
+        fields = getattr(langchain_recall, stage).model_fields
+        for name, default in re.findall(r"`([a-z_]+)`(?: \(([^)]*)\))?", parameters):
+            assert name in fields, f"{stage} has no {name}"
+            if default:
+                assert _written(fields[name].default) == default, f"{stage} {name}"
+    assert listed == _stages() - {"MemoryCompressor", "RecallCompressor"}
+
+
+def test_the_checks_are_listed_in_their_order() -> None:
+    page = (DOCS / "stages.md").read_text(encoding="utf-8")
+
+    assert re.findall(r"^\d+\. (\w+):", page, re.MULTILINE) == [str(check) for check in CHECKS]
+
+
+def test_the_conformance_of_stock_components_is_what_was_measured() -> None:
+    """`benchmarks/README.md` has the tables that the benchmark printed."""
+    [table] = _tables(DOCS / "stages.md", "LangChain")
+    shown = {}
+    for langchain, fails, llamaindex, fails_too in table:
+        for names, checks in ((langchain, fails), (llamaindex, fails_too)):
+            for name in re.findall(r"`(\w+)`", names):
+                shown[name] = [] if checks == "none" else checks.split(", ")
+    measured = {}
+    page = ROOT / "benchmarks" / "README.md"
+    for heading in ("langchain-classic", "llama-index-core"):
+        [table] = _tables(page, heading)
+        for name, *verdicts in table:
+            judged = zip(map(str, CHECKS), verdicts, strict=True)
+            measured[name.split(" ")[0]] = [check for check, verdict in judged if verdict == "no"]
+
+    assert shown == measured
+
+
+@pytest.mark.parametrize("face", [langchain_recall, llamaindex_recall])
+def test_each_operation_names_classes_that_both_frameworks_have(face: object) -> None:
+    rows = [
+        row
+        for first in ("operation", "part", "function")
+        for table in _tables(DOCS / "operations.md", first)
+        for row in table
+    ]
+
+    assert len(rows) > 20
+    for row in rows:
+        for name in re.findall(r"`(\w+)", row[1]):
+            assert hasattr(face, name), name
+
+
+def _tables(page: Path, first: str) -> list[list[list[str]]]:
+    """The cells of each row of the tables whose heading begins like this."""
+    tables = []
+    for part in page.read_text(encoding="utf-8").split("\n\n"):
+        if part.startswith(f"| {first}"):
+            rows = part.strip().splitlines()[2:]
+            tables.append([[cell.strip() for cell in row[1:-1].split("|")] for row in rows])
+    return tables
+
+
+def _names(table: list[list[str]]) -> set[str]:
+    return {name for row in table for name in re.findall(r"`([a-z_]+)`", row[0])}
+
+
+def _stages() -> set[str]:
+    public = {name: getattr(langchain_recall, name) for name in langchain_recall.__all__}
+    return {
+        name
+        for name, value in public.items()
+        if isinstance(value, type) and issubclass(value, Stage)
+    }
+
+
+def _written(default: object) -> str:
+    if default is None:
+        return "none"
+    if isinstance(default, bool):
+        return str(default).lower()
+    if isinstance(default, tuple):
+        return " to ".join(f"{bound:g}" for bound in default)
+    return f"{default:,g}" if isinstance(default, int | float) else str(default)

@@ -1,0 +1,37 @@
+"""Mistakes that type checkers find, one on each line that ends so; this file is never run."""
+
+from langchain_recall import (
+    FuseRerank,
+    Memory,
+    Question,
+    RecallConfig,
+    RecallRetriever,
+    RecallStore,
+    personal_memory_retriever,
+)
+from llamaindex_recall import RecallRetriever as IndexRetriever
+
+store = RecallStore()
+RecallRetriever()  # wrong: no store
+RecallRetriever(store=store, kk=3)  # wrong: a name that is not there
+RecallRetriever(store=store, method="vector")  # wrong: none of the methods
+RecallRetriever(store=store, k="3")  # wrong: a text
+RecallRetriever(store=store, scope="ann")  # wrong: whose name is it?
+RecallRetriever(store=store, stages=[3])  # wrong: no stage
+RecallRetriever(store="./memories")  # wrong: a path, where a store is wanted
+IndexRetriever(store=store, time_mode="must")  # wrong: none of the modes
+personal_memory_retriever(store, user_id="ann")  # wrong: stands in scope
+
+retriever = RecallRetriever(store=store)
+retriever.invoke("Who likes tea?", user_id="ann")  # wrong: stands in scope
+retriever.invoke("Who likes tea?", time_stamp="2024-03-08")  # wrong: a typo
+retriever.invoke("Who likes tea?", method="words")  # wrong: none of the methods
+IndexRetriever(store=store).retrieve("Who likes tea?", kk=1)  # wrong: a name that is not there
+
+Memory(content="Tea.", created_at=["2024-03-08"])  # wrong: a list
+Memory(content="Tea.", user_id="ann")  # wrong: stands in scope
+Memory(content="Tea.", metadata={"nested": {"a": 1}})  # wrong: not flat
+Memory(created_at="2024-03-08")  # wrong: no content
+Question(question="Who likes tea?", relevant="m1")  # wrong: a text, where a list is wanted
+RecallConfig(source=store, ranker="best")  # wrong: no stage
+FuseRerank(topn=3)  # wrong: a typo
