@@ -33,8 +33,8 @@ from benchmarks.faces import FACES, Face
 from benchmarks.output import json_file, write_json
 from benchmarks.retrieval import TimeUse, ask_all, open_store, scores
 from recall_stages.evaluation.metrics import Figures
-from recall_stages.extract_time import ExtractTime
-from recall_stages.fuse_rerank import FuseRerank
+from recall_stages.stages.extract_time import ExtractTime
+from recall_stages.stages.fuse_rerank import FuseRerank
 from recall_stages.store import RecallStore
 
 _ALL = "nothing"

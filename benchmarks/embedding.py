@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_stages.progress import progress_bar
-from recall_stages.store.embedding import as_embedder
+from recall_stages.core.progress import progress_bar
+from recall_stages.store.embedding.embedder import as_embedder
 
 _CHUNK = 128
 

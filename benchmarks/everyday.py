@@ -20,11 +20,11 @@ from rich.console import Console
 from benchmarks import datasets
 from benchmarks.baselines import Baselines
 from benchmarks.embedding import OncePerText
+from recall_stages.core.memory import Memory
 from recall_stages.evaluation.comparison import Comparison, compare
 from recall_stages.evaluation.evaluate import Evaluation, Find, evaluate_with
 from recall_stages.evaluation.questions import Question, read_questions
 from recall_stages.evaluation.steps import STEPS, evaluate_steps
-from recall_stages.memory import Memory
 from recall_stages.store import RecallStore
 from recall_stages.timeline import parse_time
 

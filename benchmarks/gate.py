@@ -20,7 +20,7 @@ from benchmarks.datasets import DataError, GateCase, read_gate_cases
 from benchmarks.output import json_file, write_json
 from benchmarks.report import print_gate
 from recall_stages.gate.turns import Conversation, read_turns
-from recall_stages.search_gate import SearchGate, should_search_memory
+from recall_stages.stages.search_gate import SearchGate, should_search_memory
 
 Outcome = tuple[GateCase, bool]
 

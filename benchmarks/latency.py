@@ -42,8 +42,8 @@ from benchmarks.output import json_file, write_json
 from benchmarks.report import print_latency
 from benchmarks.synthetic import SyntheticRows, synthesise
 from langchain_recall import Memory, RecallRetriever, RecallStore
-from recall_stages.progress import progress_bar
-from recall_stages.stage import Search
+from recall_stages.core.progress import progress_bar
+from recall_stages.core.stage import Search
 from recall_stages.timeline import TimeRange
 
 Window = tuple[datetime, datetime] | None

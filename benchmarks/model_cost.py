@@ -44,7 +44,7 @@ from benchmarks.embedding import OncePerText
 from benchmarks.output import json_file, write_json
 from benchmarks.scripted_model import ScriptedModel
 from langchain_recall import RecallRetriever, RecallStore, personal_memory_retriever
-from recall_stages.memory import Memory
+from recall_stages.core.memory import Memory
 
 _K = 5
 _NAME = "memories"

@@ -40,13 +40,13 @@ from benchmarks.embedding import OncePerText
 from benchmarks.faces import FACES, Face, open_face
 from benchmarks.output import json_file, write_json
 from benchmarks.report import print_retrieval
+from recall_stages.core.progress import progress_bar
+from recall_stages.core.stage import Stage
 from recall_stages.evaluation.metrics import Figures, mean, score
-from recall_stages.extract_time import ExtractTime, without_time_words
-from recall_stages.fuse_rerank import FuseRerank
-from recall_stages.late_interaction_rank import LateInteractionRank
-from recall_stages.progress import progress_bar
-from recall_stages.retriever import CallOptions
-from recall_stages.stage import Stage
+from recall_stages.retriever.memory_retriever import CallOptions
+from recall_stages.stages.extract_time import ExtractTime, without_time_words
+from recall_stages.stages.fuse_rerank import FuseRerank
+from recall_stages.stages.late_interaction_rank import LateInteractionRank
 from recall_stages.store import RecallStore
 from recall_stages.timeline import TimeRange
 

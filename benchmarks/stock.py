@@ -40,10 +40,10 @@ from benchmarks.datasets import DataError, Question, RetrievalSet, read_retrieva
 from benchmarks.embedding import OncePerText
 from benchmarks.output import json_file, write_json
 from benchmarks.retrieval import scores
+from recall_stages.core.memory import Memory
+from recall_stages.core.progress import progress_bar
 from recall_stages.evaluation.metrics import Figures
-from recall_stages.memory import Memory
-from recall_stages.progress import progress_bar
-from recall_stages.store.rows import index_text
+from recall_stages.store.chroma.rows import index_text
 
 System = Callable[[Question], list[str]]
 

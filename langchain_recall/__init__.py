@@ -8,7 +8,7 @@ Everything a user needs is exported here; nothing is loaded until it is used.
 from typing import TYPE_CHECKING
 
 from recall_stages import __version__ as __version__
-from recall_stages.lazy import lazy_exports
+from recall_stages.core.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from langchain_recall.any_store import AnyStore as AnyStore
@@ -51,34 +51,34 @@ if TYPE_CHECKING:
     from langchain_recall.tools import create_recall_tool as create_recall_tool
     from recall_stages.agents.agent_memory import AgentMemory as AgentMemory
     from recall_stages.agents.search_terms import extract_search_terms as extract_search_terms
-    from recall_stages.citations import Citation as Citation
-    from recall_stages.errors import EmbeddingMismatchError as EmbeddingMismatchError
-    from recall_stages.errors import FilterError as FilterError
-    from recall_stages.errors import ForeignCollectionError as ForeignCollectionError
-    from recall_stages.errors import IdLookupError as IdLookupError
-    from recall_stages.errors import KeywordSearchError as KeywordSearchError
-    from recall_stages.errors import MemoryFormatError as MemoryFormatError
-    from recall_stages.errors import QueryError as QueryError
-    from recall_stages.errors import QuestionFileError as QuestionFileError
-    from recall_stages.errors import RecallError as RecallError
-    from recall_stages.errors import ScopeError as ScopeError
-    from recall_stages.errors import SettingsError as SettingsError
-    from recall_stages.errors import StoreClosedError as StoreClosedError
-    from recall_stages.errors import StoreDamagedError as StoreDamagedError
-    from recall_stages.errors import StoreError as StoreError
-    from recall_stages.errors import StoreLockedError as StoreLockedError
-    from recall_stages.errors import StoreUnavailableError as StoreUnavailableError
+    from recall_stages.core.citation import Citation as Citation
+    from recall_stages.core.errors import EmbeddingMismatchError as EmbeddingMismatchError
+    from recall_stages.core.errors import FilterError as FilterError
+    from recall_stages.core.errors import ForeignCollectionError as ForeignCollectionError
+    from recall_stages.core.errors import IdLookupError as IdLookupError
+    from recall_stages.core.errors import KeywordSearchError as KeywordSearchError
+    from recall_stages.core.errors import MemoryFormatError as MemoryFormatError
+    from recall_stages.core.errors import QueryError as QueryError
+    from recall_stages.core.errors import QuestionFileError as QuestionFileError
+    from recall_stages.core.errors import RecallError as RecallError
+    from recall_stages.core.errors import ScopeError as ScopeError
+    from recall_stages.core.errors import SettingsError as SettingsError
+    from recall_stages.core.errors import StoreClosedError as StoreClosedError
+    from recall_stages.core.errors import StoreDamagedError as StoreDamagedError
+    from recall_stages.core.errors import StoreError as StoreError
+    from recall_stages.core.errors import StoreLockedError as StoreLockedError
+    from recall_stages.core.errors import StoreUnavailableError as StoreUnavailableError
+    from recall_stages.core.memory import Memory as Memory
+    from recall_stages.core.memory import Scope as Scope
+    from recall_stages.core.message import Message as Message
     from recall_stages.evaluation.comparison import Comparison as Comparison
     from recall_stages.evaluation.comparison import compare as compare
     from recall_stages.evaluation.evaluate import Evaluation as Evaluation
     from recall_stages.evaluation.questions import Question as Question
     from recall_stages.evaluation.questions import read_questions as read_questions
     from recall_stages.evaluation.steps import evaluate_steps as evaluate_steps
-    from recall_stages.memory import Memory as Memory
-    from recall_stages.memory import Scope as Scope
-    from recall_stages.messages import Message as Message
-    from recall_stages.one_call import RecallConfig as RecallConfig
-    from recall_stages.search_gate import should_search_memory as should_search_memory
+    from recall_stages.retriever.recall_function import RecallConfig as RecallConfig
+    from recall_stages.stages.search_gate import should_search_memory as should_search_memory
     from recall_stages.store import Fields as Fields
     from recall_stages.store import RecallStore as RecallStore
     from recall_stages.timeline import TimeRange as TimeRange
@@ -88,34 +88,34 @@ _EXPORTS = {
     "AgentMemory": "recall_stages.agents.agent_memory",
     "AnyStore": "langchain_recall.any_store",
     "BuildQuery": "langchain_recall.compressors",
-    "Citation": "recall_stages.citations",
+    "Citation": "recall_stages.core.citation",
     "Comparison": "recall_stages.evaluation.comparison",
     "Deduplicate": "langchain_recall.compressors",
-    "EmbeddingMismatchError": "recall_stages.errors",
+    "EmbeddingMismatchError": "recall_stages.core.errors",
     "Evaluation": "recall_stages.evaluation.evaluate",
     "ExtractTime": "langchain_recall.compressors",
     "Fields": "recall_stages.store",
-    "FilterError": "recall_stages.errors",
-    "ForeignCollectionError": "recall_stages.errors",
+    "FilterError": "recall_stages.core.errors",
+    "ForeignCollectionError": "recall_stages.core.errors",
     "FuseRerank": "langchain_recall.compressors",
     "HybridRank": "langchain_recall.compressors",
-    "IdLookupError": "recall_stages.errors",
-    "KeywordSearchError": "recall_stages.errors",
+    "IdLookupError": "recall_stages.core.errors",
+    "KeywordSearchError": "recall_stages.core.errors",
     "LateInteractionRank": "langchain_recall.compressors",
-    "Memory": "recall_stages.memory",
+    "Memory": "recall_stages.core.memory",
     "MemoryCompressor": "langchain_recall.compressors",
-    "MemoryFormatError": "recall_stages.errors",
+    "MemoryFormatError": "recall_stages.core.errors",
     "MergeMemory": "langchain_recall.compressors",
-    "Message": "recall_stages.messages",
+    "Message": "recall_stages.core.message",
     "PrintMemory": "langchain_recall.compressors",
-    "QueryError": "recall_stages.errors",
+    "QueryError": "recall_stages.core.errors",
     "Question": "recall_stages.evaluation.questions",
-    "QuestionFileError": "recall_stages.errors",
+    "QuestionFileError": "recall_stages.core.errors",
     "RankAndRewrite": "langchain_recall.compressors",
     "ReadMessage": "langchain_recall.compressors",
     "RecallCompressor": "langchain_recall.compressors",
-    "RecallConfig": "recall_stages.one_call",
-    "RecallError": "recall_stages.errors",
+    "RecallConfig": "recall_stages.retriever.recall_function",
+    "RecallError": "recall_stages.core.errors",
     "RecallMiddleware": "langchain_recall.middleware",
     "RecallRetriever": "langchain_recall.retriever",
     "RecallStore": "recall_stages.store",
@@ -125,17 +125,17 @@ _EXPORTS = {
     "RelevanceThreshold": "langchain_recall.compressors",
     "RerankMemory": "langchain_recall.compressors",
     "RewriteMemory": "langchain_recall.compressors",
-    "Scope": "recall_stages.memory",
-    "ScopeError": "recall_stages.errors",
+    "Scope": "recall_stages.core.memory",
+    "ScopeError": "recall_stages.core.errors",
     "SearchGate": "langchain_recall.compressors",
     "SemanticRank": "langchain_recall.compressors",
-    "SettingsError": "recall_stages.errors",
+    "SettingsError": "recall_stages.core.errors",
     "StaleReflections": "langchain_recall.compressors",
-    "StoreClosedError": "recall_stages.errors",
-    "StoreDamagedError": "recall_stages.errors",
-    "StoreError": "recall_stages.errors",
-    "StoreLockedError": "recall_stages.errors",
-    "StoreUnavailableError": "recall_stages.errors",
+    "StoreClosedError": "recall_stages.core.errors",
+    "StoreDamagedError": "recall_stages.core.errors",
+    "StoreError": "recall_stages.core.errors",
+    "StoreLockedError": "recall_stages.core.errors",
+    "StoreUnavailableError": "recall_stages.core.errors",
     "TimeDecay": "langchain_recall.compressors",
     "TimeRange": "recall_stages.timeline",
     "TokenBudget": "langchain_recall.compressors",
@@ -152,7 +152,7 @@ _EXPORTS = {
     "personal_memory_retriever": "langchain_recall.presets",
     "read_questions": "recall_stages.evaluation.questions",
     "recall": "langchain_recall.one_call",
-    "should_search_memory": "recall_stages.search_gate",
+    "should_search_memory": "recall_stages.stages.search_gate",
     "simple_task_memory_retriever": "langchain_recall.presets",
     "task_memory_retriever": "langchain_recall.presets",
 }

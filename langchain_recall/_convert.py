@@ -6,7 +6,7 @@ from datetime import tzinfo
 
 from langchain_core.documents import Document
 
-from recall_stages.flat import (
+from recall_stages.core.flat_metadata import (
     FoundMetadata,
     from_flat,
     marked_trace,
@@ -14,9 +14,9 @@ from recall_stages.flat import (
     to_flat,
     untraced,
 )
-from recall_stages.memory import SCORE_KEY, Memory
-from recall_stages.stage import Recall
-from recall_stages.told import flat_told
+from recall_stages.core.memory import SCORE_KEY, Memory
+from recall_stages.core.stage import Recall
+from recall_stages.core.text_sources import flat_told
 
 
 def to_memory(document: Document, timezone: tzinfo | None = None) -> Memory:

@@ -15,10 +15,10 @@ from langchain_core.runnables.retry import RunnableRetry
 from pydantic import BaseModel
 
 from langchain_recall._stock import refined, refined_async
-from recall_stages.model.answering import Client, answers, answers_async
-from recall_stages.model.forms import written
-from recall_stages.model.requests import Answered, Asked, refines
-from recall_stages.stage import Ask, AsyncAsk, Prompt
+from recall_stages.core.requests import Answered, Asked, refines
+from recall_stages.core.stage import Ask, AsyncAsk, Prompt
+from recall_stages.llm.client import Client, answers, answers_async
+from recall_stages.llm.reply_schemas import written
 
 Model = Runnable[Any, Any]
 """A chat model or an LLM, also one wrapped by ``with_retry`` or ``with_fallbacks``."""

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
 
 from langchain_recall._model import asking, asking_async
-from recall_stages.recall import Recall
-from recall_stages.stage import Ask, AsyncAsk, Step, Within, WithinAsync
-from recall_stages.stage_runs import became, given
+from recall_stages.core.recall import Recall
+from recall_stages.core.stage import Ask, AsyncAsk, Step, Within, WithinAsync
+from recall_stages.core.stage_run import became, given
 
 
 def stage_runs(callbacks: CallbackManager) -> Within | None:

@@ -10,13 +10,13 @@ from langchain_core.documents import BaseDocumentCompressor, Document
 from pydantic import field_validator
 
 from langchain_recall._convert import to_document, to_memory
-from recall_stages.memory import Memory
-from recall_stages.model.at_once import at_once, at_once_async
-from recall_stages.model.requests import Refined
-from recall_stages.settings import Settings
-from recall_stages.stage import Refine
-from recall_stages.stage_list import StageInput as OwnStageInput
-from recall_stages.stock_stage import with_stock
+from recall_stages.core.concurrent import at_once, at_once_async
+from recall_stages.core.memory import Memory
+from recall_stages.core.requests import Refined
+from recall_stages.core.settings import Settings
+from recall_stages.core.stage import Refine
+from recall_stages.retriever.stage_list import StageInput as OwnStageInput
+from recall_stages.stages.framework_stage import with_stock
 
 StageInput = OwnStageInput | BaseDocumentCompressor
 """What may be handed in as a stage."""

@@ -12,11 +12,11 @@ from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from pydantic import Field, model_validator
 
 from langchain_recall._convert import to_memory
-from recall_stages.errors import IdLookupError
-from recall_stages.memory import Memory
-from recall_stages.memory_store import MemoryStore
+from recall_stages.core.errors import IdLookupError
+from recall_stages.core.memory import Memory
 from recall_stages.store import any_store
 from recall_stages.store.any_store import AnyStoreOptions, Asked, Found, in_our_names
+from recall_stages.store.memory_store import MemoryStore
 
 Searchable = MemoryStore | VectorStore | BaseRetriever
 """What a retriever takes as its store."""

@@ -26,7 +26,11 @@ from langchain_recall._convert import to_documents, to_memory
 from langchain_recall._model import Model, asking, asking_async
 from langchain_recall._runs import stage_runs, stage_runs_async
 from langchain_recall._stock import StageInput, TakesCompressors
-from recall_stages import (
+from recall_stages.core.clock import Timed, TimeInput
+from recall_stages.core.memory import Query
+from recall_stages.core.stage import Flow, Recall, Stage, arun, pipeline, run
+from recall_stages.retriever.stage_list import StageList
+from recall_stages.stages import (
     build_query,
     extract_time,
     filters,
@@ -45,10 +49,6 @@ from recall_stages import (
     stale_reflections,
     token_budget,
 )
-from recall_stages.memory import Query
-from recall_stages.stage import Flow, Recall, Stage, arun, pipeline, run
-from recall_stages.stage_list import StageList
-from recall_stages.timed import Timed, TimeInput
 
 
 class CompressorInput(TypedDict):

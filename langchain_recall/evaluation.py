@@ -10,6 +10,7 @@ from langchain_core.vectorstores import VectorStoreRetriever
 
 from langchain_recall._convert import to_memory
 from langchain_recall.retriever import RecallRetriever
+from recall_stages.core.memory import Memory
 from recall_stages.evaluation.evaluate import (
     Evaluation,
     Find,
@@ -20,7 +21,6 @@ from recall_stages.evaluation.evaluate import (
 )
 from recall_stages.evaluation.metrics import LOOKED_AT
 from recall_stages.evaluation.questions import Question
-from recall_stages.memory import Memory
 
 Searcher = Runnable[str, list[Document]] | Callable[[Question], Sequence[Document]]
 """What can be evaluated: any retriever, a chain that ends with one, or a function."""

@@ -15,8 +15,8 @@ from langgraph.runtime import Runtime
 
 from langchain_recall._convert import to_memory
 from langchain_recall.retriever import RecallRetriever
-from recall_stages.agents.recalled import recalled_text
-from recall_stages.search_gate import SearchGate
+from recall_stages.agents.agent_prompt import recalled_text
+from recall_stages.stages.search_gate import SearchGate
 
 
 class RecallState(AgentState[Any]):

@@ -14,9 +14,9 @@ from langchain_core.runnables.config import (
 from langchain_recall._convert import to_documents
 from langchain_recall._model import asking, asking_async
 from langchain_recall._runs import stage_runs, stage_runs_async
-from recall_stages.one_call import RecallConfig, arecall_with, recall_with
-from recall_stages.retriever import CallOptions
-from recall_stages.stage import Recall
+from recall_stages.core.stage import Recall
+from recall_stages.retriever.memory_retriever import CallOptions
+from recall_stages.retriever.recall_function import RecallConfig, arecall_with, recall_with
 
 
 class Recalled(TypedDict):

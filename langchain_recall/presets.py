@@ -8,7 +8,7 @@ from langchain_recall import compressors
 from langchain_recall._model import Model
 from langchain_recall.any_store import Searchable
 from langchain_recall.retriever import RecallRetriever, RetrieverSettings
-from recall_stages.presets import (
+from recall_stages.retriever.presets import (
     TASKS,
     RecallPlan,
     personal_stages,

@@ -22,12 +22,17 @@ from langchain_recall._model import asking, asking_async
 from langchain_recall._runs import stage_runs, stage_runs_async
 from langchain_recall._stock import StageInput, TakesCompressors
 from langchain_recall.any_store import Searchable, as_store
-from recall_stages.explain import Explanation, all_of
-from recall_stages.explain import explain as explain_memories
-from recall_stages.memory import Scope
-from recall_stages.memory_store import OpenStore
-from recall_stages.retriever import CallOptions, MemoryRetriever, RetrieverOptions, laid_over
-from recall_stages.stage import arun, run
+from recall_stages.core.memory import Scope
+from recall_stages.core.stage import arun, run
+from recall_stages.explain.explanation import Explanation, all_of
+from recall_stages.explain.explanation import explain as explain_memories
+from recall_stages.retriever.memory_retriever import (
+    CallOptions,
+    MemoryRetriever,
+    RetrieverOptions,
+    laid_over,
+)
+from recall_stages.store.memory_store import OpenStore
 
 SKIPPED = "recall_skipped"
 """The custom event of a question that was not searched for; its data says why."""

@@ -23,7 +23,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
 from recall_stages import testing
-from recall_stages.memory import SCORE_KEY
+from recall_stages.core.memory import SCORE_KEY
 from recall_stages.testing import CHECKS, Check, ContractError, Item, Verdict, next_reply
 
 __all__ = ["CHECKS", "Check", "ContractError", "Item", "ScriptedModel", "Subject", "Verdict"]

@@ -11,7 +11,7 @@ from langchain_recall._convert import to_memory
 from langchain_recall.retriever import RecallRetriever
 from recall_stages.agents import recall_tool
 from recall_stages.agents.recall_tool import RecallToolInput, what_is_wrong
-from recall_stages.errors import QueryError
+from recall_stages.core.errors import QueryError
 
 
 def create_recall_tool(

@@ -8,7 +8,7 @@ Everything a user needs is exported here; nothing is loaded until it is used.
 from typing import TYPE_CHECKING
 
 from recall_stages import __version__ as __version__
-from recall_stages.lazy import lazy_exports
+from recall_stages.core.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from llamaindex_recall._spans import StageUsage as StageUsage
@@ -54,34 +54,34 @@ if TYPE_CHECKING:
     from llamaindex_recall.tools import create_recall_tool as create_recall_tool
     from recall_stages.agents.agent_memory import AgentMemory as AgentMemory
     from recall_stages.agents.search_terms import extract_search_terms as extract_search_terms
-    from recall_stages.citations import Citation as Citation
-    from recall_stages.errors import EmbeddingMismatchError as EmbeddingMismatchError
-    from recall_stages.errors import FilterError as FilterError
-    from recall_stages.errors import ForeignCollectionError as ForeignCollectionError
-    from recall_stages.errors import IdLookupError as IdLookupError
-    from recall_stages.errors import KeywordSearchError as KeywordSearchError
-    from recall_stages.errors import MemoryFormatError as MemoryFormatError
-    from recall_stages.errors import QueryError as QueryError
-    from recall_stages.errors import QuestionFileError as QuestionFileError
-    from recall_stages.errors import RecallError as RecallError
-    from recall_stages.errors import ScopeError as ScopeError
-    from recall_stages.errors import SettingsError as SettingsError
-    from recall_stages.errors import StoreClosedError as StoreClosedError
-    from recall_stages.errors import StoreDamagedError as StoreDamagedError
-    from recall_stages.errors import StoreError as StoreError
-    from recall_stages.errors import StoreLockedError as StoreLockedError
-    from recall_stages.errors import StoreUnavailableError as StoreUnavailableError
+    from recall_stages.core.citation import Citation as Citation
+    from recall_stages.core.errors import EmbeddingMismatchError as EmbeddingMismatchError
+    from recall_stages.core.errors import FilterError as FilterError
+    from recall_stages.core.errors import ForeignCollectionError as ForeignCollectionError
+    from recall_stages.core.errors import IdLookupError as IdLookupError
+    from recall_stages.core.errors import KeywordSearchError as KeywordSearchError
+    from recall_stages.core.errors import MemoryFormatError as MemoryFormatError
+    from recall_stages.core.errors import QueryError as QueryError
+    from recall_stages.core.errors import QuestionFileError as QuestionFileError
+    from recall_stages.core.errors import RecallError as RecallError
+    from recall_stages.core.errors import ScopeError as ScopeError
+    from recall_stages.core.errors import SettingsError as SettingsError
+    from recall_stages.core.errors import StoreClosedError as StoreClosedError
+    from recall_stages.core.errors import StoreDamagedError as StoreDamagedError
+    from recall_stages.core.errors import StoreError as StoreError
+    from recall_stages.core.errors import StoreLockedError as StoreLockedError
+    from recall_stages.core.errors import StoreUnavailableError as StoreUnavailableError
+    from recall_stages.core.memory import Memory as Memory
+    from recall_stages.core.memory import Scope as Scope
+    from recall_stages.core.message import Message as Message
     from recall_stages.evaluation.comparison import Comparison as Comparison
     from recall_stages.evaluation.comparison import compare as compare
     from recall_stages.evaluation.evaluate import Evaluation as Evaluation
     from recall_stages.evaluation.questions import Question as Question
     from recall_stages.evaluation.questions import read_questions as read_questions
     from recall_stages.evaluation.steps import evaluate_steps as evaluate_steps
-    from recall_stages.memory import Memory as Memory
-    from recall_stages.memory import Scope as Scope
-    from recall_stages.messages import Message as Message
-    from recall_stages.one_call import RecallConfig as RecallConfig
-    from recall_stages.search_gate import should_search_memory as should_search_memory
+    from recall_stages.retriever.recall_function import RecallConfig as RecallConfig
+    from recall_stages.stages.search_gate import should_search_memory as should_search_memory
     from recall_stages.store import Fields as Fields
     from recall_stages.store import RecallStore as RecallStore
     from recall_stages.timeline import TimeRange as TimeRange
@@ -91,33 +91,33 @@ _EXPORTS = {
     "AgentMemory": "recall_stages.agents.agent_memory",
     "AnyStore": "llamaindex_recall.any_store",
     "BuildQuery": "llamaindex_recall.postprocessors",
-    "Citation": "recall_stages.citations",
+    "Citation": "recall_stages.core.citation",
     "Comparison": "recall_stages.evaluation.comparison",
     "Deduplicate": "llamaindex_recall.postprocessors",
-    "EmbeddingMismatchError": "recall_stages.errors",
+    "EmbeddingMismatchError": "recall_stages.core.errors",
     "Evaluation": "recall_stages.evaluation.evaluate",
     "ExtractTime": "llamaindex_recall.postprocessors",
     "Fields": "recall_stages.store",
-    "FilterError": "recall_stages.errors",
-    "ForeignCollectionError": "recall_stages.errors",
+    "FilterError": "recall_stages.core.errors",
+    "ForeignCollectionError": "recall_stages.core.errors",
     "FuseRerank": "llamaindex_recall.postprocessors",
     "HybridRank": "llamaindex_recall.postprocessors",
-    "IdLookupError": "recall_stages.errors",
-    "KeywordSearchError": "recall_stages.errors",
+    "IdLookupError": "recall_stages.core.errors",
+    "KeywordSearchError": "recall_stages.core.errors",
     "LateInteractionRank": "llamaindex_recall.postprocessors",
-    "Memory": "recall_stages.memory",
-    "MemoryFormatError": "recall_stages.errors",
+    "Memory": "recall_stages.core.memory",
+    "MemoryFormatError": "recall_stages.core.errors",
     "MemoryPostprocessor": "llamaindex_recall.postprocessors",
     "MergeMemory": "llamaindex_recall.postprocessors",
-    "Message": "recall_stages.messages",
+    "Message": "recall_stages.core.message",
     "PrintMemory": "llamaindex_recall.postprocessors",
-    "QueryError": "recall_stages.errors",
+    "QueryError": "recall_stages.core.errors",
     "Question": "recall_stages.evaluation.questions",
-    "QuestionFileError": "recall_stages.errors",
+    "QuestionFileError": "recall_stages.core.errors",
     "RankAndRewrite": "llamaindex_recall.postprocessors",
     "ReadMessage": "llamaindex_recall.postprocessors",
-    "RecallConfig": "recall_stages.one_call",
-    "RecallError": "recall_stages.errors",
+    "RecallConfig": "recall_stages.retriever.recall_function",
+    "RecallError": "recall_stages.core.errors",
     "RecallMemoryBlock": "llamaindex_recall.memory",
     "RecallPostprocessor": "llamaindex_recall.postprocessors",
     "RecallQueryBundle": "llamaindex_recall.retriever",
@@ -129,19 +129,19 @@ _EXPORTS = {
     "RelevanceThreshold": "llamaindex_recall.postprocessors",
     "RerankMemory": "llamaindex_recall.postprocessors",
     "RewriteMemory": "llamaindex_recall.postprocessors",
-    "Scope": "recall_stages.memory",
-    "ScopeError": "recall_stages.errors",
+    "Scope": "recall_stages.core.memory",
+    "ScopeError": "recall_stages.core.errors",
     "SearchGate": "llamaindex_recall.postprocessors",
     "SearchSkipped": "llamaindex_recall.retriever",
     "SemanticRank": "llamaindex_recall.postprocessors",
-    "SettingsError": "recall_stages.errors",
+    "SettingsError": "recall_stages.core.errors",
     "StageUsage": "llamaindex_recall._spans",
     "StaleReflections": "llamaindex_recall.postprocessors",
-    "StoreClosedError": "recall_stages.errors",
-    "StoreDamagedError": "recall_stages.errors",
-    "StoreError": "recall_stages.errors",
-    "StoreLockedError": "recall_stages.errors",
-    "StoreUnavailableError": "recall_stages.errors",
+    "StoreClosedError": "recall_stages.core.errors",
+    "StoreDamagedError": "recall_stages.core.errors",
+    "StoreError": "recall_stages.core.errors",
+    "StoreLockedError": "recall_stages.core.errors",
+    "StoreUnavailableError": "recall_stages.core.errors",
     "TimeDecay": "llamaindex_recall.postprocessors",
     "TimeRange": "recall_stages.timeline",
     "TokenBudget": "llamaindex_recall.postprocessors",
@@ -158,7 +158,7 @@ _EXPORTS = {
     "personal_memory_retriever": "llamaindex_recall.presets",
     "read_questions": "recall_stages.evaluation.questions",
     "recall": "llamaindex_recall.one_call",
-    "should_search_memory": "recall_stages.search_gate",
+    "should_search_memory": "recall_stages.stages.search_gate",
     "simple_task_memory_retriever": "llamaindex_recall.presets",
     "task_memory_retriever": "llamaindex_recall.presets",
 }

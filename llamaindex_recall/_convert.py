@@ -6,7 +6,7 @@ from datetime import tzinfo
 
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextNode
 
-from recall_stages.flat import (
+from recall_stages.core.flat_metadata import (
     BESIDE_TEXT,
     from_flat,
     marked_trace,
@@ -14,9 +14,9 @@ from recall_stages.flat import (
     to_flat,
     untraced,
 )
-from recall_stages.memory import TRACE_PREFIX, Memory
-from recall_stages.stage import Recall
-from recall_stages.told import flat_told
+from recall_stages.core.memory import TRACE_PREFIX, Memory
+from recall_stages.core.stage import Recall
+from recall_stages.core.text_sources import flat_told
 
 
 class MemoryNode(TextNode):

@@ -9,10 +9,10 @@ from llama_index.core.prompts import ChatPromptTemplate
 from llama_index.core.types import PydanticProgramMode
 
 from llamaindex_recall._stock import refined, refined_async
-from recall_stages.model.answering import Client, answers, answers_async
-from recall_stages.model.forms import written
-from recall_stages.model.requests import Answered, Asked, refines
-from recall_stages.stage import Prompt
+from recall_stages.core.requests import Answered, Asked, refines
+from recall_stages.core.stage import Prompt
+from recall_stages.llm.client import Client, answers, answers_async
+from recall_stages.llm.reply_schemas import written
 
 
 def ask(asked: Asked) -> Answered:

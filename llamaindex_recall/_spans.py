@@ -18,9 +18,9 @@ from llama_index_instrumentation.events.span import SpanDropEvent
 from llama_index_instrumentation.span import active_span_id
 
 from llamaindex_recall._model import ask, ask_async
-from recall_stages.recall import Recall
-from recall_stages.stage import Ask, AsyncAsk, Step
-from recall_stages.stage_runs import became, given
+from recall_stages.core.recall import Recall
+from recall_stages.core.stage import Ask, AsyncAsk, Step
+from recall_stages.core.stage_run import became, given
 
 dispatcher = get_dispatcher(__name__)
 

@@ -11,6 +11,7 @@ from llama_index.core.schema import NodeWithScore
 
 from llamaindex_recall._convert import to_memory
 from llamaindex_recall.retriever import RecallRetriever
+from recall_stages.core.memory import Memory
 from recall_stages.evaluation.evaluate import (
     Evaluation,
     Find,
@@ -21,7 +22,6 @@ from recall_stages.evaluation.evaluate import (
 )
 from recall_stages.evaluation.metrics import LOOKED_AT
 from recall_stages.evaluation.questions import Question
-from recall_stages.memory import Memory
 
 Searcher = BaseRetriever | Callable[[Question], Sequence[NodeWithScore]]
 """What can be evaluated: any retriever, or a function."""

@@ -19,14 +19,14 @@ from pydantic import ConfigDict, Field, PrivateAttr
 
 from llamaindex_recall._convert import to_memory
 from llamaindex_recall.retriever import RecallRetriever
-from recall_stages import memory as nouns
-from recall_stages.agents.recalled import recalled_text
-from recall_stages.errors import MemoryFormatError, ScopeError
-from recall_stages.model.tokens import token_counter
-from recall_stages.retriever import CallOptions, laid_over
-from recall_stages.settings import Settings
+from recall_stages.agents.agent_prompt import recalled_text
+from recall_stages.core import memory as nouns
+from recall_stages.core.errors import MemoryFormatError, ScopeError
+from recall_stages.core.settings import Settings
+from recall_stages.retriever.memory_retriever import CallOptions, laid_over
 from recall_stages.store.conversation import conversation
-from recall_stages.store.messages import read_turn
+from recall_stages.store.message_memory import read_turn
+from recall_stages.text.tokens import token_counter
 
 _log = logging.getLogger(__name__)
 

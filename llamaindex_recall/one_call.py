@@ -9,9 +9,9 @@ from llama_index.core.schema import NodeWithScore
 from llamaindex_recall._convert import to_nodes
 from llamaindex_recall._model import ask, ask_async
 from llamaindex_recall._spans import within, within_async
-from recall_stages.one_call import RecallConfig, arecall_with, recall_with
-from recall_stages.retriever import CallOptions
-from recall_stages.stage import Recall
+from recall_stages.core.stage import Recall
+from recall_stages.retriever.memory_retriever import CallOptions
+from recall_stages.retriever.recall_function import RecallConfig, arecall_with, recall_with
 
 
 class Recalled(TypedDict):

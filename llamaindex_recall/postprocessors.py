@@ -23,7 +23,12 @@ from llamaindex_recall._model import ask, ask_async
 from llamaindex_recall._spans import within, within_async
 from llamaindex_recall._stock import StageInput, TakesPostprocessors
 from llamaindex_recall.retriever import RecallQueryBundle
-from recall_stages import (
+from recall_stages.core.clock import Timed, TimeInput
+from recall_stages.core.memory import Query
+from recall_stages.core.stage import Flow, Recall, Stage, arun, pipeline, run
+from recall_stages.retriever.memory_retriever import RecallOptions
+from recall_stages.retriever.stage_list import StageList
+from recall_stages.stages import (
     build_query,
     extract_time,
     filters,
@@ -42,11 +47,6 @@ from recall_stages import (
     stale_reflections,
     token_budget,
 )
-from recall_stages.memory import Query
-from recall_stages.retriever import RecallOptions
-from recall_stages.stage import Flow, Recall, Stage, arun, pipeline, run
-from recall_stages.stage_list import StageList
-from recall_stages.timed import Timed, TimeInput
 
 dispatcher = get_dispatcher(__name__)
 

@@ -9,7 +9,7 @@ from llama_index.core.llms import LLM
 from llamaindex_recall import postprocessors
 from llamaindex_recall.any_store import Searchable
 from llamaindex_recall.retriever import RecallRetriever, RetrieverSettings
-from recall_stages.presets import (
+from recall_stages.retriever.presets import (
     TASKS,
     RecallPlan,
     personal_stages,

@@ -20,11 +20,16 @@ from llamaindex_recall._model import ask, ask_async
 from llamaindex_recall._spans import within, within_async
 from llamaindex_recall._stock import StageInput, TakesPostprocessors
 from llamaindex_recall.any_store import Searchable, as_store
-from recall_stages.explain import Explanation, all_of
-from recall_stages.explain import explain as explain_memories
-from recall_stages.memory_store import OpenStore, ScopedStore
-from recall_stages.retriever import CallOptions, MemoryRetriever, RetrieverOptions, laid_over
-from recall_stages.stage import Flow, Recall, arun, run
+from recall_stages.core.stage import Flow, Recall, arun, run
+from recall_stages.explain.explanation import Explanation, all_of
+from recall_stages.explain.explanation import explain as explain_memories
+from recall_stages.retriever.memory_retriever import (
+    CallOptions,
+    MemoryRetriever,
+    RetrieverOptions,
+    laid_over,
+)
+from recall_stages.store.memory_store import OpenStore, ScopedStore
 
 dispatcher = get_dispatcher(__name__)
 

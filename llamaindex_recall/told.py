@@ -5,8 +5,8 @@ from __future__ import annotations
 from llama_index.core.schema import BaseNode, NodeWithScore
 
 from llamaindex_recall._convert import to_node
-from recall_stages.citations import Citation
-from recall_stages.told import citations_in, memories_in
+from recall_stages.core.citation import Citation
+from recall_stages.core.text_sources import citations_in, memories_in
 
 
 def citations(node: NodeWithScore | BaseNode) -> list[Citation]:

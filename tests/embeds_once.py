@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_stages.store.minilm import MiniLM
+from recall_stages.store.embedding.minilm import MiniLM
 
 
 class EmbedsOnce(MiniLM):

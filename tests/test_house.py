@@ -11,8 +11,8 @@ import pytest
 
 import langchain_recall
 import llamaindex_recall
-from recall_stages import errors
-from recall_stages.stage import Stage
+from recall_stages.core import errors
+from recall_stages.core.stage import Stage
 
 ROOT = Path(__file__).parent.parent
 OWN = {  # a framework's own words and places

@@ -7,7 +7,7 @@ import chromadb
 import pytest
 from pages import ROOT, blocks, run_page
 
-from recall_stages.store.minilm import MiniLM
+from recall_stages.store.embedding.minilm import MiniLM
 
 PAGE = ROOT / "README.md"
 README = PAGE.read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 
 from benchmarks.conformance.piece import Piece, scored
-from recall_stages.stage import Stage
+from recall_stages.core.stage import Stage
 from recall_stages.testing import ITEMS, Reply
 from recall_stages.testing.check import AnySubject
 

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from recall_stages.explaining.build_up import BuildUp, build_up
-from recall_stages.explaining.colours import COLOURS
-from recall_stages.memory import Memory
-from recall_stages.retriever import MemoryRetriever
-from recall_stages.stage import run
+from recall_stages.core.memory import Memory
+from recall_stages.core.stage import run
+from recall_stages.core.time_trace import stamped_ranges
+from recall_stages.explain.build_up import BuildUp, build_up
+from recall_stages.explain.colours import COLOURS
+from recall_stages.retriever.memory_retriever import MemoryRetriever
 from recall_stages.store import RecallStore
-from recall_stages.time_stamp import stamped_ranges
 from recall_stages.timeline import parse_time
 
 PICTURE = Path(__file__).with_name("how_it_works.svg")

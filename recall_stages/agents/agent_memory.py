@@ -14,14 +14,14 @@ from typing import TypedDict
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from recall_stages.agents.search_terms import extract_search_terms
-from recall_stages.errors import ScopeError
+from recall_stages.core.errors import ScopeError
+from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.settings import Settings
+from recall_stages.core.stage import Search
 from recall_stages.gate.turns import Conversation
-from recall_stages.memory import Memory, Scope
-from recall_stages.memory_store import OpenStore
-from recall_stages.search_gate import should_search_memory
-from recall_stages.settings import Settings
-from recall_stages.stage import Search
-from recall_stages.store.words import words
+from recall_stages.stages.search_gate import should_search_memory
+from recall_stages.store.memory_store import OpenStore
+from recall_stages.text.stems import words
 
 _POOL = 200  # candidates of each type, the best by BM25, of which the best by match score are shown
 

@@ -12,12 +12,12 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from recall_stages.errors import QueryError
-from recall_stages.memory import Memory
-from recall_stages.model.quoting import QUOTED_MATERIAL, body, fenced, harmless
-from recall_stages.print_memory import NOTHING_FOUND, named_values
-from recall_stages.retriever import CallOptions
-from recall_stages.wrong_settings import settings_error
+from recall_stages.core.errors import QueryError
+from recall_stages.core.memory import Memory
+from recall_stages.core.settings_messages import settings_error
+from recall_stages.llm.fencing import QUOTED_MATERIAL, body, fenced, harmless
+from recall_stages.retriever.memory_retriever import CallOptions
+from recall_stages.stages.print_memory import NOTHING_FOUND, named_values
 
 NAME = "recall_memories"
 DESCRIPTION = (

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from recall_stages.gate.language import Language, likely, load_language
 from recall_stages.gate.turns import Conversation, read_turns
-from recall_stages.search_gate import LANGUAGES
+from recall_stages.stages.search_gate import LANGUAGES
 
 _MOST = 20
 _SHORTEST = 3  # letters; in Chinese, which needs fewer, terms are pairs of characters

@@ -9,10 +9,10 @@ from rich.console import Console
 from recall_stages.cli.collection import Opened, opened
 from recall_stages.cli.output import console, print_json, print_time, recall_json, say
 from recall_stages.cli.question import add_question, retriever_of, texts_of
-from recall_stages.explain import explain
-from recall_stages.print_memory import NOTHING_FOUND
-from recall_stages.stage import Recall
-from recall_stages.without_model import recall_without_model
+from recall_stages.core.stage import Recall
+from recall_stages.explain.explanation import explain
+from recall_stages.retriever.without_model import recall_without_model
+from recall_stages.stages.print_memory import NOTHING_FOUND
 
 NAME = "ask"
 ABOUT = """\

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from recall_stages.cli.jsonl import Loaded, open_beside, open_in_memory
 from recall_stages.cli.output import complain
-from recall_stages.errors import SettingsError, StoreError
-from recall_stages.jsonl import Loaded, open_beside, open_in_memory
-from recall_stages.memory import Scope
-from recall_stages.memory_lines import examples
+from recall_stages.core.errors import SettingsError, StoreError
+from recall_stages.core.memory import Scope
+from recall_stages.core.memory_lines import examples
 from recall_stages.store import Fields, RecallStore
-from recall_stages.store.minilm import MiniLM
-from recall_stages.store.opening import check_chroma_is_installed
+from recall_stages.store.chroma.open_collection import check_chroma_is_installed
+from recall_stages.store.embedding.minilm import MiniLM
 from recall_stages.timeline.parse_time import resolve_timezone
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from recall_stages.evaluation.evaluate import Evaluation
 from recall_stages.evaluation.metrics import LOOKED_AT, MEASURES
 from recall_stages.evaluation.questions import Question, read_questions
 from recall_stages.evaluation.steps import evaluate_steps
-from recall_stages.extract_time import ExtractTime
+from recall_stages.stages.extract_time import ExtractTime
 from recall_stages.store import RecallStore
 from recall_stages.timeline import TimeRange
 

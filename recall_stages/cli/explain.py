@@ -11,12 +11,12 @@ from rich.table import Table
 from recall_stages.cli.collection import opened
 from recall_stages.cli.output import cell, console, print_json, print_time, recall_json, say
 from recall_stages.cli.question import add_question, retriever_of, texts_of
-from recall_stages.errors import StoreError
-from recall_stages.memory import Memory
-from recall_stages.print_memory import NOTHING_FOUND
-from recall_stages.stage import Recall
+from recall_stages.core.errors import StoreError
+from recall_stages.core.memory import Memory
+from recall_stages.core.stage import Recall
+from recall_stages.retriever.without_model import recall_without_model
+from recall_stages.stages.print_memory import NOTHING_FOUND
 from recall_stages.store import RecallStore
-from recall_stages.without_model import recall_without_model
 
 NAME = "explain"
 ABOUT = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from recall_stages.cli.output import console, print_json, say
-from recall_stages.search_gate import SearchGate
+from recall_stages.stages.search_gate import SearchGate
 
 NAME = "gate"
 ABOUT = """\

@@ -11,10 +11,10 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-from recall_stages.flat import to_flat
-from recall_stages.letters import STEERING, printable
-from recall_stages.memory import Memory
-from recall_stages.stage import Recall
+from recall_stages.core.flat_metadata import to_flat
+from recall_stages.core.memory import Memory
+from recall_stages.core.stage import Recall
+from recall_stages.text.split_words import STEERING, printable
 from recall_stages.timeline import TimeRange
 from recall_stages.timeline.interval import format_interval
 from recall_stages.timeline.wording import in_words

@@ -17,8 +17,8 @@ from textwrap import wrap
 
 from recall_stages.cli import ask, evaluate, explain, gate, load, repair, stats, time
 from recall_stages.cli.output import complain, writes_all
-from recall_stages.errors import RecallError
-from recall_stages.letters import printable
+from recall_stages.core.errors import RecallError
+from recall_stages.text.split_words import printable
 
 _ABOUT = """\
 Ask your memories in plain words, and see why each one came back.

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Literal, get_args, get_origin
 
 from recall_stages.cli.collection import add_collection, add_scope, scope_of
-from recall_stages.retriever import MemoryRetriever
+from recall_stages.retriever.memory_retriever import MemoryRetriever
 from recall_stages.store import RecallStore
 
 QUOTED = "each in quotes"

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 from recall_stages.cli.output import console, print_json, print_time, range_json, say
 from recall_stages.cli.question import QUOTED, add_moment, texts_of
-from recall_stages.extract_time import ExtractTime, without_time_words
-from recall_stages.timed import Timed
+from recall_stages.core.clock import Timed
+from recall_stages.stages.extract_time import ExtractTime, without_time_words
 
 NAME = "time"
 ABOUT = """\

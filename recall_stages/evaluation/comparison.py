@@ -11,13 +11,13 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
+from recall_stages.core.lazy_exports import lazy_exports
 from recall_stages.evaluation.comparison_html import as_html
 from recall_stages.evaluation.differences import Difference, differences
 from recall_stages.evaluation.evaluate import Evaluation
 from recall_stages.evaluation.grids import Grid, by_category, means
 from recall_stages.evaluation.metrics import MEASURES
-from recall_stages.lazy import lazy_exports
-from recall_stages.letters import printable
+from recall_stages.text.split_words import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -154,7 +154,7 @@ def compare(evaluations: Mapping[str, Evaluation]) -> Comparison:
 
     Examples:
         >>> from recall_stages.evaluation.evaluate import evaluate_with
-        >>> from recall_stages.memory import Memory
+        >>> from recall_stages.core.memory import Memory
         >>> tea, dentist = Memory(id="m2", content="Tea."), Memory(id="m1", content="A dentist.")
         >>> questions = [{"question": "Which dentist?", "relevant": ["m1"]}]
         >>> compared = compare({

@@ -7,8 +7,8 @@ from html import escape
 
 from recall_stages.evaluation.differences import Difference
 from recall_stages.evaluation.grids import Grid
-from recall_stages.explaining.cells import bar, cell, page, row, table
-from recall_stages.explaining.colours import COLOURS, OTHER
+from recall_stages.explain.colours import COLOURS, OTHER
+from recall_stages.explain.html_cells import bar, cell, page, row, table
 
 _BEST, _REST = f"background:{COLOURS['meaning']}", f"background:{OTHER}"
 

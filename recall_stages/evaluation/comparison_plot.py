@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 
 from recall_stages.evaluation.evaluate import Evaluation
 from recall_stages.evaluation.grids import by_category, means
-from recall_stages.explaining.canvas import axes_of, written
-from recall_stages.explaining.colours import COLOURS, OTHER
+from recall_stages.explain.canvas import axes_of, written
+from recall_stages.explain.colours import COLOURS, OTHER
 
 _INK = (OTHER, *dict.fromkeys(COLOURS.values()))
 _MARKS = "osD^vPX"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from recall_stages.core.memory import Memory
 from recall_stages.evaluation.evaluate import Answered, Evaluation
 from recall_stages.evaluation.questions import Question
-from recall_stages.explaining.build_up import build_up
-from recall_stages.explaining.understood import understood
-from recall_stages.memory import Memory
+from recall_stages.explain.build_up import build_up
+from recall_stages.explain.time_words import understood
 
 _DECIDES = "ndcg@10"  # it sees that a memory moved up, where recall sees only whether it is there
 _TEXT = 60  # characters of a memory that are shown

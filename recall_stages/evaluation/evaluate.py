@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from recall_stages.core.memory import Memory
+from recall_stages.core.progress import progress_bar
 from recall_stages.evaluation.metrics import LOOKED_AT, Figures, mean, score
 from recall_stages.evaluation.questions import Question, as_questions
-from recall_stages.explain import Explanation, explain
-from recall_stages.memory import Memory
-from recall_stages.progress import progress_bar
-from recall_stages.retriever import CallOptions
+from recall_stages.explain.explanation import Explanation, explain
+from recall_stages.retriever.memory_retriever import CallOptions
 
 Find = Callable[[Question], Sequence[Memory]]
 """Answers one question with memories, the best first; `LOOKED_AT` of them are enough."""

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from pydantic import ConfigDict, Field
 
-from recall_stages.errors import QuestionFileError, ScopeError, SettingsError
-from recall_stages.memory import Scope, ScopeInput, with_scope
-from recall_stages.retriever import CallOptions
-from recall_stages.timed import Timed, TimeInput
-from recall_stages.wrong_settings import got
+from recall_stages.core.clock import Timed, TimeInput
+from recall_stages.core.errors import QuestionFileError, ScopeError, SettingsError
+from recall_stages.core.memory import Scope, ScopeInput, with_scope
+from recall_stages.core.settings_messages import got
+from recall_stages.retriever.memory_retriever import CallOptions
 
 
 class Question(Timed):

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from recall_stages.letters import CJK
+from recall_stages.text.split_words import CJK
 
 BOUNDARY = "|"
 

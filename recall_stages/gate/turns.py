@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Protocol, runtime_checkable
 
-from recall_stages.messages import read_message
+from recall_stages.core.message import read_message
 
 USER, OTHER = "user", "other"
 

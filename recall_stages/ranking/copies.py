@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recall_stages.memory import Memory
+from recall_stages.core.memory import Memory
 from recall_stages.ranking.near_duplicates import near_duplicates
 
 

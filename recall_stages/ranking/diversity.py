@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from math import sqrt
 
-from recall_stages.letters import split_words
-from recall_stages.memory import Memory
+from recall_stages.core.memory import Memory
+from recall_stages.text.split_words import split_words
 
 
 def diversified(memories: Sequence[Memory], mmr_lambda: float) -> list[Memory]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Literal
 
-from recall_stages.memory import Memory
+from recall_stages.core.memory import Memory
 
 Fusion = Literal["scores", "ranks"]
 

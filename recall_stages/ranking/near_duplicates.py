@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from itertools import chain
 
-from recall_stages.letters import split_words
+from recall_stages.text.split_words import split_words
 
 _ROUNDING = 1e-9  # a tenth of twenty words is two, and not a little less
 _COMPARED = 4  # texts a rare word, at the most: a pool of copies stays linear too

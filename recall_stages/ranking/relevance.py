@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from recall_stages.memory import Memory
+from recall_stages.core.memory import Memory
 
 
 def relevances(memories: Sequence[Memory], ranked_by: str) -> list[float]:

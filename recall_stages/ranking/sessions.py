@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from recall_stages.memory import Memory
+from recall_stages.core.memory import Memory
 
 PAUSE = timedelta(hours=1)  # after a longer one, a turn is not about the one before it
 

@@ -13,18 +13,18 @@ from typing import Never, TypedDict
 
 from pydantic import Field
 
-from recall_stages.errors import ForeignCollectionError, KeywordSearchError
-from recall_stages.memory import Memory, Scope, is_reserved
-from recall_stages.model.driving import drive, drive_async
-from recall_stages.reflections import digest
-from recall_stages.settings import Settings
-from recall_stages.stage import Search
-from recall_stages.store.matching import fulfils
-from recall_stages.store.moments import to_milliseconds
-from recall_stages.store.nearness import nearness, similarities
-from recall_stages.store.pool_words import by_words
-from recall_stages.store.rows import OWN_FIELDS, Fields
-from recall_stages.store.where import filter_where
+from recall_stages.core.driver import drive, drive_async
+from recall_stages.core.errors import ForeignCollectionError, KeywordSearchError
+from recall_stages.core.memory import Memory, Scope, is_reserved
+from recall_stages.core.reflection import digest
+from recall_stages.core.settings import Settings
+from recall_stages.core.stage import Search
+from recall_stages.store.chroma.epoch import to_milliseconds
+from recall_stages.store.chroma.rows import OWN_FIELDS, Fields
+from recall_stages.store.chroma.where import filter_where
+from recall_stages.store.filter_match import fulfils
+from recall_stages.store.foreign_scores import nearness, similarities
+from recall_stages.store.pool_bm25 import by_words
 
 
 @dataclass(frozen=True, slots=True)

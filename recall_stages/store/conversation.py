@@ -13,12 +13,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from recall_stages.errors import MemoryFormatError, StoreError
-from recall_stages.letters import CJK
-from recall_stages.memory import Memory, Scope
+from recall_stages.core.errors import MemoryFormatError, StoreError
+from recall_stages.core.memory import Memory, Scope
 from recall_stages.ranking.sessions import PAUSE
-from recall_stages.store.messages import read_turn
-from recall_stages.store.rows import index_text
+from recall_stages.store.chroma.rows import index_text
+from recall_stages.store.message_memory import read_turn
+from recall_stages.text.split_words import CJK
 
 # Words of the turn before. Measured on LoCoMo and BEAM together: with 10 fewer turns are found; so
 # they are with the whole turn, where that is a long reply.

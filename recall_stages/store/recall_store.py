@@ -12,22 +12,22 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Never, Self
 
-from recall_stages.errors import RecallError, ScopeError, StoreClosedError, StoreError
-from recall_stages.memory import Memory, Scope, ScopeName, required_names
-from recall_stages.progress import progress_bar
-from recall_stages.stage import Search
-from recall_stages.store.bounded_embedding import BoundedEmbedding
+from recall_stages.core.errors import RecallError, ScopeError, StoreClosedError, StoreError
+from recall_stages.core.memory import Memory, Scope, ScopeName, required_names
+from recall_stages.core.progress import progress_bar
+from recall_stages.core.stage import Search
+from recall_stages.store.chroma.index import Index
+from recall_stages.store.chroma.open_collection import FORMAT, MARK, Facts, open_collection
+from recall_stages.store.chroma.ownership import Identity
+from recall_stages.store.chroma.prepare import MemoryInput, Ready, distinct_ids, make_ready
+from recall_stages.store.chroma.rows import OWN_FIELDS, Fields
+from recall_stages.store.chroma.writer import BATCH, Writer
 from recall_stages.store.conversation import conversation
 from recall_stages.store.disk.repair import Repaired, repair_path
-from recall_stages.store.embedding import as_embedder
-from recall_stages.store.identity import Identity
-from recall_stages.store.index import Index
-from recall_stages.store.intake import MemoryInput, Ready, distinct_ids, make_ready
-from recall_stages.store.mirror import Mirror
-from recall_stages.store.opening import FORMAT, MARK, Facts, open_collection
-from recall_stages.store.rows import OWN_FIELDS, Fields
-from recall_stages.store.searcher import Searcher
-from recall_stages.store.writer import BATCH, Writer
+from recall_stages.store.embedding.bounded import BoundedEmbedding
+from recall_stages.store.embedding.embedder import as_embedder
+from recall_stages.store.rows.mirror import Mirror
+from recall_stages.store.rows.searcher import Searcher
 from recall_stages.timeline.parse_time import parse_time, resolve_timezone
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Literal
 
-from recall_stages.timeline import chinese, english
-from recall_stages.timeline.grammar import Found
+from recall_stages.timeline.chinese import patterns as chinese
+from recall_stages.timeline.engine.grammar import Found
+from recall_stages.timeline.engine.reading import Now, Reading
+from recall_stages.timeline.english import patterns as english
 from recall_stages.timeline.parse_time import parse_time, resolve_timezone
-from recall_stages.timeline.reading import Now, Reading
 from recall_stages.timeline.time_range import TimeRange
 
 Language = Literal["auto", "en", "zh"]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from recall_stages.timeline.names import MONTHS, WEEKDAYS
+from recall_stages.timeline.calendar_names import MONTHS, WEEKDAYS
 
 _LIMITS = {"weekdays": (0, 6), "months": (1, 12), "days": (1, 31), "hours": (0, 23)}
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Literal
 
-from recall_stages.timeline.names import weekday_name
+from recall_stages.timeline.calendar_names import weekday_name
 from recall_stages.timeline.recurrence import Recurrence
 
 Grain = Literal[

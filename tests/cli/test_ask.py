@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recall_stages.cli import main
-from recall_stages.memory import Memory
+from recall_stages.core.memory import Memory
 from recall_stages.store import RecallStore
 
 LINES = [

@@ -12,7 +12,7 @@ from cli.kit import FIXED, LINES, run
 
 from recall_stages.cli import main, recall
 from recall_stages.store import RecallStore
-from recall_stages.store.minilm import MiniLM
+from recall_stages.store.embedding.minilm import MiniLM
 
 ROOT = Path(__file__).parent.parent.parent
 COMMANDS = ("ask", "explain", "load", "stats", "repair", "time", "gate", "eval")

@@ -130,7 +130,7 @@ def test_standard_input_is_asked_and_not_kept(
 STOPPED = """
 import os, signal, sys
 from recall_stages.cli import main
-from recall_stages.store.minilm import MiniLM
+from recall_stages.store.embedding.minilm import MiniLM
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 embed, calls = MiniLM.embed_documents, []

@@ -7,9 +7,9 @@ from html import unescape
 import pytest
 from matplotlib.figure import Figure
 
+from recall_stages.core.memory import Memory
 from recall_stages.evaluation.comparison import Comparison, compare
 from recall_stages.evaluation.evaluate import Evaluation, evaluate_with
-from recall_stages.memory import Memory
 
 QUESTIONS = [
     {"question": "What hurt last Tuesday?", "relevant": ["tooth", "jaw"], "category": "dates"},

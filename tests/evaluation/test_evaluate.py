@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from conftest import WordsEmbedding
 
-from recall_stages.errors import QuestionFileError, SettingsError
+from recall_stages.core.errors import QuestionFileError, SettingsError
+from recall_stages.core.memory import Memory
 from recall_stages.evaluation.evaluate import evaluate_with
 from recall_stages.evaluation.questions import Question, read_questions
 from recall_stages.evaluation.steps import STEPS, evaluate_steps
-from recall_stages.memory import Memory
 from recall_stages.store import RecallStore
 
 

@@ -10,7 +10,7 @@ from faces import postgres as server
 from faces.adapters import FACES, Face
 from tenacity import wait_none
 
-from recall_stages.model import answering
+from recall_stages.llm import client as answering
 from recall_stages.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"  # a Friday

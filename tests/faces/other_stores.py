@@ -25,8 +25,8 @@ from llama_index.vector_stores.faiss import FaissVectorStore
 from sqlalchemy.pool import NullPool
 
 from langchain_recall import AnyStore
-from recall_stages.flat import to_flat
-from recall_stages.memory import Memory
+from recall_stages.core.flat_metadata import to_flat
+from recall_stages.core.memory import Memory
 
 Row = tuple[str, str, Mapping[str, Any]]
 """An id, a text and metadata."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from faces.adapters import Face
 
-from recall_stages.errors import ScopeError
+from recall_stages.core.errors import ScopeError
 from recall_stages.store import RecallStore
 
 KEYS = [

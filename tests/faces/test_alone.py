@@ -161,7 +161,9 @@ def test_the_command_is_installed(environment: tuple[str, Path]) -> None:
 def test_pictures_say_what_is_missing(environment: tuple[str, Path]) -> None:
     _, python = environment
     done = _run(
-        python, "-c", "from recall_stages.explain import explain; explain([]).plot_scores()"
+        python,
+        "-c",
+        "from recall_stages.explain.explanation import explain; explain([]).plot_scores()",
     )
 
     assert "ImportError: plot_scores needs matplotlib" in done.stderr
@@ -196,7 +198,7 @@ def test_without_chroma_it_says_what_to_install(environment: tuple[str, Path]) -
     [
         ("langchain_recall", {"llama_index", "chromadb", "langchain_core"}),
         ("llamaindex_recall", {"langchain_core", "chromadb", "llama_index"}),
-        ("recall_stages.retriever", {"langchain_core", "chromadb", "llama_index"}),
+        ("recall_stages.retriever.memory_retriever", {"langchain_core", "chromadb", "llama_index"}),
         ("langchain_recall.retriever", {"llama_index", "chromadb", "matplotlib"}),
         ("llamaindex_recall.retriever", {"langchain_core", "chromadb", "matplotlib"}),
     ],

@@ -15,7 +15,7 @@ from faces.other_stores import (
     rows,
 )
 
-from recall_stages.errors import StoreError
+from recall_stages.core.errors import StoreError
 
 pytestmark = pytest.mark.filterwarnings("ignore:builtin type .* has no __module__")  # FAISS's own
 

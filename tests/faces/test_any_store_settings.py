@@ -18,7 +18,7 @@ from faces.other_stores import (
     rows,
 )
 
-from recall_stages.errors import ForeignCollectionError, QueryError, SettingsError, StoreError
+from recall_stages.core.errors import ForeignCollectionError, QueryError, SettingsError, StoreError
 
 pytestmark = pytest.mark.filterwarnings("ignore:builtin type .* has no __module__")  # FAISS's own
 

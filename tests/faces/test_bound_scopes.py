@@ -14,9 +14,9 @@ from llama_index.core.schema import TextNode
 
 import langchain_recall
 import llamaindex_recall
-from recall_stages.errors import ScopeError, StoreError
-from recall_stages.memory import Memory, Scope
-from recall_stages.stage import Fetch, Recall, Search, Stage, Steps, Write
+from recall_stages.core.errors import ScopeError, StoreError
+from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.stage import Fetch, Recall, Search, Stage, Steps, Write
 from recall_stages.store import RecallStore
 
 ANN, BOB = {"user_id": "ann"}, {"user_id": "bob"}

@@ -30,8 +30,8 @@ from llama_index.core.workflow import Context
 import langchain_recall
 import llamaindex_recall
 from recall_stages.cli import main
-from recall_stages.errors import QuestionFileError, ScopeError
-from recall_stages.memory import Memory, Scope
+from recall_stages.core.errors import QuestionFileError, ScopeError
+from recall_stages.core.memory import Memory, Scope
 from recall_stages.store import RecallStore
 
 # LlamaIndex's workflows look at every attribute of a pydantic model, also at deprecated ones.

@@ -14,7 +14,7 @@ from faces.adapters import Face, Found
 from faces.conftest import MEMORIES, NOW
 from faces.other_stores import open_store, rows
 
-from recall_stages.errors import MemoryFormatError
+from recall_stages.core.errors import MemoryFormatError
 from recall_stages.store import Fields, RecallStore
 
 WRITTEN = '[{"sentence": "Pay.", "numbers": [1], "ids": ["a"]}]'

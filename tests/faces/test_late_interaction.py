@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from faces.adapters import Face, Found
 
-from recall_stages import late_interaction_rank
-from recall_stages.late_interaction_rank import LateInteractionRank
-from recall_stages.memory import Memory, Query
-from recall_stages.stage import Recall, arun
+from recall_stages.core.memory import Memory, Query
+from recall_stages.core.stage import Recall, arun
+from recall_stages.stages import late_interaction_rank
+from recall_stages.stages.late_interaction_rank import LateInteractionRank
 from recall_stages.store import RecallStore
 from recall_stages.timeline import parse_time
 

@@ -11,7 +11,7 @@ from llama_index.core.memory import Memory
 
 from llamaindex_recall import RecallMemoryBlock, RecallRetriever
 from llamaindex_recall import memory as memory_module
-from recall_stages.stage import Search
+from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 
 LONG = "So we talked about the weather for a while, and then about nothing in particular. "

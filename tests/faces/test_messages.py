@@ -17,8 +17,8 @@ from pydantic import BaseModel, ValidationError
 
 import langchain_recall
 import llamaindex_recall
-from recall_stages.errors import MemoryFormatError, RecallError, SettingsError
-from recall_stages.settings import Settings
+from recall_stages.core.errors import MemoryFormatError, RecallError, SettingsError
+from recall_stages.core.settings import Settings
 from recall_stages.store import RecallStore
 
 PACKAGES = ("langchain_recall", "llamaindex_recall")

@@ -7,7 +7,7 @@ import pytest
 from faces.adapters import Face, Found
 from faces.conftest import NOW
 
-from recall_stages.errors import SettingsError
+from recall_stages.core.errors import SettingsError
 from recall_stages.store import RecallStore
 
 REPLY = json.dumps({"points": [{"text": "Ann is afraid of the dentist.", "memories": [1]}]})

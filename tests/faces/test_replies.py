@@ -7,7 +7,7 @@ import pytest
 from faces.adapters import Face, Found
 from faces.replies import CONTENTS, KITS, REPLIES, USELESS, WRAPPED, Kit, Reply
 
-from recall_stages.rewrite_memory import plain_text
+from recall_stages.stages.rewrite_memory import plain_text
 from recall_stages.store import RecallStore
 
 BEFORE = [0.9, 0.6, 0.5, 0.05]

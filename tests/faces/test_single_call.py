@@ -8,9 +8,9 @@ import pytest
 from faces.adapters import Face, Found
 from faces.replies import CONTENTS, REPLIES, USELESS, Kit, Reply
 
-from recall_stages.memory import Memory
-from recall_stages.rewrite_memory import plain_text
-from recall_stages.stage import Search
+from recall_stages.core.memory import Memory
+from recall_stages.core.stage import Search
+from recall_stages.stages.rewrite_memory import plain_text
 from recall_stages.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"

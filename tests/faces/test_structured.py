@@ -13,7 +13,7 @@ from faces.form_models import FormChat, FormLLM
 from langchain_core.language_models import FakeListChatModel
 from llama_index.core.types import PydanticProgramMode
 
-from recall_stages.model.quoting import quoted
+from recall_stages.llm.fencing import quoted
 from recall_stages.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"

@@ -47,7 +47,7 @@ def test_a_reflection_is_stored_once_with_its_question_and_sources(
 
 
 def _all(store: RecallStore) -> list[Any]:
-    from recall_stages.stage import Search
+    from recall_stages.core.stage import Search
 
     return store.find([Search("the dentist moved", limit=100)])[0]
 

@@ -8,7 +8,7 @@ import pytest
 from conftest import WordsEmbedding
 from faces.adapters import Face
 
-from recall_stages.errors import ScopeError
+from recall_stages.core.errors import ScopeError
 from recall_stages.store import RecallStore
 
 CONSTRUCTION = {

@@ -49,7 +49,7 @@ assert create_recall_tool(retriever) and RecallMemoryBlock(retriever=retriever)
 """
 AGENTS = "from langchain_recall import RecallMiddleware\n"
 PLOT = f"""{STORE}
-from recall_stages.explain import explain
+from recall_stages.explain.explanation import explain
 explain(store.memories()).plot_timeline()
 """
 PLOT_OF_ALL = "explain(found).plot_scores()\n"
@@ -101,7 +101,7 @@ import json, os, pathlib, sys
 os.environ.update(TZ="UTC", COLUMNS="100")
 import chromadb
 from recall_stages.store import RecallStore
-from recall_stages.store.minilm import MiniLM
+from recall_stages.store.embedding.minilm import MiniLM
 # LlamaIndex's block asks what LangChain's has stored; here it may come without it.
 with RecallStore("./memories") as store:
     store.add([{"content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00Z"}])

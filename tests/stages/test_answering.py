@@ -13,10 +13,10 @@ import pytest
 from pydantic import BaseModel
 from tenacity import wait_fixed, wait_none
 
-from recall_stages.model import answering
-from recall_stages.model.answering import Client, answers, answers_async
-from recall_stages.model.passing import passes, retry_after
-from recall_stages.model.requests import Prompt, Reply
+from recall_stages.core.requests import Prompt, Reply
+from recall_stages.core.transient_errors import passes, retry_after
+from recall_stages.llm import client as answering
+from recall_stages.llm.client import Client, answers, answers_async
 
 
 def error(name: str, *bases: type[Exception], **attributes: Any) -> Exception:

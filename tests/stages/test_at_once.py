@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from recall_stages.model.at_once import MOST_AT_ONCE, at_once, at_once_async
+from recall_stages.core.concurrent import MOST_AT_ONCE, at_once, at_once_async
 
 
 def test_calls_run_at_the_same_time_and_keep_their_order() -> None:

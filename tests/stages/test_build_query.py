@@ -7,11 +7,11 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from llama_index.core.llms import ChatMessage
 
-from recall_stages.build_query import BuildQuery, read_query
-from recall_stages.errors import QueryError, ReplyError
-from recall_stages.memory import Query
-from recall_stages.messages import Message, read_messages
-from recall_stages.stage import Recall, run
+from recall_stages.core.errors import QueryError, ReplyError
+from recall_stages.core.memory import Query
+from recall_stages.core.message import Message, read_messages
+from recall_stages.core.stage import Recall, run
+from recall_stages.stages.build_query import BuildQuery, read_query
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 SAID = [("user", "Too long ago."), ("user", "x" * 300), ("assistant", "Which?"), ("user", "This.")]

@@ -5,16 +5,16 @@ from itertools import pairwise
 
 import pytest
 
-from recall_stages.explain import explain
-from recall_stages.explaining.build_up import build_up
-from recall_stages.filters import TimeDecay
-from recall_stages.fuse_rerank import FuseRerank
-from recall_stages.memory import Memory, Query
-from recall_stages.model.requests import Reply
-from recall_stages.rankers import HybridRank
+from recall_stages.core.memory import Memory, Query
+from recall_stages.core.requests import Reply
+from recall_stages.core.stage import Recall, Stage, pipeline, run
+from recall_stages.explain.build_up import build_up
+from recall_stages.explain.explanation import explain
 from recall_stages.ranking.fusion import fuse_arms
-from recall_stages.semantic_rank import SemanticRank
-from recall_stages.stage import Recall, Stage, pipeline, run
+from recall_stages.stages.filters import TimeDecay
+from recall_stages.stages.fuse_rerank import FuseRerank
+from recall_stages.stages.rankers import HybridRank
+from recall_stages.stages.semantic_rank import SemanticRank
 from recall_stages.timeline import extract_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)  # a Friday

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recall_stages.explain import explain
-from recall_stages.memory import Memory
-from recall_stages.time_stamp import time_stamp
+from recall_stages.core.memory import Memory
+from recall_stages.core.time_trace import time_stamp
+from recall_stages.explain.explanation import explain
 from recall_stages.timeline import TimeRange, extract_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)  # a Friday

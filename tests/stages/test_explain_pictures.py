@@ -10,9 +10,9 @@ import pytest
 from matplotlib.axes import Axes
 from rich.console import Console
 
-from recall_stages.explain import Explanation, explain
-from recall_stages.memory import Memory
-from recall_stages.time_stamp import time_stamp
+from recall_stages.core.memory import Memory
+from recall_stages.core.time_trace import time_stamp
+from recall_stages.explain.explanation import Explanation, explain
 from recall_stages.timeline import extract_time
 
 mpl.use("Agg")

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recall_stages.extract_time import ExtractTime, without_time_words
-from recall_stages.memory import Memory, Query
-from recall_stages.stage import Recall, Reply, pipeline, run
-from recall_stages.time_stamp import stamped_ranges
+from recall_stages.core.memory import Memory, Query
+from recall_stages.core.stage import Recall, Reply, pipeline, run
+from recall_stages.core.time_trace import stamped_ranges
+from recall_stages.stages.extract_time import ExtractTime, without_time_words
 from recall_stages.timeline import extract_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_stages.errors import SettingsError
-from recall_stages.filters import Deduplicate, RelevanceThreshold, TimeDecay
-from recall_stages.function_stage import FunctionStage
-from recall_stages.memory import Memory, Query
-from recall_stages.rankers import HybridRank, RecencyRank, RelevanceRank
-from recall_stages.stage import Recall
+from recall_stages.core.errors import SettingsError
+from recall_stages.core.memory import Memory, Query
+from recall_stages.core.stage import Recall
+from recall_stages.stages.filters import Deduplicate, RelevanceThreshold, TimeDecay
+from recall_stages.stages.function_stage import FunctionStage
+from recall_stages.stages.rankers import HybridRank, RecencyRank, RelevanceRank
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 EVERY = 100

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_stages.fuse_rerank import FuseRerank
-from recall_stages.memory import Memory, Query
-from recall_stages.stage import Recall
+from recall_stages.core.memory import Memory, Query
+from recall_stages.core.stage import Recall
+from recall_stages.stages.fuse_rerank import FuseRerank
 from recall_stages.timeline import TimeRange, extract_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)

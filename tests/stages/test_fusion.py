@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_stages.memory import Memory
+from recall_stages.core.memory import Memory
 from recall_stages.ranking.fusion import fuse_arms
 
 scores = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0.001, 50), max_size=8)

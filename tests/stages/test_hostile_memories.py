@@ -12,20 +12,20 @@ from growth import TIMES, growth
 from rich.console import Console
 from stages.hostile import HOSTILE
 
+from recall_stages.agents.agent_prompt import recalled_text
 from recall_stages.agents.recall_tool import RecallToolInput
-from recall_stages.agents.recalled import recalled_text
-from recall_stages.explain import explain
-from recall_stages.memory import Memory, Query
-from recall_stages.merge_memory import MergeMemory
-from recall_stages.model.live_text import live_parts
-from recall_stages.model.quoting import QUOTED_MATERIAL
-from recall_stages.print_memory import PrintMemory
-from recall_stages.rank_and_rewrite import RankAndRewrite
-from recall_stages.reflect import Reflect
-from recall_stages.rerank_memory import RerankMemory
-from recall_stages.rewrite_memory import RewriteMemory, plain_text
-from recall_stages.semantic_rank import SemanticRank
-from recall_stages.stage import Recall, Stage, run
+from recall_stages.core.memory import Memory, Query
+from recall_stages.core.stage import Recall, Stage, run
+from recall_stages.explain.explanation import explain
+from recall_stages.llm.fencing import QUOTED_MATERIAL
+from recall_stages.llm.live_text import live_parts
+from recall_stages.stages.merge_memory import MergeMemory
+from recall_stages.stages.print_memory import PrintMemory
+from recall_stages.stages.rank_and_rewrite import RankAndRewrite
+from recall_stages.stages.reflect import Reflect
+from recall_stages.stages.rerank_memory import RerankMemory
+from recall_stages.stages.rewrite_memory import RewriteMemory, plain_text
+from recall_stages.stages.semantic_rank import SemanticRank
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 HONEST = Memory(id="moved", content="The dentist moved to Elm Street.", created_at=NOW)

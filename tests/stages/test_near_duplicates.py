@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_stages.letters import split_words
 from recall_stages.ranking import near_duplicates as room
 from recall_stages.ranking.near_duplicates import near_duplicates
+from recall_stages.text.split_words import split_words
 
 LONG = (
     "On the way home we talked about the garden, the old fence, the neighbours and what the roses "

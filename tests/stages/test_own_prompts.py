@@ -4,15 +4,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recall_stages.build_query import BuildQuery
-from recall_stages.memory import Memory, Query
-from recall_stages.messages import Message
-from recall_stages.model.model_stage import ModelStage
-from recall_stages.reflect import Reflect
-from recall_stages.rerank_memory import RerankMemory
-from recall_stages.rewrite_memory import RewriteMemory
-from recall_stages.semantic_rank import SemanticRank
-from recall_stages.stage import Recall
+from recall_stages.core.memory import Memory, Query
+from recall_stages.core.message import Message
+from recall_stages.core.stage import Recall
+from recall_stages.llm.model_stage import ModelStage
+from recall_stages.stages.build_query import BuildQuery
+from recall_stages.stages.reflect import Reflect
+from recall_stages.stages.rerank_memory import RerankMemory
+from recall_stages.stages.rewrite_memory import RewriteMemory
+from recall_stages.stages.semantic_rank import SemanticRank
 
 SAID = (Message(role="user", content="The tooth again."),)
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)

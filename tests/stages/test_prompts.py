@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from recall_stages.build_query import BuildQuery
-from recall_stages.memory import Memory, Query
-from recall_stages.messages import Message
-from recall_stages.model.tokens import estimate_tokens
-from recall_stages.rank_and_rewrite import RankAndRewrite
-from recall_stages.reflect import Reflect
-from recall_stages.rerank_memory import RerankMemory
-from recall_stages.rewrite_memory import RewriteMemory
-from recall_stages.semantic_rank import SemanticRank
-from recall_stages.stage import Recall, Stage
+from recall_stages.core.memory import Memory, Query
+from recall_stages.core.message import Message
+from recall_stages.core.stage import Recall, Stage
+from recall_stages.stages.build_query import BuildQuery
+from recall_stages.stages.rank_and_rewrite import RankAndRewrite
+from recall_stages.stages.reflect import Reflect
+from recall_stages.stages.rerank_memory import RerankMemory
+from recall_stages.stages.rewrite_memory import RewriteMemory
+from recall_stages.stages.semantic_rank import SemanticRank
+from recall_stages.text.tokens import estimate_tokens
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)

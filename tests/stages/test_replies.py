@@ -5,8 +5,8 @@ import json
 import pytest
 from growth import TIMES, growth
 
-from recall_stages.errors import ReplyError
-from recall_stages.model.replies import answer_under, json_values
+from recall_stages.core.errors import ReplyError
+from recall_stages.llm.replies import answer_under, json_values
 
 GOOD = {
     "bare": '{"scores": [1]}',

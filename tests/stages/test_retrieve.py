@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recall_stages.memory import Memory, Query, Scope
-from recall_stages.retrieve import Retrieve
-from recall_stages.stage import Recall, Search, run
+from recall_stages.core.memory import Memory, Query, Scope
+from recall_stages.core.stage import Recall, Search, run
+from recall_stages.stages.retrieve import Retrieve
 from recall_stages.timeline import TimeRange
 
 NOW = datetime(2024, 3, 8, tzinfo=UTC)

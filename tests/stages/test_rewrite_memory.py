@@ -5,10 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recall_stages.memory import Memory, Query
-from recall_stages.model.claims import Claim, Draft, sentences_in
-from recall_stages.rewrite_memory import RewriteMemory
-from recall_stages.stage import Recall, run
+from recall_stages.core.draft import Claim, Draft
+from recall_stages.core.memory import Memory, Query
+from recall_stages.core.stage import Recall, run
+from recall_stages.llm.claims import sentences_in
+from recall_stages.stages.rewrite_memory import RewriteMemory
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 UPLOADS = (

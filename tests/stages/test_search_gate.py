@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 from llama_index.core.llms import ChatMessage, MessageRole
 
-from recall_stages.memory import Memory, Query
-from recall_stages.search_gate import SearchGate, should_search_memory
-from recall_stages.stage import Prompt, Recall, Reply, pipeline, run
+from recall_stages.core.memory import Memory, Query
+from recall_stages.core.stage import Prompt, Recall, Reply, pipeline, run
+from recall_stages.stages.search_gate import SearchGate, should_search_memory
 from recall_stages.timeline import parse_time
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"

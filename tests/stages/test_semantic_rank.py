@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from recall_stages.memory import Memory, Query
-from recall_stages.semantic_rank import SemanticRank
-from recall_stages.stage import Recall, run
+from recall_stages.core.memory import Memory, Query
+from recall_stages.core.stage import Recall, run
+from recall_stages.stages.semantic_rank import SemanticRank
 
 ASKED = Recall(
     Query(text="Who filled my tooth?", reference_time=datetime(2024, 3, 8, 12, tzinfo=UTC)),

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recall_stages.explaining.build_up import build_up
-from recall_stages.fuse_rerank import FuseRerank
-from recall_stages.memory import Memory, Query, Scope
-from recall_stages.stage import Recall
+from recall_stages.core.memory import Memory, Query, Scope
+from recall_stages.core.stage import Recall
+from recall_stages.explain.build_up import build_up
+from recall_stages.stages.fuse_rerank import FuseRerank
 from recall_stages.timeline import TimeRange
 
 NOON = datetime(2024, 3, 5, 12, tzinfo=UTC)

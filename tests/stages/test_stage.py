@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recall_stages.errors import StoreError
-from recall_stages.memory import Memory, Query
-from recall_stages.stage import (
+from recall_stages.core.errors import StoreError
+from recall_stages.core.memory import Memory, Query
+from recall_stages.core.stage import (
     Fetch,
     Prompt,
     Recall,

@@ -2,11 +2,11 @@
 
 from datetime import UTC, datetime
 
-from recall_stages.memory import Memory, Query
-from recall_stages.merge_memory import MergeMemory
-from recall_stages.rerank_memory import RerankMemory
-from recall_stages.stage import Recall, run
-from recall_stages.token_budget import TokenBudget
+from recall_stages.core.memory import Memory, Query
+from recall_stages.core.stage import Recall, run
+from recall_stages.stages.merge_memory import MergeMemory
+from recall_stages.stages.rerank_memory import RerankMemory
+from recall_stages.stages.token_budget import TokenBudget
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 GOOD = Memory(content="Retry with a delay.", when_to_use="On timeouts", id="good", quality=0.9)

@@ -6,9 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_stages.asked_time.prompt import ASKED_AT, EXAMPLES, SYSTEM, read_time, time_prompt
-from recall_stages.asked_time.words import find_time_words
-from recall_stages.memory import Query
+from recall_stages.core.memory import Query
+from recall_stages.llm.asked_time.prompt import (
+    ASKED_AT,
+    EXAMPLES,
+    SYSTEM,
+    read_time,
+    time_prompt,
+)
+from recall_stages.llm.asked_time.words import find_time_words
 from recall_stages.timeline import extract_time
 
 ASKED = Query(

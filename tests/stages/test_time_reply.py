@@ -4,9 +4,9 @@ from datetime import datetime
 
 import pytest
 
-from recall_stages.asked_time.prompt import read_time
-from recall_stages.errors import ReplyError
-from recall_stages.memory import Query
+from recall_stages.core.errors import ReplyError
+from recall_stages.core.memory import Query
+from recall_stages.llm.asked_time.prompt import read_time
 
 NOW = datetime.fromisoformat("2024-06-12T15:30:00+02:00")  # a Wednesday
 ASKED = Query(text="What did I cook during the lockdown?", reference_time=NOW)

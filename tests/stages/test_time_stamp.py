@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_stages.memory import Memory
-from recall_stages.time_stamp import stamped_ranges, time_stamp
+from recall_stages.core.memory import Memory
+from recall_stages.core.time_trace import stamped_ranges, time_stamp
 from recall_stages.timeline import Recurrence, TimeRange, extract_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)  # a Friday

@@ -9,11 +9,11 @@ import tiktoken
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recall_stages.memory import Memory
-from recall_stages.model import tokens
-from recall_stages.model.budget import within
-from recall_stages.model.tokens import CUT_MARK, cut, estimate_tokens, token_counter
-from recall_stages.model.windows import windows
+from recall_stages.core.memory import Memory
+from recall_stages.llm.budget import within
+from recall_stages.llm.windows import windows
+from recall_stages.text import tokens
+from recall_stages.text.tokens import CUT_MARK, cut, estimate_tokens, token_counter
 
 SHIPPED = Path(llama_index.core.__file__).parent / "_static" / "tiktoken_cache"
 O200K = "fb374d419588a4632f3f557e76b4b70aebbca790"

@@ -21,12 +21,12 @@ from pathlib import Path
 import chromadb
 from store.kit import SmallEmbedding
 
-from recall_stages.errors import StoreDamagedError
-from recall_stages.memory import Scope
-from recall_stages.stage import Search
+from recall_stages.core.errors import StoreDamagedError
+from recall_stages.core.memory import Scope
+from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.store.disk.index_files import HEADER, NAMES
-from recall_stages.store.embedding import as_embedder
+from recall_stages.store.embedding.embedder import as_embedder
 
 _STARTS = 60.0  # seconds within which a process must begin its work
 _ENDS = 120.0  # and within which a look must end

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_stages.memory import Memory
-from recall_stages.stage import Search
+from recall_stages.core.memory import Memory
+from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 
 NOON = datetime(2024, 3, 5, 12, tzinfo=UTC)

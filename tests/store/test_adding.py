@@ -11,8 +11,8 @@ from langchain_core.documents import Document
 from llama_index.core.schema import TextNode
 from store.kit import NOON, SmallEmbedding, best, contents, ids
 
-from recall_stages.errors import MemoryFormatError, ScopeError
-from recall_stages.memory import Memory
+from recall_stages.core.errors import MemoryFormatError, ScopeError
+from recall_stages.core.memory import Memory
 from recall_stages.store import RecallStore
 
 

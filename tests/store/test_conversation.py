@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from recall_stages.errors import MemoryFormatError, ScopeError, StoreError
-from recall_stages.memory import Memory, Scope
-from recall_stages.stage import Search
+from recall_stages.core.errors import MemoryFormatError, ScopeError, StoreError
+from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 
 WHEN = "2024-03-12T15:20:00Z"

@@ -14,7 +14,7 @@ from chroma_server import ChromaServer
 from store.killed import new_store
 from store.kit import SmallEmbedding, best, opens_elsewhere
 
-from recall_stages.errors import (
+from recall_stages.core.errors import (
     EmbeddingMismatchError,
     StoreDamagedError,
     StoreError,

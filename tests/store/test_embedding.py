@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recall_stages.errors import StoreError
-from recall_stages.store import minilm
-from recall_stages.store.minilm import MiniLM
+from recall_stages.core.errors import StoreError
+from recall_stages.store.embedding import minilm
+from recall_stages.store.embedding.minilm import MiniLM
 
 MIXED = ["tea", "word " * 400, "A middling sentence about nothing much.", "", "东京 😀", "tea"]
 
@@ -183,7 +183,7 @@ def run_python(tmp_path: Path) -> Callable[[str], None]:
 class TestProcess:
     def test_importing_loads_nothing_heavy(self, run_python: Callable[[str], None]) -> None:
         run_python(
-            "import sys; from recall_stages.store.minilm import MiniLM; MiniLM();"
+            "import sys; from recall_stages.store.embedding.minilm import MiniLM; MiniLM();"
             "assert not {'onnxruntime', 'tokenizers'} & set(sys.modules)"
         )
 
@@ -191,7 +191,7 @@ class TestProcess:
         self, run_python: Callable[[str], None], tmp_path: Path
     ) -> None:
         # onnxruntime 1.31 would start reporting, and store an identifier there.
-        run_python("from recall_stages.store.minilm import MiniLM; MiniLM().warm()")
+        run_python("from recall_stages.store.embedding.minilm import MiniLM; MiniLM().warm()")
         assert not list(tmp_path.rglob("*"))
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -199,7 +199,7 @@ class TestProcess:
         self, run_python: Callable[[str], None]
     ) -> None:
         run_python(
-            "import os, sys; from recall_stages.store.minilm import MiniLM\n"
+            "import os, sys; from recall_stages.store.embedding.minilm import MiniLM\n"
             "MiniLM().warm()\n"
             "child = os.fork()\n"
             "vectors = MiniLM().embed_documents([f'tea {n}' for n in range(40)])\n"
@@ -211,7 +211,7 @@ class TestProcess:
     def test_long_texts_take_little_memory(self, run_python: Callable[[str], None]) -> None:
         run_python(
             "from resource import RUSAGE_SELF, getrusage\n"
-            "from recall_stages.store import minilm\n"
+            "from recall_stages.store.embedding import minilm\n"
             "peak = lambda: getrusage(RUSAGE_SELF).ru_maxrss / 1024\n"
             "minilm.MiniLM().warm()\n"
             "before = peak()\n"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recall_stages.event_times import event_times
-from recall_stages.memory import Memory
+from recall_stages.core.memory import Memory
 from recall_stages.timeline import TimeRange, extract_time
+from recall_stages.timeline.event_times import event_times
 
 RECORDED = datetime(2024, 3, 20, 18, 30, tzinfo=UTC)  # a Wednesday
 

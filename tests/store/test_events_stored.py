@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store.kit import ZONES, SmallEmbedding, ids
 
-from recall_stages.event_times import event_times
-from recall_stages.jsonl import open_beside
-from recall_stages.memory import Memory
-from recall_stages.stage import Search
+from recall_stages.cli.jsonl import open_beside
+from recall_stages.core.memory import Memory
+from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.timeline import TimeRange, extract_time
+from recall_stages.timeline.event_times import event_times
 
 RECORDED = "2024-03-20T18:30:00Z"
 TEXT = "We met Anna two weeks ago."

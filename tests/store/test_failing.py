@@ -11,8 +11,8 @@ import pytest
 from chroma_server import ChromaServer
 from store.kit import SmallEmbedding, best, python_process
 
-from recall_stages.errors import FilterError, StoreError, StoreUnavailableError
-from recall_stages.stage import Search
+from recall_stages.core.errors import FilterError, StoreError, StoreUnavailableError
+from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 
 
@@ -224,8 +224,8 @@ def test_a_disk_that_fails_never_hangs_the_program(tmp_path: Path) -> None:
     script = """
         import resource, signal, sys
         from pathlib import Path
-        from recall_stages.errors import StoreError
-        from recall_stages.stage import Search
+        from recall_stages.core.errors import StoreError
+        from recall_stages.core.stage import Search
         from recall_stages.store import RecallStore
         from store.kit import SmallEmbedding
 

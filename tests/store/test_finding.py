@@ -10,8 +10,8 @@ import chromadb
 import pytest
 from store.kit import SmallEmbedding, best, contents
 
-from recall_stages.errors import FilterError, StoreClosedError, StoreError
-from recall_stages.stage import Search
+from recall_stages.core.errors import FilterError, StoreClosedError, StoreError
+from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 
 

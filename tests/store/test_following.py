@@ -16,9 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store.kit import SmallEmbedding, contents, ids
 
-from recall_stages.memory import Memory, Scope
-from recall_stages.stage import Search
-from recall_stages.store import RecallStore, follower, writer
+from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.stage import Search
+from recall_stages.store import RecallStore
+from recall_stages.store.chroma import follower, writer
 
 MANY = 5_500  # more than are counted before each question
 SMALL = SmallEmbedding(8)

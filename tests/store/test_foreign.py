@@ -10,9 +10,9 @@ import pytest
 from store.foreign import FIELDS, FILLERS, FIRST, MOMENTS, TEXTS, TIMES, day, everything_in
 from store.kit import SmallEmbedding, contents, ids, similarities
 
-from recall_stages.errors import EmbeddingMismatchError, FilterError, ForeignCollectionError
-from recall_stages.memory import Scope
-from recall_stages.stage import Search
+from recall_stages.core.errors import EmbeddingMismatchError, FilterError, ForeignCollectionError
+from recall_stages.core.memory import Scope
+from recall_stages.core.stage import Search
 from recall_stages.store import Fields, RecallStore
 from recall_stages.timeline import TimeRange
 

@@ -11,9 +11,10 @@ import chromadb
 import pytest
 from store.kit import SmallEmbedding, best, contents, opens_elsewhere, python_process
 
-from recall_stages.errors import StoreError, StoreUnavailableError
-from recall_stages.stage import Search
-from recall_stages.store import RecallStore, writer
+from recall_stages.core.errors import StoreError, StoreUnavailableError
+from recall_stages.core.stage import Search
+from recall_stages.store import RecallStore
+from recall_stages.store.chroma import writer
 
 SAYS = r"model 'small' did not embed .* within 0\.3 s"
 
@@ -145,7 +146,7 @@ def _quietly(store: RecallStore, text: str) -> None:
 def test_a_process_ends_though_its_embedding_hangs() -> None:
     script = """
         import threading
-        from recall_stages.errors import StoreError
+        from recall_stages.core.errors import StoreError
         from recall_stages.store import RecallStore
         from store.kit import SmallEmbedding
 

@@ -9,8 +9,8 @@ from typing import Any
 import chromadb
 import pytest
 
-from recall_stages.memory import Memory, Scope
-from recall_stages.stage import Search
+from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.timeline import TimeRange
 

@@ -14,10 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store.kit import SmallEmbedding, contents, ids
 
-from recall_stages.memory import Memory, Scope
-from recall_stages.stage import Search
-from recall_stages.store import RecallStore, follower, kept_memories, opening, vectors, writer
-from recall_stages.store.vectors import Vectors, unit
+from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.stage import Search
+from recall_stages.store import RecallStore
+from recall_stages.store.chroma import follower, writer
+from recall_stages.store.chroma import open_collection as opening
+from recall_stages.store.rows import memory_cache as kept_memories
+from recall_stages.store.rows import vectors
+from recall_stages.store.rows.vectors import Vectors, unit
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from chromadb.config import Settings
 from store.kit import SmallEmbedding, best, contents, opens_elsewhere, python_process
 
-from recall_stages.errors import (
+from recall_stages.core.errors import (
     EmbeddingMismatchError,
     ForeignCollectionError,
     MemoryFormatError,

@@ -11,7 +11,7 @@ import chromadb
 import pytest
 from store.kit import SmallEmbedding, best, contents, opens_elsewhere, python_process
 
-from recall_stages.errors import EmbeddingMismatchError, StoreError, StoreLockedError
+from recall_stages.core.errors import EmbeddingMismatchError, StoreError, StoreLockedError
 from recall_stages.store import RecallStore
 
 HOLDS = """
@@ -90,9 +90,9 @@ class TestReadOnly:
         script = """
             import os, sys
             import recall_stages.store, chromadb
-            from recall_stages.errors import StoreError
+            from recall_stages.core.errors import StoreError
             from recall_stages.store import RecallStore
-            from recall_stages.stage import Search
+            from recall_stages.core.stage import Search
             from store.kit import SmallEmbedding
             if os.getuid() == 0:
                 os.setgroups([])

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from store.kit import NOON, SmallEmbedding, best, contents, ids, python_process, similarities
 
-from recall_stages.errors import (
+from recall_stages.core.errors import (
     ForeignCollectionError,
     StoreClosedError,
 )
-from recall_stages.memory import Memory, Scope
-from recall_stages.stage import Search
+from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.timeline import TimeRange
 

@@ -18,12 +18,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from store.kit import SmallEmbedding, ids
 
-from recall_stages.memory import Memory, Scope
-from recall_stages.stage import Search
-from recall_stages.store import RecallStore, planner, searcher
-from recall_stages.store.index import Index, Similar
-from recall_stages.store.minilm import MiniLM
-from recall_stages.store.mirror import Mirror
+from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.stage import Search
+from recall_stages.store import RecallStore
+from recall_stages.store.chroma.index import Index, Similar
+from recall_stages.store.embedding.minilm import MiniLM
+from recall_stages.store.rows import planner, searcher
+from recall_stages.store.rows.mirror import Mirror
 from recall_stages.timeline import TimeRange
 
 ROUTES: list[planner.Route] = ["graph", "rows", "where"]

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store.kit import ZONES, SmallEmbedding
 
-from recall_stages.errors import MemoryFormatError
-from recall_stages.memory import Memory, Scope
-from recall_stages.stage import Search
+from recall_stages.core.errors import MemoryFormatError
+from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
-from recall_stages.store.moments import day_of, from_milliseconds, month_of, new_id
-from recall_stages.store.rows import FRAMEWORK_KEYS, to_memory, to_metadata
+from recall_stages.store.chroma.epoch import day_of, from_milliseconds, month_of, new_id
+from recall_stages.store.chroma.rows import FRAMEWORK_KEYS, to_memory, to_metadata
 from recall_stages.timeline import TimeRange
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store.kit import SmallEmbedding
 
-from recall_stages.memory import Scope
-from recall_stages.stage import Search
+from recall_stages.core.memory import Scope
+from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.timeline import TimeRange
 

@@ -10,10 +10,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from store.kit import ZONES, SmallEmbedding, ids, similarities
 
-from recall_stages.memory import Memory
-from recall_stages.stage import Search
+from recall_stages.core.memory import Memory
+from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
-from recall_stages.store.window import window_where
+from recall_stages.store.chroma.window import window_where
 from recall_stages.timeline import TimeRange
 
 WORDS = ["tea", "dentist", "street", "garden", "train", "letter", "music", "river", "bread"]

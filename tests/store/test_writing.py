@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from store.kit import SmallEmbedding, contents, ids
 
-from recall_stages.errors import StoreError
-from recall_stages.memory import Memory
-from recall_stages.stage import Search
+from recall_stages.core.errors import StoreError
+from recall_stages.core.memory import Memory
+from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 
 
@@ -183,7 +183,7 @@ def test_a_load_that_was_killed_is_taken_up_where_it_ended(tmp_path: Path) -> No
     script = """
         import sys, time
         from pathlib import Path
-        from recall_stages.memory import Memory
+        from recall_stages.core.memory import Memory
         from recall_stages.store import RecallStore
         from store.kit import SmallEmbedding
 

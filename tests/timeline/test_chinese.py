@@ -8,7 +8,7 @@ from timeline.chinese_cases import ONE_RANGE, RECURRING, SEVERAL, TWO_READINGS, 
 from timeline.chinese_traps import TRAPS
 
 from recall_stages.timeline import extract_time
-from recall_stages.timeline.chinese import _LEXICON
+from recall_stages.timeline.chinese.patterns import _LEXICON
 
 
 @pytest.mark.parametrize(("text", "start", "end"), ONE_RANGE)

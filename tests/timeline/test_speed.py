@@ -12,9 +12,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from timeline.cases import NOW, read
 
-from recall_stages.timeline import english_lexer, extract_time, grammar
-from recall_stages.timeline.chinese_words import WORDS as CHINESE_WORDS
-from recall_stages.timeline.english_words import AMBIGUOUS, FOLLOWERS, NAMED, WORDS
+from recall_stages.timeline import extract_time
+from recall_stages.timeline.chinese.words import WORDS as CHINESE_WORDS
+from recall_stages.timeline.engine import grammar
+from recall_stages.timeline.english import lexer as english_lexer
+from recall_stages.timeline.english.words import AMBIGUOUS, FOLLOWERS, NAMED, WORDS
 
 LONG = 10_000
 FRAGMENTS = [

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recall_stages.errors import StoreDamagedError
+from recall_stages.core.errors import StoreDamagedError
 from recall_stages.store.disk.closing import State, index_folders, is_as_closed, state
 from recall_stages.store.disk.index_files import (
     NAMES,

@@ -17,13 +17,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_stages.errors import (
+from recall_stages.core.errors import (
     EmbeddingMismatchError,
     StoreDamagedError,
     StoreError,
     StoreLockedError,
 )
-from recall_stages.progress import progress_bar
+from recall_stages.core.progress import progress_bar
+from recall_stages.store.chroma.open_collection import path_client
+from recall_stages.store.chroma.path_lock import hold
+from recall_stages.store.chroma.rows import OWN_FIELDS, index_text, to_memory
 from recall_stages.store.disk.check import check_database, fault_of, layout_in, unreadable
 from recall_stages.store.disk.closing import FOLDER, note_closing
 from recall_stages.store.disk.index_files import (
@@ -34,10 +37,7 @@ from recall_stages.store.disk.index_files import (
 )
 from recall_stages.store.disk.new_index import NewIndex
 from recall_stages.store.disk.tables import Tables, note_indexed, open_tables
-from recall_stages.store.embedding import Embedder
-from recall_stages.store.held_path import hold
-from recall_stages.store.opening import path_client
-from recall_stages.store.rows import OWN_FIELDS, index_text, to_memory
+from recall_stages.store.embedding.embedder import Embedder
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_stages.memory import MetadataValue
+from recall_stages.core.memory import MetadataValue
 
 DATABASE = "chroma.sqlite3"
 

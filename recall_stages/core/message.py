@@ -1,0 +1,141 @@
+"""Messages of a conversation, in whatever form a framework or an API has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from pydantic import ConfigDict, Field
+
+from recall_stages.core.errors import SettingsError
+from recall_stages.core.settings import Settings
+
+_NAMES = ("content", "role", "type", "name", "role_name", "id", "memorized")
+_BESIDE = ("metadata", "additional_kwargs")  # where it may say more
+_TIMES = ("created_at", "timestamp", "time_created")  # where a message may say when it was sent
+
+LATEST = 3
+"""How many of the last messages say what a conversation is about now."""
+
+
+class Message(Settings):
+    """What somebody said in a conversation.
+
+    Args:
+        role: Who: user, assistant, ... as the API has it; empty where it does not say.
+        content: The text; of several parts the texts among them.
+        name: Who, by name.
+        id: Its id, where it has one.
+        sent_at: When it was sent: epoch seconds, ISO 8601 or datetime.
+        memorized: Whether it is stored as a memory already.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    role: str
+    content: str
+    name: str = ""
+    id: str = ""
+    sent_at: float | str | datetime | None = None
+    memorized: bool = Field(default=False, repr=False)
+
+
+def read_messages(given: object) -> tuple[Message, ...]:
+    """Read a conversation; messages that hold no text are left out.
+
+    Args:
+        given: A list of mappings with ``role`` (or ``type``) and ``content``, of (role, text)
+            pairs, of LangChain messages or of LlamaIndex chat messages.
+
+    Raises:
+        ValueError: When it is no list of messages.
+
+    Examples:
+        >>> read_messages([{"role": "user", "content": "Where were we?"}, ("ai", "")])
+        (Message(role='user', content='Where were we?', name='', id='', sent_at=None),)
+    """
+    if isinstance(given, str | Mapping) or not isinstance(given, Sequence):
+        raise ValueError(  # noqa: TRY004 - pydantic gathers it among its errors
+            f"messages must be a list of messages, each with a role and a content; got {given!r}"
+        )
+    messages = (read_message(each) for each in given)
+    return tuple(
+        message if message.role else message.model_copy(update={"role": "user"})
+        for message in messages
+        if message.content
+    )
+
+
+def read_message(given: object) -> Message:
+    """Read one message; neither framework is imported, what it says is asked of it by name.
+
+    Args:
+        given: A mapping with ``content`` and ``role`` (or ``type``), a (role, text) pair, a
+            LangChain message or a LlamaIndex chat message. When it was sent is looked for under
+            ``created_at``, ``timestamp`` and ``time_created``, in its ``additional_kwargs`` and
+            ``metadata`` too.
+
+    Raises:
+        ValueError: When it is none of these.
+
+    Examples:
+        >>> read_message({"role": "user", "content": [{"text": "Hi"}], "name": "Ann"})
+        Message(role='user', content='Hi', name='Ann', id='', sent_at=None)
+    """
+    if isinstance(given, Message):
+        return given
+    said = _said(given)
+    role = said.get("role") or said.get("type")
+    try:
+        return Message(
+            role=str(getattr(role, "value", role) or ""),
+            content=_text(said.get("content")).strip(),
+            name=str(said.get("name") or said.get("role_name") or ""),
+            id=str(said.get("id") or ""),
+            sent_at=next((said[name] for name in _TIMES if said.get(name) is not None), None),
+            memorized=bool(said.get("memorized")),
+        )
+    except SettingsError as error:
+        raise ValueError(f"a message cannot be read: {error}") from error
+
+
+def latest(messages: Sequence[Message], longest: int) -> list[tuple[str, str]]:
+    """The last messages, as (role, text), each cut at so many characters.
+
+    Examples:
+        >>> latest([Message(role="user", content="The tooth again.")], longest=9)
+        [('user', 'The tooth...')]
+    """
+    return [
+        (role, text if len(text) <= longest else f"{text[:longest]}...")
+        for role, text in ((each.role, each.content) for each in messages[-LATEST:])
+    ]
+
+
+def _said(given: object) -> Mapping[str, object]:
+    """What a message says about itself, by the names that a mapping uses."""
+    if isinstance(given, tuple) and len(given) == 2:
+        return {"role": given[0], "content": given[1]}
+    if isinstance(given, Mapping) and "content" in given:
+        own = given
+    elif hasattr(given, "content"):
+        found = ((name, getattr(given, name, None)) for name in (*_NAMES, *_BESIDE))
+        own = {name: value for name, value in found if value is not None}
+    else:
+        told = f" with {', '.join(map(str, given))}" if isinstance(given, Mapping) else ""
+        raise ValueError(f"a message has a role and a content; got {type(given).__name__}{told}")
+    said: dict[str, object] = {}
+    for noted in (*map(own.get, _BESIDE), own):  # what it says itself counts
+        said.update(noted if isinstance(noted, Mapping) else {})
+    return said
+
+
+def _text(content: object) -> str:
+    """The text of a content; of a list of blocks, that of its texts."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Mapping):
+        return _text(content.get("text"))
+    if isinstance(content, Iterable):
+        return "\n".join(filter(None, map(_text, content)))
+    return _text(content.text) if hasattr(content, "text") else ""

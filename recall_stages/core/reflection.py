@@ -1,0 +1,73 @@
+"""Reflections as memories: how one is stored, and whether what it rests on is still there."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+from recall_stages.core.citation import Citation, cited_ids
+from recall_stages.core.memory import Memory
+from recall_stages.core.stage import Recall
+
+REFLECTION = "reflection"
+"""The memory type of a reflection."""
+
+
+def is_reflection(memory: Memory) -> bool:
+    """Whether a memory is a reflection on others."""
+    return memory.memory_type == REFLECTION
+
+
+def reflection_of(text: str, citations: Sequence[Citation], recall: Recall) -> Memory:
+    """A reflection as a memory, with the question, the ids it rests on and marks of their texts.
+
+    Its id is made of what it says and of whom it belongs to, so that the same one is stored once.
+    """
+    query = recall.query
+    texts = {memory.id: memory.content for memory in recall.memories}
+    ids = cited_ids(citations)
+    owner = sorted(query.scope.fields().items())
+    return Memory(
+        id=f"reflection-{digest(repr((owner, ids, text)))}",
+        content=text,
+        memory_type=REFLECTION,
+        created_at=query.reference_time,
+        scope=query.scope,
+        metadata={
+            **({"query": query.text} if query.text else {}),
+            **(
+                {"source_ids": ids, "source_digests": [digest(texts[each]) for each in ids]}
+                if ids
+                else {}
+            ),
+        },
+    )
+
+
+def source_ids(reflection: Memory) -> list[str]:
+    """The ids of the memories that a reflection rests on."""
+    return [*_list(reflection, "source_ids")]
+
+
+def is_stale(reflection: Memory, sources: Mapping[str, Memory]) -> bool:
+    """Whether a source of a reflection is gone, or says something else by now.
+
+    Args:
+        reflection: The reflection.
+        sources: Those of its sources that are still there, by id.
+    """
+    ids, digests = _list(reflection, "source_ids"), _list(reflection, "source_digests")
+    return any(
+        memory_id not in sources or digest(sources[memory_id].content) != mark
+        for memory_id, mark in zip(ids, digests, strict=False)
+    )
+
+
+def digest(text: str) -> str:
+    """A short mark of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _list(memory: Memory, name: str) -> list[str]:
+    value = memory.metadata.get(name)
+    return [str(each) for each in value] if isinstance(value, list) else []

@@ -1,0 +1,90 @@
+"""The base of everything a user constructs: what is wrong is said in our words, not pydantic's."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from recall_stages.core.errors import SettingsError
+from recall_stages.core.settings_messages import public_name, settings_error
+
+_SCOPE = ("user_id", "agent_id", "session_id", "workspace")  # what a `Scope` holds
+
+
+class Settings(BaseModel):
+    """A set of named settings that refuses names it does not know.
+
+    Attributes:
+        elsewhere: For names that a user knows from other libraries, what to write here.
+
+    Raises:
+        SettingsError: On construction, when a value is out of range or a name unknown. All that is
+            wrong is named.
+
+    Examples:
+        >>> class Limits(Settings):
+        ...     k: int = 5
+        >>> Limits(k="many")
+        Traceback (most recent call last):
+        recall_stages.core.errors.SettingsError: k must be a whole number; got 'many'
+    """
+
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+    elsewhere: ClassVar[Mapping[str, str]] = {}
+
+    if not TYPE_CHECKING:  # a type checker makes the arguments of each class from its fields
+
+        def __init__(self, /, *args: object, **settings: object) -> None:
+            if args:
+                raise SettingsError(type(self).__name__, (_by_name(type(self)),))
+            try:
+                super().__init__(**settings)
+            except ValidationError as error:
+                raise settings_error(type(self), error, settings) from None
+
+        # To pydantic it is its own one: settings inside others are then checked with these, and
+        # errors name the whole way to the value. To a reader it shows the names of the settings.
+        __init__.__pydantic_base_init__ = True
+        __init__.__signature__ = inspect.signature(BaseModel.__init__)
+
+        def __setattr__(self, name: str, value: object) -> None:
+            try:
+                super().__setattr__(name, value)
+            except ValidationError as error:  # such as of what is frozen
+                raise settings_error(type(self), error, {name: value}) from None
+
+        @classmethod
+        def model_validate(cls, obj: object, **how: object) -> Self:
+            """Settings from a mapping of them."""
+            try:
+                return super().model_validate(obj, **how)
+            except ValidationError as error:
+                raise settings_error(cls, error, obj) from None
+
+        @classmethod
+        def model_validate_json(cls, json_data: str | bytes, **how: object) -> Self:
+            """Settings from JSON."""
+            try:
+                return super().model_validate_json(json_data, **how)
+            except ValidationError as error:
+                raise settings_error(cls, error, _read(json_data)) from None
+
+
+def _read(json_data: str | bytes) -> object:
+    try:
+        return json.loads(json_data)
+    except ValueError:  # pydantic has found that, too
+        return None
+
+
+def _by_name(owner: type[BaseModel]) -> str:
+    fields = owner.model_fields
+    required = (name for name, field in fields.items() if field.is_required())
+    first = next(required, next(iter(fields), "name"))
+    name = public_name(owner)
+    return f"{name} takes its arguments by name, as in {name}({first}=...)"

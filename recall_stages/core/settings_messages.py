@@ -1,0 +1,251 @@
+"""What is said of wrong settings: pydantic's findings, in the words of our public names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from functools import reduce
+from reprlib import Repr
+from typing import get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from recall_stages.core.errors import SettingsError
+
+Path = tuple[str | int, ...]
+"""Where a value stands in what was handed in: names, and places in lists."""
+
+_MISSING = object()
+_SCALARS = str | int | float | complex | bytes | None
+_SHORT = Repr()
+_SHORT.maxstring = _SHORT.maxother = 60
+
+# What pydantic expected, by the type of its finding; `{...}` is filled in from its context.
+_EXPECTED = {
+    "greater_than_equal": "at least {ge}",
+    "greater_than": "above {gt}",
+    "less_than_equal": "at most {le}",
+    "less_than": "below {lt}",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_parsing_size": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "finite_number": "a finite number",
+    "bool_type": "True or False",
+    "bool_parsing": "True or False",
+    "string_type": "a text",
+    "string_too_short": "a text with at least {min_length} character",
+    "literal_error": "{expected}",
+    "list_type": "a list",
+    "tuple_type": "a tuple",
+    "set_type": "a list",
+    "frozen_set_type": "a list",
+    "iterable_type": "a list",
+    "too_short": "a list with at least {min_length} item",
+    "too_long": "a list with at most {max_length} items",
+    "dict_type": "a mapping",
+    "mapping_type": "a mapping",
+    "callable_type": "a function",
+    "is_instance_of": "a {class}",
+    "dataclass_type": "a {class_name}",
+    "dataclass_exact_type": "a {class_name}",
+    "model_type": "a {class_name}",
+    "model_attributes_type": "a {class_name}",
+}
+
+_CLASSES = {  # what a user calls a class that a setting must be of; else it is called by its name
+    "Runnable": "a chat model or an LLM of LangChain's",
+    "LLM": "an LLM of LlamaIndex's",
+}
+
+
+def settings_error(owner: type[BaseModel], found: ValidationError, given: object) -> SettingsError:
+    """What pydantic found wrong, as our own error: a sentence for each setting.
+
+    Args:
+        owner: The class that was constructed.
+        found: What pydantic says.
+        given: What was handed in, by the names of the settings.
+    """
+    by_path: dict[Path, list[ErrorDetails]] = {}
+    for each in found.errors(include_url=False):
+        by_path.setdefault(_path(each, given), []).append(each)
+    problems = [
+        problem
+        for path, details in by_path.items()
+        for problem in _problems(owner, path, details, given)
+    ]
+    return SettingsError(public_name(owner), tuple(dict.fromkeys(problems)))
+
+
+def public_name(owner: type[BaseModel]) -> str:
+    """What a user calls a class: its ``public_name``, else its own name."""
+    return str(vars(owner).get("public_name", owner.__name__))
+
+
+def unknown_name(
+    owner: str, name: str, known: set[str], elsewhere: Mapping[str, str] | None = None
+) -> str:
+    """Say that ``owner`` has no argument ``name``, and which one was probably meant.
+
+    Args:
+        owner: The class, as a user calls it.
+        name: What was handed in.
+        known: The names that it has.
+        elsewhere: For names that other libraries use, what to write here.
+
+    Examples:
+        >>> unknown_name("RecallRetriever", "kk", {"k", "scope"})
+        "RecallRetriever has no argument 'kk'; did you mean 'k'? It takes: k, scope"
+    """
+    if name in (elsewhere or {}):
+        return f"{owner} has no argument {name!r}; {(elsewhere or {})[name]}"
+    close = get_close_matches(name, known, n=1, cutoff=0.6)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    return f"{owner} has no argument {name!r}{hint} It takes: {', '.join(sorted(known))}"
+
+
+def got(value: object) -> str:
+    """A value that is not as expected, in a few words.
+
+    Examples:
+        >>> got("./memories"), got(0), got({"a": 1}), got(got)
+        ("'./memories'", '0', "{'a': 1}", 'the function got')
+    """
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if isinstance(value, _SCALARS | list | tuple | dict | set | frozenset):
+        return _SHORT.repr(value)
+    if isinstance(value, Callable) and hasattr(value, "__name__"):  # type: ignore[arg-type]  # of collections.abc, which can be asked
+        return f"the function {value.__name__}"
+    kind = type(value).__name__
+    return f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind}"
+
+
+def _path(found: ErrorDetails, given: object) -> Path:
+    """As much of where pydantic found it as the user has written.
+
+    Between these stand pydantic's own names, as of the members of a union.
+    """
+    path: list[str | int] = []
+    inside = given
+    for place, part in enumerate(found["loc"]):
+        value = _part(inside, part)
+        is_last = place == len(found["loc"]) - 1
+        if value is not _MISSING:
+            inside = value
+        elif not (is_last and found["type"] == "missing"):
+            continue
+        path.append(part)
+    return tuple(path)
+
+
+def _part(inside: object, part: str | int) -> object:
+    if isinstance(inside, Mapping):
+        return inside.get(part, _MISSING)
+    if isinstance(inside, Sequence) and not isinstance(inside, str) and isinstance(part, int):
+        return inside[part] if part < len(inside) else _MISSING
+    return _MISSING
+
+
+def _problems(
+    owner: type[BaseModel], path: Path, details: Sequence[ErrorDetails], given: object
+) -> Iterator[str]:
+    """What is wrong with one value; of a union each member has found something."""
+    name = _named(path)
+    expected: list[str] = []
+    for each in details:
+        cause = each.get("ctx", {}).get("error")
+        if isinstance(cause, SettingsError):
+            yield from (f"{name}: {problem}" if name else problem for problem in cause.problems)
+        elif isinstance(cause, Exception):
+            yield _sentence(name, str(cause))
+        elif each["type"] in _OF_THE_WHOLE:
+            yield _OF_THE_WHOLE[each["type"]](owner, path)
+        else:
+            expected.append(_expected(each))
+    if expected and not path:
+        yield f"{public_name(owner)} is made of a mapping of its arguments; got {got(given)}"
+    elif expected:
+        choices = list(dict.fromkeys(expected))
+        listed = " or ".join([", ".join(choices[:-1]), choices[-1]] if choices[1:] else choices)
+        value = reduce(_part, path, given)
+        yield f"{name} must be {listed}; got {got(value)}{_nearest(value, listed)}"
+
+
+def _missing(_: type[BaseModel], path: Path) -> str:
+    if isinstance(path[-1], int):
+        return f"{_named(path[:-1])} is too short: it has no value at place {path[-1] + 1}"
+    return f"{_named(path)} is missing: pass {_named(path)}=..."
+
+
+def _frozen(owner: type[BaseModel], path: Path) -> str:
+    name = public_name(owner)
+    return f"{name} cannot be changed; make another: model_copy(update={{{_named(path)!r}: ...}})"
+
+
+def _no_json(owner: type[BaseModel], _: Path) -> str:
+    return f"{public_name(owner)} is made of JSON here; what was handed in is none"
+
+
+def _sentence(name: str, told: str) -> str:
+    """What a check of ours says, with the name of the setting where it leaves that out."""
+    if told.startswith("must "):
+        return f"{name} {told}"
+    return told if not name or re.search(rf"\b{re.escape(name)}\b", told) else f"{name}: {told}"
+
+
+def _named(path: Path) -> str:
+    return "".join(
+        f"[{part}]" if isinstance(part, int) else f".{part}" if place else part
+        for place, part in enumerate(path)
+    )
+
+
+def _expected(found: ErrorDetails) -> str:
+    known = _EXPECTED.get(found["type"])
+    if known is None:
+        return found["msg"].removeprefix("Input should be ").removeprefix("a valid ")
+    context = found.get("ctx", {})
+    wanted = context.get("class", context.get("class_name"))
+    if wanted in _CLASSES:
+        return _CLASSES[wanted]
+    return known.format(**{k: f"{v:g}" if isinstance(v, float) else v for k, v in context.items()})
+
+
+def _nearest(value: object, listed: str) -> str:
+    choices = re.findall(r"'([^']*)'", listed)
+    close = get_close_matches(value, choices, n=1) if isinstance(value, str) else []
+    return f". Did you mean {close[0]!r}?" if close else ""
+
+
+def _unknown(owner: type[BaseModel], path: Path) -> str:
+    inside: type[BaseModel] | None = owner
+    for part in path[:-1]:
+        field = None if inside is None else inside.model_fields.get(str(part))
+        inside = inside if isinstance(part, int) else field and _model(field.annotation)
+    called = _named(path[:-1]) or public_name(owner)
+    if inside is None:
+        return f"{called} has no argument {path[-1]!r}"
+    elsewhere = getattr(inside, "elsewhere", None)
+    return unknown_name(called, str(path[-1]), set(inside.model_fields), elsewhere)
+
+
+def _model(annotation: object) -> type[BaseModel] | None:
+    """The class of settings that an annotation names somewhere."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_model, get_args(annotation))), None)
+
+
+_OF_THE_WHOLE: dict[str, Callable[[type[BaseModel], Path], str]] = {
+    "missing": _missing,
+    "extra_forbidden": _unknown,
+    "frozen_instance": _frozen,
+    "json_invalid": _no_json,
+}
+"""What pydantic finds of a whole set of settings, rather than of a value."""

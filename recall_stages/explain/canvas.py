@@ -1,0 +1,66 @@
+"""What both pictures need: somewhere to draw, and words that are drawn as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TypedDict
+
+import matplotlib.pyplot as plt
+from matplotlib import font_manager, rcParams
+from matplotlib.axes import Axes
+from rich.console import Console
+from rich.text import Text
+
+from recall_stages.core.memory import Memory
+
+EMPTY = "No memories to explain."
+
+_WIDTH = 9.0  # inches of a figure
+_LINE = 34  # the width of a label, in letters
+_CHINESE = (
+    "Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", "PingFang SC", "Hiragino Sans GB",
+    "Microsoft YaHei", "SimHei", "WenQuanYi Micro Hei", "WenQuanYi Zen Hei", "Droid Sans Fallback",
+)  # fmt: skip
+
+
+class Written(TypedDict):
+    """How matplotlib is to write a text."""
+
+    parse_math: bool
+    family: list[str]
+
+
+@cache
+def _chinese() -> list[str]:
+    there = set(font_manager.get_font_names())
+    return [name for name in _CHINESE if name in there]
+
+
+def written() -> Written:
+    """Dollars are dollars, not formulas; and Chinese is shown where this machine has a font."""
+    return {"parse_math": False, "family": [*rcParams["font.family"], *_chinese()]}
+
+
+def axes_of(height: float, ax: Axes | None) -> Axes:
+    """The place given, else one in a figure of its own.
+
+    Args:
+        height: Of that figure, in inches.
+        ax: The place given.
+    """
+    if ax is None:
+        _, ax = plt.subplots(figsize=(_WIDTH, height), layout="constrained")
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    return ax
+
+
+def labels(memories: Sequence[Memory]) -> list[str]:
+    """For each memory its number and how it begins, in two lines at the most."""
+    return [_short(f"{number}. {memory.content}") for number, memory in enumerate(memories, 1)]
+
+
+def _short(text: str) -> str:
+    # By rich, which knows that a Chinese character is as wide as two letters.
+    lines = [each.plain.rstrip() for each in Text(" ".join(text.split())).wrap(Console(), _LINE)]
+    return "\n".join(lines[:2]) + ("…" if len(lines) > 2 else "")

@@ -1,0 +1,93 @@
+"""An explanation as HTML: one table that stands by itself, in a notebook or in a page.
+
+Memory text is data, so all text is escaped, and there is no script. Where a host strips all style,
+as code hosts do, the table still says all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+
+from recall_stages.core.memory import Memory
+from recall_stages.explain.build_up import BuildUp, Step, build_up
+from recall_stages.explain.colours import COLOURS
+from recall_stages.explain.html_cells import bar, cell, page, row, table
+from recall_stages.explain.notes import measured, remarks
+from recall_stages.explain.time_words import understood
+from recall_stages.timeline.calendar_names import weekday_name
+
+_SHOWN = 200  # characters of a memory that are shown before it is unfolded
+_WHY = "width:21em;min-width:15em;font-variant-numeric:tabular-nums"
+_SMALL = "display:block;opacity:0.75;font-size:0.86em"
+_CONTENT = "white-space:pre-wrap;word-wrap:break-word"
+
+
+def as_html(memories: Sequence[Memory]) -> str:
+    """The memories, each with the way to its score, as a piece of HTML.
+
+    Examples:
+        >>> shown = as_html([Memory(content="<b>Tea</b>", score=0.5)])
+        >>> "&lt;b&gt;Tea&lt;/b&gt;" in shown, "<b>" in shown
+        (True, False)
+    """
+    ways = [build_up(memory) for memory in memories]
+    highest = max((way.highest for way in ways), default=0.0) or 1.0
+    told = "".join(f"<p>{escape(line)}</p>" for line in understood(memories))
+    rows = [
+        row(
+            [
+                cell(str(number)),
+                cell("" if memory.score is None else f"{memory.score:.3f}", "font-weight:600"),
+                cell("".join(_why(memory, way, highest)), _WHY),
+                cell(_told(memory), "min-width:14em"),
+            ]
+        )
+        for number, (memory, way) in enumerate(zip(memories, ways, strict=True), 1)
+    ]
+    if not memories:
+        return page("<p>No memories to explain.</p>")
+    return page(told, table(["#", "score", "why", "memory"], rows))
+
+
+def _why(memory: Memory, way: BuildUp, highest: float) -> Iterator[str]:
+    for step in way.steps:
+        yield f"<div>{escape(step.whole)}</div>{_bar(step, highest)}"
+    if beside := [*measured(memory), *remarks(memory)]:
+        yield _small(beside)
+
+
+def _bar(step: Step, highest: float) -> str:
+    """From before a step to after it: solid what it added, hollow and hatched what it took away."""
+    left, right = sorted((100 * step.before / highest, 100 * step.after / highest))
+    colour = COLOURS[step.kind]
+    if step.after >= step.before:
+        return bar(left, right - left, f"background:{colour}")
+    # A notebook that is not trusted shows the border only.
+    hatched = f"repeating-linear-gradient(135deg,{colour} 0 2px,transparent 2px 5px)"
+    return bar(
+        left, right - left, f"box-sizing:border-box;border:1px solid {colour};background:{hatched}"
+    )
+
+
+def _small(facts: Iterable[str]) -> str:
+    return f'<small style="{_SMALL}">{escape(" · ".join(facts))}</small>'
+
+
+def _told(memory: Memory) -> str:
+    moment = memory.created_at
+    facts = [
+        f"{moment:%Y-%m-%d} {weekday_name(moment)}" if moment else "",
+        memory.memory_type,
+        memory.author,
+    ]
+    if memory.events:
+        facts.append(f"tells of {', '.join(event.describe() for event in memory.events)}")
+    about = _small(filter(None, facts))
+    text = memory.content
+    if len(text) <= _SHOWN:
+        return f'{about}<div style="{_CONTENT}">{escape(text)}</div>'
+    return (
+        f'{about}<details><summary style="{_CONTENT}">{escape(text[:_SHOWN])}…</summary>'
+        f'<div style="{_CONTENT}">…{escape(text[_SHOWN:])}</div></details>'
+    )

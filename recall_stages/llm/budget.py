@@ -1,0 +1,55 @@
+"""Memories within a budget of tokens: the best of those that fit, and the names of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from recall_stages.core.memory import Memory
+from recall_stages.llm.fencing import body
+from recall_stages.text.tokens import Counter, cut
+
+
+def within(memories: Sequence[Memory], budget: int, count: Counter) -> list[Memory]:
+    """The memories that fit, the best first served; those left out are named in their trace.
+
+    The first is never left out: where it is longer than the whole budget, it is cut, with a mark.
+
+    Args:
+        memories: The memories, best first.
+        budget: How many tokens their texts and conditions of use may be.
+        count: What counts them.
+
+    Examples:
+        >>> told = [Memory(content=text, id=text[:1]) for text in ("Tea.", "A long story.", "Jam.")]
+        >>> [(each.content, each.trace) for each in within(told, 10, len)]
+        [('Tea.', {'left_out': 'A'}), ('Jam.', {'left_out': 'A'})]
+        >>> within(told[1:], 10, len)[0].content
+        'A long […]'
+    """
+    kept: list[Memory] = []
+    others: list[Memory] = []
+    room = budget
+    for memory in memories:
+        size = count(body(memory))
+        if size <= room:
+            kept.append(memory)
+            room -= size
+        elif kept:
+            others.append(memory)
+        else:
+            kept.append(_cut(memory, budget, count))
+            room = 0
+    if not others:
+        return kept
+    left_out = ", ".join(each.id or each.content[:20] for each in others)
+    return [
+        memory.model_copy(update={"trace": {**memory.trace, "left_out": left_out}})
+        for memory in kept
+    ]
+
+
+def _cut(memory: Memory, budget: int, count: Counter) -> Memory:
+    condition = memory.when_to_use and cut(memory.when_to_use, budget // 2, count)
+    room = budget - (count(f"When to use: {condition}\n") if condition else 0)
+    content = cut(memory.content, room, count)
+    return memory.model_copy(update={"when_to_use": condition, "content": content})

@@ -1,0 +1,118 @@
+"""Whether a sentence rests on the memories that it cites: a check of words and numbers.
+
+It is cheap and knows no meaning: it finds a sentence about something else, a number or a link that
+nobody stored and a memory that does not exist; it does not find one wrong word among right ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from recall_stages.core.citation import Citation
+from recall_stages.core.draft import Claim
+from recall_stages.core.memory import Memory
+from recall_stages.llm.fencing import body, harmless
+from recall_stages.llm.live_text import live_parts
+from recall_stages.text.stems import words
+from recall_stages.timeline.calendar_names import month_name, weekday_name
+
+_FIGURE = re.compile(r"\d{4}-\d\d-\d\d|\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What is left of what a model wrote.
+
+    Attributes:
+        citations: The sentences that rest on what they cite, in order.
+        removed: How many sentences did not.
+    """
+
+    citations: tuple[Citation, ...]
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What a sentence may take from memories: words, numbers, and links and the like."""
+
+    words: frozenset[str]
+    figures: frozenset[str]
+    live_parts: frozenset[str]
+
+    @classmethod
+    def of(cls, memory: Memory) -> Self:
+        moment = memory.created_at
+        recorded = (
+            f"{moment:%Y-%m-%d %Y %d} {weekday_name(moment)} {month_name(moment)}" if moment else ""
+        )
+        text = f"{body(memory)} {memory.author} {recorded}"
+        # In the prompt an address has "&amp;" for "&": a model may write either.
+        shown = live_parts(body(memory)) | live_parts(harmless(body(memory)))
+        return cls(frozenset(words(text)), _figures(text), shown)
+
+    @classmethod
+    def together(cls, parts: Sequence[Self]) -> Self:
+        none = frozenset[str]()
+        return cls(
+            none.union(*(each.words for each in parts)),
+            none.union(*(each.figures for each in parts)),
+            none.union(*(each.live_parts for each in parts)),
+        )
+
+
+def verify(
+    claims: Sequence[Claim], memories: Sequence[Memory], min_support: float, first: int = 0
+) -> Verified:
+    """Keep the sentences that rest on the memories they cite.
+
+    A cited memory must exist and share a word with the sentence; of the sentence's words (stemmed,
+    stop words left out) at least the share ``min_support`` must stand in the memories cited, and
+    every number of it too. The author and the date of a memory count as its words. Images, links,
+    tags and addresses must stand in a cited memory just as they are, whatever ``min_support`` is.
+
+    Args:
+        claims: What the model wrote.
+        memories: What it was given, numbered from 1.
+        min_support: The share of a sentence's words, 0 to 1; with 0 a memory need only exist.
+        first: What to add to the numbers, where these memories are not the first of the text's.
+
+    Examples:
+        >>> told = [Memory(content="The dentist moved to Elm Street.", id="a")]
+        >>> said = [Claim("The dentist is on Elm Street.", (1, 7)), Claim("Pay 100 dollars.", (1,))]
+        >>> verify(said, told, 0.4)
+        Verified(citations=(Citation(sentence='The dentist is on Elm Street.', numbers=(1,), \
+ids=('a',)),), removed=1)
+    """
+    evidence = [_Evidence.of(memory) for memory in memories]
+    kept = []
+    for claim in claims:
+        numbers = _supporting(claim, evidence, min_support)
+        if numbers:
+            ids = tuple(memories[number - 1].id for number in numbers)
+            kept.append(Citation(claim.sentence, tuple(first + n for n in numbers), ids))
+    return Verified(tuple(kept), len(claims) - len(kept))
+
+
+def _supporting(claim: Claim, evidence: Sequence[_Evidence], min_support: float) -> list[int]:
+    """The numbers of the cited memories that support a sentence; none, if they do not suffice."""
+    said = frozenset(words(claim.sentence))
+    cited = [
+        number
+        for number in claim.numbers
+        if 1 <= number <= len(evidence) and (min_support == 0 or said & evidence[number - 1].words)
+    ]
+    known = _Evidence.together([evidence[number - 1] for number in cited])
+    if not live_parts(claim.sentence) <= known.live_parts:
+        return []
+    enough = len(said & known.words) >= min_support * len(said)
+    figures_are_known = min_support == 0 or _figures(claim.sentence) <= known.figures
+    return cited if enough and figures_are_known else []
+
+
+def _figures(text: str) -> frozenset[str]:
+    """The numbers of a text, a date as one, without zeros before them."""
+    return frozenset(figure.lstrip("0") for figure in _FIGURE.findall(text))

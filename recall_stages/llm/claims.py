@@ -1,0 +1,88 @@
+"""What a model wrote, sentence by sentence, and the memory numbers that it says each rests on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from recall_stages.core.draft import Claim
+from recall_stages.core.errors import ReplyError
+from recall_stages.llm.fencing import visible
+from recall_stages.llm.replies import answer_under, whole_number
+
+_TEXT = ("text", "sentence", "content", "point")
+_NUMBERS = ("memories", "memory", "citations", "sources")
+_MARK = re.compile(r"\s*[\[【][^\d\[\]【】]{0,24}(\d+(?:\s*[,，;]\s*\d+)*)\s*[\]】]")
+_MARKS_BEHIND = re.compile(rf"([.!?。！？…]+)((?:{_MARK.pattern})+)")
+_BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
+_END = re.compile(r"(?<=[.!?…])\s+(?=[^a-z\s])|(?<=[。！？])\s*")
+_ABBREVIATED = re.compile(
+    r"(?:^|[\s(])(?:[A-HJ-Z]|Dr|Mrs?|Ms|Prof|St|Jr|Sr|No|vs|etc|approx|ca|bzw|e\.g|i\.e|z\. ?B)\.$"
+)
+_MOST = 200  # sentences; a text of more is none that a reader asked for
+
+
+def read_claims(reply: str, name: str) -> list[Claim]:
+    """The sentences of a reply, each with the memory numbers it cites; nothing is checked yet.
+
+    Under the name stands a list of ``{"text": ..., "memories": [1, 2]}``; or texts, with marks
+    like [1] in them. Marks within a text count for their sentence and are taken out of it.
+
+    Raises:
+        ReplyError: When there is no sentence in it.
+
+    Examples:
+        >>> read_claims('{"said": [{"text": "Tea is at four.", "memories": [1]}]}', "said")
+        [Claim(sentence='Tea is at four.', numbers=(1,))]
+        >>> read_claims('{"said": "Tea. [1] Ann comes too [2, 3]."}', "said")
+        [Claim(sentence='Tea.', numbers=(1,)), Claim(sentence='Ann comes too.', numbers=(2, 3))]
+    """
+    value = answer_under(reply, name)
+    items = value if isinstance(value, list) else [value]
+    claims = [claim for item in items for claim in _claims(item)]
+    if not claims or len(claims) > _MOST:
+        raise ReplyError(f"expected 1 to {_MOST} sentences; got {len(claims)}: {reply[:80]!r}")
+    return claims
+
+
+def sentences_in(text: str) -> list[str]:
+    """The sentences of a text, each on one line; a stop after "Dr" or an initial ends none.
+
+    Examples:
+        >>> sentences_in("Dr. Lee came. He left!")
+        ['Dr. Lee came.', 'He left!']
+        >>> sentences_in("我喜欢茶。你呢？")
+        ['我喜欢茶。', '你呢？']
+    """
+    found: list[str] = []
+    for line in visible(text).splitlines():
+        for part in _END.split(_BULLET.sub("", line)):
+            sentence = " ".join(part.split())
+            if found and _ABBREVIATED.search(found[-1]):
+                found[-1] = f"{found[-1]} {sentence}"
+            elif sentence:
+                found.append(sentence)
+    return found
+
+
+def _claims(item: object) -> Iterator[Claim]:
+    fields = item if isinstance(item, Mapping) else {"text": item}
+    text, given = (
+        next((fields[name] for name in names if name in fields), None)
+        for names in (_TEXT, _NUMBERS)
+    )
+    if not isinstance(text, str):
+        return
+    numbers = _numbers(given)
+    # "Tea is at four. [1]": the mark stands behind the stop of the sentence that it belongs to.
+    for sentence in sentences_in(_MARKS_BEHIND.sub(r"\2\1 ", text)):
+        marked = [number for mark in _MARK.finditer(sentence) for number in _numbers(mark[1])]
+        bare = _MARK.sub("", sentence).strip()
+        if bare:
+            yield Claim(bare, tuple(dict.fromkeys([*numbers, *marked])))
+
+
+def _numbers(given: object) -> list[int]:
+    parts = re.split(r"[,，;\s]+", given) if isinstance(given, str) else given
+    parts = parts if isinstance(parts, list | tuple) else [parts]
+    return [number for part in parts if (number := whole_number(part)) is not None]

@@ -1,0 +1,141 @@
+"""What a model says of each memory of a window, checked against what was sent, as new scores.
+
+Of several windows each is on its own: where the reply to one cannot be used, the memories of that
+one keep the scores they came with, brought to the scale of those that the model gave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from recall_stages.core.errors import ReplyError
+from recall_stages.core.memory import Memory
+from recall_stages.llm.replies import answer_under, decimal_number, whole_number
+from recall_stages.llm.windows import Window, failures, read_each
+
+NOT_JUDGED = "not judged"
+"""What the trace of a memory says under ``semantic`` where the model gave it no score."""
+
+SCORES_EXAMPLE = '[{"memory": 1, "score": 0.8}, {"memory": 2, "score": 0.1}]'
+RANKING_EXAMPLE = '[{"memory": 2, "score": 0.9}, {"memory": 1, "score": 0.3}]'
+"""What the prompts show as an example."""
+
+_BELOW = 0.999  # so that what was left out stays strictly below what was judged
+
+Read = Callable[[str, int, str], Mapping[int, float]]
+"""A reply, how many memories it is about and how the prompt shows them, to the scores by number."""
+
+
+def read_scores(reply: str, count: int, shown: str = "") -> dict[int, float]:
+    """The scores in a reply; entries that were not asked for are left out, the first of two counts.
+
+    Args:
+        reply: What the model said.
+        count: How many memories it is about.
+        shown: How the prompt shows them; scores that stand there are a quotation.
+
+    Raises:
+        ReplyError: When there is none between 0 and 1 for a memory from 1 to ``count``.
+
+    Examples:
+        >>> read_scores('{"scores": [{"memory": 2, "score": "0.8"}, {"memory": 9, "score": 1}]}', 2)
+        {2: 0.8}
+    """
+    example = f'{{"scores": {SCORES_EXAMPLE}}}'
+    scores = _scores(_entries(answer_under(reply, "scores", f"{example}\n{shown}")), count)
+    if not scores:
+        raise ReplyError(
+            f"expected scores between 0 and 1 for memories 1 to {count}; got {reply[:80]!r}"
+        )
+    return scores
+
+
+def read_ranking(reply: str, count: int, shown: str = "") -> dict[int, float]:
+    """The same of a ranking, best first; where it has numbers alone, the place makes the score.
+
+    Raises:
+        ReplyError: When no memory from 1 to ``count`` is ranked.
+
+    Examples:
+        >>> read_ranking('{"ranking": [2, 1, 2, 7]}', 3)
+        {2: 1.0, 1: 0.6666666666666667}
+    """
+    example = f'{{"ranking": {RANKING_EXAMPLE}}}'
+    entries = _entries(answer_under(reply, "ranking", f"{example}\n{shown}"))
+    scores = _scores(entries, count)
+    if scores:
+        return scores
+    numbers = (each.get("memory") if isinstance(each, Mapping) else each for each in entries)
+    ranked = dict.fromkeys(
+        n for each in numbers if (n := whole_number(each)) and n in range(1, count + 1)
+    )
+    if not ranked:
+        raise ReplyError(f"expected a ranking of memories 1 to {count}; got {reply[:80]!r}")
+    return {number: 1 - place / count for place, number in enumerate(ranked)}
+
+
+def judged(
+    windows: Sequence[Window], replies: Sequence[str | Exception], read: Read
+) -> tuple[list[Memory], list[Exception]]:
+    """All memories with their new scores, best first, and the errors of windows that have none.
+
+    Args:
+        windows: What was sent.
+        replies: What came back for each.
+        read: Reads a reply.
+
+    Raises:
+        Exception: That of the first window, when no reply can be used.
+    """
+    outcomes = read_each(
+        windows, replies, lambda reply, window: read(reply, len(window.memories), window.text)
+    )
+    scores = [{} if isinstance(each, Exception) else each for each in outcomes]
+    scale = _scale(windows, scores)
+    memories = [
+        memory
+        for window, given in zip(windows, scores, strict=True)
+        for memory in _rescored(window.memories, given, scale)
+    ]
+    memories.sort(key=lambda each: (-(each.score or 0.0), each.trace["semantic"] == NOT_JUDGED))
+    return memories, failures(outcomes)
+
+
+def _entries(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _scores(entries: Sequence[object], count: int) -> dict[int, float]:
+    scores: dict[int, float] = {}
+    for entry in entries:
+        if isinstance(entry, Mapping):
+            number, score = whole_number(entry.get("memory")), decimal_number(entry.get("score"))
+            if number and number in range(1, count + 1) and score is not None and 0 <= score <= 1:
+                scores.setdefault(number, score)
+    return scores
+
+
+def _rescored(
+    memories: Sequence[Memory], scores: Mapping[int, float], scale: float
+) -> list[Memory]:
+    """A window with the model's scores; what it left out stays below these, in its old proportion.
+
+    Without any, a window keeps its own scores, on the scale of the others.
+    """
+    if scores:
+        best = max((memory.score or 0.0 for memory in memories), default=0.0) or 1.0
+        scale = _BELOW * min(scores.values()) / best
+    return [
+        memory.scored(scores[number], semantic=scores[number])
+        if number in scores
+        else memory.scored(min(max((memory.score or 0.0) * scale, 0.0), 1.0), semantic=NOT_JUDGED)
+        for number, memory in enumerate(memories, 1)
+    ]
+
+
+def _scale(windows: Sequence[Window], scores: Sequence[Mapping[int, float]]) -> float:
+    """What the model gave for each point of the scores from before, on the average."""
+    given = [(window, each) for window, each in zip(windows, scores, strict=True) if each]
+    before = sum(w.memories[n - 1].score or 0.0 for w, each in given for n in each)
+    after = sum(sum(each.values()) for _, each in given)
+    return after / before if before > 0 else 1.0

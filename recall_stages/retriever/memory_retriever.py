@@ -1,0 +1,312 @@
+"""MemoryRetriever: what both faces' retrievers are made of; a question in, a `Recall` out."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, ClassVar, Literal, Self, TypedDict
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from recall_stages.core.clock import Timed, TimeInput
+from recall_stages.core.errors import QueryError
+from recall_stages.core.memory import (
+    Filter,
+    Query,
+    Scope,
+    ScopeInput,
+    ScopeName,
+    query_text,
+    required_names,
+)
+from recall_stages.core.message import Message, read_messages
+from recall_stages.core.stage import Flow, Recall, Stage, pipeline
+from recall_stages.ranking.fusion import Fusion
+from recall_stages.retriever.stage_list import Stages, default_stages
+from recall_stages.stages.build_query import BuildQuery
+from recall_stages.stages.extract_time import ExtractTime
+from recall_stages.stages.retrieve import Method, Retrieve, check_threshold
+from recall_stages.stages.search_gate import SearchGate
+from recall_stages.store.chroma.where import filter_where
+from recall_stages.store.memory_store import OpenStore, ScopedStore, required_by
+from recall_stages.timeline import TimeRange, parse_time
+
+_log = logging.getLogger(__name__)
+
+RangeInput = TimeRange | tuple[TimeInput | None, TimeInput | None] | str
+TimeMode = Literal["prefer", "require", "ignore"]
+
+
+# What other retrievers call the same.
+_OF_A_CALL = {
+    "search_kwargs": "k, filter and threshold_score are arguments of their own here",
+    "search_type": "here it is method='hybrid', 'semantic' or 'keyword'; for 'mmr' set mmr_lambda",
+    "score_threshold": "here it is threshold_score",
+    "similarity_cutoff": "here it is threshold_score",
+    "similarity_top_k": "here it is k",
+    "top_k": "here it is k",
+    "filters": "here it is filter",
+    "where": "here it is filter",
+    **{name: f"here it is scope={{{name!r}: ...}}" for name in Scope.model_fields},
+}
+_OF_A_RETRIEVER = {
+    **_OF_A_CALL,
+    "vectorstore": "here it is store",
+    "vector_store": "here it is store",
+    "index": "here it is store",
+    "lambda_mult": "here it is mmr_lambda",
+    "alpha": "here it is semantic_weight",
+    "embedding": "it belongs to the store: RecallStore(path, embedding=...)",
+    "embed_model": "it belongs to the store: RecallStore(path, embedding=...)",
+    "llm": "stages that use a model take it, as in stages=[SemanticRank(llm=...), FuseRerank()]",
+}
+
+
+class CallOptions(TypedDict, total=False):
+    """What a single call may set: the names and meanings of the retriever's own settings."""
+
+    k: int
+    method: Method
+    threshold_score: float | None
+    timestamp: TimeInput | None
+    timezone: str | None
+    scope: ScopeInput
+    filter: Filter | None
+    time_range: RangeInput | None
+    time_mode: TimeMode
+    messages: Sequence[object]
+    deadline_s: float | None
+
+
+class RetrieverOptions(CallOptions, total=False):
+    """What a retriever may be opened with, apart from its store and its stages."""
+
+    require_scope: Sequence[ScopeName]
+    fetch_k: int
+    fusion: Fusion
+    semantic_weight: float
+    duplicate_threshold: float | None
+    mmr_lambda: float
+    gate: SearchGate | None
+    recall_key: str
+
+
+def laid_over(around: CallOptions, call: CallOptions) -> CallOptions:
+    """The settings of a call over those that stand around it; of two scopes both hold.
+
+    Raises:
+        ScopeError: When the two scopes contradict each other.
+    """
+    both: CallOptions = {**around, **call}
+    if "scope" in around and "scope" in call:
+        wide, narrow = (Scope.model_validate(each["scope"]) for each in (around, call))
+        both["scope"] = wide.narrow(narrow)
+    return both
+
+
+class RecallOptions(Timed):
+    """The settings that a retriever has and that a call may set anew; see `MemoryRetriever`."""
+
+    public_name: ClassVar[str] = "a call"
+    elsewhere: ClassVar[Mapping[str, str]] = _OF_A_CALL
+
+    k: int = Field(default=5, ge=1)
+    method: Method = "hybrid"
+    threshold_score: float | None = Field(default=None, ge=0, le=1)
+    scope: Scope = Scope()
+    filter: Filter | None = None
+    time_range: RangeInput | None = None
+    time_mode: TimeMode = "prefer"
+    messages: Annotated[tuple[Message, ...], BeforeValidator(read_messages)] = ()
+    deadline_s: float | None = Field(default=None, gt=0)
+
+    @field_validator("filter")
+    @classmethod
+    def _can_be_matched(cls, filter: Filter | None) -> Filter | None:
+        filter_where(filter)  # raises what would otherwise be raised by every question
+        return filter
+
+    @model_validator(mode="after")
+    def _can_compare(self) -> Self:
+        check_threshold(self.method, self.threshold_score)
+        return self
+
+    def for_call(self, given: CallOptions) -> RecallOptions:
+        """These settings with those of one call over them.
+
+        A call can only narrow: its scope and its filter hold besides the retriever's own.
+        """
+        if not given:
+            return self
+        call = RecallOptions.model_validate(given)
+        chosen = {
+            name: getattr(call if name in call.model_fields_set else self, name)
+            for name in RecallOptions.model_fields
+        }
+        filters = [each for each in (self.filter, call.filter) if each]
+        chosen["scope"] = self.scope.narrow(call.scope)
+        chosen["filter"] = {"$and": filters} if len(filters) == 2 else next(iter(filters), None)
+        return RecallOptions.model_construct(**chosen)  # both parts have been checked
+
+    def bounds(self, moment: datetime, calendar: ExtractTime) -> tuple[TimeRange, ...]:
+        """The time that was handed in, if one was; words are read by the calendar's settings.
+
+        Raises:
+            QueryError: When it was handed in as words that name none.
+        """
+        if self.time_range is None or isinstance(self.time_range, TimeRange):
+            return (self.time_range,) if self.time_range else ()
+        if isinstance(self.time_range, str):
+            if ranges := calendar.read(self.time_range, moment):
+                return tuple(ranges)
+            raise QueryError(
+                f'no time is named by {self.time_range!r}; say it as in "last Tuesday", "in March"'
+            )
+        start, end = (
+            None if bound is None else parse_time(bound, moment.tzinfo) for bound in self.time_range
+        )
+        return (TimeRange(start, end, "day", text="the range given"),)
+
+
+class MemoryRetriever(RecallOptions):
+    """Ask a collection of memories in plain words, and get the right ones, dated and explained.
+
+    Args:
+        store: The collection; see `RecallStore`. A vector store or a retriever of the framework is
+            searched too; see `AnyStore`.
+        k: How many memories to return.
+        method: How to search: by meaning ("semantic"), by words ("keyword") or both ("hybrid").
+        threshold_score: The lowest similarity that a candidate may have, 0 to 1. None = any.
+        timestamp: The moment of asking, against which "last Tuesday" is read: epoch seconds,
+            ISO 8601 or datetime. None = the clock.
+        timezone: The asker's time zone, such as "Europe/Berlin". None = the timestamp's own, else
+            the machine's.
+        scope: Whose memories: user_id, agent_id, session_id, workspace. A call can narrow it. A
+            field that is there and empty is a `ScopeError`; None and ``{}`` set no limit.
+        require_scope: The fields that the scope of every call must name, such as ``("user_id",)``:
+            here, in the call or in both. A call without them is a `ScopeError`.
+        filter: Conditions on metadata, as Chroma writes them: ``{"topic": {"$in": ["a", "b"]}}``.
+            A call's filter holds besides this one.
+        time_range: The time to look in: (start, end) with None for open, or words such as "last
+            Tuesday"; the question's own words of time are then not read.
+        time_mode: What a time named in the question does. "prefer" searches and favours it,
+            "require" returns nothing else, "ignore" does not read it.
+        messages: The conversation in which it is asked: a list of messages with a role and a
+            content. `BuildQuery` and `RewriteMemory` look at the last three.
+        deadline_s: Seconds for the whole question. After that no model is asked, and you get what
+            is found and ranked by then; the trace says so. A search that has begun is finished.
+        fetch_k: The size of the candidate pool; never less than four times k.
+        fusion: How a hybrid search makes one score of two: "scores" weighs the similarity and the
+            BM25 score, "ranks" only how they rank (reciprocal rank fusion).
+        semantic_weight: The share of meaning in that score, 0 to 1; the rest is that of the words.
+        duplicate_threshold: The share of words, in order, from which two memories count as one,
+            above 0 to 1; None = all are kept, equal texts too.
+        mmr_lambda: Below 1, memories that repeat better ones lose score (maximal marginal
+            relevance): 1 = relevance alone, 0 = difference alone.
+        gate: Decides from the question's words whether memories are needed. If not, nothing is
+            searched and the result is empty. None = every question is searched.
+        recall_key: The key of the question, if a chain passes a dict.
+        stages: What is done, in order. A stage that works on the question comes before the search.
+            A stage that writes a text comes last: the text is then the only result. A function
+            ``(memories, query) -> memories`` is a stage too.
+    """
+
+    public_name: ClassVar[str] = "RecallRetriever"
+    elsewhere: ClassVar[Mapping[str, str]] = _OF_A_RETRIEVER
+
+    store: OpenStore = Field(repr=False, exclude=True)
+    require_scope: Annotated[tuple[ScopeName, ...], BeforeValidator(required_names)] = ()
+    fetch_k: int = Field(default=50, ge=1)
+    fusion: Fusion = "scores"
+    semantic_weight: float = Field(default=0.6, ge=0, le=1)
+    duplicate_threshold: float | None = Field(default=0.95, gt=0, le=1)
+    mmr_lambda: float = Field(default=1.0, ge=0, le=1)
+    gate: SearchGate | None = None
+    recall_key: str = "query"
+    stages: Stages = Field(default_factory=default_stages)
+
+    def steps_for(self, asked: object, now: datetime, given: CallOptions) -> Flow:
+        """The steps that answer a question; `run` or `arun` drives them.
+
+        Args:
+            asked: The question, or a mapping that holds it under ``recall_key``, and may hold
+                ``messages``.
+            now: What the clock says; used where no timestamp is set.
+            given: The settings of this call.
+
+        Raises:
+            QueryError: When there is no question.
+            ScopeError: When the call asks for memories outside the retriever's scope, or names less
+                than is required.
+        """
+        if isinstance(asked, Mapping) and "messages" in asked:
+            given = {"messages": asked["messages"], **given}
+        call = self.for_call(given)
+        call.scope.require(self._required)
+        moment = call.moment(now)
+        query = Query(
+            text=self._question(asked, call),
+            reference_time=moment,
+            scope=call.scope,
+            filter=call.filter,
+            time_ranges=call.bounds(moment, self._calendar()),
+            k=call.k,
+            messages=call.messages,
+        )
+        retrieve = Retrieve(
+            method=call.method,
+            fetch_k=self.fetch_k,
+            fusion=self.fusion,
+            semantic_weight=self.semantic_weight,
+            duplicate_threshold=self.duplicate_threshold,
+            mmr_lambda=self.mmr_lambda,
+            threshold_score=call.threshold_score,
+            require_time=call.time_mode == "require",
+        )
+        stages = [stage for stage in self.stages if not self._unasked(stage, call)]
+        before = [stage for stage in stages if stage.before_search]
+        after = [stage for stage in stages if not stage.before_search]
+        gate = [] if self.gate is None else [self.gate]
+        steps = [*gate, *before, retrieve, *after]
+        recall = yield from pipeline(steps, Recall(query), call.deadline_s)
+        if recall.skipped:
+            _log.debug("nothing was searched; %s", recall.skipped)
+        return recall.at_most(call.k)
+
+    def scoped(self, given: CallOptions) -> ScopedStore:
+        """The store, kept to the scope of a call: what its steps find, read and write it in.
+
+        Args:
+            given: The settings of the call; empty where the retriever itself stores something.
+        """
+        scope = self.scope.narrow(Scope.model_validate(given.get("scope")))
+        return ScopedStore(self.store, scope, self._required)
+
+    @property
+    def _required(self) -> tuple[ScopeName, ...]:
+        """What this retriever and its store require of a scope."""
+        return tuple(dict.fromkeys([*self.require_scope, *required_by(self.store)]))
+
+    def _calendar(self) -> ExtractTime:
+        return next((each for each in self.stages if isinstance(each, ExtractTime)), ExtractTime())
+
+    def _question(self, asked: object, call: RecallOptions) -> str:
+        question = asked
+        if isinstance(asked, Mapping):
+            question = asked.get(self.recall_key)
+            if question is None and "messages" not in asked:
+                raise QueryError(
+                    f"expected the question under {self.recall_key!r}; got a mapping with "
+                    f"{', '.join(map(repr, asked))}; set recall_key to the one that holds it"
+                )
+        builds = any(isinstance(stage, BuildQuery) for stage in self.stages)
+        if builds and call.messages and (question is None or question == ""):
+            return ""  # `BuildQuery` makes one of the messages
+        return query_text(question)
+
+    @staticmethod
+    def _unasked(stage: Stage, call: RecallOptions) -> bool:
+        """Time handed in, or not wanted, is not read from the words again."""
+        read_already = call.time_mode == "ignore" or call.time_range is not None
+        return read_already and isinstance(stage, ExtractTime)

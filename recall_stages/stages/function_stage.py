@@ -1,0 +1,86 @@
+"""A function as a stage: ``(memories, query) -> memories`` drops into any list of stages."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from pydantic import Field, field_validator
+
+from recall_stages.core.memory import Memory, Query
+from recall_stages.core.settings_messages import got
+from recall_stages.core.stage import Recall, Stage
+
+MemoryFunction = Callable[[list[Memory], Query], Iterable[Memory]]
+
+
+class FunctionStage(Stage):
+    """A stage that does what a function does, after the search.
+
+    Args:
+        function: Takes the candidates, best first, and the query; returns those to keep, in their
+            new order. It must not wait for anything: a stage that needs a model is a class.
+
+    Raises:
+        TypeError: When what it returns are no memories.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 8, tzinfo=UTC))
+        >>> short = FunctionStage(
+        ...     function=lambda memories, query: [m for m in memories if len(m.content) < 20]
+        ... )
+        >>> found = (Memory(content="Green tea."), Memory(content="A very long story of tea."))
+        >>> [memory.content for memory in short.apply(Recall(asked, found)).memories]
+        ['Green tea.']
+    """
+
+    function: MemoryFunction = Field(exclude=True)
+
+    @field_validator("function")
+    @classmethod
+    def _does_not_wait(cls, function: MemoryFunction) -> MemoryFunction:
+        if inspect.iscoroutinefunction(function):
+            raise ValueError(
+                "a stage's function must not be async: stages never wait; make it a plain "
+                "function, or a Stage subclass whose `apply` yields its prompts"
+            )
+        return function
+
+    @property
+    def called(self) -> str:
+        """The function, by its name."""
+        return str(getattr(self.function, "__name__", type(self.function).__name__))
+
+    def apply(self, recall: Recall) -> Recall:
+        """Hand the candidates over, and take what comes back."""
+        returned = self.function(list(recall.memories), recall.query)
+        memories = tuple(returned) if isinstance(returned, Iterable) else (returned,)
+        wrong = [type(each).__name__ for each in memories if not isinstance(each, Memory)]
+        if wrong:
+            raise TypeError(
+                f"{self.called} must return memories, as (memories, query) -> memories; "
+                f"got {wrong[0]}"
+            )
+        return replace(recall, memories=memories)
+
+
+def as_stage(value: object) -> Stage:
+    """A function as a stage; a stage as it is.
+
+    Raises:
+        ValueError: When it is neither.
+    """
+    if isinstance(value, Stage):
+        return value
+    if isinstance(value, type) and issubclass(value, Stage):
+        raise ValueError(  # noqa: TRY004 - pydantic gathers it among its errors
+            f"must be a stage; got {got(value)}. Construct it: {value.__name__}()"
+        )
+    if callable(value) and not isinstance(value, type):
+        return FunctionStage(function=value)
+    raise ValueError(
+        "must be a stage such as FuseRerank(), or a function (memories, query) -> memories; got "
+        f"{got(value)}"
+    )

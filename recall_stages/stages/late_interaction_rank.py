@@ -1,0 +1,95 @@
+"""LateInteractionRank: R -> R. Each word of the question against each word of a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from recall_stages.core.memory import Memory
+from recall_stages.core.stage import Recall, Stage, Steps, Work
+from recall_stages.ranking.relevance import relevances
+from recall_stages.store.chroma.rows import index_text
+from recall_stages.store.embedding.minilm import MiniLM
+
+_BY = "late"
+
+
+class LateInteractionRank(Stage):
+    """Rank the first candidates by their words, each in the light of its sentence. No model call.
+
+    For every word of the question the most similar one of the memory is looked for, with the
+    vectors that all-MiniLM-L6-v2 has for words in their context, and the mean of these similarities
+    is mixed into the relevance (MaxSim, "late interaction": Khattab and Zaharia 2020). It helps
+    where the candidates were found by meaning alone, as in an `AnyStore`; after a hybrid search it
+    is worth little. Belongs before `FuseRerank`. Running it twice changes nothing.
+
+    The vectors are computed anew for each question, whatever embedding the store has. Where they
+    cannot be, the order stands.
+
+    Args:
+        top_n: How many of the first candidates are looked at. The others count as the least similar
+            of these, and none is dropped.
+        late_weight: The share of that similarity in the score, 0 to 1; the rest is relevance.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> from recall_stages.core.memory import Query
+        >>> from recall_stages.core.stage import run
+        >>> now = datetime(2024, 3, 6, tzinfo=UTC)
+        >>> asked = Query(text="What does she drink?", reference_time=now)
+        >>> found = (Memory(content="Her house is on Elm Street.", score=0.5),
+        ...          Memory(content="She likes a cup of green tea.", score=0.5))
+        >>> run(LateInteractionRank().apply(Recall(asked, found)), ask=list).memories[0].content
+        'She likes a cup of green tea.'
+    """
+
+    top_n: int = Field(default=30, ge=1)
+    late_weight: float = Field(default=0.3, ge=0, le=1)
+
+    def apply(self, recall: Recall) -> Steps:
+        """Compare the words, mix, and sort; memories with equal scores keep their order."""
+        query, looked_at = recall.query, recall.memories[: self.top_n]
+        text = query.search_text or query.text
+        if not looked_at or not text:
+            return recall
+        texts = [index_text(memory) for memory in looked_at]
+        try:
+            [similar] = cast("Sequence[list[float]]", (yield [Work(lambda: max_sim(text, texts))]))
+        except Exception as error:  # noqa: BLE001 - without it the order stands
+            return recall.fell_back(type(self).__name__, error)
+        before = relevances(recall.memories, _BY)
+        best, best_similar, least = max(before), max(similar), min(similar)
+        similar += [least] * (len(before) - len(similar))
+        ranked = [
+            self._mixed(memory, relevance, relevance / (best or 1), each / (best_similar or 1))
+            for memory, relevance, each in zip(recall.memories, before, similar, strict=True)
+        ]
+        ranked.sort(key=lambda memory: -(memory.score or 0.0))
+        return replace(recall, memories=tuple(ranked))
+
+    def _mixed(self, memory: Memory, relevance: float, share: float, similar: float) -> Memory:
+        score = (1 - self.late_weight) * share + self.late_weight * similar
+        return memory.scored(score, relevance=relevance, **{_BY: score})
+
+
+def max_sim(question: str, texts: Sequence[str]) -> list[float]:
+    """For each text the mean, over the tokens of a question, of the best similarity to a token.
+
+    Examples:
+        >>> near, far = max_sim("green tea", ["a cup of green tea", "my car"])
+        >>> near > far
+        True
+    """
+    [asked, *others] = MiniLM().embed_tokens([question, *texts])
+    return [_mean_of_best(asked, tokens) for tokens in others]
+
+
+def _mean_of_best(asked: NDArray[np.float32], tokens: NDArray[np.float32]) -> float:
+    if not len(asked) or not len(tokens):
+        return 0.0
+    return max(float((asked @ tokens.T).max(axis=1).mean()), 0.0)

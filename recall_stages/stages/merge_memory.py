@@ -1,0 +1,76 @@
+"""MergeMemory: R -> text. The memories under one heading, and the request to use what helps.
+
+No model call; the simple end of the task memory flow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from string import Template
+
+from pydantic import Field
+
+from recall_stages.core.memory import Memory
+from recall_stages.core.stage import Recall
+from recall_stages.llm.budget import within
+from recall_stages.llm.fencing import indented
+from recall_stages.llm.text_stage import TextStage
+from recall_stages.text.tokens import Counter, token_counter
+
+TEXT = Template("""\
+Previous memories:
+$memories
+
+Consider the helpful parts of these memories when you answer the question.""")
+
+
+class MergeMemory(TextStage):
+    """Put the memories into one text, for a model that answers with their help.
+
+    Copies of a text stand there once. No memories give an empty text.
+
+    Args:
+        token_budget: How many tokens of memories the text may hold. The best that fit are in the
+            text, the others are named in the trace, as ``left_out``. None = all.
+        token_counter: Counts the tokens of a text. None = tiktoken if its files are on this
+            machine, else an estimate.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> from recall_stages.core.memory import Query
+        >>> asked = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> known = Memory(content="Catch PermissionError.", when_to_use="When uploads fail")
+        >>> print(MergeMemory().apply(Recall(asked, (known,))).text)
+        Previous memories:
+        - When uploads fail: Catch PermissionError.
+        <BLANKLINE>
+        Consider the helpful parts of these memories when you answer the question.
+    """
+
+    token_budget: int | None = Field(default=None, ge=1)
+    token_counter: Counter | None = Field(default=None, exclude=True, repr=False)
+
+    def apply(self, recall: Recall) -> Recall:
+        """Set the text."""
+        recall = self.asked_for(recall)
+        first = {memory.content.strip(): memory for memory in reversed(recall.memories)}
+        memories = [each for each in recall.memories if first[each.content.strip()] is each]
+        told = memories
+        if self.token_budget is not None:
+            count = self.token_counter or token_counter()
+            told = within(memories, self.token_budget, count)
+        text = TEXT.substitute(memories="\n".join(map(_line, told))) if told else ""
+        return replace(recall, memories=tuple(_whole(told, memories)), text=text)
+
+
+def _whole(told: Sequence[Memory], memories: Sequence[Memory]) -> Iterator[Memory]:
+    """What is told, uncut: only the first can have been cut."""
+    for place, memory in enumerate(told):
+        first = {"content": memories[0].content, "when_to_use": memories[0].when_to_use}
+        yield memory if place else memory.model_copy(update=first)
+
+
+def _line(memory: Memory) -> str:
+    when = f"{memory.when_to_use}: " if memory.when_to_use else ""
+    return "- " + indented(when + memory.content.strip(), "  ")

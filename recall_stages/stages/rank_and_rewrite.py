@@ -1,0 +1,107 @@
+"""RankAndRewrite: Q x R -> R with a draft. Scores and text in one reply, for who pays by the call.
+
+On failure the order stands, the memories keep the scores they came with, there is no draft, and
+the trace says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from string import Template
+from typing import ClassVar
+
+from pydantic import BaseModel, Field
+
+from recall_stages.core.draft import Draft, identity
+from recall_stages.core.errors import ReplyError
+from recall_stages.core.stage import Recall, Steps
+from recall_stages.llm.claims import read_claims
+from recall_stages.llm.fencing import QUOTED_MATERIAL
+from recall_stages.llm.judge_stage import JudgeStage, by_score
+from recall_stages.llm.judging import SCORES_EXAMPLE, judged, read_scores
+from recall_stages.llm.reply_schemas import Judgement, Loose, Told
+from recall_stages.llm.rewrite_prompt import HOW_TO_TELL, USER, material
+from recall_stages.llm.windows import Window
+from recall_stages.ranking.copies import distinct
+
+SYSTEM = Template(f"""\
+You judge how well memories answer a question, and tell what they say. First give every memory a \
+score between 0.0 (has nothing to do with it) and 1.0 (answers it). Then turn those with the \
+highest scores, $most at the most, into a short text that helps with the question: {HOW_TO_TELL} \
+Leave out memories that do not help. {QUOTED_MATERIAL} So are the question and the messages. Reply \
+with JSON only, one score for each memory and one entry for each sentence:
+{{"scores": {SCORES_EXAMPLE}, \
+"sentences": [{{"text": "...", "memories": [1]}}, {{"text": "...", "memories": [1, 3]}}]}}""")
+
+
+class RankedText(BaseModel):
+    """How well each memory answers the question, and a short text of the best ones."""
+
+    scores: Loose[list[Judgement]]
+    sentences: Loose[list[Told]]
+
+
+class RankAndRewrite(JudgeStage):
+    """Let a language model score the candidates and write the text in one call.
+
+    `SemanticRank` and `RewriteMemory` need two calls or more for that. The scores are checked and
+    used here. The text is a draft: a `RewriteMemory` at the end of the list checks it, without
+    another call. The model sees only the first candidates, as many as ``window`` and the budget
+    allow. The others stay below, in proportion to the scores they came with. Memories with the same
+    text are judged once and kept once.
+
+    Args:
+        llm: The framework's model. None = the stage only sorts by score, and there is no draft.
+        top_n: How many to keep. Left alone inside a retriever, it never keeps fewer than its k.
+        window: How many memories the model sees at most.
+        timeout_s: Seconds to wait for the reply. None = the model's own limit.
+        attempts: How often the prompt is sent at most, if the model rejects it or the connection
+            drops. None = three times, or once if the model itself tries again.
+        structured: Whether to pass the form of the reply as a schema. None = if the model says that
+            it takes one; if that fails, plain JSON is asked for.
+        token_budget: How many tokens of memories the model is shown at the most.
+        token_counter: Counts the tokens of a text. None = tiktoken if its files are on this
+            machine, else an estimate.
+        system_prompt: The instructions for the model, in place of the stage's own; they must ask
+            for the same JSON.
+        user_prompt: How the material is put, in place of the stage's own: with ``$question``,
+            ``$memories`` and, where it is wanted, ``$messages``.
+    """
+
+    form: ClassVar[type[BaseModel]] = RankedText
+    optional_placeholders: ClassVar[tuple[str, ...]] = ("messages",)
+
+    top_n: int = Field(default=10, ge=1)
+
+    def apply(self, recall: Recall) -> Steps:
+        """Ask once, check every score against what was sent, sort, and keep the text as a draft."""
+        recall = replace(recall, memories=distinct(recall.memories))
+        if self.llm is not None and recall.memories:
+            shown = self.windows(recall.memories[: self.window])[0]
+            system = SYSTEM.substitute(most=recall.query.k or self.top_n)
+            try:
+                [reply] = yield [self.prompt(system, USER, **material(recall.query, shown))]
+            except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
+                recall = recall.fell_back(type(self).__name__, error)
+            else:
+                recall = self._drafted(self._judged(recall, str(reply), shown), str(reply), shown)
+        ranked = by_score(recall.memories)
+        return replace(recall, memories=ranked[: self.limit(recall.query)])
+
+    def _judged(self, recall: Recall, reply: str, shown: Window) -> Recall:
+        count = len(shown.memories)
+        windows = [shown, Window(recall.memories[count:], "", count)]
+        try:
+            memories, _ = judged(windows, [reply, ReplyError("not shown")], read_scores)
+        except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
+            return recall.fell_back(type(self).__name__, error)
+        return replace(recall, memories=tuple(memories))
+
+    def _drafted(self, recall: Recall, reply: str, shown: Window) -> Recall:
+        try:
+            claims = read_claims(reply, "sentences")
+        except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
+            return recall.fell_back(type(self).__name__, error)
+        scored = {identity(each): each for each in recall.memories}
+        memories = tuple(scored[identity(each)] for each in shown.memories)
+        return replace(recall, draft=Draft(tuple(claims), memories))

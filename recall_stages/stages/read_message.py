@@ -1,0 +1,195 @@
+"""ReadMessage: R -> R. What was said lately and is no memory yet joins the answer. No model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import tzinfo
+from functools import partial
+from operator import itemgetter
+from typing import Protocol, Self, cast, runtime_checkable
+
+from pydantic import Field, model_validator
+
+from recall_stages.core.errors import QueryError
+from recall_stages.core.message import Message, read_messages
+from recall_stages.core.recall import JOINED
+from recall_stages.core.requests import Work
+from recall_stages.core.stage import Recall, Stage, Steps
+from recall_stages.store.conversation import named
+from recall_stages.store.message_memory import NO_TURNS, read_turn
+from recall_stages.text.names import asks_about
+from recall_stages.timeline import parse_time
+
+
+@runtime_checkable
+class ChatStore(Protocol):
+    """Several conversations by their keys, such as LlamaIndex's chat stores."""
+
+    def get_messages(self, key: str) -> Sequence[object]:
+        """The messages of one conversation."""
+
+
+@runtime_checkable
+class ChatMemory(Protocol):
+    """One conversation, such as LlamaIndex's memories."""
+
+    def get_all(self) -> Sequence[object]:
+        """Its messages."""
+
+
+@runtime_checkable
+class ChatHistory(Protocol):
+    """One conversation, such as LangChain's histories, which have the messages under that name."""
+
+    def add_messages(self, messages: object) -> None:
+        """Add messages; never called here."""
+
+
+Source = Sequence[object] | ChatStore | ChatMemory | ChatHistory | Callable[[], Sequence[object]]
+"""What holds messages; see `ReadMessage`."""
+
+
+class ReadMessage(Stage):
+    """Add recent messages that are no memories yet.
+
+    The messages come after the memories, oldest first. They are memories of the type "message" with
+    ``recall_source`` "messages" and no score. They do not count in the retriever's k. A text that
+    is among the memories already is left out. So are the question itself, instructions, and the
+    calls and results of tools. In a retriever's ``stages``, put it after the stages that rank and
+    before a stage that writes a text. If the messages cannot be read, only the memories are
+    returned, and the trace says why.
+
+    The retriever's scope does not choose among the messages. If one retriever serves several users,
+    pass the messages with the call, as ``messages``.
+
+    A message is memorized if it says so: ``memorized`` on it, or in its ``additional_kwargs`` or
+    ``metadata``.
+
+    Args:
+        source: Where the messages are: a list of them, or of groups of them; a LangChain chat
+            history; a LlamaIndex memory or chat store; or a function without arguments that
+            returns them. It is read anew for each question, and never altered. None = the
+            ``messages`` of the retriever, or of the call.
+        key: Which conversation of a chat store.
+        target_name: Only messages that name this person, or are theirs. Empty = all.
+        contextual_msg_max_count: How many at the most, at least 1; the newest stay.
+
+    Raises:
+        SettingsError: On construction, when the source holds no messages that we know
+            how to read, or a chat store comes without a key.
+
+    Examples:
+        >>> said = [
+        ...     {"role": "user", "content": "Ann moved to Elm Street.", "timestamp": 1710256800},
+        ...     {"role": "user", "content": "Ann likes tea.", "memorized": True},
+        ...     {"role": "assistant", "content": "When did Ann move?", "timestamp": 1710256860},
+        ... ]
+        >>> [message.content for message in ReadMessage(target_name="Ann").read(said)]
+        ['Ann moved to Elm Street.', 'When did Ann move?']
+    """
+
+    source: object = Field(default=None, exclude=True, repr=False)
+    key: str = ""
+    target_name: str = ""
+    contextual_msg_max_count: int = Field(default=10, ge=1)
+
+    @model_validator(mode="after")
+    def _can_be_read(self) -> Self:
+        if self.source is not None:
+            _check(self.source, self.key)
+        return self
+
+    def read(self, source: Source) -> list[Message]:
+        """The messages of a source that are no memories yet and name the target, oldest first.
+
+        Args:
+            source: See the class.
+
+        Raises:
+            ValueError: When the source holds no messages that we know how to read.
+            QueryError: When a message is none, or was sent at no time that can be read.
+        """
+        _check(source, self.key)
+        return self._chosen(_messages(source, self.key), None)
+
+    def apply(self, recall: Recall) -> Recall | Steps:
+        """Let the messages join the memories."""
+        if self.source is None:
+            return self._joined(recall, recall.query.messages)
+        return self._asked(recall)
+
+    def _asked(self, recall: Recall) -> Steps:
+        try:
+            [said] = yield [Work(partial(_messages, self.source, self.key))]
+            return self._joined(recall, cast("Sequence[object]", said))
+        except Exception as error:  # noqa: BLE001 - whatever holds the messages, no memory is lost
+            return recall.fell_back(type(self).__name__, error)
+
+    def _joined(self, recall: Recall, said: Sequence[object]) -> Recall:
+        query = recall.query
+        chosen = self._chosen(said, query.reference_time.tzinfo)
+        turns = [turn for turn in (read_turn(each, query.scope) for each in chosen) if turn]
+        told = {query.text, *(memory.content for memory in recall.memories)}
+        told.update(memory.id for memory in recall.memories)
+        new = [
+            turn.model_copy(update={"memory_type": "message", "trace": {JOINED: "messages"}})
+            for turn in named(turns, None)
+            if turn.content not in told and turn.id not in told
+        ]
+        return replace(recall, memories=(*recall.memories, *new))
+
+    def _chosen(self, said: Sequence[object], timezone: tzinfo | None) -> list[Message]:
+        try:
+            messages = [each for each in read_messages(_flat(said)) if self._wants(each)]
+            return _oldest_first(messages, timezone)[-self.contextual_msg_max_count :]
+        except (TypeError, ValueError) as error:
+            raise QueryError(f"the messages cannot be read: {error}") from error
+
+    def _wants(self, message: Message) -> bool:
+        if message.memorized or message.role.lower() in NO_TURNS:
+            return False
+        target = self.target_name
+        is_theirs = not target or message.name.casefold() == target.casefold()
+        return is_theirs or asks_about(message.content, target)
+
+
+def _check(source: object, key: str) -> None:
+    if isinstance(source, ChatStore):
+        if not key:
+            raise ValueError("a chat store holds several conversations; say which one with key")
+    elif isinstance(source, str) or not (
+        isinstance(source, Sequence | ChatMemory | ChatHistory) or callable(source)
+    ):
+        raise ValueError(  # noqa: TRY004 - pydantic gathers it among its errors
+            "source must be a list of messages, a chat history, a chat store, a memory or a "
+            f"function that returns messages; got {type(source).__name__}"
+        )
+
+
+def _messages(source: object, key: str) -> Sequence[object]:
+    """The messages that something holds; each of the frameworks has a name of its own for them."""
+    if isinstance(source, ChatStore):
+        return source.get_messages(key)
+    if isinstance(source, ChatMemory):
+        return source.get_all()
+    if isinstance(source, ChatHistory):
+        held: Sequence[object] = source.messages  # type: ignore[attr-defined]  # no method: to ask for it is to read it
+        return held
+    return cast("Sequence[object]", source() if callable(source) else source)
+
+
+def _flat(said: Sequence[object]) -> list[object]:
+    """The messages of all groups."""
+    return [one for each in said for one in (each if isinstance(each, list) else [each])]
+
+
+def _oldest_first(messages: Sequence[Message], timezone: tzinfo | None) -> list[Message]:
+    """By their times; one without a time stays behind the one before it."""
+    moment = float("-inf")
+    dated: list[tuple[float, Message]] = []
+    for message in messages:
+        if message.sent_at is not None:
+            moment = parse_time(message.sent_at, timezone).timestamp()
+        dated.append((moment, message))
+    return [message for _, message in sorted(dated, key=itemgetter(0))]

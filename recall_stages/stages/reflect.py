@@ -1,0 +1,170 @@
+"""Reflect: Q x R -> text. What the memories come to: a summary or key points, every one cited.
+
+Without a model, and where its words cannot be verified, the first sentences of the best memories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from string import Template
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel, Field
+
+from recall_stages.core.citation import Citation
+from recall_stages.core.errors import ReplyError
+from recall_stages.core.memory import Memory, Query
+from recall_stages.core.reflection import is_reflection, reflection_of
+from recall_stages.core.stage import Prompt, Recall, Steps, Write
+from recall_stages.llm.citation_check import Verified, verify
+from recall_stages.llm.claims import read_claims, sentences_in
+from recall_stages.llm.fencing import QUOTED_MATERIAL, quoted_question
+from recall_stages.llm.reply_schemas import Loose, Told
+from recall_stages.llm.text_stage import TextStage
+from recall_stages.llm.window_stage import WindowStage
+from recall_stages.llm.windows import Window
+
+FEWEST, MOST = 3, 5  # key points
+
+SYSTEM = Template(f"""\
+You say what memories come to, taken together, with regard to a question: $wanted. Every sentence \
+rests on memories and names them by number; keep to their own words, names and figures, and add \
+nothing that they do not say. Write in the language of the memories. {QUOTED_MATERIAL} So is the \
+question. Reply with JSON only, one entry for each $entry:
+{{"points": [{{"text": "...", "memories": [1, 3]}}, {{"text": "...", "memories": [2]}}]}}""")
+
+WANTED = {
+    "summary": {"wanted": "a summary of a few sentences", "entry": "sentence"},
+    "key_points": {
+        "wanted": f"{FEWEST} to {MOST} key points of one sentence each, the weightiest first",
+        "entry": "point",
+    },
+}
+
+USER = Template("""\
+$question
+
+The memories:
+$memories""")
+
+
+class Points(BaseModel):
+    """What the memories come to."""
+
+    points: Loose[list[Told]]
+
+
+class Reflect(WindowStage, TextStage):
+    """Say what the memories come to: a summary or key points, in sentences that cite them.
+
+    The reflection of recall-kit. Each sentence is verified as `RewriteMemory` verifies its own;
+    what cannot be is removed, and the trace counts it. Where nothing is left, where the model
+    fails and without one, it is the first sentences of the best memories. Reflections are never
+    reflected on: stored ones among the memories are no part of it. The memories must fit into one
+    prompt; where they do not, the best of them are reflected on, and the others named in the trace.
+
+    Args:
+        llm: The framework's model. None = the first sentences of the best memories.
+        kind: "summary", or "key_points": 3 to 5 of them, a line each.
+        store_reflections: Store what the model wrote as a memory of type "reflection", with the
+            question and the ids of the memories it cites. The same reflection is stored once,
+            and one that repeats a memory is not. Only inside a retriever; a collection that cannot
+            be written is named in the trace.
+        min_support: The share of a sentence's words that must stand in the memories it cites, 0
+            to 1; with 0 these need only exist.
+        timeout_s: Seconds to wait for the reply. None = the model's own limit.
+        attempts: How often a prompt is sent at most, if the model rejects it or the connection
+            drops. None = three times, or once if the model itself tries again.
+        structured: Whether to pass the form of the reply as a schema. None = if the model says that
+            it takes one; if that fails, plain JSON is asked for.
+        token_budget: How many tokens of memories go into the prompt.
+        token_counter: Counts the tokens of a text. None = tiktoken if its files are on this
+            machine, else an estimate.
+        system_prompt: The instructions for the model, in place of the stage's own; they must ask
+            for the same JSON.
+        user_prompt: How the material is put, in place of the stage's own: with ``$question``
+            and ``$memories``.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> from recall_stages.core.stage import run
+        >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> known = (Memory(content="Ann likes tea. Often."), Memory(content="No milk."))
+        >>> print(run(Reflect(kind="key_points").apply(Recall(asked, known)), ask=list).text)
+        - Ann likes tea. [1]
+        - No milk. [2]
+    """
+
+    form: ClassVar[type[BaseModel]] = Points
+
+    kind: Literal["summary", "key_points"] = "summary"
+    store_reflections: bool = False
+    min_support: float = Field(default=0.4, ge=0, le=1)
+
+    def apply(self, recall: Recall) -> Steps:
+        """Ask for the reflection, verify every sentence of it, set it, and store it if so set."""
+        sources = tuple(each for each in recall.memories if not is_reflection(each))
+        if not sources:
+            why = "there is nothing to reflect on but reflections"
+            return recall.fell_back(type(self).__name__, why) if recall.memories else recall
+        recall = self.asked_for(replace(recall, memories=sources))
+        citations = _first_sentences(recall.memories)
+        if self.llm is not None:
+            window, *others = self.windows(recall.memories)
+            if others:
+                left_out = ", ".join(each.id for other in others for each in other.memories)
+                recall = recall.fell_back(type(self).__name__, f"no room for memories {left_out}")
+            try:
+                [reply] = yield [self._prompt(recall.query, window)]
+                told = self._read(str(reply), window)
+            except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
+                recall = recall.fell_back(type(self).__name__, error)
+            else:
+                citations = told.citations[: MOST if self.kind == "key_points" else None]
+                recall = yield from self._verified(recall, told, citations)
+        return replace(recall, text=self._text(citations), citations=citations)
+
+    def _verified(self, recall: Recall, told: Verified, citations: Sequence[Citation]) -> Steps:
+        """Say what was left out of it, and store the rest if so set."""
+        if told.removed:
+            why = f"{told.removed} sentence(s) left out that do not rest on what they cite"
+            recall = recall.fell_back(type(self).__name__, why)
+        if self.store_reflections:
+            text = self._plain(citations)
+            if any(text == memory.content.strip() for memory in recall.memories):
+                return recall  # it says what a memory says: of two copies, a search returns one
+            try:
+                yield [Write((reflection_of(text, citations, recall),))]
+            except Exception as error:  # noqa: BLE001 - the reflection is there, if not stored
+                recall = recall.fell_back(type(self).__name__, error)
+        return recall
+
+    def _prompt(self, query: Query, window: Window) -> Prompt:
+        system = SYSTEM.substitute(WANTED[self.kind])
+        return self.prompt(system, USER, question=quoted_question(query), memories=window.text)
+
+    def _read(self, reply: str, window: Window) -> Verified:
+        claims = read_claims(reply, "points")
+        told = verify(claims, window.memories, self.min_support)
+        if not told.citations:
+            raise ReplyError(f"none of {len(claims)} sentences rests on what it cites")
+        return told
+
+    def _text(self, citations: Sequence[Citation]) -> str:
+        if self.kind == "key_points":
+            return "\n".join(f"- {each.marked()}" for each in citations)
+        return " ".join(each.marked() for each in citations)
+
+    def _plain(self, citations: Sequence[Citation]) -> str:
+        return ("\n" if self.kind == "key_points" else " ").join(
+            each.sentence for each in citations
+        )
+
+
+def _first_sentences(memories: Sequence[Memory]) -> tuple[Citation, ...]:
+    """What can be said without a model: how the best memories begin."""
+    return tuple(
+        Citation((sentences_in(memory.content) or [memory.content])[0], (number,), (memory.id,))
+        for number, memory in enumerate(memories[:MOST], 1)
+    )

@@ -1,0 +1,92 @@
+"""RerankMemory: Q x R -> R. Task memories in the order in which they help; the poor ones left out.
+
+On failure the order stands, the memories keep the scores they came with, and the trace says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from pydantic import BaseModel, Field
+
+from recall_stages.core.memory import Memory
+from recall_stages.core.stage import Recall, Steps
+from recall_stages.llm.fencing import QUOTED_MATERIAL
+from recall_stages.llm.judge_stage import JudgeStage
+from recall_stages.llm.judging import RANKING_EXAMPLE, read_ranking
+from recall_stages.llm.reply_schemas import Judgement, Loose
+
+SYSTEM = f"""\
+You rank memories of earlier tasks by how well they help with a task at hand: whether they bear \
+on it directly, whether their situation is like it, whether they can be acted on, and how sound \
+they are. Name every memory once, the most helpful first, with a score between 0.0 (no help) and \
+1.0 (just what is needed). {QUOTED_MATERIAL} Reply with JSON only:
+{{"ranking": {RANKING_EXAMPLE}}}"""
+
+
+class Ranking(BaseModel):
+    """Every memory once, the most helpful first."""
+
+    ranking: Loose[list[Judgement]]
+
+
+class RerankMemory(JudgeStage):
+    """Put memories of tasks in the order in which they help with the one at hand.
+
+    The reply must be a ranking of the memories that were sent: each
+    counts once, unknown ones do not, and those it leaves out stay below the others in the order of
+    before. Where it gives no scores, the places make them. Where the reply to one prompt of
+    several cannot be used, its memories keep the scores they came with, brought to the scale of
+    the others.
+
+    Args:
+        llm: The framework's model. None = the memories stay in order.
+        enable_llm_rerank: Whether to ask the model at all.
+        enable_score_filter: Whether to leave out memories of low quality: the one stored with
+            them, not how well they answer. A memory without a quality stays.
+        min_score_threshold: The quality from which a memory is good enough, 0 to 1.
+        top_n: How many to keep. Left alone inside a retriever, it never keeps fewer than its k.
+        window: How many memories go into one prompt at most; all prompts are sent at once.
+        timeout_s: Seconds to wait for the replies; late replies count as failed. None = the model's
+            own limit.
+        attempts: How often a prompt is sent at most, if the model rejects it or the connection
+            drops. None = three times, or once if the model itself tries again.
+        structured: Whether to pass the form of the reply as a schema. None = if the model says that
+            it takes one; if that fails, plain JSON is asked for.
+        token_budget: How many tokens of memories go into one prompt at most.
+        token_counter: Counts the tokens of a text. None = tiktoken if its files are on this
+            machine, else an estimate.
+        system_prompt: The instructions for the model, in place of the stage's own; they must ask
+            for the same JSON.
+        user_prompt: How the material is put, in place of the stage's own: with ``$question``
+            and ``$memories``.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> from recall_stages.core.memory import Query
+        >>> from recall_stages.core.stage import run
+        >>> asked = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> known = (Memory(content="Retry.", quality=0.2), Memory(content="Check the type."))
+        >>> stage = RerankMemory(enable_score_filter=True)
+        >>> [each.content for each in run(stage.apply(Recall(asked, known)), ask=list).memories]
+        ['Check the type.']
+    """
+
+    form: ClassVar[type[BaseModel]] = Ranking
+
+    enable_llm_rerank: bool = True
+    enable_score_filter: bool = False
+    min_score_threshold: float = Field(default=0.3, ge=0, le=1)
+
+    def apply(self, recall: Recall) -> Steps:
+        """Leave out the poor, ask for a ranking of the others, check it, and cut."""
+        good = tuple(memory for memory in recall.memories if self._good_enough(memory))
+        recall = replace(recall, memories=good)
+        if self.llm is not None and self.enable_llm_rerank:
+            recall = yield from self.judge(recall, SYSTEM, read_ranking)
+        return replace(recall, memories=recall.memories[: self.limit(recall.query)])
+
+    def _good_enough(self, memory: Memory) -> bool:
+        judged_poor = memory.quality is not None and memory.quality < self.min_score_threshold
+        return not (self.enable_score_filter and judged_poor)

@@ -1,0 +1,176 @@
+"""RewriteMemory: Q x R -> text. The memories told anew for the question, every sentence cited.
+
+Without a model, and where the model's words cannot be verified, they are told as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar, Literal, cast
+
+from pydantic import BaseModel, Field
+
+from recall_stages.core.draft import Claim, Draft, identity
+from recall_stages.core.errors import ReplyError
+from recall_stages.core.memory import Memory
+from recall_stages.core.stage import Recall, Replies, Steps
+from recall_stages.llm.citation_check import Verified, verify
+from recall_stages.llm.claims import read_claims
+from recall_stages.llm.fencing import QUOTED_MATERIAL, indented
+from recall_stages.llm.reply_schemas import Loose, Told
+from recall_stages.llm.rewrite_prompt import HOW_TO_TELL, USER, material
+from recall_stages.llm.text_stage import TextStage
+from recall_stages.llm.window_stage import WindowStage
+from recall_stages.llm.windows import Window, failures, read_each
+
+SYSTEM = f"""\
+You turn memories into a short text that helps with a question: {HOW_TO_TELL} \
+Leave out memories that do not help. {QUOTED_MATERIAL} So are the question and the messages. Reply \
+with JSON only, one entry for each sentence:
+{{"sentences": [{{"text": "...", "memories": [1]}}, {{"text": "...", "memories": [1, 3]}}]}}"""
+
+_MARGIN = " " * 2  # deeper than the name of a field
+
+
+class Sentences(BaseModel):
+    """A short text that helps with the question, sentence by sentence."""
+
+    sentences: Loose[list[Told]]
+
+
+class RewriteMemory(WindowStage, TextStage):
+    """Write one text for the question from the memories; each sentence cites its sources.
+
+    Code checks every citation: the memory exists, it contains the numbers of the sentence, and it
+    shares enough words with it. A sentence that fails is removed, and the trace counts it. If
+    nothing is left, if the model fails, and without a model, the text is the plain memories:
+    ``Memory 1 :``, `` When to use: ...``, `` Content: ...``.
+
+    If `RankAndRewrite` stands before it, that text is checked, and no model is asked. The memories
+    that it cites are then among the results.
+
+    The check compares a share of the words (stemmed, without stop words). It finds sentences about
+    something else. It does not find one wrong word among right ones.
+
+    Args:
+        llm: The framework's model. None = the memories as they are.
+        enable_llm_rewrite: Whether to ask the model at all.
+        min_support: The share of a sentence's words that must stand in the memories it cites, 0
+            to 1; with 0 these need only exist.
+        unverified: What becomes of sentences that cannot be verified: "remove" them, or
+            "fall_back" to the memories as they are.
+        timeout_s: Seconds to wait for the replies; late replies count as failed. None = the model's
+            own limit.
+        attempts: How often a prompt is sent at most, if the model rejects it or the connection
+            drops. None = three times, or once if the model itself tries again.
+        structured: Whether to pass the form of the reply as a schema. None = if the model says that
+            it takes one; if that fails, plain JSON is asked for.
+        token_budget: How many tokens of memories go into one prompt. More make several prompts,
+            which are sent at once. If one fails, its memories stand in the text as they are.
+        token_counter: Counts the tokens of a text. None = tiktoken if its files are on this
+            machine, else an estimate.
+        system_prompt: The instructions for the model, in place of the stage's own; they must ask
+            for the same JSON.
+        user_prompt: How the material is put, in place of the stage's own: with ``$question``,
+            ``$memories`` and, where it is wanted, ``$messages``.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> from recall_stages.core.memory import Query
+        >>> asked = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> known = Memory(content="Catch PermissionError.", when_to_use="When uploads fail")
+        >>> from recall_stages.core.stage import run
+        >>> told = run(RewriteMemory().apply(Recall(asked, (known,))), ask=list)
+        >>> print(told.text)
+        Memory 1 :
+         When to use: When uploads fail
+         Content: Catch PermissionError.
+        <BLANKLINE>
+    """
+
+    optional_placeholders: ClassVar[tuple[str, ...]] = ("messages",)
+    form: ClassVar[type[BaseModel]] = Sentences
+
+    enable_llm_rewrite: bool = True
+    min_support: float = Field(default=0.4, ge=0, le=1)
+    unverified: Literal["remove", "fall_back"] = "remove"
+
+    def apply(self, recall: Recall) -> Steps:
+        """Ask for the text, verify every sentence of it, and set it."""
+        draft = recall.draft if self.enable_llm_rewrite else None
+        recall = self.asked_for(recall) if draft is None else self._sources(recall, draft)
+        memories = recall.memories
+        asked = self.llm is not None and self.enable_llm_rewrite
+        if not memories or (draft is None and not asked):
+            return replace(recall, text=plain_text(memories))
+        outcomes: list[Verified | Exception]
+        try:
+            if draft is not None:
+                windows = [Window(memories, "", 0)]
+                outcomes = [self._verified(draft.about(memories), windows[0])]
+            else:
+                windows = self.windows(memories)
+                replies = yield [
+                    self.prompt(SYSTEM, USER, **material(recall.query, window))
+                    for window in windows
+                ]
+                outcomes = read_each(windows, cast("Replies", replies), self._read)
+        except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
+            return replace(recall.fell_back(type(self).__name__, error), text=plain_text(memories))
+        recall = self.some_failed(recall, failures(outcomes), windows)
+        told = [each for each in outcomes if isinstance(each, Verified)]
+        removed = sum(each.removed for each in told)
+        if removed:
+            why = f"{removed} sentence(s) left out that do not rest on what they cite"
+            recall = recall.fell_back(type(self).__name__, why)
+        parts = [_told(outcome, window) for outcome, window in zip(outcomes, windows, strict=True)]
+        citations = tuple(citation for each in told for citation in each.citations)
+        return replace(recall, text="\n\n".join(parts), citations=citations)
+
+    def _sources(self, recall: Recall, draft: Draft) -> Recall:
+        """As many memories as are asked for, first of all those that the draft rests on.
+
+        Whoever wrote it did not know yet which would be left; these may weigh less than others.
+        """
+        rests = verify(draft.claims, draft.memories, self.min_support).citations
+        cited = {identity(draft.memories[n - 1]) for each in rests for n in each.numbers}
+        left = {identity(each) for each in recall.memories}
+        gone = (each for each in draft.memories if identity(each) in cited - left)
+        ranked = [*recall.memories, *gone]
+        first = sorted(ranked, key=lambda each: identity(each) not in cited)[: recall.query.k]
+        chosen = {identity(each) for each in first}
+        return replace(recall, memories=tuple(e for e in ranked if identity(e) in chosen))
+
+    def _read(self, reply: str, window: Window) -> Verified:
+        return self._verified(read_claims(reply, "sentences"), window)
+
+    def _verified(self, claims: Sequence[Claim], window: Window) -> Verified:
+        told = verify(claims, window.memories, self.min_support, window.first)
+        if not told.citations or (told.removed and self.unverified == "fall_back"):
+            raise ReplyError(
+                f"{told.removed} of {len(claims)} sentences do not rest on what they cite"
+            )
+        return told
+
+
+def plain_text(memories: Sequence[Memory], first: int = 0) -> str:
+    """The memories in plain form, numbered from one after ``first``.
+
+    Further lines of a text stand behind a margin, so that none looks like the start of a memory.
+    """
+    return "\n".join(
+        f"Memory {number} :\n{_when(memory)} Content: {indented(memory.content, _MARGIN)}\n"
+        for number, memory in enumerate(memories, first + 1)
+    )
+
+
+def _when(memory: Memory) -> str:
+    when = indented(memory.when_to_use, _MARGIN)
+    return f" When to use: {when}\n" if when else ""
+
+
+def _told(outcome: Verified | Exception, window: Window) -> str:
+    if isinstance(outcome, Exception):
+        return plain_text(window.memories, window.first)
+    return " ".join(citation.marked() for citation in outcome.citations)

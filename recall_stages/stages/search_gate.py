@@ -1,0 +1,206 @@
+"""SearchGate: Q -> Q, or nothing. Whether a question needs memories at all; no model.
+
+What the user said last is read for cues, sentence by sentence: words of earlier talk ("you said"),
+habits ("the usual"), what only the asker knows ("my sister's birthday"). Each kind of cue has a
+weight and counts once a sentence; the sentence with the highest sum decides. A model may be asked
+where that sum is just below the threshold; when it fails, the sum decides, and the trace says so.
+
+PersonaLab's gate adds up memory words x 3, question words x 1 and pronouns x 2, found
+anywhere in the text, and searches from 3 on. The weights are kept; what they count is another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from operator import itemgetter
+from typing import ClassVar, Self
+
+from pydantic import Field, PrivateAttr, field_validator, model_validator
+
+from recall_stages.core.stage import Recall, Steps
+from recall_stages.gate.language import CUES, Language, likely, load_language
+from recall_stages.gate.reading import names_served, read_cues
+from recall_stages.gate.turns import USER, Conversation, Turn, read_turns
+from recall_stages.llm.model_stage import AskingStage
+from recall_stages.llm.search_gate_prompt import gate_prompt, read_verdict
+
+WEIGHTS = {
+    "earlier": 3.0,
+    "resume": 3.0,
+    "habit": 3.0,
+    "pointing": 3.0,
+    "wish": 3.0,
+    "own": 2.0,
+    "asks": 1.0,
+    "abstract": -3.0,
+    "wording": -5.0,
+    "told": -4.0,
+}
+"""What each kind of cue counts; `recall_stages.gate.language.CUES` tells what the kinds are."""
+
+LANGUAGES = ("en", "zh", "de", "es", "fr")
+
+
+@dataclass(frozen=True, slots=True)
+class GateReading:
+    """Whether memories are needed, and what spoke for and against it. Printing it shows both.
+
+    Attributes:
+        search: The answer.
+        score: The sum of the weights of the cues.
+        threshold: The score from which on memories are searched.
+        cues: The words that counted, each with the kind of cue that they are and its weight.
+        model: What a model said; None where none was asked.
+    """
+
+    search: bool
+    score: float
+    threshold: float
+    cues: tuple[tuple[str, str, float], ...]
+    model: bool | None = None
+
+    def __str__(self) -> str:
+        sums = ", ".join(f'{kind} "{words}" {weight:+g}' for words, kind, weight in self.cues)
+        counted = f"{sums or 'nothing that points to memories'} = {self.score:g}"
+        asked = "" if self.model is None else f"; the model says {'yes' if self.model else 'no'}"
+        return f"{'search' if self.search else 'no search'}: {counted}{asked}"
+
+
+class SearchGate(AskingStage):
+    """Decide whether a question needs memories, so that small talk and facts cost no search.
+
+    As a stage it takes the memories away from a question that needs none; as ``gate`` of a
+    retriever it does so before anything is searched.
+
+    Args:
+        weights: What a kind of cue counts, where it is not to count what `WEIGHTS` says.
+        threshold: The sum from which on memories are searched; lower = searched more often.
+        languages: The languages that are read, by code ("en", "zh", "de", "es", "fr"), or by the
+            path of a TOML file like those of `recall_stages.gate`.
+        phrases: Further phrases for kinds of cue, written as in those files; they hold in every
+            language: ``{"earlier": ["per our chat"]}``.
+        llm: The framework's model, asked about messages in the undecided band. None = no model.
+        timeout_s: Seconds to wait for the reply. None = the model's own limit.
+        attempts: How often a prompt is sent at most, if the model rejects it or the connection
+            drops. None = three times, or once if the model itself tries again.
+        structured: Whether to pass the form of the reply as a schema. None = if the model says that
+            it takes one; if that fails, plain JSON is asked for.
+        undecided: The band of sums for which it is asked: from the first, up to the second.
+
+    Raises:
+        ValueError: When a kind of cue or a language is not known, or the band ends before it
+            begins.
+
+    Examples:
+        >>> gate = SearchGate()
+        >>> print(gate.explain("When is my sister's birthday?"))
+        search: asks "When is" +1, own "is my" +2 = 3
+        >>> print(gate.explain("What is computer memory?"))
+        no search: asks "What is" +1 = 1
+    """
+
+    before_search: ClassVar[bool] = True
+
+    weights: dict[str, float] = Field(default_factory=dict)
+    threshold: float = 3.0
+    languages: tuple[str, ...] = Field(default=LANGUAGES, min_length=1)
+    phrases: dict[str, list[str]] = Field(default_factory=dict)
+    undecided: tuple[float, float] = (2.0, 3.0)
+    _read_in: list[Language] = PrivateAttr(default_factory=list)
+
+    @field_validator("weights", "phrases")
+    @classmethod
+    def _known_kinds(cls, given: dict[str, object]) -> dict[str, object]:
+        for kind in given:
+            if kind not in CUES:
+                raise ValueError(f"{kind!r} is no kind of cue; there are {', '.join(CUES)}")
+        return given
+
+    @model_validator(mode="after")
+    def _can_read(self) -> Self:
+        self._read_in = [load_language(each, self.phrases) for each in self.languages]
+        low, high = self.undecided
+        if high < low:
+            raise ValueError(f"undecided goes from the lower to the higher sum; got {low}, {high}")
+        return self
+
+    def explain(self, conversation: Conversation, system_prompt: str = "") -> GateReading:
+        """Which words of a conversation counted how much; the model is not asked.
+
+        Args:
+            conversation: See `should_search_memory`.
+            system_prompt: See `should_search_memory`.
+        """
+        return self._read(read_turns(conversation), system_prompt)
+
+    def should_search(self, conversation: Conversation, system_prompt: str = "") -> bool:
+        """Whether a conversation needs memories, as `should_search_memory` says it."""
+        return self.explain(conversation, system_prompt).search
+
+    def apply(self, recall: Recall) -> Recall | Steps:
+        """Let a question that needs memories pass, and end the work on one that needs none."""
+        before = read_turns([(each.role, each.content) for each in recall.query.messages])
+        asked = [Turn(USER, recall.query.text)] if recall.query.text else []
+        reading = self._read([*before, *asked], "")
+        low, high = self.undecided
+        if self.llm is not None and low <= reading.score < high:
+            return self._asked(recall, reading)
+        return self._decided(recall, reading)
+
+    def _asked(self, recall: Recall, reading: GateReading) -> Steps:
+        try:
+            [reply] = yield [self.to_model(gate_prompt(recall.query.text))]
+            search = read_verdict(str(reply))
+        except Exception as error:  # noqa: BLE001 - whatever a model does wrong, the words decide
+            recall = recall.fell_back(type(self).__name__, f"{type(error).__name__}: {error}")
+            return self._decided(recall, reading)
+        return self._decided(recall, replace(reading, search=search, model=search))
+
+    def _decided(self, recall: Recall, reading: GateReading) -> Recall:
+        if reading.search:
+            return recall
+        return recall.skip(type(self).__name__, "; ".join([str(reading), *recall.fallbacks]))
+
+    def _read(self, turns: Sequence[Turn], system_prompt: str) -> GateReading:
+        people = names_served(system_prompt)
+        last = next((turn.text for turn in reversed(turns) if turn.role == USER), "")
+        sentences = [
+            cues
+            for language in likely(last, self._read_in)
+            for cues in read_cues(turns, language, people)
+        ]
+        weights = WEIGHTS | self.weights
+        sums = [sum(weights[cue.kind] for cue in cues) for cues in sentences]
+        score, cues = max(zip(sums, sentences, strict=True), default=(0.0, ()), key=itemgetter(0))
+        counted = tuple((cue.words, cue.kind, weights[cue.kind]) for cue in cues)
+        return GateReading(score >= self.threshold, score, self.threshold, counted)
+
+
+@cache
+def _default_gate() -> SearchGate:
+    return SearchGate()
+
+
+def should_search_memory(conversation: Conversation, system_prompt: str = "") -> bool:
+    """Whether a conversation needs the memories of earlier ones; no model is asked.
+
+    What the user said last decides; what was said before it helps to see what "that book" is.
+
+    Args:
+        conversation: A text, a transcript with "User:" and "Assistant:" before its turns, or a
+            list of messages: texts, (role, text) pairs, mappings with ``role`` and ``content``,
+            LangChain messages or LlamaIndex chat messages. Empty, or None: no.
+        system_prompt: Of whom the memories are: names in the possessive ("John's assistant").
+
+    Raises:
+        TypeError: When the conversation is something else.
+
+    Examples:
+        >>> should_search_memory("Book it again.")
+        True
+        >>> should_search_memory("How do I free memory in C?")
+        False
+    """
+    return _default_gate().should_search(conversation, system_prompt)

@@ -1,0 +1,72 @@
+"""SemanticRank: Q x R -> R. A model scores the candidates; one call a window.
+
+On failure the order stands, the memories keep the scores they came with, and the trace says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from pydantic import BaseModel, Field
+
+from recall_stages.core.stage import Recall, Steps
+from recall_stages.llm.fencing import QUOTED_MATERIAL
+from recall_stages.llm.judge_stage import JudgeStage, by_score
+from recall_stages.llm.judging import SCORES_EXAMPLE, read_scores
+from recall_stages.llm.reply_schemas import Judgement, Loose
+from recall_stages.ranking.copies import distinct
+
+SYSTEM = f"""\
+You judge how well memories answer a question. For every memory give a score between 0.0 (has \
+nothing to do with it) and 1.0 (answers it). {QUOTED_MATERIAL} Reply with JSON only, one entry for \
+each memory:
+{{"scores": {SCORES_EXAMPLE}}}"""
+
+
+class Scores(BaseModel):
+    """How well each memory answers the question."""
+
+    scores: Loose[list[Judgement]]
+
+
+class SemanticRank(JudgeStage):
+    """Let a language model judge how well each candidate answers the question.
+
+    Memories with the same text are judged once and kept once. A
+    memory that the model leaves out stays below those it scored, in the order of before. Where the
+    reply to one window of several cannot be used, its memories keep the scores they came with,
+    brought to the scale of the others.
+
+    Args:
+        llm: The framework's model. None = the stage only sorts by score.
+        enable_ranker: Whether to ask the model at all.
+        top_n: How many to keep. Left alone inside a retriever, it never keeps fewer than its k.
+        window: How many memories go into one prompt at most; all prompts are sent at once.
+        timeout_s: Seconds to wait for the replies; late replies count as failed. None = the model's
+            own limit.
+        attempts: How often a prompt is sent at most, if the model rejects it or the connection
+            drops. None = three times, or once if the model itself tries again.
+        structured: Whether to pass the form of the reply as a schema. None = if the model says that
+            it takes one; if that fails, plain JSON is asked for.
+        token_budget: How many tokens of memories go into one prompt at most.
+        token_counter: Counts the tokens of a text. None = tiktoken if its files are on this
+            machine, else an estimate.
+        system_prompt: The instructions for the model, in place of the stage's own; they must ask
+            for the same JSON.
+        user_prompt: How the material is put, in place of the stage's own: with ``$question``
+            and ``$memories``.
+    """
+
+    form: ClassVar[type[BaseModel]] = Scores
+
+    enable_ranker: bool = True
+    top_n: int = Field(default=10, ge=1)
+
+    def apply(self, recall: Recall) -> Steps:
+        """Ask for scores, check every one against what was sent, and sort."""
+        recall = replace(recall, memories=distinct(recall.memories))
+        if self.llm is not None and self.enable_ranker:
+            recall = yield from self.judge(recall, SYSTEM, read_scores)
+        ranked = by_score(recall.memories)
+        return replace(recall, memories=ranked[: self.limit(recall.query)])

@@ -1,0 +1,51 @@
+"""StaleReflections: R -> R. Reflections weigh less once what they rest on is gone or changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+from pydantic import Field
+
+from recall_stages.core.errors import IdLookupError
+from recall_stages.core.memory import Memory
+from recall_stages.core.reflection import is_reflection, is_stale, source_ids
+from recall_stages.core.stage import Fetch, Recall, Stage, Steps
+
+
+class StaleReflections(Stage):
+    """Lower the score of stored reflections whose sources are gone.
+
+    A reflection is stale if one of its sources was deleted or changed since. Its score is then
+    multiplied, and its trace says ``stale``. Put this stage after the stages that score and before
+    `FuseRerank`. It costs nothing if no reflection is among the memories. It works only inside a
+    retriever.
+
+    Args:
+        stale_ratio: What the score of a stale reflection is multiplied with.
+    """
+
+    stale_ratio: float = Field(default=0.5, ge=0, le=1)
+
+    def apply(self, recall: Recall) -> Steps:
+        """Look for the sources of the reflections, and weigh these."""
+        found = [each for each in recall.memories if is_reflection(each)]
+        wanted = dict.fromkeys(source for each in found for source in source_ids(each))
+        if not wanted:
+            return recall
+        try:
+            [sources] = cast("list[list[Memory]]", (yield [Fetch(tuple(wanted))]))
+        except IdLookupError as error:  # not every store can; without it they keep their weight
+            return recall.fell_back(type(self).__name__, str(error))
+        known = {memory.id: memory for memory in sources}
+        weighed = [
+            self._weigh(each) if is_reflection(each) and is_stale(each, known) else each
+            for each in recall.memories
+        ]
+        weighed.sort(key=lambda memory: -(memory.score or 0.0))
+        return replace(recall, memories=tuple(weighed))
+
+    def _weigh(self, memory: Memory) -> Memory:
+        if "stale" in memory.trace:  # weighed before
+            return memory
+        return memory.scored((memory.score or 0.0) * self.stale_ratio, stale=self.stale_ratio)

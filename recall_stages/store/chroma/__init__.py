@@ -1,0 +1,1 @@
+"""Chroma: opening a collection, its rows, where clauses, writing."""

@@ -1,0 +1,154 @@
+"""Where Chroma is called: what fails there is a `StoreError` that says what to do.
+
+Chroma raises its own classes, httpx's, the operating system's and bare ones, and other classes
+over a server than in this process. All of them are told apart here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event
+from typing import TYPE_CHECKING, cast
+
+from recall_stages.core.errors import (
+    RecallError,
+    StoreDamagedError,
+    StoreError,
+    StoreUnavailableError,
+)
+from recall_stages.core.transient_errors import passes
+
+if TYPE_CHECKING:
+    from chromadb.api.models.Collection import Collection
+
+_READ_ONLY = "RecallStore(path, read_only=True) reads it without writing"
+_ANOTHER_CLIENT = (
+    "This program has a Chroma client for it already, with settings of its own, and there can be "
+    "one only: hand that client in: RecallStore(client)"
+)
+
+_REPAIR = (
+    "Its index is damaged, its texts are intact. Close the path everywhere, stop a server on it, "
+    "and run `recall repair` on its folder"
+)
+
+_CLIENT_ONLY = (
+    "The package chromadb-client is installed, which reaches servers only. To keep memories on "
+    "this machine: pip uninstall chromadb-client, then pip install 'recall-retrievers[chroma]'"
+)
+
+# What an error says, and what to do then. The first that fits counts.
+_ADVICE = (
+    ("different settings", _ANOTHER_CLIENT),
+    ("http-only client mode", _CLIENT_ONLY),
+    ("too many SQL variables", "Chroma takes 32,766 values at once: make the lists shorter"),
+    ("payload too large", "Store shorter texts, or fewer at once"),
+    ("does not exist", "Somebody has deleted it: open the store again"),
+    ("hnsw", _REPAIR),
+)
+# After these Chroma's engine hangs at one of its next calls, or answers wrongly. What it wrote may
+# be seen when it is opened again, and not before.
+_BREAKS = ("disk i/o error", "disk is full", "readonly database", "failed to apply logs")
+_STUCK = (
+    "Chroma can hang for ever when it is called after this, and the whole program with it, so "
+    "this store calls it no more. Close it, see that there is room on the disk and that it can be "
+    f"written, and open it again; meanwhile {_READ_ONLY}"
+)
+_VERBS = {"upsert": "store in", "get": "read", "query": "search", "modify": "note facts about"}
+
+
+def guarded(collection: Collection, stuck: Event) -> Collection:
+    """A collection whose every failure is a `StoreError`, with the cause chained.
+
+    Args:
+        collection: Chroma's own object.
+        stuck: Shared by all who call the same engine; set when it must not be called again.
+    """
+    # It has whatever a collection has, and Chroma's types have no protocol for that.
+    return cast("Collection", _Guarded(collection, stuck))
+
+
+class _Guarded:
+    def __init__(self, collection: Collection, stuck: Event) -> None:
+        self._collection = collection
+        self._stuck = stuck
+
+    def __getattr__(self, name: str) -> object:
+        value = getattr(self._collection, name)
+        if not callable(value):
+            return value
+        method: Callable[..., object] = value
+        what = f"{_VERBS.get(name, name)} collection {self._collection.name!r}"
+
+        def call(*args: object, **kwargs: object) -> object:
+            with chroma_errors(what, self._stuck):
+                return method(*args, **kwargs)
+
+        return call
+
+
+@contextmanager
+def chroma_errors(what: str, stuck: Event) -> Iterator[None]:
+    """Make every failure of Chroma a `StoreError`.
+
+    After an error of the disk Chroma's engine hangs at one of its next calls, a read as well, and
+    holds the interpreter while it does: no other thread could end that. So it is not called again,
+    and the error that says so has no cause.
+
+    Args:
+        what: What Chroma is to do, for the message.
+        stuck: Set after such an error; the engine is not called while it is set.
+
+    Raises:
+        StoreUnavailableError: When a server does not answer.
+        StoreDamagedError: When Chroma finds its index damaged, as on a server.
+        StoreError: When anything else fails.
+
+    Examples:
+        >>> with chroma_errors("read 'memories'", Event()):
+        ...     raise OSError("no page")
+        Traceback (most recent call last):
+        recall_stages.core.errors.StoreError: Chroma could not read 'memories': OSError: no page
+    """
+    if stuck.is_set():
+        raise StoreError(f"Chroma is not asked to {what}: it has failed before. {_STUCK}")
+    try:
+        yield
+    except RecallError:
+        raise
+    except BaseException as error:
+        # A panic of Chroma's engine is no Exception, and no interrupt either.
+        if not isinstance(error, Exception) and type(error).__module__ != "pyo3_runtime":
+            raise
+        if any(sign in str(error).lower() for sign in _BREAKS):
+            stuck.set()
+        raise _as_ours(what, error, stuck=stuck.is_set()) from error
+
+
+def _as_ours(what: str, error: BaseException, *, stuck: bool) -> StoreError:
+    cause = f"{type(error).__name__}: {error}".removesuffix(".")
+    if is_away(error):
+        return StoreUnavailableError(
+            f"Chroma's server could not {what}: {cause}. See that it runs and can be reached, then "
+            "do it again"
+        )
+    says = str(error).lower()
+    advice = next((do for sign, do in _ADVICE if sign.lower() in says), "")
+    if stuck:
+        advice = _STUCK
+    damaged = "hnsw" in says and not stuck
+    kind = StoreDamagedError if damaged else StoreError
+    return kind(f"Chroma could not {what}: {cause}" + (f". {advice}" if advice else ""))
+
+
+def is_away(error: BaseException) -> bool:
+    """Whether an error says that a server does not answer, or has too much to do.
+
+    Examples:
+        >>> is_away(ConnectionRefusedError()), is_away(TimeoutError()), is_away(KeyError("x"))
+        (True, True, False)
+    """
+    # Chroma raises a bare Exception where a proxy answered, while it handles httpx's.
+    chain = [each for each in (error, error.__context__) if each is not None]
+    return any(passes(each) or "Timeout" in type(each).__name__ for each in chain)

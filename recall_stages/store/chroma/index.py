@@ -1,0 +1,235 @@
+"""The collection as an index to search: coarsely by Chroma, then exactly here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random
+
+from recall_stages.core.memory import Memory, MetadataValue
+from recall_stages.core.stage import Search
+from recall_stages.store.chroma.rows import Fields, Row, TimeUnit, to_memory
+from recall_stages.store.chroma.where import Where, all_of, filter_where, scope_where
+from recall_stages.store.chroma.window import foreign_window_where, window_where
+from recall_stages.store.rows.vectors import unit
+
+if TYPE_CHECKING:
+    from chromadb.api.models.Collection import Collection
+
+Similar = tuple[str, float]
+"""A row's id and its cosine to a question."""
+
+_Row = tuple[str, float, Memory | None]  # its id, its similarity; None where it holds no text
+
+_PAGE = 250  # rows a call, below every limit
+_CLOUD_RESULTS = 300  # what Chroma Cloud returns at the most
+_LOCAL_RESULTS = 30_000  # SQLite takes 32,766 variables in one statement
+_SAMPLE = 100  # rows looked at to learn how a collection of others writes its times
+
+_search_again = retry(
+    # A filtered search reads ids from SQLite and then looks them up in the index, with no
+    # snapshot between: a row deleted meanwhile is an error, which is gone at the next try.
+    retry=retry_if_exception(lambda error: "Error finding id" in str(error)),
+    stop=stop_after_attempt(3),
+    wait=wait_random(0.005, 0.05),
+    reraise=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """How to search one collection.
+
+    Attributes:
+        collection: Chroma's own object.
+        fields: Where its rows keep what a memory needs.
+        unit: How its rows write their times.
+        foreign: Whether somebody else made it, so that it has no buckets of days.
+        cloud: Whether it lies in Chroma Cloud.
+        cosine: Whether its distances are cosine distances.
+    """
+
+    collection: Collection
+    fields: Fields
+    unit: TimeUnit
+    foreign: bool
+    cloud: bool
+    cosine: bool
+
+    @classmethod
+    def of(cls, collection: Collection, fields: Fields, *, foreign: bool, cloud: bool) -> Self:
+        """Look at a collection, and learn how its rows are written."""
+        index = collection.configuration_json
+        # Chroma Cloud has another index, "spann"; its "hnsw" is None.
+        space = (index.get("hnsw") or index.get("spann") or {}).get("space")
+        unit: TimeUnit = "milliseconds"
+        if foreign:
+            sample = collection.get(limit=_SAMPLE, include=["metadatas"])["metadatas"] or []
+            unit = _time_unit([(row or {}).get(fields.created_at) for row in sample])
+        return cls(collection, fields, unit, foreign, cloud, cosine=space == "cosine")
+
+    @property
+    def most_results(self) -> int:
+        """How many rows one call may return."""
+        return _CLOUD_RESULTS if self.cloud else _LOCAL_RESULTS
+
+    def nearest(self, vector: NDArray[np.float32], search: Search) -> list[Memory]:
+        """The exact answer to one search: asked coarsely, looked at closely, asked again if few."""
+        where = all_of(
+            [
+                self.filter_where(search),
+                scope_where(search.scope, self.fields),
+                self._window(search),
+            ]
+        )
+        most = self.most_results
+        # Another space than cosine ranks in another order: look further than asked, then sort.
+        coarse = bool(search.within) or not self.cosine
+        wanted = min(2 * search.limit if coarse else search.limit, most)
+        while True:
+            rows = self._query(vector, wanted, where)
+            exhausted = len(rows) < wanted
+            if exhausted:
+                rows = sorted(rows + self._unreached(vector, where, rows), key=_by_similarity)
+            memories = [
+                memory
+                for _, _, memory in rows
+                if memory is not None
+                and (not search.within or any(memory.matches(each) for each in search.within))
+            ]
+            if len(memories) >= search.limit or exhausted or wanted == most:
+                return memories[: search.limit]
+            wanted = min(4 * wanted, most)
+
+    def neighbours(self, vector: NDArray[np.float32], limit: int) -> list[Similar]:
+        """The rows nearest to a vector, without a condition, and without reading what they hold."""
+        collection: Any = self.collection
+        page = collection.query(
+            query_embeddings=vector[None, :], n_results=limit, include=["distances"]
+        )
+        cosines = 1 - np.asarray(page["distances"][0], dtype=np.float32)
+        found = zip(page["ids"][0], cosines.tolist(), strict=True)
+        return sorted(found, key=lambda each: (-each[1], each[0]))
+
+    def memory(self, row: Row) -> Memory | None:
+        """What a row holds; None where that is no text."""
+        return to_memory(*row, self.fields, self.unit)
+
+    def filter_where(self, search: Search) -> Where | None:
+        """The condition that a search sets on metadata."""
+        return filter_where(search.filter, self.fields, self.unit, search.timezone)
+
+    def read(self, ids: Sequence[str], where: Where | None) -> dict[str, Memory]:
+        """Memories by id; those that do not fit the filter, and rows without text, left out."""
+        memories: dict[str, Memory] = {}
+        collection: Any = self.collection
+        for start in range(0, len(ids), _PAGE):
+            page = collection.get(
+                ids=ids[start : start + _PAGE], where=where, include=["documents", "metadatas"]
+            )
+            for row in zip(page["ids"], page["documents"], page["metadatas"], strict=True):
+                memory = self.memory(row)
+                if memory is not None:
+                    memories[row[0]] = memory
+        return memories
+
+    def memories(self) -> Iterator[Memory]:
+        """All that it holds, read page by page."""
+        collection: Any = self.collection
+        offset = 0
+        while True:
+            page = collection.get(include=["documents", "metadatas"], limit=_PAGE, offset=offset)
+            for row in zip(page["ids"], page["documents"], page["metadatas"], strict=True):
+                memory = self.memory(row)
+                if memory is not None:
+                    yield memory
+            offset += len(page["ids"])
+            if not page["ids"]:
+                return
+
+    def _window(self, search: Search) -> Where | None:
+        if self.foreign:
+            return foreign_window_where(search.within, self.fields, self.unit)
+        return window_where(search.within)
+
+    @_search_again
+    def _query(self, vector: NDArray[np.float32], limit: int, where: Where | None) -> list[_Row]:
+        """The rows nearest to a vector, as Chroma's index finds them."""
+        # Distances of another space than cosine say little about similarity: take the vectors.
+        measure = "distances" if self.cosine else "embeddings"
+        collection: Any = self.collection  # its types know no filter that is made at run time
+        page = collection.query(
+            query_embeddings=vector[None, :],
+            n_results=limit,
+            where=where,
+            include=["documents", "metadatas", measure],
+        )
+        measured = np.asarray(page[measure][0], dtype=np.float32)
+        similarities = 1 - measured if self.cosine else _cosines(vector, measured)
+        return self._rows(page["ids"][0], page["documents"][0], page["metadatas"][0], similarities)
+
+    @_search_again
+    def _unreached(
+        self, vector: NDArray[np.float32], where: Where | None, rows: Sequence[_Row]
+    ) -> list[_Row]:
+        """The rows that match and that Chroma's index did not reach, measured one by one.
+
+        The index is a graph; a row unlike a crowd of others can have no way to it, and is then in
+        no answer, though the filter holds for it alone.
+        """
+        if where is None and self.collection.count() == len(rows):
+            return []
+        reached = {row_id for row_id, _, _ in rows}
+        collection: Any = self.collection
+        matching = collection.get(where=where, include=[])["ids"]
+        missing = [row_id for row_id in matching if row_id not in reached]
+        found: list[_Row] = []
+        for start in range(0, len(missing), _PAGE):
+            page = collection.get(
+                ids=missing[start : start + _PAGE],
+                include=["documents", "metadatas", "embeddings"],
+            )
+            cosines = _cosines(vector, np.asarray(page["embeddings"], dtype=np.float32))
+            found += self._rows(page["ids"], page["documents"], page["metadatas"], cosines)
+        return found
+
+    def _rows(
+        self,
+        row_ids: Sequence[str],
+        documents: Sequence[str | None],
+        metadatas: Sequence[Mapping[str, MetadataValue] | None],
+        similarities: NDArray[np.float32],
+    ) -> list[_Row]:
+        """Rows with their similarity and the memory they hold, most similar first."""
+        clipped = np.clip(similarities, 0, 1).tolist()
+        rows: list[_Row] = []
+        for row_id, document, metadata, similarity in zip(
+            row_ids, documents, metadatas, clipped, strict=True
+        ):
+            memory = to_memory(row_id, document, metadata, self.fields, self.unit, similarity)
+            rows.append((row_id, similarity, memory))
+        return sorted(rows, key=_by_similarity)
+
+
+def _by_similarity(row: _Row) -> float:
+    return -row[1]
+
+
+def _cosines(vector: NDArray[np.float32], rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    cosines: NDArray[np.float32] = unit(rows.reshape(-1, len(vector))) @ unit(vector)
+    return cosines
+
+
+def _time_unit(sample: Sequence[object]) -> TimeUnit:
+    """What the times of a collection of others are: numbers compare in Chroma, text does not."""
+    values = [value for value in sample if value is not None]
+    numbers = [abs(value) for value in values if isinstance(value, int | float)]
+    if not numbers:
+        return "iso"
+    if len(numbers) < len(values):
+        return "mixed"
+    return "milliseconds" if max(numbers) >= 1e11 else "seconds"

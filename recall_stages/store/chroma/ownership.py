@@ -1,0 +1,98 @@
+"""Whose collection it is, and which embedding model filled it: checked before it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall_stages.core.errors import EmbeddingMismatchError, ForeignCollectionError, StoreError
+from recall_stages.store.chroma.open_collection import FORMAT, MARK
+from recall_stages.store.chroma.rows import OWN_FIELDS, Fields
+
+if TYPE_CHECKING:
+    from chromadb.api.models.Collection import Collection
+
+
+class Identity:
+    """What a collection says of itself, compared with who opens it.
+
+    Args:
+        collection: Chroma's own object.
+        model: The name of the embedding model it is opened with.
+        fields: Where the one who opens it says that rows keep what a memory needs.
+
+    Raises:
+        EmbeddingMismatchError: When the collection was filled with another model.
+        ForeignCollectionError: When it is ours, and fields are given that it does not have.
+        StoreError: When a newer version made it.
+    """
+
+    def __init__(self, collection: Collection, model: str, fields: Fields) -> None:
+        self._collection = collection
+        self._model = model
+        known = collection.metadata or {}
+        self.foreign = MARK not in known
+        self._dimension: int | None = known.get("embedding_dimension") or self._stored_dimension()
+        if not self.foreign:
+            self._check_own(known, fields)
+
+    def check_writable(self) -> None:
+        """Refuse to write what somebody else made."""
+        if self.foreign:
+            raise ForeignCollectionError(
+                f"collection {self._collection.name!r} was not made by RecallStore: it is "
+                "searched, never written. Add memories to one of its own: RecallStore(client, "
+                "'memories')"
+            )
+
+    def check_dimension(self, *vectors: NDArray[np.float32]) -> None:
+        """Refuse vectors of another length than the collection holds."""
+        for dimension in (each.shape[-1] for each in vectors):
+            if self._dimension is not None and dimension != self._dimension:
+                raise EmbeddingMismatchError(
+                    f"collection {self._collection.name!r} holds vectors of {self._dimension} "
+                    f"numbers; {self._model!r} makes {dimension}. Open it with the model it was "
+                    "filled with"
+                )
+
+    def learn_dimension(self, vectors: NDArray[np.float32]) -> None:
+        """Note how long vectors are, now that the first are stored."""
+        if self._dimension is None:
+            self._dimension = int(vectors.shape[1])
+            self._note({"embedding_dimension": self._dimension})
+
+    def adopt(self) -> None:
+        """Make an empty collection of the caller's ours."""
+        self._note({MARK: FORMAT, "embedding_model": self._model})
+        self.foreign = False
+
+    def _check_own(self, known: Mapping[str, object], fields: Fields) -> None:
+        name = self._collection.name
+        if known[MARK] != FORMAT:
+            raise StoreError(
+                f"collection {name!r} was made by a newer version of this library (format "
+                f"{known[MARK]}; this one knows {FORMAT}); update it"
+            )
+        if fields != OWN_FIELDS:
+            raise ForeignCollectionError(
+                f"collection {name!r} was made by RecallStore, which knows its fields; leave "
+                "`fields` out"
+            )
+        if known.get("embedding_model") != self._model:
+            raise EmbeddingMismatchError(
+                f"collection {name!r} holds vectors of {known.get('embedding_model')!r}; it "
+                f"cannot be searched with {self._model!r}. Open it with that model, or add its "
+                "memories to a new collection"
+            )
+
+    def _stored_dimension(self) -> int | None:
+        head = self._collection.get(limit=1, include=["embeddings"])["embeddings"]
+        return len(head[0]) if head is not None and len(head) else None
+
+    def _note(self, facts: Mapping[str, str | int]) -> None:
+        """Keep facts about the collection with it; its space was said once and for all."""
+        old = {k: v for k, v in (self._collection.metadata or {}).items() if k[:5] != "hnsw:"}
+        self._collection.modify(metadata={**old, **facts})

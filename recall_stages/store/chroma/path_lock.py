@@ -1,0 +1,125 @@
+"""The lock on a path, shared by all who have the path open in this process."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event, Lock
+from weakref import WeakKeyDictionary
+
+from filelock import FileLock, Timeout
+
+from recall_stages.core.errors import StoreError, StoreLockedError
+
+_log = logging.getLogger(__name__)
+
+LOCK = ".recall.lock"
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPath:
+    """A path that is held.
+
+    Attributes:
+        folder: The path, without links.
+        lock: It counts its holders: a process may hold a path many times over.
+        stuck: Set when Chroma's engine must not be called again; see `chroma_errors`.
+    """
+
+    folder: Path
+    lock: FileLock
+    stuck: Event
+
+    @property
+    def is_last(self) -> bool:
+        """Whether nobody else in this process holds the path."""
+        return self.lock.lock_counter == 1
+
+    def close(self) -> None:
+        """Give the path back."""
+        self.lock.release()
+
+
+# How Chroma's engine knows a path that is held, and whether it is stuck.
+_engines: WeakKeyDictionary[FileLock, tuple[str, Event]] = WeakKeyDictionary()
+_holding = Lock()
+
+
+def hold(folder: Path, spelling: str) -> HeldPath:
+    """Take the lock on a path, so that no other process opens it.
+
+    Args:
+        folder: The path, without links.
+        spelling: The path as Chroma's engine gets it; it keeps one index for each spelling, and
+            the last to save wins.
+
+    Raises:
+        StoreLockedError: When another process holds it.
+        StoreError: When this process has it open under another spelling, or no lock can be made.
+    """
+    lock = FileLock(folder / LOCK, timeout=0, thread_local=False, is_singleton=True)
+    with _holding:  # nothing in it waits
+        known, stuck = _engines.get(lock, ("", Event())) if lock.is_locked else (spelling, Event())
+        if known != spelling:
+            raise StoreError(
+                f"this program has {folder} open as {known!r} already; Chroma loses vectors where "
+                f"one path is open as {spelling!r} too. Make the client of {known!r}, or hand in "
+                "the one that is open"
+            )
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise locked(folder) from error
+        except (OSError, NotImplementedError) as error:
+            raise StoreError(
+                f"{folder} cannot be written: {error}. RecallStore(path, read_only=True) reads it "
+                "without writing"
+            ) from error
+        _engines[lock] = (spelling, stuck)
+    return HeldPath(folder, lock, stuck)
+
+
+@contextmanager
+def unlocked(folder: Path) -> Iterator[None]:
+    """Keep others from opening a path for a moment, without writing to it.
+
+    It cannot be known of a path that no `RecallStore` has opened, on a file system without locks,
+    and on Windows, where a lock cannot be tried without writing.
+
+    Raises:
+        StoreLockedError: When it is open, in this process or another.
+        StoreError: When its lock may not be read.
+    """
+    file = folder / LOCK
+    if sys.platform == "win32" or not file.exists():
+        yield
+        return
+    import fcntl  # noqa: PLC0415 - not on Windows
+
+    try:
+        opened = file.open("rb")
+    except OSError as error:
+        raise StoreError(f"{file} cannot be read: {error}") from error
+    with opened:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError) as error:
+            raise locked(folder) from error
+        except OSError as error:
+            _log.debug("the lock on %s cannot be tried: %s", folder, error)
+        yield
+
+
+def locked(folder: Path) -> StoreLockedError:
+    """What to raise where another process holds a path."""
+    return StoreLockedError(
+        f"{folder} is open in another process ({os.getpid()} is this one), and two processes on "
+        f"one Chroma path lose vectors. Close the other one, or serve the path to both: run "
+        f"`chroma run --path {folder} --port 8000`, and open "
+        "RecallStore(chromadb.HttpClient(port=8000))"
+    )

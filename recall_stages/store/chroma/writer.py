@@ -1,0 +1,323 @@
+"""Writing: one thread writes for all who call, and joins what several of them brought at once.
+
+Chroma takes a hundred rows in little more time than one, and an embedding model a hundred texts.
+So calls that come in while the thread is busy wait side by side and are then written together.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from itertools import groupby
+from threading import Condition, Thread
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from recall_stages.core.errors import RecallError, StoreClosedError, StoreError
+from recall_stages.store.chroma.epoch import to_milliseconds
+from recall_stages.store.chroma.ownership import Identity
+from recall_stages.store.chroma.prepare import Ready
+from recall_stages.store.chroma.rows import WRITTEN_AT, index_text
+from recall_stages.store.embedding.bounded import BoundedEmbedding, Outcome
+from recall_stages.store.rows.mirror import mirrors_of
+
+if TYPE_CHECKING:
+    from chromadb.api.models.Collection import Collection
+
+_log = logging.getLogger(__name__)
+
+# Rows a call: below every limit (Cloud takes 300, SQLite 5,461), and short enough that the
+# interpreter, which Chroma holds while it writes, pauses for no more than 0.15 s.
+BATCH = 250
+
+# Seconds that closing waits for a call of Chroma's. Texts of 5 MB took it half of that.
+CHROMA_S = 60.0
+
+# Seconds. A thread that is new to Chroma makes an add take half as long again.
+_LINGERS_S = 10.0
+
+_LOST = "Error finding id"  # what Chroma says of a row that has no vector
+
+_Rows = dict[str, tuple[str | None, dict[str, Any]]]
+"""Text and metadata of rows, by id."""
+
+
+@dataclass(slots=True)
+class _Job:
+    """What one caller wants written or deleted, and how he learns that it was."""
+
+    rows: Sequence[Ready] = ()
+    deleted: Sequence[str] = ()
+    done: Future[None] = field(default_factory=Future)
+    tried: bool = False  # whether Chroma failed while it stored its rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Fresh:
+    """Rows that are not stored yet as they are, and what Chroma has in their place."""
+
+    rows: Sequence[Ready]
+    present: _Rows
+
+    @property
+    def texts(self) -> list[str]:
+        return [index_text(each.memory) for each in self.rows]
+
+
+class Writer:
+    """Writes to one collection.
+
+    Its thread ends when there was nothing to write for a while. It does not keep the process alive:
+    an embedding or a server that hangs would.
+
+    Args:
+        collection: Chroma's own object.
+        embedding: What makes the vectors.
+        identity: Whose collection it is.
+    """
+
+    def __init__(
+        self, collection: Collection, embedding: BoundedEmbedding, identity: Identity
+    ) -> None:
+        self._collection = collection
+        self._embedding = embedding
+        self._identity = identity
+        self._changed = Condition()
+        self._waiting: deque[_Job] = deque()
+        self._alive = False  # the thread
+        self._busy = False
+        self._closed = False
+        self._due: float | None = None  # when what the thread does now must be over; None = never
+
+    def write(self, rows: Sequence[Ready]) -> Future[None]:
+        """Store some rows, at most `BATCH` of them; the future is done when they are stored.
+
+        A future that is cancelled before its turn is not written. What one caller brought may fail
+        without touching what the others brought. The error says which of the rows are stored.
+        """
+        return self._take(_Job(rows=rows))
+
+    def delete(self, ids: Sequence[str]) -> Future[None]:
+        """Delete rows, after all that was to be written before."""
+        return self._take(_Job(deleted=ids))
+
+    def close(self) -> bool:
+        """Write what is waiting, and take nothing more.
+
+        Returns:
+            Whether all is done; it is not where a call of Chroma's hangs.
+        """
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+            while self._busy or self._waiting:
+                left = None if self._due is None else self._due - monotonic()
+                if left is not None and left <= 0:
+                    break
+                self._changed.wait(left)
+            ended = not self._busy
+            left_over = [*self._waiting]
+            self._waiting.clear()
+        for job in left_over:
+            if job.done.set_running_or_notify_cancel():
+                job.done.set_exception(
+                    StoreClosedError("the store was closed while Chroma hung; nothing was stored")
+                )
+        return ended
+
+    def _take(self, job: _Job) -> Future[None]:
+        with self._changed:
+            if self._closed:
+                raise StoreClosedError("the store is closed; open it again with RecallStore")
+            if not self._alive:
+                Thread(target=self._work, name="recall-writer", daemon=True).start()
+                self._alive = True
+            self._waiting.append(job)
+            self._changed.notify_all()
+        return job.done
+
+    # -- in the thread ----------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        while jobs := self._next():
+            wanted = [job for job in jobs if job.done.set_running_or_notify_cancel()]
+            for deletes, group in groupby(wanted, key=lambda job: bool(job.deleted)):
+                if deletes:
+                    for job in group:
+                        self._answer(job, partial(self._delete, job.deleted))
+                else:
+                    for together in _joined(list(group)):
+                        if len(together) == 1 or not self._write_together(together):
+                            self._write_apart(together)
+
+    def _next(self) -> list[_Job]:
+        """What is waiting; where nothing comes, the thread ends."""
+        with self._changed:
+            self._busy = False
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._waiting or self._closed, _LINGERS_S)
+            jobs = [*self._waiting]
+            self._waiting.clear()
+            self._busy = self._alive = bool(jobs)
+            self._due = None
+        return jobs
+
+    def _begin(self, limit_s: float | None) -> None:
+        """Note how long the next step may take."""
+        with self._changed:
+            self._due = None if limit_s is None else monotonic() + limit_s
+            self._changed.notify_all()
+
+    def _delete(self, ids: Sequence[str]) -> None:
+        for start in range(0, len(ids), BATCH):
+            self._begin(CHROMA_S)
+            self._collection.delete(ids=list(ids[start : start + BATCH]))
+        for mirror in mirrors_of(self._collection):
+            mirror.drop(ids)
+
+    def _write_together(self, jobs: Sequence[_Job]) -> bool:
+        try:
+            fresh = self._fresh([row for job in jobs for row in job.rows])
+            [vectors] = self._embedded([fresh])
+            self._store(fresh, vectors, jobs)
+        except BaseException as error:  # noqa: BLE001 - apart, it is raised where the caller waits
+            _log.debug("%d adds are written apart: %s", len(jobs), type(error).__name__)
+            return False
+        for job in jobs:
+            job.done.set_result(None)
+        return True
+
+    def _write_apart(self, jobs: Sequence[_Job]) -> None:
+        """Write each alone, so that one that fails takes nothing from the others."""
+        fresh: list[tuple[_Job, _Fresh]] = []
+        for job in jobs:
+            try:
+                fresh.append((job, self._fresh(job.rows)))
+            except BaseException as error:  # noqa: BLE001 - it is raised where the caller waits
+                self._fail(job, error)
+        try:
+            outcomes = self._embedded([rows for _, rows in fresh])
+        except BaseException as error:  # noqa: BLE001 - as above; a model may raise SystemExit
+            for job, _ in fresh:
+                self._fail(job, error)
+            return
+        for (job, rows), vectors in zip(fresh, outcomes, strict=True):
+            self._answer(job, partial(self._store, rows, vectors, [job]))
+
+    def _fresh(self, rows: Sequence[Ready]) -> _Fresh:
+        """The rows but for those that are there already as they are."""
+        present = self._present([each.memory.id for each in rows if not each.is_new])
+        stored = {x.memory.id for x in rows if x.is_stored_as(*present.get(x.memory.id, ()))}
+        if stored and not self._have_vectors(list(stored)):
+            stored = set()
+        return _Fresh([each for each in rows if each.memory.id not in stored], present)
+
+    def _have_vectors(self, ids: list[str]) -> bool:
+        """Whether the index of vectors has all of these rows.
+
+        Chroma keeps texts apart from it; a server that was killed may have lost a part of it.
+        """
+        self._begin(CHROMA_S)
+        try:
+            self._collection.get(ids=ids, include=["embeddings"])
+        except StoreError as error:
+            if _LOST not in str(error):
+                raise
+            _log.warning("of %d rows some have no vector in Chroma: stored again", len(ids))
+            return False
+        return True
+
+    def _embedded(self, batches: Sequence[_Fresh]) -> list[Outcome]:
+        timeout_s = self._embedding.timeout_s
+        self._begin(None if timeout_s is None else timeout_s + CHROMA_S)
+        return self._embedding.embed_batches([each.texts for each in batches])
+
+    def _store(self, fresh: _Fresh, vectors: Outcome, jobs: Sequence[_Job]) -> None:
+        if isinstance(vectors, Exception):
+            raise vectors
+        if not fresh.rows:
+            return
+        self._identity.check_dimension(vectors)
+        written = to_milliseconds(datetime.now(UTC))
+        rows = [
+            (each.memory.id, each.memory.content, {**each.metadata, WRITTEN_AT: written})
+            for each in fresh.rows
+        ]
+        # Chroma merges metadata and does not replace it: what a row had before is set to None.
+        present = fresh.present
+        metadatas: Any = [
+            {**dict.fromkeys(present[row_id][1] if row_id in present else ()), **metadata}
+            for row_id, _, metadata in rows
+        ]
+        self._begin(CHROMA_S)
+        try:
+            self._collection.upsert(
+                ids=[row_id for row_id, _, _ in rows],
+                embeddings=vectors,
+                documents=[text for _, text, _ in rows],
+                metadatas=metadatas,
+            )
+        except StoreError as error:
+            for job in jobs:
+                job.tried |= error.__cause__ is not None  # else Chroma was not called
+            raise
+        for mirror in mirrors_of(self._collection):
+            mirror.put(rows, written, vectors)
+        self._identity.learn_dimension(vectors)
+
+    def _present(self, ids: Sequence[str]) -> _Rows:
+        """The rows of these that are there already."""
+        if not ids:
+            return {}
+        self._begin(CHROMA_S)
+        page: Any = self._collection.get(ids=list(ids), include=["documents", "metadatas"])
+        rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
+        return {row_id: (document, metadata or {}) for row_id, document, metadata in rows}
+
+    # -- what became of it ------------------------------------------------------------------------
+
+    def _answer(self, job: _Job, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - it is raised where the caller waits
+            self._fail(job, error)
+        else:
+            job.done.set_result(None)
+
+    def _fail(self, job: _Job, error: BaseException) -> None:
+        if isinstance(error, RecallError) and job.rows:
+            self._look(job, error)
+        job.done.set_exception(error)
+
+    def _look(self, job: _Job, error: RecallError) -> None:
+        """Note with an error which of a job's rows are there: Chroma may raise, and store some."""
+        ids = tuple(row.memory.id for row in job.rows)
+        try:
+            present = self._present(ids)
+        except RecallError:  # the same trouble once more; the first error is the one that is raised
+            error.unsure = ids if job.tried else ()
+        else:
+            there = (row.is_stored_as(*present.get(row.memory.id, ())) for row in job.rows)
+            error.stored = tuple(
+                row_id for row_id, is_there in zip(ids, there, strict=True) if is_there
+            )
+
+
+def _joined(jobs: Sequence[_Job]) -> Iterator[list[_Job]]:
+    """Jobs that fit into one batch; of two that write one row, the later comes later."""
+    together: list[_Job] = []
+    ids: set[str] = set()
+    for job in jobs:
+        new = {row.memory.id for row in job.rows}
+        if together and (ids & new or len(ids) + len(new) > BATCH):
+            yield together
+            together, ids = [], set()
+        together.append(job)
+        ids |= new
+    if together:
+        yield together

@@ -1,0 +1,1 @@
+"""Embedding models: the default one, and how those of users are checked."""

@@ -1,0 +1,176 @@
+"""Which embedding models we take, and how their answers are checked.
+
+A LangChain or a LlamaIndex model is known by its methods, so neither framework is imported here.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall_stages.core.errors import RecallError, StoreError, StoreUnavailableError
+from recall_stages.store.chroma.errors import is_away
+from recall_stages.store.embedding.minilm import MiniLM
+
+_LANGCHAIN = ("embed_documents", "embed_query", "aembed_documents", "aembed_query")
+_LLAMAINDEX = (
+    "get_text_embedding_batch",
+    "get_query_embedding",
+    "aget_text_embedding_batch",
+    "aget_query_embedding",
+)
+
+
+class Embedder(Protocol):
+    """What makes vectors for us; `as_embedder` turns anybody's model into one.
+
+    Examples:
+        >>> embedder: Embedder = MiniLM()
+        >>> embedder.model_name
+        'all-MiniLM-L6-v2'
+    """
+
+    @property
+    def model_name(self) -> str:
+        """What a collection records about who made its vectors."""
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts to store: finite numbers, one row a text, in the order given."""
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Embed a question: finite numbers, one dimension."""
+
+    async def aembed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts to store, without blocking the event loop."""
+
+    async def aembed_query(self, text: str) -> NDArray[np.float32]:
+        """Embed a question, without blocking the event loop."""
+
+
+def as_embedder(model: object | None) -> Embedder:
+    """Take an embedding model as the user has it.
+
+    Args:
+        model: A LangChain ``Embeddings``, a LlamaIndex ``BaseEmbedding``, an object with the
+            methods of either, or None for the default, all-MiniLM-L6-v2 on this machine.
+
+    Returns:
+        The same model with its answers checked: an array of the wrong shape, or one with NaN or
+        infinity in it, is a `StoreError`, and so is whatever the model raises, which is its cause.
+        What came from here before is returned as it is.
+
+    Raises:
+        TypeError: The object is not an embedding model.
+
+    Examples:
+        >>> as_embedder(None).model_name
+        'all-MiniLM-L6-v2'
+        >>> as_embedder("all-MiniLM-L6-v2")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        TypeError: Expected an embedding model: ... got str.
+    """
+    if model is None:
+        return MiniLM()
+    if isinstance(model, MiniLM | _Checked):
+        return model
+    if not isinstance(model, type):  # a class has the methods too, but no model behind them
+        for shape in (_LANGCHAIN, _LLAMAINDEX):
+            methods = [getattr(model, name, None) for name in shape]
+            if all(callable(method) for method in methods):
+                return _Checked(_name(model), *methods)  # type: ignore[arg-type]  # just looked
+    given = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
+    raise TypeError(
+        "Expected an embedding model: a LangChain Embeddings, a LlamaIndex BaseEmbedding, an "
+        f"object with the methods {', '.join(_LANGCHAIN)}, or None for the default; got {given}."
+    )
+
+
+def _name(model: object) -> str:
+    for attribute in ("model_name", "model"):
+        name = getattr(model, attribute, None)
+        if isinstance(name, str) and name.strip() not in ("", "unknown"):  # LlamaIndex's default
+            # Providers and frameworks write one model in two ways ("models/gemini-embedding-001",
+            # "sentence-transformers/all-MiniLM-L6-v2", or bare). A collection filled through
+            # LangChain must open through LlamaIndex, so the prefix is not part of the name.
+            return name.strip().removeprefix("models/").removeprefix("sentence-transformers/")
+    return type(model).__name__
+
+
+class _Checked:
+    """Somebody else's model, its answers turned into arrays that can be trusted."""
+
+    def __init__(
+        self,
+        model_name: str,
+        embed_documents: Callable[[list[str]], object],
+        embed_query: Callable[[str], object],
+        aembed_documents: Callable[[list[str]], Awaitable[object]],
+        aembed_query: Callable[[str], Awaitable[object]],
+    ) -> None:
+        self.model_name = model_name
+        self._embed_documents = embed_documents
+        self._embed_query = embed_query
+        self._aembed_documents = aembed_documents
+        self._aembed_query = aembed_query
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        # Paid services refuse an empty list, so they are not asked; the width is then not known.
+        with self._failing():
+            answer = self._embed_documents(list(texts)) if texts else np.empty((0, 0))
+        return self._rows(answer, len(texts))
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        with self._failing():
+            answer = self._embed_query(text)
+        return self._row(answer)
+
+    async def aembed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        with self._failing():
+            answer = await self._aembed_documents(list(texts)) if texts else np.empty((0, 0))
+        return self._rows(answer, len(texts))
+
+    async def aembed_query(self, text: str) -> NDArray[np.float32]:
+        with self._failing():
+            answer = await self._aembed_query(text)
+        return self._row(answer)
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except RecallError:
+            raise
+        except Exception as error:  # a user's model may raise anything
+            kind = StoreUnavailableError if is_away(error) else StoreError
+            raise kind(
+                f"The embedding model {self.model_name!r} failed: {type(error).__name__}: {error}"
+            ) from error
+
+    def _row(self, answer: object) -> NDArray[np.float32]:
+        vector: NDArray[np.float32] = self._rows([answer], 1)[0]
+        return vector
+
+    def _rows(self, answer: object, count: int) -> NDArray[np.float32]:
+        try:
+            with np.errstate(over="ignore"):  # too large for float32 is infinite, found below
+                vectors = np.asarray(answer, dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise StoreError(
+                f"The embedding model {self.model_name!r} returned something else than vectors of "
+                f"one length: {error}"
+            ) from error
+        if vectors.ndim != 2 or len(vectors) != count or (count and not vectors.shape[1]):
+            raise StoreError(
+                f"The embedding model {self.model_name!r} returned an array of shape "
+                f"{vectors.shape} for {count} text(s); expected ({count}, dimension)."
+            )
+        # Chroma searches with NaN without a word, and finds garbage.
+        broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+        if len(broken):
+            raise StoreError(
+                f"The embedding model {self.model_name!r} returned NaN or infinity for text "
+                f"{broken[0] + 1} of {count}. Is the text empty, or the model broken?"
+            )
+        return vectors

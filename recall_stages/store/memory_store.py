@@ -1,0 +1,151 @@
+"""What a retriever asks of a collection, and a collection kept to one scope."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Protocol, runtime_checkable
+
+from pydantic import BeforeValidator
+
+from recall_stages.core.errors import IdLookupError, ScopeError
+from recall_stages.core.memory import Memory, Scope, ScopeName
+from recall_stages.core.requests import Search
+from recall_stages.core.settings_messages import got
+
+
+@runtime_checkable
+class MemoryStore(Protocol):
+    """Where memories are found: the whole of what a retriever asks of a collection."""
+
+    def find(self, searches: Sequence[Search]) -> Sequence[list[Memory]]:
+        """The memories for each search, the best first, scored as its method says."""
+
+    async def afind(self, searches: Sequence[Search]) -> Sequence[list[Memory]]:
+        """The same, without blocking the event loop."""
+
+    def get(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories with these ids; missing ones are left out."""
+
+    def add(self, memories: Iterable[Memory]) -> list[str]:
+        """Store memories and return their ids."""
+
+
+def open_store(given: object) -> object:
+    """A store, checked to be one.
+
+    Raises:
+        ValueError: When it is none; where it is what a store is opened with, it says how.
+    """
+    if isinstance(given, MemoryStore) and not isinstance(given, type):
+        return given
+    problem = f"must be an open store; got {got(given)}"
+    if isinstance(given, str | Path):
+        raise ValueError(  # noqa: TRY004 - pydantic gathers it among its errors
+            f"{problem}. Open it: RecallStore({str(given)!r})"
+        )
+    if hasattr(given, "get_or_create_collection"):  # a client of Chroma's
+        raise ValueError(f"{problem}. Open it: RecallStore(client, 'the name of the collection')")
+    if hasattr(given, "upsert") and hasattr(given, "query"):
+        raise ValueError(f"{problem}. Open it: RecallStore(collection)")
+    raise ValueError(f"{problem}. Pass RecallStore(...), or AnyStore(source=...) for another store")
+
+
+OpenStore = Annotated[MemoryStore, BeforeValidator(open_store)]
+"""A store, as a setting: what is none is refused with a hint."""
+
+
+@runtime_checkable
+class RequiresScope(Protocol):
+    """A store that may require a scope of whoever asks it; see `RecallStore`."""
+
+    @property
+    def require_scope(self) -> tuple[ScopeName, ...]:
+        """The fields that a scope must name."""
+
+    def get(self, ids: Sequence[str], *, scope: Scope | None = None) -> list[Memory]:
+        """The memories with these ids in a scope."""
+
+
+def required_by(store: MemoryStore) -> tuple[ScopeName, ...]:
+    """The fields of a scope that a store requires."""
+    return store.require_scope if isinstance(store, RequiresScope) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScopedStore:
+    """A store kept to one scope: whatever is found, read and stored through it lies inside.
+
+    Attributes:
+        store: The store.
+        scope: Whose memories are seen, and written.
+        required: The fields that the scope of a memory must name before it is stored.
+    """
+
+    store: MemoryStore
+    scope: Scope
+    required: tuple[ScopeName, ...] = ()
+
+    def find(self, searches: Sequence[Search]) -> Sequence[list[Memory]]:
+        """The memories for each search that lie in the scope."""
+        return self.store.find([self._narrowed(search) for search in searches])
+
+    async def afind(self, searches: Sequence[Search]) -> Sequence[list[Memory]]:
+        """The same, without blocking the event loop."""
+        return await self.store.afind([self._narrowed(search) for search in searches])
+
+    def get(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories with these ids; those outside the scope are left out as missing ones are."""
+        found = self._stored(ids, self._owner(self.scope))
+        return [memory for memory in found if self.scope.holds(memory.scope)]
+
+    def add(self, memories: Iterable[Memory]) -> list[str]:
+        """Store memories in the scope: it is filled in where a memory leaves it open.
+
+        Raises:
+            ScopeError: When a memory has another scope, or would replace one that has; then none
+                is stored.
+        """
+        mine = [self._filled_in(memory) for memory in memories]
+        if self.scope.fields():
+            with suppress(IdLookupError):  # whether such a store can be written, it says itself
+                self._refuse_to_replace(mine)
+        return self.store.add(mine)
+
+    def _narrowed(self, search: Search) -> Search:
+        if self.scope.holds(search.scope):
+            return search
+        return replace(search, scope=self.scope.narrow(search.scope))
+
+    def _filled_in(self, memory: Memory) -> Memory:
+        if not self.scope.holds(memory.scope):
+            memory = memory.model_copy(update={"scope": self.scope.narrow(memory.scope)})
+        memory.scope.require(self.required)
+        return memory
+
+    def _refuse_to_replace(self, memories: Sequence[Memory]) -> None:
+        by_owner: dict[Scope, list[str]] = defaultdict(list)
+        for memory in memories:
+            if memory.id:
+                by_owner[self._owner(memory.scope)].append(memory.id)
+        for owner, ids in by_owner.items():
+            for stored in self._stored(ids, owner):
+                if not self.scope.holds(stored.scope):
+                    raise ScopeError(
+                        f"a memory with the id {stored.id!r} is there already, outside the scope "
+                        f"{self.scope.fields()}; give the new one another id"
+                    )
+
+    def _owner(self, scope: Scope) -> Scope:
+        """As much of a scope as the store requires; across owners it refuses to replace, itself."""
+        names = required_by(self.store)
+        return Scope.model_validate({k: v for k, v in scope.fields().items() if k in names})
+
+    def _stored(self, ids: Sequence[str], owner: Scope) -> list[Memory]:
+        """What an owner has with these ids; where the store requires none, what anybody has."""
+        if isinstance(self.store, RequiresScope):
+            return self.store.get(ids, scope=owner)
+        return self.store.get(ids)

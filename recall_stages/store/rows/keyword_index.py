@@ -1,0 +1,129 @@
+"""Keyword search: BM25 over the words of a collection's memories, in an index of its own.
+
+Chroma searches by vector only (its full-text filters scan every row and rank nothing). The words
+are indexed by tantivy, in memory, about 40 MB for 100,000 memories; k1 is 1.2 and b 0.75. `Mirror`
+keeps it in step with the collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import tantivy
+
+from recall_stages.core.memory import Memory, Scope
+from recall_stages.store.chroma.epoch import EARLIEST, LATEST, bounds_of, to_milliseconds
+from recall_stages.store.chroma.rows import event_hull, keyword_text
+from recall_stages.text.stems import words
+from recall_stages.timeline import TimeRange
+
+_MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
+_MOST_WORDS = 64  # of a question; a pasted page has its first ones looked up
+
+
+class KeywordIndex:
+    """The rows of one collection, by their words and by their ids; for one thread at a time."""
+
+    def __init__(self) -> None:
+        self._schema = _schema()
+        self._index = tantivy.Index(self._schema)
+        self._writer = self._index.writer(heap_size=50_000_000, num_threads=1)
+        self._stale = False
+
+    def put(self, place: int, memory: Memory) -> None:
+        """Take a memory in; one of the same id must have been dropped.
+
+        Args:
+            place: Where its row stands in the `Roster`.
+            memory: What the row holds.
+        """
+        document = _document(memory)
+        document.add_integer("place", place)
+        self._writer.add_document(document)
+        self._stale = True
+
+    def drop(self, row_id: str) -> None:
+        """Forget a memory."""
+        self._writer.delete_documents_by_term("id", row_id)
+        self._stale = True
+
+    def search(
+        self, text: str, limit: int, scope: Scope, within: Sequence[TimeRange]
+    ) -> list[tuple[int, float]]:
+        """The places of the rows that share most of a question's words, with their BM25 scores.
+
+        Args:
+            text: The question.
+            limit: How many at the most; the best come first.
+            scope: Whose memories.
+            within: Where not empty, the recorded time, or the hull of the events, must touch one.
+        """
+        asked = list(dict.fromkeys(words(text)))[:_MOST_WORDS]
+        if not asked:
+            return []
+        if self._stale:
+            self._writer.commit()
+            self._index.reload()
+            self._stale = False
+        found = self._index.searcher()
+        hits = found.search(self._query(asked, scope, within), limit=limit, count=False).hits
+        places = found.fast_field_values("place", [address for _, address in hits])
+        return [(int(place or 0), float(hit[0])) for place, hit in zip(places, hits, strict=True)]
+
+    def _query(
+        self, asked: Sequence[str], scope: Scope, within: Sequence[TimeRange]
+    ) -> tantivy.Query:
+        said = [self._term("words", word) for word in asked]
+        conditions = [self._term("scope", f"{k}={v}") for k, v in scope.fields().items()]
+        if within:
+            conditions.append(_any([query for each in within for query in self._touching(each)]))
+        # A condition only admits: it must not add to the score.
+        admitted = [tantivy.Query.const_score_query(each, 0.0) for each in conditions]
+        return tantivy.Query.boolean_query(
+            [(_MUST, _any(said)), *((_MUST, each) for each in admitted)]
+        )
+
+    def _term(self, field: str, value: str) -> tantivy.Query:
+        return tantivy.Query.term_query(self._schema, field, value, index_option="freq")
+
+    def _touching(self, time_range: TimeRange) -> Iterator[tantivy.Query]:
+        first, last = bounds_of(time_range)
+        yield self._between("created_at", first, last)
+        yield tantivy.Query.boolean_query(
+            [
+                (_MUST, self._between("event_start", EARLIEST, last)),
+                (_MUST, self._between("event_end", first, LATEST)),
+            ]
+        )
+
+    def _between(self, field: str, low: int, high: int) -> tantivy.Query:
+        kind = tantivy.FieldType.Integer
+        return tantivy.Query.range_query(self._schema, field, kind, low, high)
+
+
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("id", tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("words", tokenizer_name="whitespace", index_option="freq")
+    builder.add_text_field("scope", tokenizer_name="raw", index_option="basic")
+    for name in ("created_at", "event_start", "event_end"):
+        builder.add_integer_field(name, indexed=True, fast=True)
+    builder.add_integer_field("place", fast=True)
+    return builder.build()
+
+
+def _document(memory: Memory) -> tantivy.Document:
+    document = tantivy.Document()
+    document.add_text("id", memory.id)
+    document.add_text("words", " ".join(words(keyword_text(memory))))
+    for name, value in memory.scope.fields().items():
+        document.add_text("scope", f"{name}={value}")
+    if memory.created_at is not None:
+        document.add_integer("created_at", to_milliseconds(memory.created_at))
+    for name, bound in event_hull(memory.events).items():
+        document.add_integer(name, bound)
+    return document
+
+
+def _any(queries: Sequence[tantivy.Query]) -> tantivy.Query:
+    return tantivy.Query.boolean_query([(_SHOULD, query) for query in queries])

@@ -1,0 +1,289 @@
+"""What this process knows of a collection's rows, so that a question need not ask Chroma for it.
+
+Whose a row is and of when (`Roster`), its words and its text (`KeywordIndex`), and its vector, once
+it has been seen (`Vectors`). The collection is the truth, and `Follower` keeps the mirror in step
+with it. It is built from the collection when it is first needed, so a restart loses nothing; for a
+collection that is still empty it is there at once. A private collection in memory has no other
+writers, and is not asked.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall_stages.core.memory import Memory, MetadataValue, Scope
+from recall_stages.core.stage import Search
+from recall_stages.store.chroma.index import Index, Similar
+from recall_stages.store.chroma.rows import WRITTEN_AT, Row
+from recall_stages.store.rows.keyword_index import KeywordIndex
+from recall_stages.store.rows.memory_cache import KeptMemories
+from recall_stages.store.rows.owners import Roster
+from recall_stages.store.rows.vectors import Vectors, unit
+from recall_stages.timeline import TimeRange
+
+if TYPE_CHECKING:
+    from chromadb.api.models.Collection import Collection
+
+_PAGE = 250  # vectors a call: below every limit
+
+# Two stores of one program may have one collection open, and each shall see at once what the
+# other writes. The mirrors of closed stores drop out by themselves.
+_open: WeakSet[Mirror] = WeakSet()
+_opening = threading.Lock()
+
+
+def mirrors_of(collection: Collection) -> list[Mirror]:
+    """All mirrors in this process that show a collection."""
+    with _opening:
+        return [each for each in _open if each.shows == collection.id]
+
+
+class Mirror:
+    """The rows of one collection; threads may use it side by side.
+
+    Its lock is held while what is known is looked at or changed, never while Chroma is read.
+
+    Args:
+        index: The collection, and how its rows are written.
+        alone: Whether nobody else can write to it while this store is open.
+        shared: Whether other processes can.
+
+    Attributes:
+        ready: Whether all rows are known that were there when it was built.
+        doubtful: Whether rows may have been deleted, and it is not known yet which.
+        shows: The id of the collection.
+    """
+
+    def __init__(self, index: Index, *, alone: bool, shared: bool) -> None:
+        self.index = index
+        self.alone = alone
+        self.shared = shared
+        self._collection: Any = index.collection
+        self._lock = threading.Lock()
+        self._readings: dict[int, set[str]] = {}
+        self._empty()
+        self.ready = self._begun = not self._collection.count()
+        self.doubtful = False
+        self.shows = self._collection.id
+        with _opening:
+            _open.add(self)
+
+    def _empty(self) -> None:
+        self._roster = Roster()
+        self._words = KeywordIndex()
+        self._memories = KeptMemories()
+        self._vectors = Vectors()
+
+    # -- what `Follower` learns of the collection -------------------------------------------------
+
+    def begin(self) -> None:
+        """Begin anew, with nothing known; what this process writes is taken over from now on."""
+        with self._lock:
+            self._empty()
+            self._begun = True
+
+    @contextmanager
+    def reading(self) -> Iterator[AbstractSet[str]]:
+        """While rows are read from the collection: the ids of those that change here meanwhile.
+
+        What was read of these may be old.
+        """
+        changed: set[str] = set()
+        with self._lock:
+            self._readings[id(changed)] = changed
+        try:
+            yield changed
+        finally:
+            with self._lock:
+                del self._readings[id(changed)]
+
+    def take(self, page: Mapping[str, Any], changed: AbstractSet[str]) -> None:
+        """Take over rows that were read, but for those that changed here meanwhile."""
+        rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
+        with self._lock:
+            for row_id, document, metadata in rows:
+                if row_id not in changed:
+                    written = (metadata or {}).get(WRITTEN_AT)
+                    written = written if isinstance(written, int) else 0
+                    self._note(row_id, changed)
+                    self._put(row_id, document, metadata, written)
+
+    def forget(self, ids: Iterable[str], changed: AbstractSet[str]) -> None:
+        """Forget rows that are gone, but for those that changed here meanwhile."""
+        with self._lock:
+            for row_id in ids:
+                if row_id not in changed:
+                    self._note(row_id, changed)
+                    self._forget(row_id)
+
+    def ids(self) -> list[str]:
+        """The ids of all rows, in the order in which they were stored, as far as it is known."""
+        with self._lock:
+            return self._roster.ids()
+
+    def arrange(self, ids: Iterable[str]) -> None:
+        """Learn the order in which rows were stored."""
+        with self._lock:
+            self._roster.arrange(ids)
+
+    def written_otherwise(self, written: Mapping[str, int]) -> list[str]:
+        """The ids of rows that were written at another time than is known here."""
+        with self._lock:
+            return [x for x, time in written.items() if self._roster.written(x) != time]
+
+    def _note(self, row_id: str, mine: AbstractSet[str] | None = None) -> None:
+        """A row changes: for all who read just now, except the one who has read the change."""
+        for changed in self._readings.values():
+            if changed is not mine:
+                changed.add(row_id)
+
+    def _put(
+        self,
+        row_id: str,
+        document: str | None,
+        metadata: Mapping[str, MetadataValue] | None,
+        written: int,
+    ) -> int:
+        memory = self.index.memory((row_id, document, metadata))
+        if row_id in self._roster:
+            self._words.drop(row_id)
+        place = self._roster.put(row_id, memory, written)
+        self._vectors.forget(place)
+        self._memories.forget(place)
+        if memory is not None:
+            self._memories.keep(place, memory)
+            self._words.put(place, memory)
+        return place
+
+    def _forget(self, row_id: str) -> None:
+        place = self._roster.drop(row_id)
+        if place is not None:
+            self._vectors.forget(place)
+            self._memories.forget(place)
+            self._words.drop(row_id)
+
+    # -- what it knows ----------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        with self._lock:  # not amid a page of rows that is being taken over
+            return len(self._roster)
+
+    def survey(self, scope: Scope, within: Sequence[TimeRange]) -> tuple[int, int]:
+        """How many rows are in a scope and may be of a time, and how many vectors it would take.
+
+        Args:
+            scope: Whose memories.
+            within: Where not empty, the recorded time, or the hull of the events, must touch one.
+
+        Returns:
+            The number of these rows, and of those among them whose vector has to be fetched.
+        """
+        with self._lock:
+            if not within and not scope.fields():
+                return len(self._roster), len(self._roster) - len(self._vectors)
+            places = self._roster.matching(scope, within)
+            return len(places), int(np.count_nonzero(self._vectors.missing(places)))
+
+    def ranked(
+        self, vector: NDArray[np.float32], most: int, scope: Scope, within: Sequence[TimeRange]
+    ) -> list[Similar]:
+        """The rows most similar to a vector in a scope and a time, each of them compared."""
+        asked = unit(vector)
+        read: dict[str, float] = {}
+        while True:
+            with self._lock:
+                places = self._roster.matching(scope, within)
+                missing = self._vectors.missing(places)
+                wanted = self._roster.ids_at(places[missing])
+                unread = [row_id for row_id in wanted if row_id not in read]
+                if not unread:
+                    cosines = np.empty(len(places), dtype=np.float32)
+                    cosines[~missing] = self._vectors.cosines(places[~missing], asked)
+                    cosines[missing] = [read[row_id] for row_id in wanted]
+                    few = most < len(places)
+                    best = np.argpartition(-cosines, most - 1)[:most] if few else slice(None)
+                    ids = self._roster.ids_at(places[best])
+                    break
+            read |= self._read_cosines(unread, asked)
+        found = zip(ids, cosines[best].tolist(), strict=True)
+        return sorted((each for each in found if each[1] >= -1), key=lambda x: (-x[1], x[0]))
+
+    def _read_cosines(self, ids: Sequence[str], asked: NDArray[np.float32]) -> dict[str, float]:
+        """How similar rows are to a vector of length 1; -2 where one has gone meanwhile."""
+        cosines = dict.fromkeys(ids, -2.0)
+        with self.reading() as changed:
+            for start in range(0, len(ids), _PAGE):
+                part = list(ids[start : start + _PAGE])
+                page = self._collection.get(ids=part, include=["embeddings"])
+                if page["ids"]:
+                    vectors = unit(np.asarray(page["embeddings"], dtype=np.float32))
+                    cosines |= zip(page["ids"], (vectors @ asked).tolist(), strict=True)
+                    self._keep(page["ids"], vectors, changed)
+        return cosines
+
+    def _keep(
+        self, ids: Sequence[str], vectors: NDArray[np.float32], changed: AbstractSet[str]
+    ) -> None:
+        """Keep vectors that were read, but for those of rows that changed here meanwhile."""
+        with self._lock:
+            places = self._roster.places(ids)
+            current = (places >= 0) & [each not in changed for each in ids]
+            self._vectors.keep(places[current], vectors[current])
+
+    def fitting(
+        self, found: Sequence[Similar], scope: Scope, within: Sequence[TimeRange]
+    ) -> list[Similar]:
+        """Those of some rows that are in a scope and may be of a time, or are not known here."""
+        with self._lock:
+            places = self._roster.places(row_id for row_id, _ in found)
+            fits = (places < 0) | self._roster.fitting(places, scope, within)
+        return [each for each, fit in zip(found, fits.tolist(), strict=True) if fit]
+
+    def read(self, ids: Sequence[str]) -> tuple[dict[str, Memory], list[str]]:
+        """Memories by id; and the ids of those rows that are not kept here, or may be gone."""
+        if self.doubtful:
+            return {}, list(ids)
+        with self._lock:
+            places = self._roster.places(ids).tolist()
+            kept = {
+                row_id: memory
+                for row_id, place in zip(ids, places, strict=True)
+                if (memory := self._memories.get(place)) is not None
+            }
+        return kept, [row_id for row_id in ids if row_id not in kept]
+
+    def by_words(self, search: Search, limit: int) -> list[tuple[str, float]]:
+        """The ids of rows that share most of a question's words, with their BM25 scores."""
+        with self._lock:
+            hits = self._words.search(search.text, limit, search.scope, search.within)
+            ids = self._roster.ids_at(np.array([place for place, _ in hits], dtype=np.intp))
+        # Equal scores come in the order of storing, which another process may not share.
+        scored = zip(ids, (score for _, score in hits), strict=True)
+        return sorted(scored, key=lambda hit: (-hit[1], hit[0]))
+
+    # -- what its own process writes --------------------------------------------------------------
+
+    def put(self, rows: Sequence[Row], written: int, vectors: NDArray[np.float32]) -> None:
+        """Take over rows that were just written, with the epoch milliseconds of the writing."""
+        with self._lock:
+            if self._begun:
+                for row_id, _, _ in rows:
+                    self._note(row_id)
+                places = [self._put(*row, written) for row in rows]
+                self._vectors.keep(np.array(places, dtype=np.intp), vectors)
+
+    def drop(self, ids: Iterable[str]) -> None:
+        """Forget rows that were just deleted."""
+        with self._lock:
+            if self._begun:
+                for row_id in ids:
+                    self._note(row_id)
+                    self._forget(row_id)

@@ -1,0 +1,150 @@
+"""Whose every row of a collection is, and of when: columns that are compared in one go.
+
+Chroma answers such questions from SQLite, where each side of a range is read as a whole: 100 ms and
+more at 100,000 rows. Here the same takes less than one, for about 250 bytes a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall_stages.core.memory import Memory, Scope
+from recall_stages.store.chroma.epoch import bounds_of, to_milliseconds
+from recall_stages.store.chroma.rows import event_hull
+from recall_stages.timeline import TimeRange
+
+Places = NDArray[np.intp]
+"""Where rows stand in the columns; a row keeps its place for as long as it lives."""
+
+_NEVER = 2**62  # milliseconds: in no range
+_OWNERS = tuple(Scope.model_fields)
+_TIMES = ("created_at", "event_start", "event_end")
+
+
+class Roster:
+    """The rows of one collection, by id and by place."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+        self._ids: list[str] = []
+        self._written: list[int] = []
+        self._free: list[int] = []  # the places of rows that were deleted
+        self._times = np.full((len(_TIMES), 1024), _NEVER, dtype=np.int64)
+        self._owners = np.zeros((len(_OWNERS), 1024), dtype=np.int32)  # 0 = nobody, -1 = no row
+        self._numbers: dict[tuple[str, str], int] = {}  # by the name of a field and its value
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, row_id: str) -> bool:
+        return row_id in self._places
+
+    def ids(self) -> list[str]:
+        """The ids of all rows, in the order in which they came; one put anew keeps its place."""
+        return list(self._places)
+
+    def arrange(self, row_ids: Iterable[str]) -> None:
+        """Put rows in another order; those that are not named come last, in the order they have."""
+        places = {each: self._places[each] for each in row_ids if each in self._places}
+        self._places = places | self._places
+
+    def put(self, row_id: str, memory: Memory | None, written: int) -> int:
+        """Take a row in, or anew; returns its place. One without a memory matches nothing.
+
+        Args:
+            row_id: The id of the row.
+            memory: What it holds; None where it holds no text.
+            written: When it was written, in epoch milliseconds; 0 where that is not known.
+        """
+        place = self._places.get(row_id)
+        if place is None:
+            place = self._new_place(row_id)
+        self._written[place] = written
+        created = None if memory is None else memory.created_at
+        hull = event_hull(memory.events) if memory else {}
+        self._times[:, place] = (
+            _NEVER if created is None else to_milliseconds(created),
+            hull.get("event_start", _NEVER),
+            hull.get("event_end", -_NEVER),
+        )
+        scope = memory.scope if memory else Scope()
+        self._owners[:, place] = [self._number(name, getattr(scope, name)) for name in _OWNERS]
+        return place
+
+    def drop(self, row_id: str) -> int | None:
+        """Forget a row; returns the place that is free now, None where the row was not known."""
+        place = self._places.pop(row_id, None)
+        if place is not None:
+            self._owners[:, place] = -1
+            self._written[place] = 0
+            self._free.append(place)
+        return place
+
+    def written(self, row_id: str) -> int | None:
+        """When a row was written, in epoch milliseconds; None where it is not known."""
+        place = self._places.get(row_id)
+        return None if place is None else self._written[place]
+
+    def places(self, row_ids: Iterable[str]) -> Places:
+        """Where rows stand; -1 for those that are not known."""
+        return np.array([self._places.get(each, -1) for each in row_ids], dtype=np.intp)
+
+    def ids_at(self, places: Places) -> list[str]:
+        """The ids of the rows at these places."""
+        return [self._ids[place] for place in places.tolist()]
+
+    def matching(self, scope: Scope, within: Sequence[TimeRange]) -> Places:
+        """Where the rows stand that are in a scope and may be of a time, in ascending order.
+
+        Args:
+            scope: Whose memories.
+            within: Where not empty, the recorded time, or the hull of the events, must touch one.
+        """
+        return np.flatnonzero(self._fits(slice(len(self._ids)), scope, within))
+
+    def fitting(
+        self, places: Places, scope: Scope, within: Sequence[TimeRange]
+    ) -> NDArray[np.bool_]:
+        """For each of these places whether its row does so."""
+        return self._fits(places, scope, within)
+
+    def _fits(
+        self, places: Places | slice, scope: Scope, within: Sequence[TimeRange]
+    ) -> NDArray[np.bool_]:
+        owners, times = self._owners[:, places], self._times[:, places]
+        fits: NDArray[np.bool_] = owners[0] >= 0
+        for name, value in scope.fields().items():
+            fits &= owners[_OWNERS.index(name)] == self._numbers.get((name, value), -2)
+        if within:
+            fits &= np.logical_or.reduce([_touching(times, each) for each in within])
+        return fits
+
+    def _new_place(self, row_id: str) -> int:
+        if self._free:
+            place = self._free.pop()
+            self._ids[place] = row_id
+        else:
+            place = len(self._ids)
+            self._ids.append(row_id)
+            self._written.append(0)
+            if place == self._times.shape[1]:
+                self._times = np.concatenate([self._times, self._times], axis=1)
+                self._owners = np.concatenate([self._owners, self._owners], axis=1)
+        self._places[row_id] = place
+        return place
+
+    def _number(self, name: str, value: str | None) -> int:
+        if value is None:
+            return 0
+        return self._numbers.setdefault((name, value), len(self._numbers) + 1)
+
+
+def _touching(times: NDArray[np.int64], time_range: TimeRange) -> NDArray[np.bool_]:
+    first, last = bounds_of(time_range)
+    created, start, end = times
+    recorded = (first <= created) & (created <= last)
+    touching: NDArray[np.bool_] = recorded | ((start <= last) & (first <= end))
+    return touching

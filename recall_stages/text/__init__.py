@@ -1,0 +1,4 @@
+"""Words, names and tokens of a text.
+
+May import: nothing of ours.
+"""

@@ -1,0 +1,57 @@
+"""Text to the words that keyword search compares: stemmed, without the words that say nothing.
+
+English is stemmed by PyStemmer (Snowball); Chinese, which writes no spaces, becomes its characters
+and the pairs of them. The stop list is our own and short: published ones drop "last", "may" and
+"year", which a memory may be about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+import Stemmer
+
+from recall_stages.text.split_words import CJK
+
+_WORD = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
+_CJK = re.compile(f"[{CJK}]")
+_LONGEST = 40  # letters; what is longer is an encoded blob, not a word
+
+_SAY_NOTHING = """
+    a about an and are as at be been but by can could did do does for from had has have he her him
+    his how i if in into is it its me my of on or our she that the their them there these they this
+    to was we were what when where which who whom why will with would you your
+"""
+STOP_WORDS = frozenset(_SAY_NOTHING.split())
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, in order; a text of stop words alone keeps them.
+
+    Examples:
+        >>> words("What did I say about the dentists?")
+        ['say', 'dentist']
+        >>> words("Running to 博物馆")
+        ['run', '博', '物', '馆', '博物', '物馆']
+        >>> words("Who is he?")
+        ['who', 'is', 'he']
+    """
+    found = _WORD.findall(text.lower())
+    telling = [word for word in found if word not in STOP_WORDS]
+    parts = [part for word in telling or found for part in _parts(word)]
+    # What is Chinese has no stem, and stays as it is.
+    stems: list[str] = _stemmer().stemWords(parts)
+    return stems
+
+
+def _parts(word: str) -> Iterable[str]:
+    if word.isascii() or not _CJK.match(word):
+        return (word,) if len(word) <= _LONGEST else ()
+    return [*word, *(word[place : place + 2] for place in range(len(word) - 1))]
+
+
+@cache
+def _stemmer() -> Stemmer.Stemmer:
+    return Stemmer.Stemmer("english")

@@ -1,0 +1,1 @@
+"""Chinese: words, numbers and patterns."""

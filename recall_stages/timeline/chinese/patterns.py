@@ -1,0 +1,78 @@
+"""Chinese: from a text to its readings.
+
+The tables stand in `chinese_amounts.py`, `chinese_dates.py`, `chinese_holidays.py`,
+`chinese_relative.py`, `chinese_phrases.py` and `chinese_ranges.py`: patterns of time expressions,
+each with the function that says what it means. To teach it an expression, add a line to a table;
+`grammar.py` says how a pattern is written.
+
+The grammar is our own: no small library reads Chinese questions (jionlp brings 218 MB and compiles
+C, dateparser reads one question in six), and the meanings are the ones that English uses.
+"""
+
+from __future__ import annotations
+
+from recall_stages.timeline.chinese.amounts import AMOUNTS, CLOCKS
+from recall_stages.timeline.chinese.dates import DATES, LUNAR
+from recall_stages.timeline.chinese.holidays import HOLIDAYS
+from recall_stages.timeline.chinese.lexer import Lexicon
+from recall_stages.timeline.chinese.phrases import PARTS, PHRASES
+from recall_stages.timeline.chinese.ranges import EVERY, LEADS, RANGES, VAGUE
+from recall_stages.timeline.chinese.relative import RELATIVE
+from recall_stages.timeline.engine import calendar_math as cal
+from recall_stages.timeline.engine.grammar import Found, Grammar, Token, readings, settle
+from recall_stages.timeline.engine.reading import Cycle, Now, Reading
+from recall_stages.timeline.meanings import ranges
+
+_LINKS = frozenset("和与、跟及或") | {"以及", "还有"}
+
+
+def read(text: str, now: Now) -> list[Found]:
+    """Every time expression of a Chinese text, with where it stands."""
+    found: list[Found] = []
+    for tokens in _LEXICON.tokenize(text):
+        for grammar in _GRAMMARS:
+            grammar.rewrite(tokens, now)
+        _share_units(tokens, now)
+        settle(tokens, now)
+        _LEADS.rewrite(tokens, now)
+        found += readings(tokens)
+    return found
+
+
+def _share_units(tokens: list[Token], now: Now) -> None:
+    """In 上周二和周四 and in 去年三月和五月 the second lies in the week, the year of the first."""
+    for before, link, token in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        first, second = _when(before), token.kinds.get(Cycle.KIND)
+        if link.text not in _LINKS or first is None or not isinstance(second, Cycle):
+            continue
+        if isinstance(first, Cycle) and first.unit == second.unit:
+            continue  # nothing is said of the unit: 三月和五月
+        anchor = ranges.resolved(now, first)
+        if anchor is None or anchor.start is None or anchor.grain != second.grain:
+            continue
+        try:
+            shared = second.at(cal.start_of(second.unit, anchor.start, now.week_start))
+        except ValueError:  # 2月1号和30号
+            continue
+        if shared is None or shared.start is None or shared.start <= anchor.start:
+            continue
+        if shared.start <= now.moment or anchor.start > now.moment:
+            token.kinds = {Reading.KIND: shared}
+
+
+def _when(token: Token) -> Reading | Cycle | None:
+    found = token.kinds.get(Reading.KIND) or token.kinds.get(Cycle.KIND)
+    return found if isinstance(found, Reading | Cycle) else None
+
+
+_GRAMMARS = (
+    Grammar(CLOCKS, backwards=False),
+    Grammar(AMOUNTS, DATES, LUNAR, HOLIDAYS, RELATIVE, PARTS, backwards=False),
+    Grammar(VAGUE, PHRASES, backwards=False),
+    Grammar(EVERY, RANGES, backwards=False),
+)
+_LEADS = Grammar(LEADS)
+_LEXICON = Lexicon(
+    {word for grammar in (*_GRAMMARS, _LEADS) for word in grammar.words} | _LINKS,
+    {word for pattern in (*VAGUE, *HOLIDAYS) if " " not in pattern for word in pattern.split("|")},
+)

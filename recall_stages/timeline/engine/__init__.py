@@ -1,0 +1,1 @@
+"""What both languages share: tokens, patterns, readings and the calendar."""

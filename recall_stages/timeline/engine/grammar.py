@@ -1,0 +1,186 @@
+"""The engine both languages share: tokens, tables of patterns, and how they are applied.
+
+A language is a way to make tokens and a few tables, each from a pattern to a function:
+
+    "the? DAY of? MONTH": day_of_month
+
+A pattern is a row of words. CAPITALS name a kind of token and hand its value to the function; other
+words stand for themselves; `a|b` is either; a `?` behind a word makes it optional. Where several
+patterns match, the longest whose function has an answer wins, and its tokens become one token.
+Every table is kept as a tree of words, so its size does not slow a question down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from recall_stages.timeline.engine.reading import Cycle, Duration, Now, Reading
+
+Meaning = Reading | Cycle | Duration | Mapping[str, object]
+"""What a rule may answer: a value, or a mapping from kinds to values for other tokens."""
+
+Rule = Callable[..., "Meaning | None"]
+Table = Mapping[str, Rule]
+Found = tuple[Reading, int, int]
+"""A reading, and where its words begin and end in the text."""
+
+SAID = "SAID"
+"""The kind of a reading that is complete, with the preposition before it."""
+
+_LINKS = frozenset({"and", "or", "&", ",", "和", "与", "、"})
+
+
+@dataclass(slots=True)
+class Token:
+    """A word of the question.
+
+    Attributes:
+        text: The word in lower case.
+        start: Where it begins in the question.
+        end: Where it ends.
+        kinds: What a pattern may call it, and the value that each name hands over.
+    """
+
+    text: str
+    start: int
+    end: int
+    kinds: Mapping[str, object]
+
+
+@dataclass(slots=True)
+class _Node:
+    following: dict[str, _Node] = field(default_factory=dict)
+    rule: Rule | None = None
+
+
+class Grammar:
+    """A table of patterns, ready to be applied.
+
+    Args:
+        tables: Patterns and their functions; a pattern may stand in one table only.
+        backwards: Whether to begin at the end of the sentence, so that what a phrase leans on
+            ("... of last month") is read before the phrase.
+
+    Raises:
+        ValueError: If two rules have the same pattern.
+    """
+
+    def __init__(self, *tables: Table, backwards: bool = True) -> None:
+        self.words: set[str] = set()
+        self._root = _Node()
+        self._backwards = backwards
+        for table in tables:
+            for pattern, rule in table.items():
+                self._add(self._root, pattern.split(), pattern, rule)
+
+    def _add(self, node: _Node, elements: list[str], pattern: str, rule: Rule) -> None:
+        if not elements:
+            if node.rule not in (None, rule):
+                msg = f"two rules share the pattern {pattern!r}; make one of them longer"
+                raise ValueError(msg)
+            node.rule = rule
+            return
+        element, rest = elements[0], elements[1:]
+        if element.endswith("?"):
+            self._add(node, rest, pattern, rule)
+            element = element[:-1]
+        for word in element.split("|"):
+            self.words.add(word)
+            self._add(node.following.setdefault(word, _Node()), rest, pattern, rule)
+
+    def rewrite(self, tokens: list[Token], now: Now) -> None:
+        """Replace every run of tokens that a rule understands, until none does.
+
+        Each replacement makes the list shorter or its token more telling, so this ends.
+        """
+        beginnings = self._root.following.keys()
+        at = len(tokens) - 1 if self._backwards else 0
+        looked: list[int] = []  # forwards: how far each place passed has looked ahead
+        while 0 <= at < len(tokens):
+            last = at
+            if not beginnings.isdisjoint(tokens[at].kinds):
+                replaced, last = self._rewrite_at(tokens, at, now)
+                if replaced:
+                    if not self._backwards:  # whoever has looked at the new token looks again
+                        at = next((place for place, far in enumerate(looked) if far >= at), at)
+                        del looked[at:]
+                    continue
+            looked.append(last)
+            at += -1 if self._backwards else 1
+
+    def _rewrite_at(self, tokens: list[Token], at: int, now: Now) -> tuple[bool, int]:
+        """Whether a run that begins here was replaced, and the last token that was looked at."""
+        matches, last = _matches(self._root, tokens, at)
+        for end, rule, values in matches:
+            try:
+                meaning = rule(now, *values)
+            except (ValueError, OverflowError):  # 30 February, 100,000 years ago
+                continue
+            if meaning is not None:
+                tokens[at:end] = [_merged(tokens[at:end], meaning)]
+                return True, at
+        return False, last
+
+
+_Match = tuple[int, Rule, tuple[object, ...]]
+
+
+def _matches(root: _Node, tokens: list[Token], at: int) -> tuple[list[_Match], int]:
+    """Where the patterns that begin at a token end, the longest first; and the last token seen."""
+    found: list[_Match] = []
+    ways: list[tuple[_Node, int, tuple[object, ...]]] = [(root, at, ())]
+    for node, here, values in ways:
+        if node.rule is not None:
+            found.append((here, node.rule, values))
+        if not node.following or here == len(tokens):
+            continue
+        for kind, value in tokens[here].kinds.items():
+            following = node.following.get(kind)
+            if following is not None:
+                handed = (*values, value) if kind.isupper() else values
+                ways.append((following, here + 1, handed))
+    # Breadth first finds shorter ones first, and equal ones in the order of the token's kinds.
+    if len(found) > 1:
+        found.sort(key=lambda match: -match[0])
+    return found, ways[-1][1]
+
+
+def _merged(tokens: list[Token], meaning: Meaning) -> Token:
+    kinds = meaning if isinstance(meaning, Mapping) else {meaning.KIND: meaning}
+    return Token("", tokens[0].start, tokens[-1].end, kinds)
+
+
+def settle(tokens: list[Token], now: Now) -> None:
+    """Let what may stand alone stand for its latest occurrence: "in March", "on Tuesday".
+
+    In "May and June 2022" the year holds for both.
+    """
+    # From the left: a neighbour on the right then still shows whether its own year was said.
+    for at in range(len(tokens)):
+        cycle = tokens[at].kinds.get(Cycle.KIND)
+        if not isinstance(cycle, Cycle) or not cycle.alone:
+            continue
+        reading = _with_its_neighbour(tokens, at, cycle, now) or cycle.latest(now)
+        if reading is not None:
+            tokens[at] = replace(tokens[at], kinds={Reading.KIND: reading})
+
+
+def _with_its_neighbour(tokens: list[Token], at: int, cycle: Cycle, now: Now) -> Reading | None:
+    if at + 2 >= len(tokens) or tokens[at + 1].text not in _LINKS:
+        return None
+    neighbour = tokens[at + 2].kinds.get(Reading.KIND)
+    if not isinstance(neighbour, Reading) or neighbour.start is None:
+        return None
+    if cycle.unit != "year" or cycle.grain != neighbour.grain:
+        return None
+    return cycle.starting_before(now, neighbour.start)
+
+
+def readings(tokens: list[Token]) -> list[Found]:
+    """The readings that are left when every table has been applied."""
+    found = (
+        (token.kinds.get(Reading.KIND) or token.kinds.get(SAID), token.start, token.end)
+        for token in tokens
+    )
+    return [(one, start, end) for one, start, end in found if isinstance(one, Reading)]

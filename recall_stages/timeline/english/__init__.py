@@ -1,0 +1,1 @@
+"""English: words, numbers and patterns."""

@@ -1,0 +1,273 @@
+"""Which meaning an English word has in its sentence: is "may" a month here, "fall" a season?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from recall_stages.timeline.engine.grammar import Token
+from recall_stages.timeline.english import words
+from recall_stages.timeline.english.date_numbers import (
+    is_day_of_month,
+    is_said_year,
+    is_short_year,
+    is_slashed_date,
+    is_whole_date,
+)
+from recall_stages.timeline.english.neighbours import (
+    STRANGE,
+    find,
+    follows,
+    goes_no_further,
+    has,
+    is_chained,
+    next_word,
+    previous,
+    words_before,
+)
+from recall_stages.timeline.english.titles import TITLED, is_in_title
+from recall_stages.timeline.english.words import Kinds
+
+_NO_TIME: Kinds = {STRANGE: None}
+_BEFORE_NEW_YEAR = frozenset({"at", "over", "and", "around", "since", "before", "after", "until"})
+_SHARES = frozenset({"half", "whole", "all", "most", "rest", "remainder", "much"})
+_TO = frozenset({"to", "through", "thru", "until", "till"})
+_OVER = frozenset({"in", "over", "within", "during", "throughout", "for"})
+_BEFORE_THE_SEASON = frozenset({"in", "during", "over", "since", "throughout", "until"})
+
+
+def decide(tokens: list[Token], at: int, text: str) -> None:
+    """Take away meanings that the neighbours rule out, and add those that they bring."""
+    token = tokens[at]
+    for kind in token.kinds:
+        rule = _RULES.get(kind)
+        decided = rule(tokens, at) if rule is not None else None
+        if decided is not None:
+            token.kinds = decided
+            break
+    if not TITLED.isdisjoint(token.kinds) and is_in_title(tokens, at, text):
+        token.kinds = _NO_TIME
+
+
+def _names_time(tokens: list[Token], at: int, token: Token) -> bool:
+    before, ahead = words_before(tokens, at), next_word(tokens, at)
+    if "WEEKDAY" in token.kinds:
+        return follows(before, words.WEEKDAY_PREPOSITIONS) or has(
+            ahead, "DAY", "PART", "HM", "MONTH"
+        )
+    if is_chained(tokens, at, "MONTH", "SEASON", "DATE", "MONTHDAY"):
+        return True
+    if _is_told_apart(tokens, at):
+        return True
+    if "SEASON" in token.kinds:
+        return _names_season(tokens, at, token)
+    if has(ahead, "YEAR", "SHORT_YEAR", "MONTH") or _leads_on(tokens, at):
+        return True
+    # "may two people", but "August two thousand"
+    if has(ahead, "DAY") and not (token.text in words.VERBAL and has(ahead, "ONES", "TEEN")):
+        return True
+    behind = previous(tokens, at)
+    if has(behind, "YEAR") or (has(behind, "DAY") and not has(behind, "ONES")):
+        return True
+    if before[:1] == ["of"]:
+        return bool(before[1:]) and (
+            before[1] in _SHARES
+            or has(find(tokens, at, before[1]), "DAY", "UNIT", "EDGE", "WEEKDAY")
+        )
+    if token.text in words.VERBAL and before[:1] == ["this"]:
+        return goes_no_further(tokens, at) and not (ahead and ahead.text in words.AFTER_MODAL)
+    return follows(before, words.TIME_PREPOSITIONS)
+
+
+def _leads_on(tokens: list[Token], at: int) -> bool:
+    """March of 2022, March through May."""
+    link = tokens[at + 1].text if at + 1 < len(tokens) else ""
+    ahead = next_word(tokens, at + 1)
+    return has(ahead, "YEAR") if link == "of" else link in _TO and has(ahead, "MONTH")
+
+
+def _names_season(tokens: list[Token], at: int, token: Token) -> bool:
+    before, ahead = words_before(tokens, at), next_word(tokens, at)
+    if has(ahead, "YEAR", "SHORT_YEAR"):
+        return True
+    if ahead and ahead.text == "of" and has(next_word(tokens, at + 1), "YEAR", "SHORT_YEAR"):
+        return True
+    if before[:1] == ["of"]:
+        return bool(before[1:]) and (
+            before[1] in _SHARES or has(find(tokens, at, before[1]), "UNIT", "EDGE")
+        )
+    behind = previous(tokens, at)
+    if behind and behind.text == "the":
+        return follows(before, _BEFORE_THE_SEASON)
+    if token.text in words.VERBAL and before[:1] == ["this"]:
+        return goes_no_further(tokens, at) and not (ahead and ahead.text in words.AFTER_MODAL)
+    return follows(before, words.TIME_PREPOSITIONS)
+
+
+def _is_told_apart(tokens: list[Token], at: int) -> bool:
+    """Whether "last year", "of last year" or "before last" follows."""
+    following = [token.text for token in tokens[at + 1 : at + 4] if token.text != "of"]
+    of_a_year = following[:1] in (["last"], ["this"], ["next"]) and following[1:2] == ["year"]
+    return of_a_year or following[:2] == ["before", "last"]
+
+
+def _is_feast_day(tokens: list[Token], at: int) -> bool:
+    before, ahead = words_before(tokens, at), next_word(tokens, at)
+    said_as_a_day = follows(before, words.FEAST_PREPOSITIONS)
+    noun_follows = has(ahead, STRANGE) and not (ahead and ahead.text in words.FOLLOWERS)
+    return (said_as_a_day and before[:1] != ["the"]) or not noun_follows
+
+
+def _is_new_year(tokens: list[Token], at: int) -> bool:
+    """At new year; a happy one or the year that is new is no day."""
+    behind, ahead = previous(tokens, at), next_word(tokens, at)
+    return bool(behind and behind.text in _BEFORE_NEW_YEAR and ahead and ahead.text == "year")
+
+
+def _is_valentines_day(tokens: list[Token], at: int) -> bool:
+    """Not a person: "who was my valentine?"."""
+    return follows(words_before(tokens, at), words.FEAST_PREPOSITIONS) or any(
+        token.text == "day" for token in tokens[at + 1 : at + 3]
+    )
+
+
+def _is_end_of_unit(tokens: list[Token], at: int) -> bool:
+    return follows(words_before(tokens, at), words.BEFORE_THE_END)
+
+
+def _is_over_the_last(tokens: list[Token], at: int) -> bool:
+    """Over the last month, within the last year."""
+    before = [token.text for token in tokens[max(0, at - 2) : at]]
+    return before[1:] == ["the"] and before[0] in _OVER
+
+
+def _is_told_from_now(tokens: list[Token], at: int) -> bool:
+    """Whether "next" counts from now: "the next day" is that of a story, and not tomorrow."""
+    behind = previous(tokens, at)
+    ahead = tokens[at + 1].kinds if at + 1 < len(tokens) else {}
+    of_a_story = ahead.get("UNIT") == "day" or "PART" in ahead
+    return not (of_a_story and behind and behind.text == "the")
+
+
+def _is_a_season(tokens: list[Token], at: int) -> bool:
+    """Last season, but not the last season of a series, the season finale or season 3."""
+    ahead = next_word(tokens, at)
+    return goes_no_further(tokens, at) and not (ahead and ahead.text in ("of", "with", "from"))
+
+
+def _the_present_one(tokens: list[Token], at: int) -> Kinds | None:
+    """The week, month or year that now lies in, where that is meant."""
+    unit = tokens[at].kinds["UNIT"]
+    if unit not in ("day", "week", "weekend", "month", "quarter", "year"):
+        return None
+    return {"PRESENT": unit} if _is_mine(tokens, at) or _is_in_it(tokens, at) else None
+
+
+def _is_mine(tokens: list[Token], at: int) -> bool:
+    """In "what does my day look like?" and "how was my week?", but not in "a poem about my day"."""
+    behind, ahead = previous(tokens, at), tokens[at + 1] if at + 1 < len(tokens) else None
+    if behind is None or behind.text not in ("my", "our"):
+        return False
+    if ahead is not None and ahead.text in words.GOES_LIKE:
+        return True
+    return _is_last_word(tokens, at) and any(
+        token.text == "how" for token in tokens[max(0, at - 4) : at]
+    )
+
+
+def _is_in_it(tokens: list[Token], at: int) -> bool:
+    """In "show the sales in the year", but not in "how many days are there in the year?"."""
+    return (
+        tokens[at].kinds["UNIT"] not in ("day", "weekend")
+        and [token.text for token in tokens[max(0, at - 2) : at]] == ["in", "the"]
+        and _is_last_word(tokens, at)
+        and not any(token.text in words.COUNTED for token in tokens[max(0, at - 10) : at])
+    )
+
+
+def _is_last_word(tokens: list[Token], at: int) -> bool:
+    """Whether a sentence ends with it: what "the day before" goes before is then now."""
+    return at + 1 == len(tokens) or tokens[at + 1].text in (".", "?", "!")
+
+
+def _is_half_of_year(tokens: list[Token], at: int) -> bool:
+    """H2 is half a year beside a year or after a preposition, and else a heading."""
+    before = words_before(tokens, at)
+    beside = previous(tokens, at), tokens[at + 2] if at + 2 < len(tokens) else None
+    return follows(before, words.YEAR_PREPOSITIONS) or any(has(one, "YEAR") for one in beside)
+
+
+def _is_roughly(tokens: list[Token], at: int) -> bool:
+    """Whether "about" belongs to a time: "about two weeks ago", but not "talk about last week"."""
+    behind = previous(tokens, at)
+    if behind and behind.text in words.ABOUT_A_THING:
+        return False
+    return has(next_word(tokens, at), "NUM", "HM", "CLOCK") or any(
+        token.text in ("a", "an", "half") for token in tokens[at + 1 : at + 2]
+    )
+
+
+def _is_to_come(tokens: list[Token], at: int) -> bool:
+    """Whether "in two weeks" is a time to come: "I will visit her", and not "I painted it"."""
+    return any(token.text in words.PROMISES for token in tokens[max(0, at - 8) : at])
+
+
+def _is_told(tokens: list[Token], at: int) -> bool:
+    """Long ago and many years ago, but not "how long ago" and "how many years ago"."""
+    before = [token.text for token in tokens[max(0, at - 2) : at]]
+    return before[-1:] not in (["how"], ["as"]) and before != ["how", "many"]
+
+
+# --- What is decided of which kind ---------------------------------------------------------------
+
+_Decision = Callable[[list[Token], int], Kinds | None]
+_Test = Callable[[list[Token], int], bool]
+
+
+def _calendar_word(tokens: list[Token], at: int) -> Kinds | None:
+    token = tokens[at]
+    doubtful = token.text in words.AMBIGUOUS and not _names_time(tokens, at, token)
+    return _NO_TIME if doubtful else None
+
+
+def _only_where(test: _Test, otherwise: Kinds) -> _Decision:
+    return lambda tokens, at: None if test(tokens, at) else otherwise
+
+
+def _also(kind: str, own: str, test: _Test) -> _Decision:
+    """A further kind, with the value of its own, which patterns then see first."""
+
+    def decision(tokens: list[Token], at: int) -> Kinds | None:
+        kinds = tokens[at].kinds
+        return {kind: kinds[own], **kinds} if test(tokens, at) else None
+
+    return decision
+
+
+_RULES: dict[str, _Decision] = {
+    "MONTH": _calendar_word,
+    "WEEKDAY": _calendar_word,
+    "SEASON": _calendar_word,
+    "YEAR": _also("SAID_YEAR", "YEAR", is_said_year),
+    "DAY": _also("MONTHDAY", "DAY", is_day_of_month),
+    "EDGE": _also("SAID_EDGE", "EDGE", _is_end_of_unit),
+    "last": _also("OVER_LAST", "last", _is_over_the_last),
+    "UNIT": _the_present_one,
+    "before": _also("before_now", "before", _is_last_word),
+    "HALF_YEAR": _only_where(_is_half_of_year, {"UNIT": "hour"}),
+    "SLASHED": _only_where(is_slashed_date, {}),
+    "DATE": _only_where(is_whole_date, {}),
+    "SHORT_YEAR": _only_where(is_short_year, {}),
+    "EDGE_OF": _only_where(_is_end_of_unit, {}),
+    "ANY_SEASON": _only_where(_is_a_season, {}),
+    "next": _only_where(_is_told_from_now, {}),
+    "valentine": _only_where(_is_valentines_day, _NO_TIME),
+    "valentines": _only_where(_is_valentines_day, _NO_TIME),
+    "new": _also("NEW", "new", _is_new_year),
+    "about": _only_where(_is_roughly, _NO_TIME),
+    "in": _also("will_in", "in", _is_to_come),
+    "within": _also("will_within", "within", _is_to_come),
+    "long": _only_where(_is_told, _NO_TIME),
+    "UNITS": _only_where(_is_told, _NO_TIME),
+    **{feast: _only_where(_is_feast_day, _NO_TIME) for feast in words.FEASTS},
+}
+"""Kinds that the neighbours decide upon; the first that is decided, in a token's order, counts."""

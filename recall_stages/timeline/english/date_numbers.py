@@ -1,0 +1,102 @@
+"""Which numbers of an English sentence are dates: 2023, 5/7, 5.3.21, "the 3rd", '99."""
+
+from __future__ import annotations
+
+import re
+
+from recall_stages.timeline.engine.grammar import Token
+from recall_stages.timeline.english import words
+from recall_stages.timeline.english.neighbours import (
+    STRANGE,
+    find,
+    follows,
+    goes_no_further,
+    has,
+    is_chained,
+    next_word,
+    previous,
+    words_before,
+)
+
+_BEFORE_THE_HOUR = frozenset({"before", "after", "at", "around", "by", "from", "until"})
+
+
+def is_said_year(tokens: list[Token], at: int) -> bool:
+    """Whether 2023 is a year: "in 2023", but not "in 2000 steps" or "think of 1984"."""
+    token, ahead = tokens[at], next_word(tokens, at)
+    number = token.kinds["YEAR"]
+    if not (isinstance(number, int) and 1500 <= number <= 2199 and token.text.isdigit()):
+        return False
+    if ahead and (ahead.text in words.MEASURES or ahead.text == "%"):
+        return False
+    before = words_before(tokens, at)
+    if before[:1] == ["of"] and before[1:] and before[1] in words.THOUGHT_OF:
+        return False
+    if before[:1] == ["on"]:  # 2016 10 16
+        return all(has(one, "DAY") for one in tokens[at + 1 : at + 3])
+    return follows(before, words.YEAR_PREPOSITIONS) or is_chained(tokens, at, "SAID_YEAR")
+
+
+def is_day_of_month(tokens: list[Token], at: int) -> bool:
+    """Whether "the 3rd" is a day, and not that of the third floor or of a month said."""
+    if "MONTH" in tokens[at].kinds or not _is_said_as_day(tokens, at):
+        return False
+    return goes_no_further(tokens, at) and not _leads_to_month(tokens, at)
+
+
+def _is_said_as_day(tokens: list[Token], at: int) -> bool:
+    behind = previous(tokens, at)
+    if has(behind, "WEEKDAY"):
+        return True
+    if behind and behind.text == "the":
+        before = words_before(tokens, at)
+        if follows(before, words.DATE_PREPOSITIONS):
+            return True
+        if before and has(find(tokens, at, before[0]), "WEEKDAY"):
+            return True
+    return is_chained(tokens, at, "MONTHDAY") or _is_of_a_month(tokens, at)
+
+
+def _is_of_a_month(tokens: list[Token], at: int) -> bool:
+    following = [token.text for token in tokens[at + 1 : at + 4]]
+    return following in (["of", "last", "month"], ["of", "this", "month"], ["of", "the", "month"])
+
+
+def _leads_to_month(tokens: list[Token], at: int) -> bool:
+    ahead = next_word(tokens, at)
+    return has(ahead, "MONTH") or bool(
+        ahead and ahead.text == "of" and has(next_word(tokens, at + 1), "MONTH")
+    )
+
+
+def is_slashed_date(tokens: list[Token], at: int) -> bool:
+    """Whether 5/7 is a day: "on 5/7", but not "a 5/7 rating"."""
+    before, behind, ahead = words_before(tokens, at), previous(tokens, at), next_word(tokens, at)
+    if ahead and ahead.text in _BEFORE_THE_HOUR and has(next_word(tokens, at + 1), "HOUR", "HM"):
+        return True
+    if has(ahead, STRANGE, "UNIT"):
+        return bool(ahead and ahead.text in words.FOLLOWERS)
+    return (
+        follows(before, words.DATE_PREPOSITIONS)
+        or has(behind, "WEEKDAY")
+        or is_chained(tokens, at, "SLASHED")
+    )
+
+
+def is_whole_date(tokens: list[Token], at: int) -> bool:
+    """Whether 5.3.21 is a date and not a version; 5/3/21 and 5.3.2021 always are."""
+    text = tokens[at].text
+    if "/" in text or any(len(part) == 4 for part in re.split(r"[.-]", text)):
+        return True
+    said_as_date = follows(words_before(tokens, at), words.DATE_PREPOSITIONS)
+    return said_as_date or has(previous(tokens, at), "WEEKDAY")
+
+
+def is_short_year(tokens: list[Token], at: int) -> bool:
+    """Whether '99 is a year: "in '99", "May '99", "the summer of '99"."""
+    before = words_before(tokens, at)
+    return (
+        follows(before, words.YEAR_PREPOSITIONS)
+        or before[:1] == ["back"]
+        or has(previous(tokens, at), "MONTH", "SEASON", "DAY")
+    )

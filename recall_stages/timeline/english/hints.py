@@ -1,0 +1,80 @@
+"""Where an English text may name a time: one cheap look at every word, before any is read.
+
+Most of a long text names no time. Only the words around a hint are cut into tokens and read, and of
+a text with very many hints only some are, so a text of any length takes a bounded time to read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import accumulate
+
+from recall_stages.timeline.english.words import AMBIGUOUS, COMMON, NAMED, QUIET_KINDS, WORDS
+
+# A quotation is one word, as its words are not the asker's; so is "5/7", "3rd" or "2 pm".
+_WORD = re.compile(
+    r"""
+    (
+        [^\W\d_]+
+      | ['’]? \d (?: [/.:-]? \d ){0,7}
+        (?: (?i: st | nd | rd | th | ['’]? s | \s? [ap]m ) (?! \w ) )?
+      | "[^"\n]{1,80}" | “[^“”\n]{1,80}”
+    )
+    """,
+    re.VERBOSE,
+)
+_WEAK_KINDS = frozenset({"UNIT", "UNITS", "PART", "PARTS", "ORD"})
+_MOST_HINTS = 18  # some 9 expressions or more; a question names a few, a pasted calendar hundreds
+_REACH = 6  # words to read on both sides: "nineteen hundred and twenty five" has five
+_MARKS = 3  # characters to read beside them: "= 2019", "7 p.m."
+
+
+def _hints() -> dict[str, bool]:
+    """The words that give a hint, and whether it is a weak one: "day" more often names no time."""
+    hints = {str(year): False for year in range(1500, 2200)}
+    hints |= {name: name in COMMON for name in NAMED}
+    for word, kinds in WORDS.items():
+        telling = kinds.keys() - (QUIET_KINDS - {"ORD"})
+        if telling:
+            hints[word] = telling <= _WEAK_KINDS or word in AMBIGUOUS
+    return hints
+
+
+_HINTS = _hints()
+
+
+def stretches(text: str) -> Iterator[tuple[int, int]]:
+    """The parts of a text that are worth reading, from the left, apart from each other.
+
+    Where there are too many hints the strong ones are kept, the first and the last of them.
+    """
+    pieces = _WORD.split(text)  # what lies between the words, and the words, in turn
+    words = pieces[1::2]
+    telling = set(filter(_is_hint, set(words)))  # a long text says the same words again and again
+    hints = [at for at, word in enumerate(words) if word in telling] if telling else []
+    if not hints:
+        return
+    if len(hints) > _MOST_HINTS:
+        doubtful = {word for word in telling if _HINTS.get(word.lower(), False)}
+        strong = [at for at in hints if words[at] not in doubtful]
+        weak = [at for at in hints if words[at] in doubtful]
+        kept = _outermost(strong, _MOST_HINTS)
+        hints = sorted(kept + _outermost(weak, _MOST_HINTS - len(kept)))
+    bounds = list(accumulate(map(len, pieces)))
+    first = max(0, hints[0] - _REACH)
+    for at, following in zip(hints, [*hints[1:], None], strict=True):
+        if following is None or following - at > 2 * _REACH:
+            last = min(at + _REACH, len(words) - 1)
+            yield max(0, bounds[2 * first] - _MARKS), bounds[2 * last + 1] + _MARKS
+            first = max(0, following - _REACH) if following else 0
+
+
+def _is_hint(word: str) -> bool:
+    return word.lower() in _HINTS or (word[0] <= "9" and not word.isdigit() and len(word) > 1)
+
+
+def _outermost(hints: list[int], most: int) -> list[int]:
+    """The first and the last ones: a pasted text may stand before the question or behind it."""
+    front = most - most // 2
+    return hints if len(hints) <= most else hints[:front] + hints[len(hints) - most // 2 :]

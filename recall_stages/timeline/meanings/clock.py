@@ -1,0 +1,117 @@
+"""Hours of the day: "at 3 pm", "from 10:30 to 3", "before 5 pm"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from recall_stages.timeline.engine import calendar_math as cal
+from recall_stages.timeline.engine.reading import Cycle, Now, Reading
+from recall_stages.timeline.recurrence import Recurrence
+from recall_stages.timeline.time_range import Grain
+
+_HALF_DAY = 12 * 60
+_FIRST_MORNING_HOUR = 7  # "at 4" means the afternoon, "at 8" the morning
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A time of day.
+
+    Attributes:
+        minutes: Since midnight.
+        sure: Whether the half of the day was said.
+        exact: Whether minutes were said, and not only an hour.
+    """
+
+    minutes: int
+    sure: bool
+    exact: bool
+
+
+def clock(hour: int, minute: int = 0, noon: int | None = None) -> Clock | None:
+    """A time of day as it is spoken.
+
+    Args:
+        hour: 0 to 24; with `noon`, 1 to 12.
+        minute: 0 to 59.
+        noon: 0 for am, 12 for pm, None when it was not said.
+    """
+    if not 0 <= minute < 60 or not 0 <= hour <= 24:
+        return None
+    exact = minute > 0
+    if noon is not None:
+        late = hour > 12  # "15 pm"
+        return Clock((hour if late else hour % 12 + noon) * 60 + minute, sure=True, exact=exact)
+    return Clock(hour * 60 + minute, sure=hour == 0 or hour > 12, exact=exact)
+
+
+def at(_: Now, said: Clock | None) -> Cycle | None:
+    """At three: that hour; at half past three: that minute."""
+    if said is None:
+        return None
+    minutes = said.minutes
+    if not said.sure and minutes < _FIRST_MORNING_HOUR * 60:
+        minutes += _HALF_DAY
+    return _stretch(
+        minutes, minutes + (1 if said.exact else 60), "minute" if said.exact else "hour"
+    )
+
+
+def between(_: Now, first: Clock | int | tuple[int, int], last: Clock | int) -> Cycle | None:
+    """From 3 to 8 pm: what is said of the second hour holds for the first where it can."""
+    begin, close = _clock_of(first), _clock_of(last)
+    if begin is None or close is None:
+        return None
+    start, end = begin.minutes, close.minutes
+    if not close.sure:
+        if not begin.sure and start < _FIRST_MORNING_HOUR * 60:
+            start += _HALF_DAY
+        while end <= start:
+            end += _HALF_DAY
+    elif not begin.sure and start + _HALF_DAY < end:
+        start += _HALF_DAY
+    if end <= start:
+        end += 2 * _HALF_DAY  # past midnight
+    return _stretch(start, end, "hour")
+
+
+def outside(_: Now, said: Clock | int, side: int) -> Cycle | None:
+    """Before (-1) or after (1) three o'clock, as a part of the day it is said of."""
+    found = _clock_of(said)
+    hour = at(_, found)
+    if found is None or hour is None:
+        return None
+
+    def cut(day: Reading) -> Reading | None:
+        if day.start is None:
+            return None
+        midnight = cal.start_of("day", day.start)
+        ends = (midnight, day.start) if side < 0 else (day.start, midnight + cal.DAY)
+        if not ends[0] < ends[1]:
+            return None
+        on_any_day = (
+            Reading(None, day.start, "hour") if side < 0 else Reading(day.start, None, "hour")
+        )
+        return Reading(*ends, "hour").or_else(on_any_day)
+
+    outside_it = hour.then(cut, "hour")
+    return outside_it and replace(outside_it, alone=found.sure)
+
+
+def _clock_of(said: Clock | int | tuple[int, int]) -> Clock | None:
+    if isinstance(said, Clock):
+        return said
+    return clock(said) if isinstance(said, int) else clock(*said)
+
+
+def _stretch(start: int, end: int, grain: Grain) -> Cycle:
+    whole_hours = not (start % 60 or end % 60) and end - start < 2 * _HALF_DAY
+    return Cycle(
+        "day",
+        grain,
+        lambda day: Reading(cal.shift(day, "minute", start), cal.shift(day, "minute", end), grain),
+        alone=False,
+        fields=Recurrence(hours=frozenset(h % 24 for h in range(start // 60, end // 60)))
+        if whole_hours
+        else None,
+    )

@@ -1,0 +1,126 @@
+"""Two ends made one range: "between May and July", "since March", "until yesterday"."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from recall_stages.timeline.engine.reading import Cycle, Now, Reading, When
+from recall_stages.timeline.meanings import cycles
+from recall_stages.timeline.time_range import FINER_THAN_DAY, Grain
+
+# The coarser cycle fixes the finer one: of "the 9th to 17 April" the month comes from the second.
+_COARSENESS: tuple[Grain, ...] = ("day", "week", "month", "year")
+
+
+def join(now: Now, first: When, second: When) -> Reading | None:
+    """From one to another, both included; or up to the beginning of the second."""
+    start, end = _resolved_pair(now, first, second)
+    if start is None or end is None or start.soft or end.soft:
+        return None
+    if start.start is None or end.end is None or end.start is None or start.end is None:
+        return None
+    grain = min(start.grain, end.grain, key=_fineness)
+    if end.grain in FINER_THAN_DAY:  # "from 2 pm to 4 pm" ends at four, not at five
+        return Reading(start.start, end.start, grain) if start.start < end.start else None
+    if start.start >= end.end or start.start > end.start:
+        return None
+    whole = Reading(start.start, end.end, grain)
+    if start.start < end.start:
+        return whole.or_else(Reading(start.start, end.start, grain))
+    return whole
+
+
+def _resolved_pair(now: Now, first: When, second: When) -> tuple[Reading | None, Reading | None]:
+    if isinstance(first, Reading):
+        if isinstance(second, Reading):
+            return first, second
+        return first, _at_or_after(now, second, first.start)
+    if isinstance(second, Reading):
+        return _before_end(now, first, second), second
+    if _COARSENESS.index(first.unit) < _COARSENESS.index(second.unit):
+        end = second.latest(now)
+        return _before_end(now, first, end), end
+    start = first.latest(now)
+    return start, _at_or_after(now, second, start.start if start else None)
+
+
+def _at_or_after(now: Now, cycle: Cycle, start: datetime | None) -> Reading | None:
+    return None if start is None else cycle.after(now, start)
+
+
+def _before_end(now: Now, cycle: Cycle, other: Reading | None) -> Reading | None:
+    if other is None or other.end is None:
+        return None
+    return cycle.starting_before(now, other.end)
+
+
+def days_to(now: Now, day: int, when: When) -> Reading | None:
+    """The 9th to 12 June: a bare number takes its month from the date it leads to."""
+    end = resolved(now, when)
+    if end is None or end.grain != "day" or end.start is None or not day < end.start.day:
+        return None
+    return join(now, cycles.day_of_month(now, day), end)
+
+
+def up_to_now(now: Now, when: When) -> Reading | None:
+    """Since March: from its beginning to now; or with no end."""
+    found = resolved(now, when)
+
+    def extend(one: Reading) -> Reading | None:
+        if one.start is None or one.soft:
+            return None
+        open_ended = Reading(one.start, None, one.grain)
+        if one.start >= now.moment:
+            return open_ended
+        return Reading(one.start, now.moment, one.grain).or_else(open_ended)
+
+    return found and found.each(extend)
+
+
+def onwards(now: Now, when: When) -> Reading | None:
+    """From March on: no end."""
+    found = resolved(now, when)
+    return _open(found, found.start if found else None, None)
+
+
+def from_alone(now: Now, when: Reading) -> Reading | None:
+    """From 2014: that year; or from then on."""
+    return when if None in (when.start, when.end) else when.or_else(onwards(now, when))
+
+
+def after(now: Now, when: When) -> Reading | None:
+    """After March: from where it ends."""
+    found = resolved(now, when)
+    return _open(found, found.end if found else None, None)
+
+
+def before(now: Now, when: When) -> Reading | None:
+    """Before March: up to where it begins."""
+    found = resolved(now, when)
+    return _open(found, None, found.start if found else None)
+
+
+def until(now: Now, when: When) -> Reading | None:
+    """Until March, by Friday: it is included; or it is not."""
+    found = resolved(now, when)
+    if found is None or found.end is None or found.soft:
+        return None
+    if found.grain in FINER_THAN_DAY:
+        return before(now, found)
+    return Reading(None, found.end, found.grain).or_else(before(now, found))
+
+
+def resolved(now: Now, when: When) -> Reading | None:
+    """A reading as it is; a cycle at its latest occurrence."""
+    return when.latest(now) if isinstance(when, Cycle) else when
+
+
+def _open(said: Reading | None, start: datetime | None, end: datetime | None) -> Reading | None:
+    if said is None or said.soft or said.recurrence or (start is None and end is None):
+        return None
+    return Reading(start, end, said.grain)
+
+
+def _fineness(grain: Grain) -> int:
+    order: tuple[Grain, ...] = ("second", "minute", "hour", "part_of_day", "day", "weekend", "week")
+    return order.index(grain) if grain in order else len(order)

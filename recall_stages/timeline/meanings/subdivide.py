@@ -1,0 +1,269 @@
+"""Parts of a stretch and days counted from it: "late May", "the first week of May"."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from recall_stages.timeline.engine import calendar_math as cal
+from recall_stages.timeline.engine.reading import Cycle, Duration, Now, Reading, When, change
+from recall_stages.timeline.meanings.relative import at_distance
+from recall_stages.timeline.time_range import Grain
+
+_MOST = 366  # nothing is counted further than this within a stretch
+_THIRDS_IN: dict[Grain, tuple[Grain, int]] = {
+    "century": ("year", 100),
+    "decade": ("year", 10),
+    "year": ("month", 12),
+    "season": ("month", 3),
+    "quarter": ("month", 3),
+    "week": ("day", 7),
+    "weekend": ("day", 2),
+}
+
+
+def third(_: Now, which: int, when: When) -> When | None:
+    """Early (0), mid (1) or late (2): a third of a month, a year, a part of the day.
+
+    To some people "late May" begins in the middle of it, a year begins with a quarter, and the
+    middle of a month lies around the fifteenth.
+    """
+    grain: Grain = "part_of_day" if when.grain == "part_of_day" else "day"
+
+    def find(whole: Reading) -> Reading | None:
+        found = _third(whole, which)
+        if which == 1:
+            return found and found.or_else(_around_middle(whole))
+        return found and found.or_else(_half(whole, 1 + which // 2), _outer_quarter(whole, which))
+
+    return change(when, find, grain)
+
+
+def _third(whole: Reading, which: int) -> Reading | None:
+    start, end = whole.start, whole.end
+    if start is None or end is None:
+        return None
+    if whole.grain == "month":
+        cuts = [start, start + cal.DAY * 10, start + cal.DAY * 20, end]
+        return Reading(cuts[which], cuts[which + 1], "day")
+    if whole.grain in _THIRDS_IN:
+        name, count = _THIRDS_IN[whole.grain]
+        # Where a unit has no even thirds they overlap: early and mid week share a Wednesday.
+        low = (0, count // 3, count * 2 // 3)[which]
+        high = (-(-count // 3), count - count // 3, count)[which]
+        return Reading(cal.shift(start, name, low), cal.shift(start, name, high), name)
+    if whole.grain == "part_of_day":
+        length = (end - start) / 3
+        return Reading(start + length * which, start + length * (which + 1), "part_of_day")
+    return None
+
+
+def _around_middle(whole: Reading) -> Reading | None:
+    """Mid-November: ten days around the fifteenth."""
+    if whole.grain != "month" or whole.start is None:
+        return None
+    return Reading(whole.start + cal.DAY * 9, whole.start + cal.DAY * 20, "day")
+
+
+def _outer_quarter(whole: Reading, which: int) -> Reading | None:
+    if whole.grain != "year" or whole.start is None or whole.end is None:
+        return None
+    if which == 0:
+        return Reading(whole.start, cal.shift(whole.start, "month", 3), "quarter")
+    return Reading(cal.shift(whole.end, "month", -3), whole.end, "quarter")
+
+
+def end_of_unit(now: Now, which: int, name: Grain) -> When | None:
+    """EOM: the end of this month."""
+    whole = now.unit(name)
+    return whole if name == "day" else third(now, which, whole)
+
+
+def half(_: Now, which: int, when: When) -> When | None:
+    """The first (1) or second (2) half."""
+    if which not in (1, 2):
+        return None
+    return change(when, lambda whole: _half(whole, which), "day")
+
+
+def _half(whole: Reading, which: int) -> Reading | None:
+    start, end = whole.start, whole.end
+    if start is None or end is None or whole.grain in ("day", "hour"):
+        return None
+    middle = start + (end - start) / 2
+    if whole.grain in ("year", "decade", "century"):
+        months = {"year": 6, "decade": 60, "century": 600}[whole.grain]
+        middle = cal.shift(start, "month", months)
+    if whole.grain != "part_of_day":
+        middle = cal.start_of("day", middle)
+    ends = (start, middle) if which == 1 else (middle, end)
+    return Reading(*ends, "part_of_day" if whole.grain == "part_of_day" else "day")
+
+
+def nth_unit(now: Now, count: int, name: Grain, when: When) -> When | None:
+    """The second week of February, the last day of the year; -1 counts from the end."""
+
+    def find(whole: Reading) -> Reading | None:
+        if whole.start is None or whole.end is None or whole.grain == name:
+            return None
+        if name == "weekend":
+            return _nth_weekend(now, count, whole.start, whole.end)
+        if count > 0:
+            start = cal.shift(whole.start, name, count - 1)
+            found = Reading(start, cal.shift(start, name, 1), name)
+        else:
+            found = Reading(cal.shift(whole.end, name, -1), whole.end, name)
+        if found.end is None or found.end > whole.end:
+            return None
+        return found.or_else(_calendar_week(now, count, whole)) if name == "week" else found
+
+    return change(when, find, name)
+
+
+def _calendar_week(now: Now, count: int, whole: Reading) -> Reading | None:
+    # The ISO rule: a week belongs to the month or year that holds most of its days.
+    if whole.start is None or whole.end is None:
+        return None
+    middle = cal.DAY * 3
+    first = cal.start_of("week", whole.start, now.week_start)
+    if first + middle < whole.start:
+        first += cal.WEEK
+    final = cal.start_of("week", whole.end - cal.DAY, now.week_start)
+    if final + middle >= whole.end:
+        final -= cal.WEEK
+    start = first + cal.WEEK * (count - 1) if count > 0 else final
+    return Reading(start, start + cal.WEEK, "week")
+
+
+def _nth_weekend(now: Now, count: int, start: datetime, end: datetime) -> Reading | None:
+    day = start if count > 0 else end - cal.DAY
+    saturday = day + cal.DAY * ((5 - day.weekday()) % 7)
+    saturday = saturday + cal.WEEK * (count - 1) if count > 0 else saturday
+    while count < 0 and saturday + cal.DAY >= end:
+        saturday -= cal.WEEK
+    return now.unit_at("weekend", saturday)
+
+
+def nth_occurrence(now: Now, count: int, cycle: Cycle, when: When) -> When | None:
+    """The first Monday of March, the last Friday of last month; -1 counts from the end."""
+
+    def find(whole: Reading) -> Reading | None:
+        if whole.start is None or whole.end is None or whole.grain == cycle.unit or count > _MOST:
+            return None
+        if count < 0:
+            found = cycle.before(now, whole.end)
+            return found if found and found.start and found.start >= whole.start else None
+        found = cycle.after(now, whole.start)
+        for _ in range(count - 1):
+            found = cycle.after(now, found.end) if found and found.end else None
+        return found if found and found.end and found.end <= whole.end else None
+
+    return change(when, find, cycle.grain)
+
+
+def first_of(_: Now, amount: Duration, when: When, sign: int = 1) -> When | None:
+    """The first (1) or last (-1) ten days of a stretch."""
+
+    def find(whole: Reading) -> Reading | None:
+        if whole.start is None or whole.end is None:
+            return None
+        if sign > 0:
+            found = Reading(whole.start, amount.from_(whole.start, 1), amount.unit)
+        else:
+            found = Reading(amount.from_(whole.end, -1), whole.end, amount.unit)
+        fits = found.start >= whole.start and found.end <= whole.end  # type: ignore[operator]
+        return found if fits else None
+
+    return change(when, find, amount.unit)
+
+
+def unit_of(now: Now, name: Grain, when: When) -> When | None:
+    """The week of 5 February, the weekend of Halloween, the month of May."""
+
+    def find(inner: Reading) -> Reading | None:
+        if inner.start is None or inner.end is None:
+            return None
+        if name == "weekend":
+            return _weekend_at(inner.start) if inner.end - inner.start <= cal.WEEK else None
+        found = now.unit_at(name, inner.start)
+        if found.end is None or found.end < inner.end:
+            return None
+        if name != "week" or inner.grain != "day":
+            return found
+        return found.or_else(Reading(inner.start, inner.start + cal.WEEK, "week"))
+
+    return change(when, find, name)
+
+
+def _weekend_at(day: datetime) -> Reading:
+    # The nearest weekend, with the holiday itself when it makes the weekend longer.
+    saturday = day + cal.DAY * ((5 - day.weekday() + 3) % 7 - 3)
+    end = max(saturday + cal.DAY * 2, day + cal.DAY if day.weekday() == 0 else saturday)
+    return Reading(min(saturday, day) if day.weekday() == 4 else saturday, end, "weekend")
+
+
+def amount_beside(now: Now, amount: Duration, when: When, sign: int) -> When | None:
+    """Two days before Christmas, three weeks after 5 May."""
+
+    def find(inner: Reading) -> Reading | None:
+        if inner.start is None or inner.end is None:
+            return None
+        if amount.unit in ("hour", "minute", "second"):
+            anchor = inner.start if sign < 0 else inner.end
+            there = amount.from_(anchor, sign)
+            return Reading(min(anchor, there), max(anchor, there), "hour")
+        last_day = max(inner.start, inner.end - cal.DAY)
+        anchor = inner.start if sign < 0 else last_day
+        return at_distance(now, cal.start_of("day", anchor), amount, sign)
+
+    return change(when, find, amount.unit)
+
+
+def earlier(now: Now, when: Reading) -> Reading | None:
+    """Earlier this week: what has passed of it; of one that is over, its beginning."""
+    over = when.end is not None and when.end <= now.moment
+    return _third(when, 0) if over else so_far(now, when)
+
+
+def so_far(now: Now, when: Reading) -> Reading | None:
+    """Earlier this week, this year so far: what has passed of it by now, or before today."""
+    found = _cut(when, when.start, now.moment)
+    return found and found.or_else(_cut(when, when.start, now.today))
+
+
+def still_to_come(now: Now, when: Reading) -> Reading | None:
+    """Later this week, the rest of the month."""
+    return _cut(when, now.moment, when.end)
+
+
+def _cut(when: Reading, start: datetime | None, end: datetime | None) -> Reading | None:
+    if when.start is None or when.end is None or start is None or end is None:
+        return None
+    if not when.start <= start < end <= when.end:
+        return when if start == end else None
+    return Reading(start, end, "hour" if when.grain == "day" else when.grain)
+
+
+def same_time(now: Now, when: Reading) -> Reading | None:
+    """This time last year: about this day of it, or the day itself."""
+    if when.start is None:
+        return None
+    that_day = same_day(now, when)
+    if that_day is None or that_day.start is None or that_day.end is None:
+        return None
+    grace = {"year": 15, "month": 3, "week": 1}.get(when.grain)
+    if grace is None:
+        return None
+    start, end = that_day.start - cal.DAY * grace, that_day.end + cal.DAY * grace
+    return Reading(start, end, "day").or_else(that_day)
+
+
+def same_day(now: Now, when: Reading) -> Reading | None:
+    """This day last year."""
+    if when.start is None or when.grain not in ("year", "month", "week"):
+        return None
+    here = cal.start_of(when.grain, now.moment, now.week_start)
+    units = {"year": 12, "month": 1}.get(when.grain)
+    if units is None:
+        return now.unit_at("day", when.start + (now.today - here))
+    months = (when.start.year - here.year) * 12 + when.start.month - here.month
+    return now.unit_at("day", cal.shift(now.today, "month", months))
