@@ -1,16 +1,20 @@
 """What the README shows is run, and what it claims holds."""
 
+import email
 import re
+import zipfile
 from pathlib import Path
 
 import chromadb
 import pytest
 from pages import ROOT, blocks, run_page
 
+from recall_stages import __version__
 from recall_stages.store.embedding.minilm import MiniLM
 
 PAGE = ROOT / "README.md"
 README = PAGE.read_text(encoding="utf-8")
+_LINK = re.compile(r"(!?)\[[^]]*\]\(([^)]+)\)")
 
 
 @pytest.fixture
@@ -53,6 +57,21 @@ def test_a_collection_that_you_have() -> None:
 
 def test_it_is_one_page() -> None:
     assert len(README.splitlines()) <= 160
+
+
+def test_a_package_index_shows_it_with_links_that_lead_to_the_repository(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as files:
+        [name] = [each for each in files.namelist() if each.endswith("/METADATA")]
+        metadata = email.message_from_bytes(files.read(name))
+    shown = metadata.get_payload(decode=True).decode()
+    source = dict(each.split(", ") for each in metadata.get_all("Project-URL"))["Source"]
+    raw = source.replace("//github.com", "//raw.githubusercontent.com")
+    roots = {"": f"{source}/blob/v{__version__}/", "!": f"{raw}/v{__version__}/"}
+
+    links = _LINK.findall(README)
+    assert {kind for kind, _ in links} == {"", "!"}  # links and pictures
+    assert _LINK.findall(shown) == [(kind, roots[kind] + link) for kind, link in links]
+    assert _LINK.sub("", shown) == _LINK.sub("", README)
 
 
 def test_the_claim_at_the_top_is_what_was_measured() -> None:
