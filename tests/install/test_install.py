@@ -99,17 +99,10 @@ for open_it, says in (
 README = """
 import json, os, pathlib, sys
 os.environ.update(TZ="UTC", COLUMNS="100")
-import chromadb
 from recall_stages.store import RecallStore
-from recall_stages.store.embedding.minilm import MiniLM
 # LlamaIndex's block asks what LangChain's has stored; here it may come without it.
 with RecallStore("./memories") as store:
     store.add([{"content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00Z"}])
-text = "Ann sees the dentist."
-chromadb.PersistentClient("./my_app").create_collection("notes", embedding_function=None).add(
-    ids=["1"], embeddings=MiniLM().embed_documents([text]), documents=[text],
-    metadatas=[{"date": "2024-03-05T10:00:00+00:00", "owner": "ann"}],
-)
 names = {"__name__": "page"}
 for block in json.loads(pathlib.Path("blocks.json").read_text(encoding="utf-8")):
     exec(compile(block, "README.md", "exec"), names)
