@@ -20,13 +20,14 @@ _CASES = (
 )
 _TICKS_MS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000)
 _STYLE = """
+.ground{fill:#fff}
 text{font:13px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;fill:#1f2328}
 .head{font-weight:600}
 .small{fill:#59636e}
 .rule{stroke:#d1d9e0}
 .key{stroke:#59636e;stroke-width:2.5}
 @media (prefers-color-scheme:dark){
-text{fill:#f0f6fc}.small{fill:#9198a1}.rule{stroke:#3d444d}.key{stroke:#9198a1}
+.ground{fill:#0d1117}text{fill:#f0f6fc}.small{fill:#9198a1}.rule{stroke:#3d444d}.key{stroke:#9198a1}
 }"""
 
 
@@ -61,6 +62,7 @@ def draw(by_rows: Mapping[str, Any]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">',
         "<title>Milliseconds for one question against the number of memories</title>",
         f"<style>{_STYLE}</style>",
+        f'<rect class="ground" width="{_WIDTH}" height="{_HEIGHT}" rx="6"/>',
         _text(_LEFT, 26, "How long one question takes, without embedding it", "start", "head"),
         _text(middle, _HEIGHT - 18, "memories in the collection", "middle", "small"),
         f'<text class="small" text-anchor="middle" {turned}>milliseconds (median)</text>',

@@ -31,6 +31,12 @@ def test_it_stands_by_itself_on_any_ground(picture: str) -> None:
 
     assert tags <= {"svg", "title", "style", "rect", "text", "line", "path", "polyline"}
     assert "prefers-color-scheme:dark" in picture
+    # A dark system shows light text, also in a page that is light: the picture has its own ground.
+    drawn = ET.fromstring(picture)
+    ground = next(each.attrib for each in drawn.iter() if each.tag.endswith("rect"))
+    _, _, width, height = drawn.attrib["viewBox"].split()
+    assert ground.items() >= {"class": "ground", "width": width, "height": height}.items()
+    assert picture.count(".ground{fill:#") == 2  # light, and dark
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|href|url\(", picture)
     assert 'fill="white"' not in picture
 

@@ -3,7 +3,8 @@
     python docs/pictures/how_it_works.py
 
 The scores in it are those of the README's own example, found anew for the drawing. Text and lines
-follow the reader's light or dark page; the colours are those of `explain`.
+follow the reader's light or dark system, and so does the ground: a page may have the other scheme.
+The colours are those of `explain`.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ _BOX, _TOP, _TALL = 198, 44, 140  # how wide the boxes are, where they begin, ho
 _LEFTS = (16, 258, 500, 742)
 _BARS, _LONG = 330, 300  # where the bars of the scores begin, and how long the highest is
 _STYLE = """
+.ground{fill:#fff}
 text{font:14px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;fill:#1f2328}
 .head{font-weight:600;fill:#59636e}
 .small{font-size:12px;fill:#59636e}
@@ -44,7 +46,7 @@ text{font:14px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;fil
 .line{stroke:#818b98;stroke-width:1.5}
 .tip{fill:#818b98}
 @media (prefers-color-scheme:dark){
-text{fill:#f0f6fc}.head,.small{fill:#9198a1}.box{fill:#151b23;stroke:#3d444d}
+.ground{fill:#0d1117}text{fill:#f0f6fc}.head,.small{fill:#9198a1}.box{fill:#151b23;stroke:#3d444d}
 }"""
 
 
@@ -57,6 +59,7 @@ def draw() -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">',
         "<title>A question, the time it names, two ways of searching, one score, explained</title>",
         f"<style>{_STYLE}</style>",
+        f'<rect class="ground" width="{_WIDTH}" height="{_HEIGHT}" rx="6"/>',
         *_box(0, "A question", _QUESTION),
         *_stripe(0, 1, "time"),
         *_box(1, "Its time, understood", [("strong", day), *_READ]),
@@ -89,14 +92,14 @@ _READ = [
 _ARMS = [
     ("", "by meaning (vectors)"),
     ("", "by words (BM25)"),
-    ("small", "each in all memories,"),
+    ("small", "both in all memories,"),
     ("small", "and in that time"),
 ]
 _WEIGHTS = [
     ("", "meaning + words"),
     ("small", "or what your model says"),
     ("", "x kind of memory"),
-    ("", "x who said it"),
+    ("", "x its author"),
     ("", "x the time it names"),
 ]
 
