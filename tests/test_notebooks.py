@@ -9,6 +9,7 @@ import pytest
 from rounding import nearly_same
 
 pytestmark = pytest.mark.slow
+ONE_QUESTION = "0.013"  # of the 75
 TWINS = ["langchain_recall", "llamaindex_recall"]
 
 
@@ -70,6 +71,16 @@ def test_the_first_answer_is_right_and_ours_is_above_the_stock_retriever(name: s
         for row in re.findall(r"│ (?:vector store|RecallRetriever) .*", shown)[:2]
     )
     assert all(one > other for one, other in zip(ours, stock, strict=True))
+
+
+@pytest.mark.parametrize("name", notebook_runs.NAMES)
+def test_what_the_text_claims_is_what_the_cells_show(name: str) -> None:
+    cells = notebook_runs.read(name).cells
+    shown = "\n".join(text for cell in cells for text in notebook_runs.shown(cell))
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+
+    claimed = {figure for figure in re.findall(r"\b0\.\d{3}\b", text) if figure != ONE_QUESTION}
+    assert claimed <= set(re.findall(r"\b0\.\d{3}\b", shown))
 
 
 def test_no_notebook_reaches_the_network() -> None:
