@@ -85,7 +85,7 @@ bench: $(READY)  ## latency, loading; with DATA=folder, retrieval quality on tha
 
 measured: $(READY)  ## all benchmarks on the sets in the folder DATA, and docs/measured.md anew
 	mkdir -p results
-	$(BIN)/python -m benchmarks.retrieval $(patsubst %,--data %,$(wildcard $(DATA)/*/)) --json results/retrieval.json
+	$(BIN)/python -m benchmarks.retrieval --data $(DATA) --json results/retrieval.json
 	$(BIN)/python -m benchmarks.stock $(patsubst %,--data %,$(wildcard $(DATA)/*/)) --json results/stock.json
 	$(BIN)/python -m benchmarks.gate --data benchmarks/data/gate_heldout.jsonl --json results/gate.json
 	$(BIN)/python -m benchmarks.latency --rows 10000 --json results/latency.json

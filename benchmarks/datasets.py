@@ -99,6 +99,24 @@ class GateCase:
     batch: int | None
 
 
+def set_folders(folders: Sequence[Path]) -> list[Path]:
+    """The folders of sets among folders that are sets or hold sets, in order of their names.
+
+    Raises:
+        DataError: When a folder is neither.
+    """
+    found = []
+    for folder in folders:
+        inside = sorted(each.parent for each in folder.glob("*/memories.jsonl"))
+        if not inside and not (folder / "memories.jsonl").is_file():
+            raise DataError(
+                f"{folder} has no memories.jsonl; --data takes a folder with one, or with folders "
+                "that have one"
+            )
+        found += inside or [folder]
+    return found
+
+
 def read_retrieval_set(folder: Path) -> RetrievalSet:
     """Read ``memories.jsonl`` and ``queries.jsonl``.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -47,6 +47,20 @@ def print_retrieval(result: Mapping[str, Any]) -> None:
         )
     if result["set"].endswith(_GENERATED):
         console.print("A rule added the time phrase of these queries: gains are an upper bound.")
+
+
+def print_retrieval_mean(results: Sequence[Mapping[str, Any]]) -> None:
+    """The mean over sets of our figures and of the baselines'; each set counts the same."""
+    table = Table(title=f"mean over {len(results)} sets")
+    for name in ("", *MEASURES):
+        table.add_column(name, no_wrap=True)
+    systems = {"ours": [each["overall"] for each in results]} | {
+        name: [each["baselines"][name] for each in results] for name in results[0]["baselines"]
+    }
+    for name, figures in systems.items():
+        means = (sum(each[measure] for each in figures) / len(figures) for measure in MEASURES)
+        table.add_row(name, *(_figure(each) for each in means))
+    _console().print(table)
 
 
 def print_expressions(result: Mapping[str, Any]) -> None:

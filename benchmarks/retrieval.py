@@ -1,7 +1,12 @@
 """Retrieval quality through the public retriever, beside three baselines, on data in a folder.
 
     python -m benchmarks.retrieval --data DIR [--data DIR ...] [--face langchain|llamaindex]
-                                   [--time parser|none|oracle|wrong] [--late WEIGHT] [--json OUT]
+                                   [--time parser|none|oracle|wrong] [--late WEIGHT]
+                                   [--vectors FILE] [--json OUT]
+
+DIR is one set, or a folder of sets; of several sets the mean is printed last, each counting the
+same. ``--vectors`` keeps the embedded texts in a file for the next run; a question is then embedded
+once, and its milliseconds leave that out.
 
 A query may find the memories of its own corpus that were created at or before its ``now``. There
 is one store a corpus, loaded once, as the conversation that it is (a pause of an hour begins
@@ -35,11 +40,17 @@ from typing import Any, Literal, TypedDict, get_args
 import numpy as np
 
 from benchmarks.baselines import Baselines
-from benchmarks.datasets import DataError, Question, RetrievalSet, read_retrieval_set
+from benchmarks.datasets import (
+    DataError,
+    Question,
+    RetrievalSet,
+    read_retrieval_set,
+    set_folders,
+)
 from benchmarks.embedding import OncePerText
 from benchmarks.faces import FACES, Face, open_face
 from benchmarks.output import json_file, write_json
-from benchmarks.report import print_retrieval
+from benchmarks.report import print_retrieval, print_retrieval_mean
 from recall_stages.core.progress import progress_bar
 from recall_stages.core.stage import Stage
 from recall_stages.evaluation.metrics import Figures, mean, score
@@ -230,18 +241,21 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--face", choices=FACES, default="langchain")
     parser.add_argument("--time", choices=get_args(TimeUse), default="parser")
     parser.add_argument("--late", type=float, metavar="WEIGHT")
+    parser.add_argument("--vectors", type=Path)
     parser.add_argument("--json", type=json_file)
     given = parser.parse_args(argv)
     try:
-        sets = [read_retrieval_set(folder) for folder in given.data]
+        sets = [read_retrieval_set(folder) for folder in set_folders(given.data)]
     except DataError as error:
         parser.error(str(error))
-    vectors = OncePerText()
     results = []
     settings = {} if given.late is None else {"stages": _with_late_interaction(given.late)}
-    for data in sets:
-        results.append(measure(data, given.face, given.time, vectors, **settings))
-        print_retrieval(results[-1])
+    with OncePerText(given.vectors) as vectors:
+        for data in sets:
+            results.append(measure(data, given.face, given.time, vectors, **settings))
+            print_retrieval(results[-1])
+    if len(results) > 1:
+        print_retrieval_mean(results)
     write_json(given.json, results[0] if len(results) == 1 else results)
 
 

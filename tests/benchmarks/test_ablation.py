@@ -1,13 +1,18 @@
 """The ablation switches off what it says, and nothing else."""
 
 import json
+import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis.strategies import floats, lists
 
 from benchmarks import ablation
 from benchmarks.datasets import read_retrieval_set
 from benchmarks.embedding import OncePerText
+from benchmarks.paired import mean_change, paired_change
 
 MEMORIES = [
     ("q", "Which pets live with you?", "Bo", "2024-03-05T10:00:00"),
@@ -42,6 +47,47 @@ def test_it_prints_and_writes_a_figure_for_every_part(folder, tmp_path, capsys) 
     printed = capsys.readouterr().out
     assert json.loads(out.read_text(encoding="utf-8"))["pets"].keys() == ablation.PARTS.keys()
     assert all(part in printed for part in ablation.PARTS)
+
+
+def test_the_tables_say_what_a_variant_does_to_the_mean_and_to_which_sets(
+    folder, tmp_path, capsys
+) -> None:
+    twin = folder.parent / "twin"
+    shutil.copytree(folder, twin)
+    arguments = ["--data", str(folder.parent), "--vectors", str(tmp_path / "vectors.sqlite")]
+    ablation.main([*arguments, "--variant", 'one={"fetch_k": 1, "k": 1, "method": "keyword"}'])
+
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "pets" in printed
+    assert "twin" in printed
+    assert "dense" not in printed
+
+
+def test_vectors_are_kept_in_a_file(tmp_path) -> None:
+    file = tmp_path / "vectors.sqlite"
+    with OncePerText(file) as vectors:
+        stored, asked = vectors.embed_documents(["Tea."]), vectors.embed_query("Tea?")
+    with OncePerText(file) as vectors:
+        vectors._model = None  # nothing is embedded a second time
+        assert np.array_equal(vectors.embed_documents(["Tea."]), stored)
+        assert np.array_equal(vectors.embed_query("Tea?"), asked)
+
+
+@given(lists(floats(0, 1), min_size=1, max_size=30), floats(0.01, 1))
+def test_a_gain_in_every_question_is_certain_and_none_is_not(figures, gain) -> None:
+    assert paired_change(figures, [each + gain for each in figures]).low > 0
+    assert not paired_change(figures, figures).certain
+
+
+def test_each_set_counts_the_same_in_the_mean() -> None:
+    sets = {"large": ([0.0] * 99, [0.0] * 99), "small": ([0.0], [1.0])}
+    assert mean_change(sets).mean == 0.5
+
+
+def test_a_variant_that_is_no_json_is_refused(folder, capsys) -> None:
+    with pytest.raises(SystemExit):
+        ablation.main(["--data", str(folder), "--variant", "weight=.45x"])
+    assert 'such as weight={"semantic_weight": 0.45}' in capsys.readouterr().err
 
 
 def test_the_parts_are_off(folder, monkeypatch) -> None:
