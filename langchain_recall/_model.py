@@ -1,9 +1,10 @@
-"""What LangChain has, its models and compressors, as the two functions that answer a stage."""
+"""LangChain's models, as a stage asks them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from langchain_core.callbacks import BaseCallbackManager
@@ -14,48 +15,40 @@ from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.retry import RunnableRetry
 from pydantic import BaseModel
 
-from langchain_recall._stock import refined, refined_async
-from recall_stages.core.requests import Answered, Asked, refines
-from recall_stages.core.stage import Ask, AsyncAsk, Prompt
-from recall_stages.llm.client import Client, answers, answers_async
+from recall_stages.core.requests import Prompt
+from recall_stages.llm.client import Client
 from recall_stages.llm.reply_schemas import written
 
 Model = Runnable[Any, Any]
 """A chat model or an LLM, also one wrapped by ``with_retry`` or ``with_fallbacks``."""
 
 
-def asking(callbacks: BaseCallbackManager | None) -> Ask:
-    """Ask the model of each prompt, or a compressor, several at once, under these callbacks."""
+def client(callbacks: BaseCallbackManager | None) -> Client[str]:
+    """Calls models under these callbacks."""
     config: RunnableConfig = {"callbacks": callbacks}
 
-    def send(prompt: Prompt, in_form: bool) -> str:
-        model = _in_form(prompt) if in_form else _model(prompt)
+    def send(model: Model, prompt: Prompt) -> str:
         return _text(model.invoke(_messages(prompt), config))
 
-    client = Client(send, _takes_form, _retries)
+    def formed(prompt: Prompt) -> Callable[[], str] | None:
+        model = _in_form(prompt)
+        return None if model is None else partial(send, model, prompt)
 
-    def ask(asked: Asked) -> Answered:
-        return refined(asked, callbacks) if refines(asked) else answers(client, asked)
-
-    return ask
+    return Client(lambda prompt: send(_model(prompt), prompt), formed, _retries)
 
 
-def asking_async(callbacks: BaseCallbackManager | None) -> AsyncAsk:
+def async_client(callbacks: BaseCallbackManager | None) -> Client[Awaitable[str]]:
     """The same without blocking the event loop."""
     config: RunnableConfig = {"callbacks": callbacks}
 
-    async def send(prompt: Prompt, in_form: bool) -> str:
-        model = _in_form(prompt) if in_form else _model(prompt)
+    async def send(model: Model, prompt: Prompt) -> str:
         return _text(await model.ainvoke(_messages(prompt), config))
 
-    client: Client[Awaitable[str]] = Client(send, _takes_form, _retries)
+    def formed(prompt: Prompt) -> Callable[[], Awaitable[str]] | None:
+        model = _in_form(prompt)
+        return None if model is None else partial(send, model, prompt)
 
-    async def ask(asked: Asked) -> Answered:
-        if refines(asked):
-            return await refined_async(asked, callbacks)
-        return await answers_async(client, asked)
-
-    return ask
+    return Client(lambda prompt: send(_model(prompt), prompt), formed, _retries)
 
 
 def _model(prompt: Prompt) -> Model:
@@ -64,29 +57,22 @@ def _model(prompt: Prompt) -> Model:
     return prompt.llm
 
 
-def _in_form(prompt: Prompt) -> Model:
-    """The model, told the form of its reply in whichever way it has for that.
+def _in_form(prompt: Prompt) -> Model | None:
+    """The model with the schema of its reply, in whichever way it has for that; None = it has none.
 
     Not with ``include_raw``: LangChain then calls the model in a thread that keeps the process
     alive for as long as it hangs. A reply that it cannot read is asked for again in plain JSON.
     And not where something is wrapped around the model: ``bind`` would lose its settings,
-    ``with_retry`` its retries, and ``with_fallbacks`` fails to pass the form on.
+    ``with_retry`` its retries, and ``with_fallbacks`` fails to pass the schema on.
     """
     model = _model(prompt)
     if prompt.form is None or not isinstance(model, BaseLanguageModel):
-        raise NotImplementedError("only a language model itself can be given a form")
-    formed: Model = model.with_structured_output(prompt.form)
-    return formed
-
-
-def _takes_form(prompt: Prompt) -> bool:
+        return None
     try:
-        _in_form(prompt)
-    except NotImplementedError:  # as LangChain's base says that a model does not
-        return False
-    except Exception:  # noqa: BLE001 - it says that it does, and fails: so it will when it is asked
-        return True
-    return True
+        formed: Model = model.with_structured_output(prompt.form)
+    except NotImplementedError:  # as LangChain's base says that a model takes none
+        return None
+    return formed
 
 
 def _retries(prompt: Prompt) -> bool:

@@ -12,9 +12,8 @@ from pydantic import field_validator
 from langchain_recall._convert import to_document, to_memory
 from recall_stages.core.concurrent import at_once, at_once_async
 from recall_stages.core.memory import Memory
-from recall_stages.core.requests import Refined
+from recall_stages.core.requests import Refine
 from recall_stages.core.settings import Settings
-from recall_stages.core.stage import Refine
 from recall_stages.retriever.stage_list import StageInput as OwnStageInput
 from recall_stages.stages.framework_stage import with_stock
 
@@ -31,7 +30,9 @@ class TakesCompressors(Settings):
         return with_stock(stages, BaseDocumentCompressor)
 
 
-def refined(requests: Sequence[Refine], callbacks: BaseCallbackManager | None) -> Refined:
+def refined(
+    requests: Sequence[Refine], callbacks: BaseCallbackManager | None
+) -> Sequence[list[Memory] | Exception]:
     """What compressors make of memories, under these callbacks."""
 
     def compressed(request: Refine) -> list[Memory]:
@@ -43,7 +44,7 @@ def refined(requests: Sequence[Refine], callbacks: BaseCallbackManager | None) -
 
 async def refined_async(
     requests: Sequence[Refine], callbacks: BaseCallbackManager | None
-) -> Refined:
+) -> Sequence[list[Memory] | Exception]:
     """The same without blocking the event loop."""
 
     async def compressed(request: Refine) -> list[Memory]:

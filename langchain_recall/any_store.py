@@ -14,9 +14,9 @@ from pydantic import Field, model_validator
 from langchain_recall._convert import to_memory
 from recall_stages.core.errors import IdLookupError
 from recall_stages.core.memory import Memory
+from recall_stages.core.world import MemoryStore
 from recall_stages.store import any_store
 from recall_stages.store.any_store import AnyStoreOptions, Asked, Found, in_our_names
-from recall_stages.store.memory_store import MemoryStore
 
 Searchable = MemoryStore | VectorStore | BaseRetriever
 """What a retriever takes as its store."""

@@ -23,12 +23,13 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict  # pydantic, which makes the schema, wants this one
 
 from langchain_recall._convert import to_documents, to_memory
-from langchain_recall._model import Model, asking, asking_async
-from langchain_recall._runs import stage_runs, stage_runs_async
+from langchain_recall._model import Model
 from langchain_recall._stock import StageInput, TakesCompressors
+from langchain_recall._world import AsyncLangChainWorld, LangChainWorld
 from recall_stages.core.clock import Timed, TimeInput
 from recall_stages.core.memory import Query
-from recall_stages.core.stage import Flow, Recall, Stage, arun, pipeline, run
+from recall_stages.core.stage import Recall, Stage, Steps, pipeline
+from recall_stages.core.world import arun, run
 from recall_stages.retriever.stage_list import StageList
 from recall_stages.stages import (
     build_query,
@@ -71,7 +72,7 @@ class DocumentCompressor(
         """A stage is its settings, so `dumps` and `loads` can carry it."""
         return True
 
-    def steps(self, recall: Recall) -> Flow:
+    def steps(self, recall: Recall) -> Steps:
         """What is done with the candidates; `run` or `arun` drives it."""
         raise NotImplementedError
 
@@ -113,8 +114,7 @@ class DocumentCompressor(
         if not given["documents"]:
             return []
         steps = self.steps(self._recall(given))
-        inside = run_manager.get_child()
-        return to_documents(run(steps, asking(inside), within=stage_runs(inside)))
+        return to_documents(run(steps, LangChainWorld(run_manager.get_child())))
 
     async def _acompress(
         self, given: CompressorInput, run_manager: AsyncCallbackManagerForChainRun
@@ -122,9 +122,7 @@ class DocumentCompressor(
         if not given["documents"]:
             return []
         steps = self.steps(self._recall(given))
-        inside = run_manager.get_child()
-        ask, within = asking_async(inside), stage_runs_async(inside)
-        return to_documents(await arun(steps, ask, within=within))
+        return to_documents(await arun(steps, AsyncLangChainWorld(run_manager.get_child())))
 
     def _recall(self, given: CompressorInput) -> Recall:
         moment = self.moment(datetime.now(UTC))
@@ -135,7 +133,7 @@ class DocumentCompressor(
 class MemoryCompressor(Stage, DocumentCompressor):
     """A stage that takes and returns LangChain documents, and never alters those it is given."""
 
-    def steps(self, recall: Recall) -> Flow:
+    def steps(self, recall: Recall) -> Steps:
         """The work of this stage alone."""
         return pipeline([self], recall)
 
@@ -181,7 +179,7 @@ class TextCompressor(MemoryCompressor):
     def format(self, documents: Sequence[Document], query: str = "") -> str:
         """The text alone, also for no documents: ``retriever | PrintMemory().format | prompt``."""
         steps = pipeline([self], self._recall({"query": query, "documents": documents}))
-        return run(steps, asking(None)).text
+        return run(steps, LangChainWorld(None)).text
 
 
 class BuildQuery(build_query.BuildQuery, MemoryCompressor):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TypedDict, Unpack
 
 from langchain_core.documents import Document
@@ -12,8 +13,7 @@ from langchain_core.runnables.config import (
 )
 
 from langchain_recall._convert import to_documents
-from langchain_recall._model import asking, asking_async
-from langchain_recall._runs import stage_runs, stage_runs_async
+from langchain_recall._world import AsyncLangChainWorld, LangChainWorld
 from recall_stages.core.stage import Recall
 from recall_stages.retriever.memory_retriever import CallOptions
 from recall_stages.retriever.recall_function import RecallConfig, arecall_with, recall_with
@@ -54,15 +54,14 @@ def recall(query: str, config: RecallConfig, **options: Unpack[CallOptions]) -> 
         >>> store.close()
     """
     around = get_callback_manager_for_config(ensure_config())  # of the chain that calls this
-    ask, within = asking(around), stage_runs(around)
-    return _recalled(*recall_with(ask, within, query, config, options))
+    return _recalled(*recall_with(partial(LangChainWorld, around), query, config, options))
 
 
 async def arecall(query: str, config: RecallConfig, **options: Unpack[CallOptions]) -> Recalled:
     """The same as `recall`, without blocking the event loop."""
     around = get_async_callback_manager_for_config(ensure_config())
-    ask, within = asking_async(around), stage_runs_async(around)
-    return _recalled(*await arecall_with(ask, within, query, config, options))
+    world = partial(AsyncLangChainWorld, around)
+    return _recalled(*await arecall_with(world, query, config, options))
 
 
 def _recalled(found: Recall, told: Recall) -> Recalled:

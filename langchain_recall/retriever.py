@@ -18,12 +18,11 @@ from langchain_core.runnables import RunnableConfig, ensure_config
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from langchain_recall._convert import to_documents, to_memory, to_stored
-from langchain_recall._model import asking, asking_async
-from langchain_recall._runs import stage_runs, stage_runs_async
 from langchain_recall._stock import StageInput, TakesCompressors
+from langchain_recall._world import AsyncLangChainWorld, LangChainWorld
 from langchain_recall.any_store import Searchable, as_store
 from recall_stages.core.memory import Scope
-from recall_stages.core.stage import arun, run
+from recall_stages.core.world import arun, run
 from recall_stages.explain.explanation import Explanation, all_of
 from recall_stages.explain.explanation import explain as explain_memories
 from recall_stages.retriever.memory_retriever import (
@@ -133,9 +132,8 @@ class RecallRetriever(TakesCompressors, MemoryRetriever, BaseRetriever):
         **options: Unpack[CallOptions],
     ) -> list[Document]:
         steps = self.steps_for(query, datetime.now(UTC), options)
-        callbacks, store = run_manager.get_child(), self.scoped(options)
-        ask, runs = asking(callbacks), stage_runs(callbacks)
-        recall = run(steps, ask, store.find, store.get, store.add, within=runs)
+        callbacks = run_manager.get_child()
+        recall = run(steps, LangChainWorld(callbacks, self.scoped(options)))
         if recall.skipped:
             dispatch_custom_event(SKIPPED, recall.skipped, config={"callbacks": callbacks})
         return to_documents(recall)
@@ -148,9 +146,8 @@ class RecallRetriever(TakesCompressors, MemoryRetriever, BaseRetriever):
         **options: Unpack[CallOptions],
     ) -> list[Document]:
         steps = self.steps_for(query, datetime.now(UTC), options)
-        callbacks, store = run_manager.get_child(), self.scoped(options)
-        ask, runs = asking_async(callbacks), stage_runs_async(callbacks)
-        recall = await arun(steps, ask, store.afind, store.get, store.add, within=runs)
+        callbacks = run_manager.get_child()
+        recall = await arun(steps, AsyncLangChainWorld(callbacks, self.scoped(options)))
         if recall.skipped:
             await adispatch_custom_event(SKIPPED, recall.skipped, config={"callbacks": callbacks})
         return to_documents(recall)

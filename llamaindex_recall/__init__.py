@@ -11,7 +11,7 @@ from recall_stages import __version__ as __version__
 from recall_stages.core.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from llamaindex_recall._spans import StageUsage as StageUsage
+    from llamaindex_recall._world import StageUsage as StageUsage
     from llamaindex_recall.any_store import AnyStore as AnyStore
     from llamaindex_recall.evaluation import evaluate as evaluate
     from llamaindex_recall.memory import RecallMemoryBlock as RecallMemoryBlock
@@ -135,7 +135,7 @@ _EXPORTS = {
     "SearchSkipped": "llamaindex_recall.retriever",
     "SemanticRank": "llamaindex_recall.postprocessors",
     "SettingsError": "recall_stages.core.errors",
-    "StageUsage": "llamaindex_recall._spans",
+    "StageUsage": "llamaindex_recall._world",
     "StaleReflections": "llamaindex_recall.postprocessors",
     "StoreClosedError": "recall_stages.core.errors",
     "StoreDamagedError": "recall_stages.core.errors",

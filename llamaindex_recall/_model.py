@@ -1,55 +1,56 @@
-"""What LlamaIndex has, its models and postprocessors, as the two functions that answer a stage."""
+"""LlamaIndex's models, as a stage asks them."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Callable
 
 from llama_index.core.llms import LLM, ChatMessage, MessageRole
 from llama_index.core.prompts import ChatPromptTemplate
 from llama_index.core.types import PydanticProgramMode
+from pydantic import BaseModel
 
-from llamaindex_recall._stock import refined, refined_async
-from recall_stages.core.requests import Answered, Asked, refines
-from recall_stages.core.stage import Prompt
-from recall_stages.llm.client import Client, answers, answers_async
+from recall_stages.core.requests import Prompt
+from recall_stages.llm.client import Client
 from recall_stages.llm.reply_schemas import written
 
 
-def ask(asked: Asked) -> Answered:
-    """Ask the model of each prompt, or a postprocessor, several at once."""
-    if refines(asked):
-        return refined(asked)
-    return answers(Client(_send, _takes_form, _retries), asked)
+def _send(prompt: Prompt) -> str:
+    return _text(_model(prompt).chat(_messages(prompt)).message)
 
 
-async def ask_async(asked: Asked) -> Answered:
-    """The same without blocking the event loop."""
-    if refines(asked):
-        return await refined_async(asked)
-    return await answers_async(Client(_send_async, _takes_form, _retries), asked)
+async def _send_async(prompt: Prompt) -> str:
+    return _text((await _model(prompt).achat(_messages(prompt))).message)
 
 
-def _send(prompt: Prompt, in_form: bool) -> str:
-    model = _model(prompt)
-    if in_form and prompt.form is not None:
-        told = {"system": prompt.system, "user": prompt.user}
-        return written(model.structured_predict(prompt.form, _template(), **told))
-    return _text(model.chat(_messages(prompt)).message)
+def _formed(prompt: Prompt) -> Callable[[], str] | None:
+    model, form = _taking_form(prompt)
+    if form is None:
+        return None
+    return lambda: written(model.structured_predict(form, _template(), **_material(prompt)))
 
 
-async def _send_async(prompt: Prompt, in_form: bool) -> str:
-    model = _model(prompt)
-    if in_form and prompt.form is not None:
-        told = {"system": prompt.system, "user": prompt.user}
-        return written(await model.astructured_predict(prompt.form, _template(), **told))
-    return _text((await model.achat(_messages(prompt))).message)
+def _formed_async(prompt: Prompt) -> Callable[[], Awaitable[str]] | None:
+    model, form = _taking_form(prompt)
+    if form is None:
+        return None
+
+    async def send() -> str:
+        return written(await model.astructured_predict(form, _template(), **_material(prompt)))
+
+    return send
 
 
-def _takes_form(prompt: Prompt) -> bool:
-    """Whether the model calls functions; for others LlamaIndex reads JSON out of text, as we do."""
+def _taking_form(prompt: Prompt) -> tuple[LLM, type[BaseModel] | None]:
+    """The model, and the schema if it calls functions: else LlamaIndex reads JSON, as we do."""
     model = _model(prompt)
     by_text = model.pydantic_program_mode is PydanticProgramMode.LLM
-    return model.metadata.is_function_calling_model and not by_text
+    takes = model.metadata.is_function_calling_model and not by_text
+    return model, prompt.form if takes else None
+
+
+def _material(prompt: Prompt) -> dict[str, str]:
+    return {"system": prompt.system, "user": prompt.user}
 
 
 def _retries(prompt: Prompt) -> bool:
@@ -90,3 +91,7 @@ def _text(message: ChatMessage) -> str:
             if told is not None:
                 return told if isinstance(told, str) else json.dumps(told)
     return message.content or ""
+
+
+CLIENT = Client(_send, _formed, _retries)
+ASYNC_CLIENT = Client(_send_async, _formed_async, _retries)

@@ -12,9 +12,8 @@ from pydantic import field_validator
 from llamaindex_recall._convert import to_memory, to_node
 from recall_stages.core.concurrent import at_once, at_once_async
 from recall_stages.core.memory import Memory
-from recall_stages.core.requests import Refined
+from recall_stages.core.requests import Refine
 from recall_stages.core.settings import Settings
-from recall_stages.core.stage import Refine
 from recall_stages.retriever.stage_list import StageInput as OwnStageInput
 from recall_stages.stages.framework_stage import with_stock
 
@@ -31,7 +30,7 @@ class TakesPostprocessors(Settings):
         return with_stock(stages, BaseNodePostprocessor)
 
 
-def refined(requests: Sequence[Refine]) -> Refined:
+def refined(requests: Sequence[Refine]) -> Sequence[list[Memory] | Exception]:
     """What postprocessors make of memories."""
 
     def processed(request: Refine) -> list[Memory]:
@@ -41,7 +40,7 @@ def refined(requests: Sequence[Refine]) -> Refined:
     return at_once(processed, requests, requests[0].timeout_s)
 
 
-async def refined_async(requests: Sequence[Refine]) -> Refined:
+async def refined_async(requests: Sequence[Refine]) -> Sequence[list[Memory] | Exception]:
     """The same without blocking the event loop."""
 
     async def processed(request: Refine) -> list[Memory]:

@@ -17,9 +17,9 @@ from pydantic import Field, field_validator, model_validator
 from llamaindex_recall._convert import to_memory
 from recall_stages.core.errors import IdLookupError
 from recall_stages.core.memory import Memory
+from recall_stages.core.world import MemoryStore
 from recall_stages.store import any_store
 from recall_stages.store.any_store import AnyStoreOptions, Asked, Found, in_our_names
-from recall_stages.store.memory_store import MemoryStore
 
 Searchable = MemoryStore | VectorStoreIndex | BasePydanticVectorStore | BaseRetriever
 """What a retriever takes as its store."""

@@ -7,8 +7,7 @@ from typing import TypedDict, Unpack
 from llama_index.core.schema import NodeWithScore
 
 from llamaindex_recall._convert import to_nodes
-from llamaindex_recall._model import ask, ask_async
-from llamaindex_recall._spans import within, within_async
+from llamaindex_recall._world import AsyncLlamaIndexWorld, LlamaIndexWorld
 from recall_stages.core.stage import Recall
 from recall_stages.retriever.memory_retriever import CallOptions
 from recall_stages.retriever.recall_function import RecallConfig, arecall_with, recall_with
@@ -48,12 +47,12 @@ def recall(query: str, config: RecallConfig, **options: Unpack[CallOptions]) -> 
         ('Anna likes tea.', 'Anna likes tea. [1]')
         >>> store.close()
     """
-    return _recalled(*recall_with(ask, within, query, config, options))
+    return _recalled(*recall_with(LlamaIndexWorld, query, config, options))
 
 
 async def arecall(query: str, config: RecallConfig, **options: Unpack[CallOptions]) -> Recalled:
     """The same as `recall`, without blocking the event loop."""
-    return _recalled(*await arecall_with(ask_async, within_async, query, config, options))
+    return _recalled(*await arecall_with(AsyncLlamaIndexWorld, query, config, options))
 
 
 def _recalled(found: Recall, told: Recall) -> Recalled:

@@ -19,13 +19,13 @@ from llama_index_instrumentation import get_dispatcher
 from pydantic import ConfigDict, Field
 
 from llamaindex_recall._convert import to_memory, to_nodes
-from llamaindex_recall._model import ask, ask_async
-from llamaindex_recall._spans import within, within_async
 from llamaindex_recall._stock import StageInput, TakesPostprocessors
+from llamaindex_recall._world import AsyncLlamaIndexWorld, LlamaIndexWorld
 from llamaindex_recall.retriever import RecallQueryBundle
 from recall_stages.core.clock import Timed, TimeInput
 from recall_stages.core.memory import Query
-from recall_stages.core.stage import Flow, Recall, Stage, arun, pipeline, run
+from recall_stages.core.stage import Recall, Stage, Steps, pipeline
+from recall_stages.core.world import arun, run
 from recall_stages.retriever.memory_retriever import RecallOptions
 from recall_stages.retriever.stage_list import StageList
 from recall_stages.stages import (
@@ -64,7 +64,7 @@ class NodePostprocessor(Timed, BaseNodePostprocessor):
         """The name under which LlamaIndex writes the component down."""
         return cls.__name__
 
-    def steps(self, recall: Recall) -> Flow:
+    def steps(self, recall: Recall) -> Steps:
         """What is done with the candidates; `run` or `arun` drives it."""
         raise NotImplementedError
 
@@ -74,7 +74,7 @@ class NodePostprocessor(Timed, BaseNodePostprocessor):
         if not nodes:
             return []
         steps = self.steps(self._recall(nodes, query_bundle))
-        return to_nodes(run(steps, ask, within=within))
+        return to_nodes(run(steps, LlamaIndexWorld()))
 
     @dispatcher.span  # LlamaIndex decorates only the sync method by itself
     async def _apostprocess_nodes(
@@ -83,7 +83,7 @@ class NodePostprocessor(Timed, BaseNodePostprocessor):
         if not nodes:
             return []
         steps = self.steps(self._recall(nodes, query_bundle))
-        return to_nodes(await arun(steps, ask_async, within=within_async))
+        return to_nodes(await arun(steps, AsyncLlamaIndexWorld()))
 
     def _recall(self, nodes: Sequence[NodeWithScore], query_bundle: QueryBundle | None) -> Recall:
         options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}
@@ -103,7 +103,7 @@ class NodePostprocessor(Timed, BaseNodePostprocessor):
 class MemoryPostprocessor(Stage, NodePostprocessor):
     """A stage that takes and returns LlamaIndex nodes, and never alters those it is given."""
 
-    def steps(self, recall: Recall) -> Flow:
+    def steps(self, recall: Recall) -> Steps:
         """The work of this stage alone."""
         return pipeline([self], recall)
 
@@ -149,7 +149,8 @@ class TextPostprocessor(MemoryPostprocessor):
 
     def format(self, nodes: Sequence[NodeWithScore], query: str = "") -> str:
         """The text alone, also for no nodes."""
-        return run(pipeline([self], self._recall(nodes, QueryBundle(query))), ask).text
+        steps = pipeline([self], self._recall(nodes, QueryBundle(query)))
+        return run(steps, LlamaIndexWorld()).text
 
 
 class BuildQuery(build_query.BuildQuery, MemoryPostprocessor):

@@ -16,11 +16,11 @@ from llama_index_instrumentation.base import BaseEvent
 from pydantic import BeforeValidator, Field, PrivateAttr
 
 from llamaindex_recall._convert import to_memory, to_nodes, to_stored
-from llamaindex_recall._model import ask, ask_async
-from llamaindex_recall._spans import within, within_async
 from llamaindex_recall._stock import StageInput, TakesPostprocessors
+from llamaindex_recall._world import AsyncLlamaIndexWorld, LlamaIndexWorld
 from llamaindex_recall.any_store import Searchable, as_store
-from recall_stages.core.stage import Flow, Recall, arun, run
+from recall_stages.core.stage import Recall, Steps
+from recall_stages.core.world import arun, run
 from recall_stages.explain.explanation import Explanation, all_of
 from recall_stages.explain.explanation import explain as explain_memories
 from recall_stages.retriever.memory_retriever import (
@@ -141,15 +141,14 @@ class RecallRetriever(TakesPostprocessors, MemoryRetriever, BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         steps, store = self._asked(query_bundle)
-        return _found(run(steps, ask, store.find, store.get, store.add, within=within))
+        return _found(run(steps, LlamaIndexWorld(store)))
 
     @dispatcher.span  # LlamaIndex decorates only the sync method by itself
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         steps, store = self._asked(query_bundle)
-        found = await arun(steps, ask_async, store.afind, store.get, store.add, within=within_async)
-        return _found(found)
+        return _found(await arun(steps, AsyncLlamaIndexWorld(store)))
 
-    def _asked(self, query_bundle: QueryBundle) -> tuple[Flow, ScopedStore]:
+    def _asked(self, query_bundle: QueryBundle) -> tuple[Steps, ScopedStore]:
         """The steps that answer a question, and the store that answers them."""
         options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}
         steps = self.steps_for(query_bundle.query_str, datetime.now(UTC), options)

@@ -14,8 +14,8 @@ from html import escape
 from pathlib import Path
 
 from recall_stages.core.memory import Memory
-from recall_stages.core.stage import run
 from recall_stages.core.time_trace import stamped_ranges
+from recall_stages.core.world import World, run
 from recall_stages.explain.build_up import BuildUp, build_up
 from recall_stages.explain.colours import COLOURS
 from recall_stages.retriever.memory_retriever import MemoryRetriever
@@ -109,7 +109,7 @@ def found() -> Sequence[Memory]:
     with RecallStore() as store:
         store.add(MEMORIES)
         steps = MemoryRetriever(store=store, timezone="UTC").steps_for(QUESTION, NOW, {})
-        return run(steps, ask=lambda _: [], find=store.find).memories
+        return run(steps, World(store)).memories
 
 
 def _box(place: int, head: str, lines: Sequence[tuple[str, str]]) -> Iterator[str]:

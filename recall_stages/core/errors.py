@@ -93,5 +93,22 @@ class ReplyError(RecallError, ValueError):
     """A model's reply is not what was asked for."""
 
 
+class ModelError(RecallError):
+    """A language model raised an error, or did not reply in time.
+
+    Attributes:
+        cause: The model's own error.
+    """
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(f"{type(cause).__name__}: {cause}")
+        self.cause = cause
+
+
 class QuestionFileError(RecallError, ValueError):
     """A file of questions for an evaluation cannot be read."""
+
+
+def described(error: Exception) -> str:
+    """An error as one line: its class and what it says; of a model's, its own class."""
+    return str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from recall_stages.core.citation import Citation
 from recall_stages.core.draft import Draft
+from recall_stages.core.errors import described
 from recall_stages.core.memory import Memory, Query
 
 JOINED = "source"
@@ -40,7 +41,7 @@ class Recall:
 
     def fell_back(self, step: str, why: str | Exception) -> Recall:
         """A copy that names a step which did not do its work, and why."""
-        told = f"{type(why).__name__}: {why}" if isinstance(why, Exception) else why
+        told = described(why) if isinstance(why, Exception) else why
         if len(told) > _LONGEST_REASON:  # a server may answer with a whole page
             told = f"{told[:_LONGEST_REASON]}…"
         return replace(self, fallbacks=(*self.fallbacks, f"{step}: {told}"))

@@ -1,21 +1,34 @@
-"""What a stage may ask of the world: a model, the collection, and what a framework has itself."""
+"""What a stage can ask of the world: a model, the collection, a piece of the framework."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel
-from typing_extensions import TypeIs
 
 from recall_stages.core.memory import Filter, Memory, Query, Scope
 from recall_stages.timeline import TimeRange
 
 
+class Request:
+    """The base of what a stage can ask for. A stage yields one or several requests of one kind."""
+
+    __slots__ = ()
+
+
+Requests = Sequence[Request]
+Answers = Sequence[Any]
+"""One answer for each request, in order; the class of the request says what it is.
+
+A generator has one type for everything that is sent into it, so no checker can know which it is.
+"""
+
+
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(Request):
     """What a stage asks of a language model.
 
     Attributes:
@@ -55,7 +68,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class Search(Request):
     """What a stage asks of the collection: the memories that answer a text best.
 
     Attributes:
@@ -95,7 +108,7 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetch:
+class Fetch(Request):
     """What a stage asks of the collection: memories by their ids; those that are gone are left out.
 
     Attributes:
@@ -106,7 +119,7 @@ class Fetch:
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class Write(Request):
     """What a stage asks of the collection: to store memories, and return them with their ids.
 
     Attributes:
@@ -117,7 +130,7 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
-class Refine:
+class Refine(Request):
     """What a stage asks of the framework: to let a piece of its own work on memories.
 
     Attributes:
@@ -134,7 +147,7 @@ class Refine:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class Work(Request):
     """What a stage has to do itself, and nobody else shall wait for: to compute, or to read.
 
     Attributes:
@@ -142,21 +155,3 @@ class Work:
     """
 
     do: Callable[[], Sequence[object]]
-
-
-Asked = Sequence[Prompt] | Sequence[Refine]
-"""What the framework is asked for."""
-Requests = Asked | Sequence[Search] | Sequence[Fetch] | Sequence[Write] | Sequence[Work]
-Replies = Sequence[str | Exception]
-"""What a stage is handed: the text of each reply, or the error in its place."""
-Refined = Sequence[list[Memory] | Exception]
-"""What the framework's pieces made of memories, or the error in its place."""
-Answered = Sequence[Reply] | Refined
-Answers = (
-    Answered | Replies | Sequence[list[Memory]] | Sequence[list[str]] | Sequence[Sequence[object]]
-)
-
-
-def refines(requests: Asked) -> TypeIs[Sequence[Refine]]:
-    """Whether pieces of the framework are asked, and not models."""
-    return isinstance(requests[0], Refine)

@@ -1,86 +1,54 @@
-"""A stage, the pipeline (an ordered list of stages), and the two drivers that wait for the world.
+"""A stage, and the pipeline: stages in order.
 
 A stage never waits for anything. One that needs a model or the collection is a generator: it
-yields what it wants, several requests of one kind at once, and is handed the answers; an error
-arrives at the ``yield``, so one ``except`` holds the fallback for the sync and the async world
-alike. Of several prompts each has an outcome of its own: where some fail, these have their error
-in the place of a reply; only where all do, the error arrives at the ``yield``.
-
-The pipeline is such a generator too: what it yields is one `Step` after the other, so that a face
-can make each a run of its own in its framework's traces.
+yields requests, several of one kind at once, and the world sends the answers back (`core.world`).
+An error arrives at the ``yield``, so one ``except`` holds the fallback for the sync and the async
+world alike. Of several prompts, those that fail have their error in the place of a reply; only
+where all fail, the error arrives at the ``yield``.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Never, cast
+from typing import ClassVar
 
 from pydantic import Field
 
-from recall_stages.core.driver import drive, drive_async
-from recall_stages.core.errors import StoreError
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.memory import Query
 from recall_stages.core.recall import Recall
 from recall_stages.core.requests import (
-    Answered,
     Answers,
-    Asked,
     Fetch,
     Prompt,
     Refine,
-    Replies,
-    Reply,
+    Request,
     Requests,
     Search,
     Work,
     Write,
 )
 from recall_stages.core.settings import Settings
-from recall_stages.core.usage import Deadline, Meter, metered
+from recall_stages.core.usage import Deadline, Meter
 
-# With what it may ask for: whoever writes a stage needs both.
+# With the requests: whoever writes a stage needs both.
 __all__ = [
-    "Add",
-    "Answers",
-    "Ask",
-    "AsyncAsk",
-    "AsyncFind",
     "Fetch",
-    "Find",
-    "Flow",
-    "Get",
     "Prompt",
     "RankStage",
     "Recall",
     "Refine",
-    "Replies",
-    "Reply",
-    "Requests",
     "Search",
     "Stage",
     "Step",
     "Steps",
-    "Within",
-    "WithinAsync",
     "Work",
     "Write",
-    "anowhere",
-    "arun",
-    "nowhere",
     "pipeline",
-    "run",
 ]
 
-Ask = Callable[[Asked], Answered]
-AsyncAsk = Callable[[Asked], Awaitable[Answered]]
-Find = Callable[[Sequence[Search]], Sequence[list[Memory]]]
-AsyncFind = Callable[[Sequence[Search]], Awaitable[Sequence[list[Memory]]]]
-Get = Callable[[Sequence[str]], list[Memory]]
-Add = Callable[[Sequence[Memory]], list[str]]
-
 Steps = Generator[Requests, Answers, Recall]
+"""The work of a stage that asks for something: it yields requests, and returns a `Recall`."""
 
 
 class Stage(Settings):
@@ -117,47 +85,46 @@ class RankStage(Stage):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """A stage about to work, as a pipeline asks for it to be driven.
+class Step(Request):
+    """A stage about to work. A pipeline asks for its work, so that a face can trace each stage.
 
     Attributes:
         stage: The stage.
-        recall: What it is given.
-        steps: Its work.
-        meter: What its models cost, once it is done.
+        recall: The question and the candidates that it works on.
+        meter: What its models cost, once it is done, and how long they may take.
     """
 
     stage: Stage
     recall: Recall
-    steps: Steps
     meter: Meter
 
+    def steps(self) -> Steps:
+        """The work of the stage, with what its models cost in the outcome."""
+        outcome = self.stage.apply(self.recall)
+        if isinstance(outcome, Generator):
+            outcome = yield from outcome
+        for note in self.meter.notes:
+            outcome = outcome.fell_back(self.meter.stage, note)
+        if self.meter.calls:
+            outcome = replace(outcome, usage=(*outcome.usage, str(self.meter)))
+        return outcome
 
-Flow = Generator[Sequence[Step], Sequence[Recall], Recall]
-_Driven = Generator[Requests | Sequence[Step], Answers | Sequence[Recall], Recall]
 
-Within = Callable[[Step, Callable[[Ask], Recall]], Recall]
-WithinAsync = Callable[[Step, Callable[[AsyncAsk], Awaitable[Recall]]], Awaitable[Recall]]
-"""What a face does around a step: it calls the function, which does the work, with its `Ask`."""
+def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None = None) -> Steps:
+    """Run stages one after the other, each on the outcome of the one before it.
 
-
-def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None = None) -> Flow:
-    """Run stages one after the other, each on what the one before it returned.
-
-    Where a step fell back, every memory that comes out says so in its trace, as ``degraded``;
-    where a model was asked, what it cost, as ``usage``. Where a step finds that no memories are
+    Where a stage fell back, every memory that comes out says so in its trace, as ``degraded``;
+    where a model was asked, what it cost, as ``usage``. Where a stage finds that no memories are
     needed, the rest is left out.
 
     Args:
-        stages: What is done, in order.
-        recall: What the first is given.
+        stages: The stages, in order.
+        recall: The question, and the candidates if there are any.
         deadline_s: Seconds after which no model is asked any more, and none is waited for.
     """
     deadline = Deadline.after(deadline_s)
     for stage in stages:
-        meter = Meter(stage.called)
-        work = _worked(stage, recall, meter, deadline)
-        [recall] = yield [Step(stage, recall, work, meter)]
+        [recall] = yield [Step(stage, recall, Meter(stage.called, deadline))]
         if recall.skipped:
             return recall
     notes = recall.told()
@@ -170,90 +137,3 @@ def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None =
             for memory in recall.memories
         ),
     )
-
-
-def _worked(stage: Stage, recall: Recall, meter: Meter, deadline: Deadline) -> Steps:
-    outcome = stage.apply(recall)
-    if isinstance(outcome, Generator):
-        outcome = yield from metered(outcome, meter, deadline)
-    for note in meter.notes:
-        outcome = outcome.fell_back(meter.stage, note)
-    return replace(outcome, usage=(*outcome.usage, str(meter))) if meter.calls else outcome
-
-
-def nowhere(_: object) -> Never:
-    """The collection of a stage that is used without a retriever: there is none."""
-    raise StoreError("there is no collection here; use this stage inside a RecallRetriever")
-
-
-async def anowhere(_: object) -> Never:
-    """The same for `arun`."""
-    nowhere(_)
-
-
-def run(  # noqa: PLR0913 - all that steps may ask of the world
-    steps: Steps | Flow,
-    ask: Ask,
-    find: Find = nowhere,
-    get: Get = nowhere,
-    add: Add = nowhere,
-    *,
-    within: Within | None = None,
-) -> Recall:
-    """Drive steps to their end, answering each request in turn."""
-
-    def done(step: Step) -> Recall:
-        def work(ask: Ask) -> Recall:
-            return run(step.steps, ask, find, get, add, within=within)
-
-        return work(ask) if within is None else within(step, work)
-
-    def answer(requests: Requests | Sequence[Step]) -> Answers | Sequence[Recall]:
-        if isinstance(requests[0], Step):
-            return [done(step) for step in cast("Sequence[Step]", requests)]
-        if isinstance(requests[0], Prompt | Refine):
-            return ask(cast("Asked", requests))
-        if isinstance(requests[0], Search):
-            return find(cast("Sequence[Search]", requests))
-        return _done(cast("Sequence[Fetch | Write | Work]", requests), get, add)
-
-    return drive(cast("_Driven", steps), answer)
-
-
-async def arun(  # noqa: PLR0913 - the same
-    steps: Steps | Flow,
-    ask: AsyncAsk,
-    find: AsyncFind = anowhere,
-    get: Get = nowhere,
-    add: Add = nowhere,
-    *,
-    within: WithinAsync | None = None,
-) -> Recall:
-    """Drive steps to their end without blocking the event loop."""
-
-    async def done(step: Step) -> Recall:
-        async def work(ask: AsyncAsk) -> Recall:
-            return await arun(step.steps, ask, find, get, add, within=within)
-
-        return await (work(ask) if within is None else within(step, work))
-
-    async def answer(requests: Requests | Sequence[Step]) -> Answers | Sequence[Recall]:
-        if isinstance(requests[0], Step):
-            return [await done(step) for step in cast("Sequence[Step]", requests)]
-        if isinstance(requests[0], Prompt | Refine):
-            return await ask(cast("Asked", requests))
-        if isinstance(requests[0], Search):
-            return await find(cast("Sequence[Search]", requests))
-        asked = cast("Sequence[Fetch | Write | Work]", requests)
-        return await asyncio.to_thread(_done, asked, get, add)
-
-    return await drive_async(cast("_Driven", steps), answer)
-
-
-def _done(requests: Sequence[Fetch | Write | Work], get: Get, add: Add) -> Answers:
-    def answer(request: Fetch | Write | Work) -> Sequence[object]:
-        if isinstance(request, Fetch):
-            return get(request.ids)
-        return add(request.memories) if isinstance(request, Write) else request.do()
-
-    return [answer(each) for each in requests]

@@ -1,21 +1,19 @@
-"""What the models of a stage cost: calls, tokens and time; and no more time than there is.
-
-It stands between a stage and the driver and sees what passes: the prompts of the stage, which it
-gives the time that is left, and the replies, of which the stage gets the text.
-"""
+"""What the models of a stage cost: calls, tokens and time; and no more time than there is."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import TypedDict, TypeVar, cast
+from typing import TypedDict
 
-from recall_stages.core.requests import Answers, Prompt, Refine, Replies, Reply, Requests
+from recall_stages.core.errors import ModelError
+from recall_stages.core.requests import Answers, Prompt, Refine, Reply, Request, Requests
 from recall_stages.text.tokens import token_counter
 
-T = TypeVar("T")
-Waited = TypeVar("Waited", Prompt, Refine)  # what may take long, and is waited for
+logger = logging.getLogger(__name__)
 
 
 class Figures(TypedDict):
@@ -28,21 +26,53 @@ class Figures(TypedDict):
     milliseconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """When the time for a question is over, by `time.perf_counter`; None = never."""
+
+    at: float | None = None
+    seconds: float | None = None
+
+    @classmethod
+    def after(cls, seconds: float | None) -> Deadline:
+        """The deadline so many seconds from now."""
+        return cls() if seconds is None else cls(perf_counter() + seconds, seconds)
+
+    def sooner(self, other: Deadline) -> Deadline:
+        """Whichever of two deadlines comes first."""
+        return min((self, other), key=lambda each: float("inf") if each.at is None else each.at)
+
+    def left(self) -> float | None:
+        """The seconds that are left; None = no limit.
+
+        Raises:
+            TimeoutError: When none is left.
+        """
+        if self.at is None:
+            return None
+        left = self.at - perf_counter()
+        if left <= 0:
+            raise TimeoutError(f"the {self.seconds:g} s for the question are over")
+        return left
+
+
 @dataclass(slots=True)
 class Meter:
-    """What the models of one stage cost.
+    """What the models of one stage cost, and how long they may take.
 
     Attributes:
         stage: The stage.
+        deadline: When the time for the question is over.
         calls: How many prompts were sent.
         attempts: How often they were sent, all in all.
         tokens_in: The tokens of the prompts, each once, as `token_counter` counts them.
         tokens_out: The tokens of the replies.
         milliseconds: How long the stage waited for them.
-        notes: What had to be done otherwise than was wished.
+        notes: What a model did not do as it was set, such as to take a schema.
     """
 
     stage: str
+    deadline: Deadline = field(default_factory=Deadline)
     calls: int = 0
     attempts: int = 0
     tokens_in: int = 0
@@ -67,88 +97,60 @@ class Meter:
             "milliseconds": round(self.milliseconds, 1),
         }
 
-    def sent(self, prompts: Sequence[Prompt]) -> None:
-        """Count prompts."""
+    @contextmanager
+    def waiting(self, requests: Requests) -> Iterator[Requests]:
+        """Count prompts and the time they take; the requests, none with more time than is left.
+
+        Raises:
+            ModelError: When there is no time left for a prompt.
+            TimeoutError: When there is none left for a piece of the framework.
+        """
+        prompts = [each for each in requests if isinstance(each, Prompt)]
+        try:
+            within = [self._shortened(each) for each in requests]
+        except TimeoutError as error:
+            if prompts:
+                raise ModelError(error) from None
+            raise
         count = token_counter()
         self.calls += len(prompts)
         self.tokens_in += sum(count(each.system) + count(each.user) for each in prompts)
+        begun = perf_counter()
+        try:
+            yield within
+        finally:
+            if prompts:
+                self.milliseconds += 1000 * (perf_counter() - begun)
 
-    def heard(self, replies: Sequence[Reply]) -> None:
-        """Count replies."""
+    def read(self, answers: Answers) -> Answers:
+        """Count replies, and log failures.
+
+        Returns:
+            The answers; of each reply its text, or the error that came in its place.
+
+        Raises:
+            ModelError: The first one, when no prompt has a reply.
+        """
+        replies = [each for each in answers if isinstance(each, Reply)]
         count = token_counter()
         self.attempts += sum(each.attempts for each in replies)
         self.tokens_out += sum(count(each.said) for each in replies if isinstance(each.said, str))
         self.notes += dict.fromkeys(each.note for each in replies if each.note)
+        texts = [_text(each) if isinstance(each, Reply) else each for each in answers]
+        errors = [each for each in texts if isinstance(each, Exception)]
+        for error in errors:
+            cause = error.cause if isinstance(error, ModelError) else error
+            logger.warning("%s: a call failed with %s", self.stage, type(cause).__name__)
+        if replies and len(errors) == len(replies):
+            raise errors[0] from getattr(errors[0], "cause", None)
+        return texts
+
+    def _shortened(self, request: Request) -> Request:
+        left = self.deadline.left() if isinstance(request, Prompt | Refine) else None
+        if left is None or not isinstance(request, Prompt | Refine):
+            return request
+        return replace(request, timeout_s=min(request.timeout_s or left, left))
 
 
-@dataclass(frozen=True, slots=True)
-class Deadline:
-    """When the time for a question is over, by `time.perf_counter`; None = never."""
-
-    at: float | None = None
-    seconds: float | None = None
-
-    @classmethod
-    def after(cls, seconds: float | None) -> Deadline:
-        """The deadline so many seconds from now."""
-        return cls() if seconds is None else cls(perf_counter() + seconds, seconds)
-
-    def shorten(self, requests: Sequence[Waited]) -> list[Waited]:
-        """The requests, none with more time than is left.
-
-        Raises:
-            TimeoutError: When none is left.
-        """
-        if self.at is None:
-            return list(requests)
-        left = self.at - perf_counter()
-        if left <= 0:
-            raise TimeoutError(f"the {self.seconds:g} s for the question are over")
-        return [replace(each, timeout_s=min(each.timeout_s or left, left)) for each in requests]
-
-
-def metered(
-    steps: Generator[Requests, Answers, T], meter: Meter, deadline: Deadline
-) -> Generator[Requests, Answers, T]:
-    """The steps of a stage, with their prompts counted and kept within the deadline."""
-    try:
-        requests = next(steps)
-        while True:
-            try:
-                if isinstance(requests[0], Prompt):
-                    answers = yield from _asked(cast("Sequence[Prompt]", requests), meter, deadline)
-                elif isinstance(requests[0], Refine):
-                    answers = yield deadline.shorten(cast("Sequence[Refine]", requests))
-                else:
-                    answers = yield requests
-            except Exception as error:  # noqa: BLE001 - the stage decides what it can mend
-                requests = steps.throw(error)
-            else:
-                requests = steps.send(answers)
-    except StopIteration as done:
-        outcome: T = done.value
-        return outcome
-
-
-def _asked(
-    prompts: Sequence[Prompt], meter: Meter, deadline: Deadline
-) -> Generator[Requests, Answers, Answers]:
-    shortened = deadline.shorten(prompts)
-    meter.sent(prompts)
-    begun = perf_counter()
-    try:
-        answers = yield shortened
-    finally:
-        meter.milliseconds += 1000 * (perf_counter() - begun)
-    replies = cast("Sequence[Reply]", answers)
-    meter.heard(replies)
-    return _said(replies)
-
-
-def _said(replies: Sequence[Reply]) -> Replies:
-    """What the models said; where none of them said anything, the first error is raised."""
-    said = [each.said for each in replies]
-    errors = [each for each in said if isinstance(each, Exception)]
-    if errors and len(errors) == len(said):
-        raise errors[0]
-    return said
+def _text(reply: Reply) -> str | ModelError:
+    return ModelError(reply.said) if isinstance(reply.said, Exception) else reply.said

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from recall_stages.core.memory import Memory
+from recall_stages.core.world import MemoryStore
 from recall_stages.evaluation.comparison import Comparison, compare
 from recall_stages.evaluation.evaluate import Find, call_options, evaluate_with
 from recall_stages.evaluation.questions import Question, as_questions
@@ -12,7 +13,6 @@ from recall_stages.retriever.memory_retriever import MemoryRetriever
 from recall_stages.retriever.without_model import recall_without_model
 from recall_stages.stages.extract_time import ExtractTime
 from recall_stages.stages.fuse_rerank import FuseRerank
-from recall_stages.store.memory_store import MemoryStore
 
 STEPS: dict[str, dict[str, object]] = {
     "by meaning": {"method": "semantic", "stages": []},

@@ -1,12 +1,13 @@
-"""Prompts answered by models: in a form where these take one, again where they were turned away.
+"""Prompts answered by models: with a schema if the model takes one, and sent again if rejected.
 
-It stands between the drivers of the stages and the clients of both frameworks. What is to be done
-next is decided once, in a generator; two drivers, in threads and as coroutines, only wait.
+It stands between the worlds and the models of both frameworks. A generator decides what comes
+next; two loops, in threads and as coroutines, only wait.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic
 from typing import Generic, TypeVar
@@ -22,6 +23,7 @@ from tenacity import (
 
 from recall_stages.core.concurrent import at_once, at_once_async
 from recall_stages.core.driver import drive, drive_async
+from recall_stages.core.errors import ModelError
 from recall_stages.core.requests import Prompt, Reply
 from recall_stages.core.transient_errors import passes, retry_after
 
@@ -33,21 +35,21 @@ LONGEST_PAUSE = 60.0
 
 _BACK_OFF = wait_exponential(multiplier=0.5, max=8) + wait_random(0, 0.5)
 
-Said = TypeVar("Said")
+Sent = TypeVar("Sent")
 
 
 @dataclass(frozen=True, slots=True)
-class Client(Generic[Said]):
-    """A face's way to its models.
+class Client(Generic[Sent]):
+    """How a face calls the model of a prompt.
 
     Attributes:
-        send: Sends a prompt to its model; True = in the form of the prompt.
-        takes_form: Whether the model of a prompt says that it answers in a form.
+        plain: Sends a prompt as it is.
+        formed: What sends a prompt with the schema of its reply; None = the model takes no schema.
         retries: Whether the model tries again by itself.
     """
 
-    send: Callable[[Prompt, bool], Said]
-    takes_form: Callable[[Prompt], bool]
+    plain: Callable[[Prompt], Sent]
+    formed: Callable[[Prompt], Callable[[], Sent] | None]
     retries: Callable[[Prompt], bool]
 
 
@@ -77,27 +79,27 @@ class _Call:
     sent: int = 0
     note: str = ""
 
-    def ways(self, client: Client[Said]) -> Generator[bool, str, str]:
-        """Whether to ask in the form, for each time that something else is to be tried."""
+    def ways(self, client: Client[Sent]) -> Generator[Callable[[], Sent], str, str]:
+        """What sends the prompt: first with the schema, if the model takes it, then without."""
         prompt = self.prompt
         self.most = prompt.attempts or (1 if client.retries(prompt) else ATTEMPTS)
         if prompt.form is not None and prompt.structured is not False:
-            takes = client.takes_form(prompt)
-            if not takes and prompt.structured:
-                self.note = "the model takes no form; it was asked for plain JSON"
-            elif takes:
-                try:
-                    said = yield True
-                except Exception as error:
-                    if passes(error):  # it has been waited for: it would pass no better plainly
-                        raise
-                    why = f"{type(error).__name__}: {error}"
-                else:
-                    if said.strip():
-                        return said
-                    why = "it said nothing"
-                self.note = f"asked again for plain JSON, as the form failed ({why})"
-        return (yield False)
+            try:
+                with _of_a_model():
+                    formed = client.formed(prompt)
+                text = "" if formed is None else (yield formed)
+            except ModelError as error:
+                if passes(error):  # it was sent again and waited for: plain JSON fares no better
+                    raise
+                self.note = f"asked again for plain JSON, as the form failed ({error})"
+            else:
+                if text.strip():
+                    return text
+                if formed is not None:
+                    self.note = "asked again for plain JSON, as the form failed (it said nothing)"
+                elif prompt.structured:
+                    self.note = "the model takes no form; it was asked for plain JSON"
+        return (yield lambda: client.plain(prompt))
 
     def ends(self, state: RetryCallState) -> bool:
         """Whether it is over, with the error that came last."""
@@ -113,32 +115,36 @@ class _Call:
 
 
 def _answer(client: Client[str], call: _Call) -> str:
-    def send(in_form: bool) -> str:
+    def send(way: Callable[[], str]) -> str:
         call.sent += 1
-        return client.send(call.prompt, in_form)
+        with _of_a_model():
+            return way()
 
-    def send_patiently(in_form: bool) -> str:
-        patient = Retrying(
-            retry=retry_if_exception(passes), stop=call.ends, wait=call.pause, reraise=True
-        )
-        return patient(send, in_form)
-
-    return drive(call.ways(client), send_patiently)
+    patient = Retrying(
+        retry=retry_if_exception(passes), stop=call.ends, wait=call.pause, reraise=True
+    )
+    return drive(call.ways(client), lambda way: patient(send, way))
 
 
 async def _answer_async(client: Client[Awaitable[str]], call: _Call) -> str:
-    async def send(in_form: bool) -> str:
+    async def send(way: Callable[[], Awaitable[str]]) -> str:
         call.sent += 1
-        return await client.send(call.prompt, in_form)
+        with _of_a_model():
+            return await way()
 
-    async def send_patiently(in_form: bool) -> str:
-        patient = AsyncRetrying(
-            retry=retry_if_exception(passes), stop=call.ends, wait=call.pause, reraise=True
-        )
-        said: str = await patient(send, in_form)
-        return said
+    patient = AsyncRetrying(
+        retry=retry_if_exception(passes), stop=call.ends, wait=call.pause, reraise=True
+    )
+    return await drive_async(call.ways(client), lambda way: patient(send, way))
 
-    return await drive_async(call.ways(client), send_patiently)
+
+@contextmanager
+def _of_a_model() -> Iterator[None]:
+    """Whatever is raised here is the error of a user's model, and no bug of ours."""
+    try:
+        yield
+    except Exception as error:
+        raise ModelError(error) from error
 
 
 def _calls(prompts: Sequence[Prompt]) -> list[_Call]:
@@ -149,5 +155,14 @@ def _calls(prompts: Sequence[Prompt]) -> list[_Call]:
 
 def _replies(calls: Sequence[_Call], outcomes: Sequence[str | Exception]) -> list[Reply]:
     return [
-        Reply(outcome, call.sent, call.note) for call, outcome in zip(calls, outcomes, strict=True)
+        Reply(_reply(outcome), call.sent, call.note)
+        for call, outcome in zip(calls, outcomes, strict=True)
     ]
+
+
+def _reply(outcome: str | Exception) -> str | Exception:
+    if isinstance(outcome, ModelError):
+        return outcome.cause
+    if isinstance(outcome, Exception) and not isinstance(outcome, TimeoutError):
+        raise outcome  # a bug of ours: a model's error is a ModelError
+    return outcome

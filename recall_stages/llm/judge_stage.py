@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from string import Template
-from typing import cast
 
 from pydantic import Field
 
 from recall_stages.core.memory import Memory, Query
-from recall_stages.core.stage import Prompt, RankStage, Recall, Replies, Steps
+from recall_stages.core.stage import Prompt, RankStage, Recall, Steps
 from recall_stages.llm.fencing import quoted_question
 from recall_stages.llm.judging import Read, judged
 from recall_stages.llm.window_stage import WindowStage
@@ -49,7 +48,7 @@ class JudgeStage(WindowStage, RankStage):
         windows = self.windows(recall.memories, self.window)
         try:
             replies = yield [self._prompt(system, recall.query, window) for window in windows]
-            memories, errors = judged(windows, cast("Replies", replies), read)
+            memories, errors = judged(windows, replies, read)
         except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
             return recall.fell_back(type(self).__name__, error)
         return self.some_failed(replace(recall, memories=tuple(memories)), errors, windows)

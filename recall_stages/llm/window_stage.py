@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from recall_stages.core.errors import described
 from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Recall
 from recall_stages.llm.model_stage import ModelStage
@@ -36,7 +37,7 @@ class WindowStage(ModelStage):
         """The recall, which names the first error where the replies to some windows are no use."""
         if not errors:
             return recall
-        why = f"{type(errors[0]).__name__}: {errors[0]}"
+        why = described(errors[0])
         return recall.fell_back(
             type(self).__name__, f"{len(errors)} of {len(windows)} prompts failed: {why}"
         )

@@ -21,7 +21,7 @@ from recall_stages.core.memory import (
     required_names,
 )
 from recall_stages.core.message import Message, read_messages
-from recall_stages.core.stage import Flow, Recall, Stage, pipeline
+from recall_stages.core.stage import Recall, Stage, Steps, pipeline
 from recall_stages.ranking.fusion import Fusion
 from recall_stages.retriever.stage_list import Stages, default_stages
 from recall_stages.stages.build_query import BuildQuery
@@ -226,7 +226,7 @@ class MemoryRetriever(RecallOptions):
     recall_key: str = "query"
     stages: Stages = Field(default_factory=default_stages)
 
-    def steps_for(self, asked: object, now: datetime, given: CallOptions) -> Flow:
+    def steps_for(self, asked: object, now: datetime, given: CallOptions) -> Steps:
         """The steps that answer a question; `run` or `arun` drives them.
 
         Args:

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from recall_stages.core.settings import Settings
-from recall_stages.core.stage import (
-    Ask,
-    AsyncAsk,
-    Flow,
-    Recall,
-    Within,
-    WithinAsync,
-    arun,
-    pipeline,
-    run,
-)
+from recall_stages.core.stage import Recall, Steps, pipeline
+from recall_stages.core.world import AsyncWorld, MemoryStore, World, arun, run
 from recall_stages.retriever.memory_retriever import CallOptions, MemoryRetriever
 from recall_stages.retriever.stage_list import AnyStage, StageInput
 from recall_stages.stages.extract_time import ExtractTime
 from recall_stages.stages.fuse_rerank import FuseRerank
 from recall_stages.stages.reflect import Reflect
 from recall_stages.stages.retrieve import Method
-from recall_stages.store.memory_store import MemoryStore, OpenStore, ScopedStore
+from recall_stages.store.memory_store import OpenStore, ScopedStore
 
 
 class RecallConfig(Settings):
@@ -76,7 +66,7 @@ class RecallConfig(Settings):
             store_reflections: bool = False,
         ) -> None: ...
 
-    def found(self, asked: str, options: CallOptions) -> tuple[Flow, ScopedStore]:
+    def found(self, asked: str, options: CallOptions) -> tuple[Steps, ScopedStore]:
         """The steps that find, filter and rank the memories, and the store that answers them."""
         retriever = MemoryRetriever(
             store=self.source,
@@ -87,7 +77,7 @@ class RecallConfig(Settings):
         )
         return retriever.steps_for(asked, datetime.now(UTC), options), retriever.scoped(options)
 
-    def reflected(self, found: Recall) -> Flow:
+    def reflected(self, found: Recall) -> Steps:
         """The steps that say what was found comes to; the text stays empty where none is wanted."""
         reflector = self.reflector or Reflect()
         if self.store_reflections:
@@ -96,19 +86,25 @@ class RecallConfig(Settings):
 
 
 def recall_with(
-    ask: Ask, within: Within | None, query: str, config: RecallConfig, options: CallOptions
+    world: Callable[[MemoryStore], World], query: str, config: RecallConfig, options: CallOptions
 ) -> tuple[Recall, Recall]:
-    """What a question finds, and the same with what is said of it, in a face's way of asking."""
+    """What a question finds, and the same with what is said of it.
+
+    Args:
+        world: Makes the face's world over a store.
+        query: The question.
+        config: What is searched, filtered, ranked and reflected on.
+        options: The settings of this call.
+    """
     config = RecallConfig.model_validate(config)
     steps, store = config.found(query, options)
-    does = partial(run, ask=ask, find=store.find, get=store.get, add=store.add, within=within)
-    found = does(steps)
-    return found, does(config.reflected(found))
+    around = world(store)
+    found = run(steps, around)
+    return found, run(config.reflected(found), around)
 
 
 async def arecall_with(
-    ask: AsyncAsk,
-    within: WithinAsync | None,
+    world: Callable[[MemoryStore], AsyncWorld],
     query: str,
     config: RecallConfig,
     options: CallOptions,
@@ -116,6 +112,6 @@ async def arecall_with(
     """The same, without blocking the event loop."""
     config = RecallConfig.model_validate(config)
     steps, store = config.found(query, options)
-    does = partial(arun, ask=ask, find=store.afind, get=store.get, add=store.add, within=within)
-    found = await does(steps)
-    return found, await does(config.reflected(found))
+    around = world(store)
+    found = await arun(steps, around)
+    return found, await arun(config.reflected(found), around)

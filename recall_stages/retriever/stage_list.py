@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from recall_stages.core.settings import Settings
-from recall_stages.core.stage import Flow, Recall, Stage, pipeline
+from recall_stages.core.stage import Recall, Stage, Steps, pipeline
 from recall_stages.llm.text_stage import TextStage
 from recall_stages.stages.extract_time import ExtractTime
 from recall_stages.stages.function_stage import MemoryFunction, as_stage
@@ -60,6 +60,6 @@ class StageList(Settings):
     stages: Stages = Field(default_factory=default_stages, min_length=1)
     deadline_s: float | None = Field(default=None, gt=0)
 
-    def steps(self, recall: Recall) -> Flow:
+    def steps(self, recall: Recall) -> Steps:
         """The steps of all stages; `run` or `arun` drives them."""
         return pipeline(self.stages, recall, self.deadline_s)

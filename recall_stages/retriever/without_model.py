@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Never
 
-from recall_stages.core.errors import RecallError
-from recall_stages.core.stage import Recall, run
+from recall_stages.core.recall import Recall
+from recall_stages.core.world import World, run
 from recall_stages.retriever.memory_retriever import CallOptions, MemoryRetriever
 
 
@@ -18,10 +17,5 @@ def recall_without_model(retriever: MemoryRetriever, question: str, options: Cal
         question: In plain words.
         options: The settings of this call.
     """
-    store = retriever.scoped(options)
     steps = retriever.steps_for(question, datetime.now(UTC), options)
-    return run(steps, _no_model, store.find, store.get, store.add)
-
-
-def _no_model(_: object) -> Never:
-    raise RecallError("there is no model here; ask through a face's RecallRetriever")
+    return run(steps, World(retriever.scoped(options)))

@@ -63,11 +63,11 @@ class BuildQuery(ModelStage):
 
     Examples:
         >>> from datetime import UTC, datetime
-        >>> from recall_stages.core.stage import run
+        >>> from recall_stages.core.world import run
         >>> said = (Message(role="user", content="The upload fails again."),)
         >>> now = datetime(2024, 3, 6, tzinfo=UTC)
         >>> asked = Recall(Query(text="", reference_time=now, messages=said))
-        >>> run(BuildQuery().apply(asked), ask=list).query.text
+        >>> run(BuildQuery().apply(asked)).query.text
         '- user: The upload fails again.'
     """
 

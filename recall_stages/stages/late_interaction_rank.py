@@ -39,12 +39,12 @@ class LateInteractionRank(Stage):
     Examples:
         >>> from datetime import UTC, datetime
         >>> from recall_stages.core.memory import Query
-        >>> from recall_stages.core.stage import run
+        >>> from recall_stages.core.world import run
         >>> now = datetime(2024, 3, 6, tzinfo=UTC)
         >>> asked = Query(text="What does she drink?", reference_time=now)
         >>> found = (Memory(content="Her house is on Elm Street.", score=0.5),
         ...          Memory(content="She likes a cup of green tea.", score=0.5))
-        >>> run(LateInteractionRank().apply(Recall(asked, found)), ask=list).memories[0].content
+        >>> run(LateInteractionRank().apply(Recall(asked, found))).memories[0].content
         'She likes a cup of green tea.'
     """
 

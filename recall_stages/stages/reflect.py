@@ -88,10 +88,10 @@ class Reflect(WindowStage, TextStage):
 
     Examples:
         >>> from datetime import UTC, datetime
-        >>> from recall_stages.core.stage import run
+        >>> from recall_stages.core.world import run
         >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
         >>> known = (Memory(content="Ann likes tea. Often."), Memory(content="No milk."))
-        >>> print(run(Reflect(kind="key_points").apply(Recall(asked, known)), ask=list).text)
+        >>> print(run(Reflect(kind="key_points").apply(Recall(asked, known))).text)
         - Ann likes tea. [1]
         - No milk. [2]
     """

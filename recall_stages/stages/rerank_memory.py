@@ -65,11 +65,11 @@ class RerankMemory(JudgeStage):
     Examples:
         >>> from datetime import UTC, datetime
         >>> from recall_stages.core.memory import Query
-        >>> from recall_stages.core.stage import run
+        >>> from recall_stages.core.world import run
         >>> asked = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
         >>> known = (Memory(content="Retry.", quality=0.2), Memory(content="Check the type."))
         >>> stage = RerankMemory(enable_score_filter=True)
-        >>> [each.content for each in run(stage.apply(Recall(asked, known)), ask=list).memories]
+        >>> [each.content for each in run(stage.apply(Recall(asked, known))).memories]
         ['Check the type.']
     """
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar, Literal, cast
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
 from recall_stages.core.draft import Claim, Draft, identity
 from recall_stages.core.errors import ReplyError
 from recall_stages.core.memory import Memory
-from recall_stages.core.stage import Recall, Replies, Steps
+from recall_stages.core.stage import Recall, Steps
 from recall_stages.llm.citation_check import Verified, verify
 from recall_stages.llm.claims import read_claims
 from recall_stages.llm.fencing import QUOTED_MATERIAL, indented
@@ -80,8 +80,8 @@ class RewriteMemory(WindowStage, TextStage):
         >>> from recall_stages.core.memory import Query
         >>> asked = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
         >>> known = Memory(content="Catch PermissionError.", when_to_use="When uploads fail")
-        >>> from recall_stages.core.stage import run
-        >>> told = run(RewriteMemory().apply(Recall(asked, (known,))), ask=list)
+        >>> from recall_stages.core.world import run
+        >>> told = run(RewriteMemory().apply(Recall(asked, (known,))))
         >>> print(told.text)
         Memory 1 :
          When to use: When uploads fail
@@ -115,7 +115,7 @@ class RewriteMemory(WindowStage, TextStage):
                     self.prompt(SYSTEM, USER, **material(recall.query, window))
                     for window in windows
                 ]
-                outcomes = read_each(windows, cast("Replies", replies), self._read)
+                outcomes = read_each(windows, replies, self._read)
         except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
             return replace(recall.fell_back(type(self).__name__, error), text=plain_text(memories))
         recall = self.some_failed(recall, failures(outcomes), windows)

@@ -15,23 +15,7 @@ from recall_stages.core.errors import IdLookupError, ScopeError
 from recall_stages.core.memory import Memory, Scope, ScopeName
 from recall_stages.core.requests import Search
 from recall_stages.core.settings_messages import got
-
-
-@runtime_checkable
-class MemoryStore(Protocol):
-    """Where memories are found: the whole of what a retriever asks of a collection."""
-
-    def find(self, searches: Sequence[Search]) -> Sequence[list[Memory]]:
-        """The memories for each search, the best first, scored as its method says."""
-
-    async def afind(self, searches: Sequence[Search]) -> Sequence[list[Memory]]:
-        """The same, without blocking the event loop."""
-
-    def get(self, ids: Sequence[str]) -> list[Memory]:
-        """The memories with these ids; missing ones are left out."""
-
-    def add(self, memories: Iterable[Memory]) -> list[str]:
-        """Store memories and return their ids."""
+from recall_stages.core.world import MemoryStore
 
 
 def open_store(given: object) -> object:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from functools import partial
 from http import HTTPStatus
 from types import SimpleNamespace
 from typing import Any
@@ -105,7 +106,7 @@ class Scripted:
         self.says = list(says)
         self.asked: list[float] = []
 
-    def __call__(self, prompt: Prompt, in_form: bool) -> str:
+    def __call__(self, prompt: Prompt) -> str:
         self.asked.append(time.monotonic())
         said = self.says[min(len(self.asked), len(self.says)) - 1]
         if isinstance(said, Exception):
@@ -114,14 +115,14 @@ class Scripted:
 
 
 def sync(model: Scripted, prompts: list[Prompt], retries: bool) -> list[Reply]:
-    return answers(Client(model, lambda _: False, lambda _: retries), prompts)
+    return answers(Client(model, lambda _: None, lambda _: retries), prompts)
 
 
 def asynchronous(model: Scripted, prompts: list[Prompt], retries: bool) -> list[Reply]:
-    async def send(prompt: Prompt, in_form: bool) -> str:
-        return model(prompt, in_form)
+    async def send(prompt: Prompt) -> str:
+        return model(prompt)
 
-    client = Client(send, lambda _: False, lambda _: retries)
+    client = Client(send, lambda _: None, lambda _: retries)
     return asyncio.run(answers_async(client, prompts))
 
 
@@ -207,7 +208,7 @@ def test_a_pause_that_is_too_long_is_not_waited_for(
 def test_each_of_several_prompts_is_tried_on_its_own() -> None:
     bad = ValueError("no")
 
-    def send(prompt: Prompt, in_form: bool) -> str:
+    def send(prompt: Prompt) -> str:
         seen.append(prompt.user)
         if prompt.user == "bad":
             raise bad
@@ -217,7 +218,7 @@ def test_each_of_several_prompts_is_tried_on_its_own() -> None:
 
     seen: list[str] = []
     prompts = [Prompt("s", user) for user in ("one", "bad", "two")]
-    client = Client(send, lambda _: False, lambda _: False)
+    client = Client(send, lambda _: None, lambda _: False)
 
     assert answers(client, prompts) == [Reply("one", 2), Reply(bad, 1), Reply("two", 2)]
 
@@ -225,7 +226,7 @@ def test_each_of_several_prompts_is_tried_on_its_own() -> None:
 def test_what_is_tried_again_when_time_is_up_says_how_often_it_was_sent() -> None:
     """The first attempt is turned away, and the second hangs."""
 
-    def hang(prompt: Prompt, in_form: bool) -> str:
+    def hang(prompt: Prompt) -> str:
         sent.append(1)
         if len(sent) == 1:
             raise status(429, **{"retry-after": "0"})
@@ -233,7 +234,7 @@ def test_what_is_tried_again_when_time_is_up_says_how_often_it_was_sent() -> Non
         return "late"
 
     sent: list[int] = []
-    client = Client(hang, lambda _: False, lambda _: False)
+    client = Client(hang, lambda _: None, lambda _: False)
 
     [reply] = answers(client, [Prompt("s", "u", timeout_s=0.2)])
 
@@ -245,11 +246,11 @@ async def test_cancelling_during_a_pause_leaves_no_task() -> None:
     turned_away = status(429, **{"retry-after": "30"})
     asked = asyncio.Event()
 
-    async def send(prompt: Prompt, in_form: bool) -> str:
+    async def send(prompt: Prompt) -> str:
         asked.set()
         raise turned_away
 
-    client = Client(send, lambda _: False, lambda _: False)
+    client = Client(send, lambda _: None, lambda _: False)
     task = asyncio.create_task(answers_async(client, [Prompt("s", "one"), Prompt("s", "two")]))
     await asked.wait()
     await asyncio.sleep(0.05)
@@ -274,7 +275,9 @@ def test_a_form_that_fails_for_a_while_is_asked_for_again_and_one_that_fails_for
         return "said"
 
     asked: list[bool] = []
-    client = Client(send, lambda _: True, lambda _: False)
+    client = Client(
+        partial(send, in_form=False), lambda prompt: partial(send, prompt, True), lambda _: False
+    )
 
     [reply] = answers(client, [Prompt("s", "u", form=BaseModel)])
 
@@ -290,7 +293,9 @@ def test_a_model_that_stays_busy_over_a_form_is_not_asked_plainly_too() -> None:
         raise status(429)
 
     asked: list[bool] = []
-    client = Client(send, lambda _: True, lambda _: False)
+    client = Client(
+        partial(send, in_form=False), lambda prompt: partial(send, prompt, True), lambda _: False
+    )
 
     [reply] = answers(client, [Prompt("s", "u", form=BaseModel)])
 

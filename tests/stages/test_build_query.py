@@ -6,11 +6,13 @@ from types import SimpleNamespace
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from llama_index.core.llms import ChatMessage
+from stages.worlds import Scripted
 
 from recall_stages.core.errors import QueryError, ReplyError
 from recall_stages.core.memory import Query
 from recall_stages.core.message import Message, read_messages
-from recall_stages.core.stage import Recall, run
+from recall_stages.core.stage import Recall
+from recall_stages.core.world import run
 from recall_stages.stages.build_query import BuildQuery, read_query
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
@@ -23,7 +25,7 @@ def built(text: str = "", reply: object = '{"query": "file upload"}', **settings
         return [reply] * len(prompts)
 
     query = Query(text=text, reference_time=NOW, messages=read_messages(SAID))
-    return run(BuildQuery(**settings).apply(Recall(query)), ask)
+    return run(BuildQuery(**settings).apply(Recall(query)), Scripted(ask))
 
 
 def test_a_question_stays_and_no_model_is_asked() -> None:
@@ -32,7 +34,7 @@ def test_a_question_stays_and_no_model_is_asked() -> None:
 
     query = Query(text="Who?", reference_time=NOW, messages=read_messages(SAID))
 
-    assert run(BuildQuery(llm=object()).apply(Recall(query)), ask).query is query
+    assert run(BuildQuery(llm=object()).apply(Recall(query)), Scripted(ask)).query is query
 
 
 def test_without_a_model_the_last_three_messages_are_the_query() -> None:
@@ -56,7 +58,7 @@ def test_a_model_that_fails_leaves_the_simple_form() -> None:
 
 def test_neither_question_nor_message_is_an_error() -> None:
     with pytest.raises(QueryError, match="neither a query nor a message"):
-        run(BuildQuery().apply(Recall(Query(text=" ", reference_time=NOW))), ask=list)
+        run(BuildQuery().apply(Recall(Query(text=" ", reference_time=NOW))))
 
 
 @pytest.mark.parametrize("said", ["?!", "x" * 501, 7, ["a"], {"a": "b"}, "\u202e"])

@@ -4,10 +4,12 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
+from stages.worlds import Scripted
 
 from recall_stages.core.memory import Memory, Query
 from recall_stages.core.requests import Reply
-from recall_stages.core.stage import Recall, Stage, pipeline, run
+from recall_stages.core.stage import Recall, Stage, pipeline
+from recall_stages.core.world import run
 from recall_stages.explain.build_up import build_up
 from recall_stages.explain.explanation import explain
 from recall_stages.ranking.fusion import fuse_arms
@@ -40,7 +42,9 @@ def ranked(*stages: Stage, found: list[Memory] | None = None) -> list[Memory]:
     query = Query(text=question, reference_time=NOW, time_ranges=extract_time(question, NOW))
     said = '{"scores": [{"memory": 1, "score": 0.9}, {"memory": 2, "score": 0.4}]}'
     given = candidates() if found is None else found
-    recall = run(pipeline(stages, Recall(query, tuple(given))), ask=lambda asked: [Reply(said)])
+    recall = run(
+        pipeline(stages, Recall(query, tuple(given))), Scripted(lambda asked: [Reply(said)])
+    )
     return list(recall.memories)
 
 

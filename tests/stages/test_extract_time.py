@@ -3,10 +3,13 @@
 from datetime import UTC, datetime
 
 import pytest
+from stages.worlds import Scripted
 
 from recall_stages.core.memory import Memory, Query
-from recall_stages.core.stage import Recall, Reply, pipeline, run
+from recall_stages.core.requests import Reply
+from recall_stages.core.stage import Recall, pipeline
 from recall_stages.core.time_trace import stamped_ranges
+from recall_stages.core.world import run
 from recall_stages.stages.extract_time import ExtractTime, without_time_words
 from recall_stages.timeline import extract_time
 
@@ -96,7 +99,9 @@ def asked_with_a_model(question: str, reply: object) -> tuple[Recall, list[str]]
         return [Reply(reply)]
 
     asked = Recall(Query(text=question, reference_time=NOW), (Memory(content="a"),))
-    return run(pipeline([ExtractTime(llm=object())], asked), ask), [each.user for each in prompts]
+    return run(pipeline([ExtractTime(llm=object())], asked), Scripted(ask)), [
+        each.user for each in prompts
+    ]
 
 
 def test_a_model_is_asked_where_the_grammar_cannot_read_the_words_of_time() -> None:

@@ -11,11 +11,13 @@ import pytest
 from growth import TIMES, growth
 from rich.console import Console
 from stages.hostile import HOSTILE
+from stages.worlds import Scripted
 
 from recall_stages.agents.agent_prompt import recalled_text
 from recall_stages.agents.recall_tool import RecallToolInput
 from recall_stages.core.memory import Memory, Query
-from recall_stages.core.stage import Recall, Stage, run
+from recall_stages.core.stage import Recall, Stage
+from recall_stages.core.world import run
 from recall_stages.explain.explanation import explain
 from recall_stages.llm.fencing import QUOTED_MATERIAL
 from recall_stages.llm.live_text import live_parts
@@ -193,7 +195,7 @@ LIVE = [
 def rewritten(said: str, *memories: Memory, **settings: object) -> Recall:
     reply = json.dumps({"sentences": [{"text": said, "memories": [1]}, HONEST.content + " [1]"]})
     stage = RewriteMemory(llm=object(), **settings)
-    return run(stage.apply(asked(*memories)), lambda prompts: [reply] * len(prompts))
+    return run(stage.apply(asked(*memories)), Scripted(lambda prompts: [reply] * len(prompts)))
 
 
 @pytest.mark.parametrize("min_support", [0, 0.4])
@@ -238,7 +240,7 @@ def test_what_another_memory_says_comes_alive_in_no_rewrite(sly: Memory) -> None
         said = [{"text": f"{HONEST.content} {sly.content[:200]}", "memories": [1]}]
         reply = json.dumps({key: said})
 
-        recall = run(stage.apply(asked(HONEST)), lambda prompts, reply=reply: [reply])
+        recall = run(stage.apply(asked(HONEST)), Scripted(lambda prompts, reply=reply: [reply]))
 
         assert not live_parts(recall.text)
 

@@ -4,9 +4,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from stages.worlds import Scripted
 
 from recall_stages.core.memory import Memory, Query, Scope
-from recall_stages.core.stage import Recall, Search, run
+from recall_stages.core.stage import Recall, Search
+from recall_stages.core.world import run
 from recall_stages.stages.retrieve import Retrieve
 from recall_stages.timeline import TimeRange
 
@@ -23,7 +25,7 @@ def ask(stage: Retrieve, query: Query, *answers: list[Memory]) -> tuple[Recall, 
         asked.extend(searches)
         return answers[: len(searches)]
 
-    return run(stage.apply(Recall(query)), ask=list, find=find), asked
+    return run(stage.apply(Recall(query)), Scripted(find=find)), asked
 
 
 def test_the_whole_and_the_time_named_are_searched_at_once() -> None:

@@ -4,10 +4,12 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from stages.worlds import Scripted
 
 from recall_stages.core.draft import Claim, Draft
 from recall_stages.core.memory import Memory, Query
-from recall_stages.core.stage import Recall, run
+from recall_stages.core.stage import Recall
+from recall_stages.core.world import run
 from recall_stages.llm.claims import sentences_in
 from recall_stages.stages.rewrite_memory import RewriteMemory
 
@@ -45,7 +47,9 @@ def rewritten(*said: object, k: int | None = None, **settings: object) -> Recall
     reply = json.dumps({"sentences": list(said)})
     query = Query(text="Uploads fail in my web app", reference_time=NOW, k=k)
     stage = RewriteMemory(llm=object(), **settings)
-    return run(stage.apply(Recall(query, UPLOADS)), lambda prompts: [reply] * len(prompts))
+    return run(
+        stage.apply(Recall(query, UPLOADS)), Scripted(lambda prompts: [reply] * len(prompts))
+    )
 
 
 def says(text: str, *numbers: object) -> dict[str, object]:
@@ -56,7 +60,7 @@ def test_without_a_model_it_is_the_plain_format_of_the_seed() -> None:
     asked = Recall(Query(text="uploads", reference_time=NOW), UPLOADS)
 
     for stage in (RewriteMemory(), RewriteMemory(llm=object(), enable_llm_rewrite=False)):
-        recall = run(stage.apply(asked), ask=list)
+        recall = run(stage.apply(asked))
         assert recall.text == PLAIN
         assert recall.fallbacks == recall.citations == ()
 
@@ -149,7 +153,7 @@ def test_marks_count_through_all_prompts() -> None:
         assert len(prompts) == 2
         return [json.dumps([says(f"Visit {n}.", 1 + n % 2)]) for n in (1, 2)]
 
-    recall = run(stage.apply(Recall(query, many)), ask)
+    recall = run(stage.apply(Recall(query, many)), Scripted(ask))
 
     assert recall.text == "Visit 1. [2]\n\nVisit 2. [3]"
     assert [each.ids for each in recall.citations] == [("m1",), ("m2",)]
@@ -183,7 +187,7 @@ def drafted(k: int | None, *claims: Claim) -> Recall:
     """The draft was written of the uploads; since then the others have come to weigh more."""
     query = Query(text="Uploads fail in my web app", reference_time=NOW, k=k)
     recall = Recall(query, (*OTHERS, UPLOADS[1]), draft=Draft(claims, UPLOADS))
-    return run(RewriteMemory(llm=object()).apply(recall), ask=list)
+    return run(RewriteMemory(llm=object()).apply(recall))
 
 
 def test_what_a_draft_rests_on_is_among_the_memories() -> None:
@@ -229,4 +233,4 @@ def test_without_a_rewrite_a_draft_is_not_told() -> None:
     draft = Draft((Claim("Catch PermissionError.", (1,)),), UPLOADS)
     recall = Recall(Query(text="Uploads", reference_time=NOW), UPLOADS, draft=draft)
 
-    assert run(RewriteMemory(enable_llm_rewrite=False).apply(recall), ask=list).text == PLAIN
+    assert run(RewriteMemory(enable_llm_rewrite=False).apply(recall)).text == PLAIN

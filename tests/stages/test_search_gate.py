@@ -10,9 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 from llama_index.core.llms import ChatMessage, MessageRole
+from stages.worlds import Scripted
 
 from recall_stages.core.memory import Memory, Query
-from recall_stages.core.stage import Prompt, Recall, Reply, pipeline, run
+from recall_stages.core.requests import Reply
+from recall_stages.core.stage import Prompt, Recall, pipeline
+from recall_stages.core.world import run
 from recall_stages.stages.search_gate import SearchGate, should_search_memory
 from recall_stages.timeline import parse_time
 
@@ -256,7 +259,7 @@ def _run(gate: SearchGate, question: str, reply: object) -> tuple[Recall, list[P
         asked.extend(prompts)
         return [Reply(reply if isinstance(reply, Exception) else str(reply))]
 
-    return run(pipeline([gate], _recall(question)), ask), asked
+    return run(pipeline([gate], _recall(question)), Scripted(ask)), asked
 
 
 @pytest.mark.parametrize(("reply", "kept"), [("true", 1), ("false", 0)])

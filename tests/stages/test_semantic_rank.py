@@ -3,7 +3,8 @@
 from datetime import UTC, datetime
 
 from recall_stages.core.memory import Memory, Query
-from recall_stages.core.stage import Recall, run
+from recall_stages.core.stage import Recall
+from recall_stages.core.world import run
 from recall_stages.stages.semantic_rank import SemanticRank
 
 ASKED = Recall(
@@ -19,7 +20,7 @@ def test_switched_off_it_only_sorts() -> None:
     stage = SemanticRank(llm=object(), enable_ranker=False)
     candidates = tuple(Memory(content=str(s), score=s) for s in (0.2, 0.7, 0.5))
 
-    recall = run(stage.apply(Recall(ASKED.query, candidates)), ask=list)
+    recall = run(stage.apply(Recall(ASKED.query, candidates)))
 
     assert [memory.score for memory in recall.memories] == [0.7, 0.5, 0.2]
 

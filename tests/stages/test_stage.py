@@ -4,22 +4,22 @@ import asyncio
 from datetime import UTC, datetime
 
 import pytest
+from stages.worlds import AsyncScripted, Scripted
 
-from recall_stages.core.errors import StoreError
+from recall_stages.core.errors import ModelError, StoreError
 from recall_stages.core.memory import Memory, Query
+from recall_stages.core.requests import Reply
 from recall_stages.core.stage import (
     Fetch,
     Prompt,
     Recall,
-    Reply,
     Search,
     Stage,
     Steps,
     Write,
-    arun,
     pipeline,
-    run,
 )
+from recall_stages.core.world import arun, run
 
 ASKED = Recall(Query(text="tea?", reference_time=datetime(2024, 3, 8, tzinfo=UTC)))
 
@@ -30,7 +30,7 @@ class Asks(Stage):
     def apply(self, recall: Recall) -> Steps:
         try:
             replies = yield [Prompt("s", "one", None), Prompt("s", "two", None)]
-        except ConnectionError as error:
+        except ModelError as error:
             return recall.fell_back("Asks", str(error))
         return Recall(recall.query, (Memory(content=" and ".join(map(str, replies))),))
 
@@ -50,11 +50,8 @@ def test_requests_of_one_yield_are_answered_together_in_both_worlds() -> None:
         asked.append([prompt.user for prompt in prompts])
         return [Reply(prompt.user.upper()) for prompt in prompts]
 
-    async def ask_async(prompts):
-        return ask(prompts)
-
-    sync = run(pipeline([Asks()], ASKED), ask)
-    asynchronous = asyncio.run(arun(pipeline([Asks()], ASKED), ask_async))
+    sync = run(pipeline([Asks()], ASKED), Scripted(ask))
+    asynchronous = asyncio.run(arun(pipeline([Asks()], ASKED), AsyncScripted(ask)))
 
     assert sync == asynchronous
     assert sync.memories[0].content == "ONE and TWO"
@@ -63,16 +60,13 @@ def test_requests_of_one_yield_are_answered_together_in_both_worlds() -> None:
 
 def test_an_error_arrives_at_the_yield_in_both_worlds() -> None:
     def ask(prompts):
-        raise ConnectionError("down")
-
-    async def ask_async(prompts):
-        raise ConnectionError("down")
+        return [Reply(ConnectionError("down"))] * len(prompts)
 
     for recall in (
-        run(pipeline([Asks()], ASKED), ask),
-        asyncio.run(arun(pipeline([Asks()], ASKED), ask_async)),
+        run(pipeline([Asks()], ASKED), Scripted(ask)),
+        asyncio.run(arun(pipeline([Asks()], ASKED), AsyncScripted(ask))),
     ):
-        assert recall.fallbacks == ("Asks: down",)
+        assert recall.fallbacks == ("Asks: ConnectionError: down",)
 
 
 def test_an_error_that_no_stage_mends_is_raised() -> None:
@@ -80,7 +74,7 @@ def test_an_error_that_no_stage_mends_is_raised() -> None:
         raise OSError("the disk is gone")
 
     with pytest.raises(OSError, match="the disk is gone"):
-        run(pipeline([Searches()], ASKED), ask=list, find=find)
+        run(pipeline([Searches()], ASKED), Scripted(find=find))
 
 
 def test_a_scripted_model_that_runs_dry_is_an_error_and_not_the_end() -> None:
@@ -88,12 +82,12 @@ def test_a_scripted_model_that_runs_dry_is_an_error_and_not_the_end() -> None:
         return [next(iter(()))]
 
     with pytest.raises(RuntimeError):
-        run(pipeline([Asks()], ASKED), ask)
+        run(pipeline([Asks()], ASKED), Scripted(ask))
 
 
 def test_a_search_outside_a_retriever_says_so() -> None:
     with pytest.raises(StoreError, match="inside a RecallRetriever"):
-        run(pipeline([Searches()], ASKED), ask=list)
+        run(pipeline([Searches()], ASKED))
 
 
 def test_every_memory_names_the_step_that_fell_back() -> None:
@@ -104,11 +98,13 @@ def test_every_memory_names_the_step_that_fell_back() -> None:
             )
 
     def ask(prompts):
-        raise ConnectionError("down")
+        return [Reply(ConnectionError("down"))] * len(prompts)
 
-    recall = run(pipeline([Asks(), Finds()], ASKED), ask)
+    recall = run(pipeline([Asks(), Finds()], ASKED), Scripted(ask))
 
-    assert [memory.trace["degraded"] for memory in recall.memories] == ["Asks: down"] * 2
+    assert [memory.trace["degraded"] for memory in recall.memories] == [
+        "Asks: ConnectionError: down"
+    ] * 2
 
 
 def test_of_several_prompts_one_that_fails_has_its_error_in_place_of_a_reply() -> None:
@@ -120,28 +116,22 @@ def test_of_several_prompts_one_that_fails_has_its_error_in_place_of_a_reply() -
     def ask(prompts):
         return [Reply("said"), Reply(OSError("down"))]
 
-    async def ask_async(prompts):
-        return ask(prompts)
-
     for recall in (
-        run(pipeline([Keeps()], ASKED), ask),
-        asyncio.run(arun(pipeline([Keeps()], ASKED), ask_async)),
+        run(pipeline([Keeps()], ASKED), Scripted(ask)),
+        asyncio.run(arun(pipeline([Keeps()], ASKED), AsyncScripted(ask))),
     ):
-        assert recall.text == "'said' and OSError('down')"
+        assert recall.text == "'said' and ModelError('OSError: down')"
 
 
 def test_where_all_prompts_fail_the_first_error_arrives_at_the_yield() -> None:
     def ask(prompts):
         return [Reply(ConnectionError("down")), Reply(OSError("late"))]
 
-    async def ask_async(prompts):
-        return ask(prompts)
-
     for recall in (
-        run(pipeline([Asks()], ASKED), ask),
-        asyncio.run(arun(pipeline([Asks()], ASKED), ask_async)),
+        run(pipeline([Asks()], ASKED), Scripted(ask)),
+        asyncio.run(arun(pipeline([Asks()], ASKED), AsyncScripted(ask))),
     ):
-        assert recall.fallbacks == ("Asks: down",)
+        assert recall.fallbacks == ("Asks: ConnectionError: down",)
 
 
 def test_a_stage_may_read_and_write_the_collection_in_both_worlds() -> None:
@@ -160,13 +150,10 @@ def test_a_stage_may_read_and_write_the_collection_in_both_worlds() -> None:
     def get(ids):
         return [stored[each] for each in ids if each in stored]
 
-    async def ask_async(prompts):
-        raise AssertionError("no model is asked")
-
-    sync = run(Keeps().apply(ASKED), ask=list, get=get, add=add)
-    asynchronous = asyncio.run(arun(Keeps().apply(ASKED), ask_async, get=get, add=add))
+    sync = run(Keeps().apply(ASKED), Scripted(get=get, add=add))
+    asynchronous = asyncio.run(arun(Keeps().apply(ASKED), AsyncScripted(get=get, add=add)))
 
     assert [each.content for each in sync.memories] == ["Tea."]
     assert sync == asynchronous
     with pytest.raises(StoreError, match="inside a RecallRetriever"):
-        run(Keeps().apply(ASKED), ask=list)
+        run(Keeps().apply(ASKED))

@@ -2,8 +2,11 @@
 
 from datetime import UTC, datetime
 
+from stages.worlds import Scripted
+
 from recall_stages.core.memory import Memory, Query
-from recall_stages.core.stage import Recall, run
+from recall_stages.core.stage import Recall
+from recall_stages.core.world import run
 from recall_stages.stages.merge_memory import MergeMemory
 from recall_stages.stages.rerank_memory import RerankMemory
 from recall_stages.stages.token_budget import TokenBudget
@@ -24,11 +27,11 @@ def kept(recall: Recall) -> list[str]:
 
 
 def test_the_filter_is_on_stored_quality_and_what_has_none_stays() -> None:
-    assert kept(run(RerankMemory().apply(asked()), ask=list)) == ["poor", "good", "unknown"]
+    assert kept(run(RerankMemory().apply(asked()))) == ["poor", "good", "unknown"]
     strict = RerankMemory(enable_score_filter=True)
-    assert kept(run(strict.apply(asked()), ask=list)) == ["good", "unknown"]
+    assert kept(run(strict.apply(asked()))) == ["good", "unknown"]
     stricter = RerankMemory(enable_score_filter=True, min_score_threshold=0.95)
-    assert kept(run(stricter.apply(asked()), ask=list)) == ["unknown"]
+    assert kept(run(stricter.apply(asked()))) == ["unknown"]
 
 
 def test_the_model_is_not_shown_what_is_filtered_out() -> None:
@@ -40,7 +43,7 @@ def test_the_model_is_not_shown_what_is_filtered_out() -> None:
 def test_a_ranking_gives_scores_and_is_cut_to_top_n() -> None:
     stage = RerankMemory(llm=object(), top_n=2)
 
-    ranked = run(stage.apply(asked()), lambda prompts: ['{"ranking": [3, 2, 1]}'])
+    ranked = run(stage.apply(asked()), Scripted(lambda prompts: ['{"ranking": [3, 2, 1]}']))
 
     assert [(each.id, each.score) for each in ranked.memories] == [
         ("unknown", 1.0),

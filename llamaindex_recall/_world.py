@@ -1,13 +1,13 @@
-"""Each stage of a question as a span of its own in LlamaIndex's instrumentation.
+"""The world of a stage in LlamaIndex: its models and postprocessors, and a span for each stage.
 
-The model's spans and events are inside it; what its models cost is told as `StageUsage`.
+The spans of a model are inside that of its stage. The event `StageUsage` has the cost.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from uuid import uuid4
 
@@ -17,10 +17,15 @@ from llama_index_instrumentation.dispatcher import active_instrument_tags
 from llama_index_instrumentation.events.span import SpanDropEvent
 from llama_index_instrumentation.span import active_span_id
 
-from llamaindex_recall._model import ask, ask_async
+from llamaindex_recall._model import ASYNC_CLIENT, CLIENT
+from llamaindex_recall._stock import refined, refined_async
+from recall_stages.core.memory import Memory
 from recall_stages.core.recall import Recall
-from recall_stages.core.stage import Ask, AsyncAsk, Step
+from recall_stages.core.requests import Prompt, Refine, Reply
+from recall_stages.core.stage import Step
 from recall_stages.core.stage_run import became, given
+from recall_stages.core.world import AsyncWorld, World
+from recall_stages.llm.client import answers, answers_async
 
 dispatcher = get_dispatcher(__name__)
 
@@ -52,16 +57,38 @@ class StageUsage(BaseEvent):
         return cls.__name__
 
 
-def within(step: Step, work: Callable[[Ask], Recall]) -> Recall:
-    """Begin and end a span around a stage."""
-    with _span(step) as ended:
-        return ended(work(ask))
+class LlamaIndexWorld(World):
+    """Models and postprocessors are called, and each stage is a span."""
+
+    def reply(self, prompts: Sequence[Prompt]) -> Sequence[Reply]:
+        """What the models reply."""
+        return answers(CLIENT, prompts)
+
+    def refine(self, requests: Sequence[Refine]) -> Sequence[list[Memory] | Exception]:
+        """What the postprocessors make of memories."""
+        return refined(requests)
+
+    def work(self, step: Step) -> Recall:
+        """Do the work of a stage in a span of its own, with the spans of its models inside."""
+        with _span(step) as ended:
+            return ended(super().work(step))
 
 
-async def within_async(step: Step, work: Callable[[AsyncAsk], Awaitable[Recall]]) -> Recall:
+class AsyncLlamaIndexWorld(AsyncWorld):
     """The same without blocking the event loop."""
-    with _span(step) as ended:
-        return ended(await work(ask_async))
+
+    async def reply(self, prompts: Sequence[Prompt]) -> Sequence[Reply]:
+        """What the models reply."""
+        return await answers_async(ASYNC_CLIENT, prompts)
+
+    async def refine(self, requests: Sequence[Refine]) -> Sequence[list[Memory] | Exception]:
+        """What the postprocessors make of memories."""
+        return await refined_async(requests)
+
+    async def work(self, step: Step) -> Recall:
+        """Do the work of a stage in a span of its own, with the spans of its models inside."""
+        with _span(step) as ended:
+            return ended(await super().work(step))
 
 
 @contextmanager

@@ -1,0 +1,79 @@
+"""The world of a stage in LangChain: its models and compressors, and a run for each stage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
+
+from langchain_recall._model import async_client, client
+from langchain_recall._stock import refined, refined_async
+from recall_stages.core.memory import Memory
+from recall_stages.core.recall import Recall
+from recall_stages.core.requests import Prompt, Refine, Reply
+from recall_stages.core.stage import Step
+from recall_stages.core.stage_run import became, given
+from recall_stages.core.world import AsyncWorld, MemoryStore, World
+from recall_stages.llm.client import answers, answers_async
+
+
+class LangChainWorld(World):
+    """Models and compressors are called, and stages are traced, under these callbacks."""
+
+    def __init__(self, callbacks: CallbackManager | None, store: MemoryStore | None = None) -> None:
+        super().__init__(store)
+        self.callbacks = callbacks
+
+    def reply(self, prompts: Sequence[Prompt]) -> Sequence[Reply]:
+        """What the models reply."""
+        return answers(client(self.callbacks), prompts)
+
+    def refine(self, requests: Sequence[Refine]) -> Sequence[list[Memory] | Exception]:
+        """What the compressors make of memories."""
+        return refined(requests, self.callbacks)
+
+    def work(self, step: Step) -> Recall:
+        """Do the work of a stage in a run of its own, with its model calls inside."""
+        if self.callbacks is None or not self.callbacks.handlers:
+            return super().work(step)
+        run = self.callbacks.on_chain_start(None, given(step), name=step.stage.called)
+        inside = LangChainWorld(run.get_child(), self.store)
+        try:
+            outcome = super(LangChainWorld, inside).work(step)
+        except BaseException as error:
+            run.on_chain_error(error)
+            raise
+        run.on_chain_end(became(step, outcome))
+        return outcome
+
+
+class AsyncLangChainWorld(AsyncWorld):
+    """The same without blocking the event loop."""
+
+    def __init__(
+        self, callbacks: AsyncCallbackManager | None, store: MemoryStore | None = None
+    ) -> None:
+        super().__init__(store)
+        self.callbacks = callbacks
+
+    async def reply(self, prompts: Sequence[Prompt]) -> Sequence[Reply]:
+        """What the models reply."""
+        return await answers_async(async_client(self.callbacks), prompts)
+
+    async def refine(self, requests: Sequence[Refine]) -> Sequence[list[Memory] | Exception]:
+        """What the compressors make of memories."""
+        return await refined_async(requests, self.callbacks)
+
+    async def work(self, step: Step) -> Recall:
+        """Do the work of a stage in a run of its own, with its model calls inside."""
+        if self.callbacks is None or not self.callbacks.handlers:
+            return await super().work(step)
+        run = await self.callbacks.on_chain_start(None, given(step), name=step.stage.called)
+        inside = AsyncLangChainWorld(run.get_child(), self.store)
+        try:
+            outcome = await super(AsyncLangChainWorld, inside).work(step)
+        except BaseException as error:
+            await run.on_chain_error(error)
+            raise
+        await run.on_chain_end(became(step, outcome))
+        return outcome
