@@ -74,14 +74,17 @@ class RankStage(Stage):
     """A stage that puts the candidates in order and keeps the best of them.
 
     Args:
-        top_n: How many to keep. Left alone inside a retriever, it never keeps fewer than its k.
+        top_n: How many to keep. None = as many as the retriever's k, else 5.
     """
 
-    top_n: int = Field(default=5, ge=1)
+    at_least: ClassVar[int] = 1
+    """How many are kept at least where ``top_n`` is None: more, where a later stage ranks again."""
+
+    top_n: int | None = Field(default=None, ge=1)
 
     def limit(self, query: Query) -> int:
         """How many to keep for this question."""
-        return self.top_n if "top_n" in self.model_fields_set else max(self.top_n, query.k or 0)
+        return self.top_n or max(self.at_least, query.k or 5)
 
 
 @dataclass(frozen=True, slots=True)

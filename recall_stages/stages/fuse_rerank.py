@@ -46,7 +46,7 @@ class FuseRerank(RankStage):
         fuse_session_share: How much of the score of the best other turn of its session is added to
             a turn, 0 to 1. A pause of an hour ends a session. 0 = nothing.
         fuse_time_ratio: How much a memory from the time asked about counts; 1 = no preference.
-        top_n: How many to keep. Left alone inside a retriever, it never keeps fewer than its k.
+        top_n: How many to keep. None = as many as the retriever's k, else 5.
         show_time: Begin each content with the time it was recorded, for readers that see nothing
             else: ``[2024-03-12 15:20:00 Tuesday] content``.
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from string import Template
 from typing import ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from recall_stages.core.draft import Draft, identity
 from recall_stages.core.errors import ReplyError
@@ -52,7 +52,8 @@ class RankAndRewrite(JudgeStage):
 
     Args:
         llm: The framework's model. None = the stage only sorts by score, and there is no draft.
-        top_n: How many to keep. Left alone inside a retriever, it never keeps fewer than its k.
+        top_n: How many to keep. None = 10, or the retriever's k if that is more: `FuseRerank` after
+            it ranks them again.
         window: How many memories the model sees at most.
         timeout_s: Seconds to wait for the reply. None = the model's own limit.
         attempts: How often the prompt is sent at most, if the model rejects it or the connection
@@ -69,16 +70,15 @@ class RankAndRewrite(JudgeStage):
     """
 
     form: ClassVar[type[BaseModel]] = RankedText
+    at_least: ClassVar[int] = 10
     optional_placeholders: ClassVar[tuple[str, ...]] = ("messages",)
-
-    top_n: int = Field(default=10, ge=1)
 
     def apply(self, recall: Recall) -> Steps:
         """Ask once, check every score against what was sent, sort, and keep the text as a draft."""
         recall = replace(recall, memories=distinct(recall.memories))
         if self.llm is not None and recall.memories:
             shown = self.windows(recall.memories[: self.window])[0]
-            system = SYSTEM.substitute(most=recall.query.k or self.top_n)
+            system = SYSTEM.substitute(most=recall.query.k or self.limit(recall.query))
             try:
                 [reply] = yield [self.prompt(system, USER, **material(recall.query, shown))]
             except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost

@@ -46,7 +46,7 @@ class RerankMemory(JudgeStage):
         enable_score_filter: Whether to leave out memories of low quality: the one stored with
             them, not how well they answer. A memory without a quality stays.
         min_score_threshold: The quality from which a memory is good enough, 0 to 1.
-        top_n: How many to keep. Left alone inside a retriever, it never keeps fewer than its k.
+        top_n: How many to keep. None = as many as the retriever's k, else 5.
         window: How many memories go into one prompt at most; all prompts are sent at once.
         timeout_s: Seconds to wait for the replies; late replies count as failed. None = the model's
             own limit.

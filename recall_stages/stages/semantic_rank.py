@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from recall_stages.core.stage import Recall, Steps
 from recall_stages.llm.fencing import QUOTED_MATERIAL
@@ -41,7 +41,8 @@ class SemanticRank(JudgeStage):
     Args:
         llm: The framework's model. None = the stage only sorts by score.
         enable_ranker: Whether to ask the model at all.
-        top_n: How many to keep. Left alone inside a retriever, it never keeps fewer than its k.
+        top_n: How many to keep. None = 10, or the retriever's k if that is more: `FuseRerank` after
+            it ranks them again.
         window: How many memories go into one prompt at most; all prompts are sent at once.
         timeout_s: Seconds to wait for the replies; late replies count as failed. None = the model's
             own limit.
@@ -59,9 +60,9 @@ class SemanticRank(JudgeStage):
     """
 
     form: ClassVar[type[BaseModel]] = Scores
+    at_least: ClassVar[int] = 10
 
     enable_ranker: bool = True
-    top_n: int = Field(default=10, ge=1)
 
     def apply(self, recall: Recall) -> Steps:
         """Ask for scores, check every one against what was sent, and sort."""

@@ -126,7 +126,8 @@ def test_alone_in_a_retriever_it_keeps_what_the_retriever_wants() -> None:
     many = [Memory(content=str(n), score=0.5) for n in range(9)]
 
     assert len(fuse(many, FuseRerank(), k=7)) == 7
-    assert len(fuse(many, FuseRerank(), k=2)) == 5
+    assert len(fuse(many, FuseRerank(), k=2)) == 2
+    assert len(fuse(many, FuseRerank())) == 5
     assert len(fuse(many, FuseRerank(top_n=3), k=7)) == 3
 
 
