@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -42,10 +42,15 @@ __all__ = [
     "Stage",
     "Step",
     "Steps",
+    "TopN",
     "Work",
     "Write",
+    "limit",
     "pipeline",
 ]
+
+TopN = Annotated[int | None, Field(ge=1)]
+"""How many memories a stage keeps; None = as many as the retriever's k, else 5."""
 
 Steps = Generator[Requests, Answers, Recall]
 """The work of a stage that asks for something: it yields requests, and returns a `Recall`."""
@@ -59,6 +64,9 @@ class Stage(Settings):
 
     before_search: ClassVar[bool] = False
     """Whether the stage works on the question, before there are memories."""
+
+    writes_text: ClassVar[bool] = False
+    """Whether the outcome of the stage is one text; the memories are then its sources."""
 
     @property
     def called(self) -> str:
@@ -77,14 +85,22 @@ class RankStage(Stage):
         top_n: How many to keep. None = as many as the retriever's k, else 5.
     """
 
-    at_least: ClassVar[int] = 1
-    """How many are kept at least where ``top_n`` is None: more, where a later stage ranks again."""
-
-    top_n: int | None = Field(default=None, ge=1)
+    top_n: TopN = None
 
     def limit(self, query: Query) -> int:
         """How many to keep for this question."""
-        return self.top_n or max(self.at_least, query.k or 5)
+        return limit(self.top_n, query)
+
+
+def limit(top_n: int | None, query: Query, at_least: int = 1) -> int:
+    """How many memories a stage keeps for a question.
+
+    Args:
+        top_n: The setting of the stage.
+        query: The question, with the retriever's k.
+        at_least: How many at least if ``top_n`` is None: more, where a later stage ranks again.
+    """
+    return top_n or max(at_least, query.k or 5)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,14 @@ one keep the scores they came with, brought to the scale of those that the model
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from string import Template
 
-from recall_stages.core.errors import ReplyError
+from recall_stages.core.errors import ModelError, ReplyError
 from recall_stages.core.memory import Memory
+from recall_stages.core.stage import Prompt, Recall, Steps
 from recall_stages.llm.replies import answer_under, decimal_number, whole_number
-from recall_stages.llm.windows import Window, failures, read_each
+from recall_stages.llm.windows import Window, read_each, some_failed
 
 NOT_JUDGED = "not judged"
 """What the trace of a memory says under ``semantic`` where the model gave it no score."""
@@ -19,6 +22,12 @@ NOT_JUDGED = "not judged"
 SCORES_EXAMPLE = '[{"memory": 1, "score": 0.8}, {"memory": 2, "score": 0.1}]'
 RANKING_EXAMPLE = '[{"memory": 2, "score": 0.9}, {"memory": 1, "score": 0.3}]'
 """What the prompts show as an example."""
+
+USER = Template("""\
+$question
+
+The memories:
+$memories""")
 
 _BELOW = 0.999  # so that what was left out stays strictly below what was judged
 
@@ -74,10 +83,35 @@ def read_ranking(reply: str, count: int, shown: str = "") -> dict[int, float]:
     return {number: 1 - place / count for place, number in enumerate(ranked)}
 
 
+def judge(
+    recall: Recall, stage: str, windows: Sequence[Window], prompts: Sequence[Prompt], read: Read
+) -> Steps:
+    """Let a model judge the candidates, check each judgement against what was sent, and sort.
+
+    A single memory is not judged: its place is certain. Where no reply can be used, the order and
+    the scores stand, and the trace says so.
+
+    Args:
+        recall: The question and the candidates.
+        stage: The stage that asks.
+        windows: The candidates, as they are sent.
+        prompts: The prompt for each window.
+        read: Reads the scores in a reply.
+    """
+    if len(recall.memories) < 2:
+        return recall
+    try:
+        replies = yield prompts
+        memories, outcomes = judged(windows, replies, read)
+    except (ModelError, ReplyError) as error:
+        return recall.fell_back(stage, error)
+    return some_failed(replace(recall, memories=tuple(memories)), stage, outcomes)
+
+
 def judged(
     windows: Sequence[Window], replies: Sequence[str | Exception], read: Read
-) -> tuple[list[Memory], list[Exception]]:
-    """All memories with their new scores, best first, and the errors of windows that have none.
+) -> tuple[list[Memory], Sequence[object]]:
+    """All memories with their new scores, best first, and what was read for each window.
 
     Args:
         windows: What was sent.
@@ -98,7 +132,12 @@ def judged(
         for memory in _rescored(window.memories, given, scale)
     ]
     memories.sort(key=lambda each: (-(each.score or 0.0), each.trace["semantic"] == NOT_JUDGED))
-    return memories, failures(outcomes)
+    return memories, outcomes
+
+
+def by_score(memories: Sequence[Memory]) -> tuple[Memory, ...]:
+    """The memories with the highest score first; equal ones keep their order."""
+    return tuple(sorted(memories, key=lambda memory: -(memory.score or 0.0)))
 
 
 def _entries(value: object) -> list[object]:

@@ -5,67 +5,56 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from string import Template
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, Field, field_validator
 
 from recall_stages.core.stage import Prompt, Stage
+from recall_stages.text.tokens import Counter
+
+SystemPrompt = Annotated[str | None, Field(min_length=1)]
+"""The instructions for the model, in place of the stage's own."""
+
+TokenBudget = Annotated[int, Field(ge=100)]
+"""How many tokens of memories go into one prompt."""
+
+TokenCounter = Annotated[Counter | None, Field(exclude=True, repr=False)]
+"""What counts the tokens of a text; None = `token_counter`."""
 
 
-class AskingStage(Stage):
-    """A stage that asks a model.
+class ModelStage(Stage):
+    """The base of every stage that asks a language model.
 
     Args:
         llm: The framework's model; None = what the stage does without one.
-        timeout_s: Seconds to wait for the replies, all attempts taken together; those that are
-            late count as failed. None = as the model has it.
-        attempts: How often a prompt is sent at the most: where the model turns it away (429, 503)
-            or the connection drops, it is sent again after a pause, which is that of the server's
-            Retry-After, or else grows. Other errors are not tried again. None = three times; once,
-            where the model tries again by itself (LangChain's ``with_retry``, or ``max_retries``).
-        structured: Whether to give the model the form of the reply apart from the prompt (schema
-            or tool call). Where that fails, the same is asked for in plain JSON, and the trace
-            says so. None = where the model says that it takes a form.
+        timeout_s: Seconds to wait for the replies, all attempts taken together; late replies count
+            as failed. None = the model's own limit.
+        attempts: How often a prompt is sent at most. It is sent again after a pause if the model
+            rejects it (429, 503) or the connection drops. The pause is that of the server's
+            Retry-After; without one it grows. Other errors are final. None = three times, or once
+            if the model itself tries again (LangChain's ``with_retry``, or ``max_retries``).
+        structured: Whether to pass the form of the reply as a schema or a tool call. If that fails,
+            plain JSON is asked for, and the trace says so. None = if the model says that it takes
+            one.
+
+    Raises:
+        SettingsError: On construction, when a ``user_prompt`` lacks a placeholder of the stage, or
+            has an unknown one.
     """
+
+    placeholders: ClassVar[tuple[str, ...]] = ("question", "memories")
+    """What a ``user_prompt`` must hold, where the stage has that setting."""
+    optional_placeholders: ClassVar[tuple[str, ...]] = ()
+    """What it may hold besides."""
+    form: ClassVar[type[BaseModel]]
+    """The form of a reply."""
 
     llm: object = Field(default=None, exclude=True, repr=False)
     timeout_s: float | None = Field(default=None, gt=0)
     attempts: int | None = Field(default=None, ge=1, le=10)
     structured: bool | None = None
 
-    def to_model(self, prompt: Prompt) -> Prompt:
-        """A prompt with the model it goes to, and how."""
-        return replace(
-            prompt,
-            llm=self.llm,
-            timeout_s=self.timeout_s,
-            attempts=self.attempts,
-            structured=self.structured,
-        )
-
-
-class ModelStage(AskingStage):
-    """A stage that asks a model in words which the user may replace.
-
-    Args:
-        system_prompt: What the model is told to do, in place of the stage's own words. It must ask
-            for the same JSON, which is read and checked as before. None = the stage's own.
-        user_prompt: How the material is put, with the placeholders of the stage, such as
-            ``$question`` and ``$memories``; a dollar sign is ``$$``. None = the stage's own.
-
-    Raises:
-        SettingsError: On construction, when a placeholder is missing or unknown.
-    """
-
-    placeholders: ClassVar[tuple[str, ...]] = ("question", "memories")
-    optional_placeholders: ClassVar[tuple[str, ...]] = ()
-    form: ClassVar[type[BaseModel]]
-    """What a reply looks like."""
-
-    system_prompt: str | None = Field(default=None, min_length=1)
-    user_prompt: str | None = None
-
-    @field_validator("user_prompt")
+    @field_validator("user_prompt", check_fields=False)
     @classmethod
     def _has_its_placeholders(cls, prompt: str | None) -> str | None:
         if prompt is None:
@@ -84,11 +73,26 @@ class ModelStage(AskingStage):
             )
         return prompt
 
-    def prompt(self, system: str, user: Template, **material: str) -> Prompt:
-        """What is asked: the stage's own words, or those that replace them, with the material."""
-        template = user if self.user_prompt is None else Template(self.user_prompt)
-        text = template.substitute(material)
-        return self.to_model(Prompt(self.system_prompt or system, text, form=self.form))
+    def prompt(self, system: str, user: str, **material: str) -> Prompt:
+        """A prompt in the form of this stage.
+
+        Args:
+            system: The instructions.
+            user: The template of the material, with placeholders.
+            **material: The text for each placeholder.
+        """
+        text = Template(user).substitute(material)
+        return self.to_model(Prompt(system, text, form=self.form))
+
+    def to_model(self, prompt: Prompt) -> Prompt:
+        """A prompt with the model it goes to, and how it is sent."""
+        return replace(
+            prompt,
+            llm=self.llm,
+            timeout_s=self.timeout_s,
+            attempts=self.attempts,
+            structured=self.structured,
+        )
 
 
 def _signs(names: Sequence[str]) -> str:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from recall_stages.core.errors import ReplyError, described
 from recall_stages.core.memory import Memory
+from recall_stages.core.recall import Recall
 from recall_stages.llm.fencing import body, harmless, quoted
-from recall_stages.text.tokens import Counter, cut
+from recall_stages.text.tokens import Counter, cut, token_counter
 
 T = TypeVar("T")
 
@@ -32,7 +34,7 @@ class Window:
 
 
 def windows(
-    memories: Sequence[Memory], *, budget: int, count: Counter, most: int | None = None
+    memories: Sequence[Memory], *, budget: int, count: Counter | None, most: int | None = None
 ) -> list[Window]:
     """Split memories into windows, in order; none is left out.
 
@@ -41,7 +43,7 @@ def windows(
     Args:
         memories: The memories, best first.
         budget: How many tokens of memories a window holds.
-        count: What counts the tokens.
+        count: What counts the tokens. None = `token_counter`.
         most: How many memories a window holds; None = as many as fit.
 
     Examples:
@@ -49,6 +51,7 @@ def windows(
         >>> [len(each.memories) for each in windows(told, budget=900, count=len, most=2)]
         [2, 1]
     """
+    count = count or token_counter()
     held: list[list[tuple[Memory, str]]] = []
     size = 0
     for memory in memories:
@@ -88,12 +91,21 @@ def read_each(
     for window, reply in zip(windows, replies, strict=True):
         try:
             outcomes.append(reply if isinstance(reply, Exception) else read(str(reply), window))
-        except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
+        except ReplyError as error:
             outcomes.append(error)
     errors = failures(outcomes)
     if len(errors) == len(outcomes) and errors:
         raise errors[0]
     return outcomes
+
+
+def some_failed(recall: Recall, stage: str, outcomes: Sequence[object]) -> Recall:
+    """The recall, which names the first error where the replies to some windows are no use."""
+    errors = failures(outcomes)
+    if not errors:
+        return recall
+    why = f"{len(errors)} of {len(outcomes)} prompts failed: {described(errors[0])}"
+    return recall.fell_back(stage, why)
 
 
 def failures(outcomes: Sequence[object]) -> list[Exception]:

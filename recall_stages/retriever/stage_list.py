@@ -9,7 +9,6 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from recall_stages.core.settings import Settings
 from recall_stages.core.stage import Recall, Stage, Steps, pipeline
-from recall_stages.llm.text_stage import TextStage
 from recall_stages.stages.extract_time import ExtractTime
 from recall_stages.stages.function_stage import MemoryFunction, as_stage
 from recall_stages.stages.fuse_rerank import FuseRerank
@@ -23,8 +22,8 @@ AnyStage = Annotated[Stage, BeforeValidator(as_stage)]
 
 def _a_text_comes_last(stages: list[Stage]) -> list[Stage]:
     for stage, following in pairwise(stages):
-        if isinstance(stage, TextStage):
-            raise ValueError(  # noqa: TRY004 - pydantic gathers it among its errors
+        if stage.writes_text:
+            raise ValueError(
                 f"{type(stage).__name__} writes the text that is returned: put it last, not "
                 f"before {type(following).__name__}"
             )

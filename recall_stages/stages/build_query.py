@@ -9,12 +9,12 @@ from typing import ClassVar
 
 from pydantic import BaseModel
 
-from recall_stages.core.errors import QueryError, ReplyError
+from recall_stages.core.errors import ModelError, QueryError, ReplyError
 from recall_stages.core.memory import Query
 from recall_stages.core.message import Message, latest
 from recall_stages.core.stage import Prompt, Recall, Steps
 from recall_stages.llm.fencing import one_line, quoted_messages
-from recall_stages.llm.model_stage import ModelStage
+from recall_stages.llm.model_stage import ModelStage, SystemPrompt
 from recall_stages.llm.replies import answer_under
 from recall_stages.llm.reply_schemas import Loose
 
@@ -76,6 +76,8 @@ class BuildQuery(ModelStage):
     form: ClassVar[type[BaseModel]] = BuiltQuery
 
     enable_llm_build: bool = True
+    system_prompt: SystemPrompt = None
+    user_prompt: str | None = None
 
     def apply(self, recall: Recall) -> Steps:
         """Set the text of the query, unless it has one."""
@@ -90,14 +92,16 @@ class BuildQuery(ModelStage):
         if self.llm is not None and self.enable_llm_build:
             try:
                 [reply] = yield [self._prompt(query)]
-                built = read_query(str(reply))
-            except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
-                recall = recall.fell_back(type(self).__name__, error)
+                built = read_query(reply)
+            except (ModelError, ReplyError) as error:
+                recall = recall.fell_back(self.called, error)
         return replace(recall, query=query.model_copy(update={"text": built}))
 
     def _prompt(self, query: Query) -> Prompt:
         return self.prompt(
-            SYSTEM, USER, messages=quoted_messages(latest(query.messages, longest=_SHOWN))
+            self.system_prompt or SYSTEM,
+            self.user_prompt or USER.template,
+            messages=quoted_messages(latest(query.messages, longest=_SHOWN)),
         )
 
 

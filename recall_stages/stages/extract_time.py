@@ -11,17 +11,18 @@ from dataclasses import replace
 from datetime import datetime
 from typing import ClassVar, Literal
 
+from recall_stages.core.errors import ModelError, ReplyError
 from recall_stages.core.stage import Recall, Steps
 from recall_stages.core.time_trace import stamped
 from recall_stages.llm.asked_time.prompt import read_time, time_prompt
 from recall_stages.llm.asked_time.words import find_time_words
-from recall_stages.llm.model_stage import AskingStage
+from recall_stages.llm.model_stage import ModelStage
 from recall_stages.timeline import TimeRange, extract_time
 
 _BEFORE_A_STOP = re.compile(r"\s+([,.;:?!，。？！])")
 
 
-class ExtractTime(AskingStage):
+class ExtractTime(ModelStage):
     """Understand the time that a question names, so that search and ranking can prefer it.
 
     Works on the question before the search. Used after a search (in
@@ -85,9 +86,9 @@ class ExtractTime(AskingStage):
     def _asked(self, recall: Recall) -> Steps:
         try:
             [reply] = yield [self.to_model(time_prompt(recall.query))]
-            found = read_time(str(reply), recall.query)
-        except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
-            return recall.fell_back(type(self).__name__, error)
+            found = read_time(reply, recall.query)
+        except (ModelError, ReplyError) as error:
+            return recall.fell_back(self.called, error)
         return recall if found is None else self._understood(recall, [found])
 
     def _understood(self, recall: Recall, ranges: list[TimeRange]) -> Recall:

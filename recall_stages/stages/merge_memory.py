@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from string import Template
+from typing import ClassVar
 
 from pydantic import Field
 
 from recall_stages.core.memory import Memory
-from recall_stages.core.stage import Recall
+from recall_stages.core.stage import Recall, Stage
 from recall_stages.llm.budget import within
 from recall_stages.llm.fencing import indented
-from recall_stages.llm.text_stage import TextStage
 from recall_stages.text.tokens import Counter, token_counter
 
 TEXT = Template("""\
@@ -25,7 +25,7 @@ $memories
 Consider the helpful parts of these memories when you answer the question.""")
 
 
-class MergeMemory(TextStage):
+class MergeMemory(Stage):
     """Put the memories into one text, for a model that answers with their help.
 
     Copies of a text stand there once. No memories give an empty text.
@@ -48,12 +48,14 @@ class MergeMemory(TextStage):
         Consider the helpful parts of these memories when you answer the question.
     """
 
+    writes_text: ClassVar[bool] = True
+
     token_budget: int | None = Field(default=None, ge=1)
     token_counter: Counter | None = Field(default=None, exclude=True, repr=False)
 
     def apply(self, recall: Recall) -> Recall:
         """Set the text."""
-        recall = self.asked_for(recall)
+        recall = recall.at_most(recall.query.k)
         first = {memory.content.strip(): memory for memory in reversed(recall.memories)}
         memories = [each for each in recall.memories if first[each.content.strip()] is each]
         told = memories

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import tzinfo
+from typing import ClassVar
 
 from recall_stages.core.memory import Memory
-from recall_stages.core.stage import Recall
+from recall_stages.core.stage import Recall, Stage
 from recall_stages.llm.fencing import indented, one_line
-from recall_stages.llm.text_stage import TextStage
 
 NOTHING_FOUND = "No memories found."
 
 _MARGIN = " " * 4  # deeper than the name of a field
 
 
-class PrintMemory(TextStage):
+class PrintMemory(Stage):
     r"""Write the memories as text: number, when to use, content, time and metadata.
 
     An empty list gives an explicit text, not an empty one. Only what
@@ -39,9 +39,11 @@ class PrintMemory(TextStage):
         'No memories found.'
     """
 
+    writes_text: ClassVar[bool] = True
+
     def apply(self, recall: Recall) -> Recall:
         """Set the text; the memories stay as they are."""
-        recall = self.asked_for(recall)
+        recall = recall.at_most(recall.query.k)
         return replace(
             recall, text=print_memories(recall.memories, recall.query.reference_time.tzinfo)
         )

@@ -10,18 +10,19 @@ from dataclasses import replace
 from string import Template
 from typing import ClassVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from recall_stages.core.draft import Draft, identity
-from recall_stages.core.errors import ReplyError
-from recall_stages.core.stage import Recall, Steps
+from recall_stages.core.errors import ModelError, ReplyError
+from recall_stages.core.memory import Query
+from recall_stages.core.stage import Prompt, Recall, Steps, TopN, limit
 from recall_stages.llm.claims import read_claims
 from recall_stages.llm.fencing import QUOTED_MATERIAL
-from recall_stages.llm.judge_stage import JudgeStage, by_score
-from recall_stages.llm.judging import SCORES_EXAMPLE, judged, read_scores
+from recall_stages.llm.judging import SCORES_EXAMPLE, by_score, judged, read_scores
+from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
 from recall_stages.llm.reply_schemas import Judgement, Loose, Told
 from recall_stages.llm.rewrite_prompt import HOW_TO_TELL, USER, material
-from recall_stages.llm.windows import Window
+from recall_stages.llm.windows import Window, windows
 from recall_stages.ranking.copies import distinct
 
 SYSTEM = Template(f"""\
@@ -34,6 +35,9 @@ with JSON only, one score for each memory and one entry for each sentence:
 "sentences": [{{"text": "...", "memories": [1]}}, {{"text": "...", "memories": [1, 3]}}]}}""")
 
 
+_AT_LEAST = 10  # memories that are kept without a top_n: FuseRerank ranks them again
+
+
 class RankedText(BaseModel):
     """How well each memory answers the question, and a short text of the best ones."""
 
@@ -41,7 +45,7 @@ class RankedText(BaseModel):
     sentences: Loose[list[Told]]
 
 
-class RankAndRewrite(JudgeStage):
+class RankAndRewrite(ModelStage):
     """Let a language model score the candidates and write the text in one call.
 
     `SemanticRank` and `RewriteMemory` need two calls or more for that. The scores are checked and
@@ -70,38 +74,50 @@ class RankAndRewrite(JudgeStage):
     """
 
     form: ClassVar[type[BaseModel]] = RankedText
-    at_least: ClassVar[int] = 10
     optional_placeholders: ClassVar[tuple[str, ...]] = ("messages",)
+
+    top_n: TopN = None
+    window: int = Field(default=20, ge=1)
+    token_budget: TokenBudget = 4000
+    token_counter: TokenCounter = None
+    system_prompt: SystemPrompt = None
+    user_prompt: str | None = None
 
     def apply(self, recall: Recall) -> Steps:
         """Ask once, check every score against what was sent, sort, and keep the text as a draft."""
+        kept = limit(self.top_n, recall.query, _AT_LEAST)
         recall = replace(recall, memories=distinct(recall.memories))
         if self.llm is not None and recall.memories:
-            shown = self.windows(recall.memories[: self.window])[0]
-            system = SYSTEM.substitute(most=recall.query.k or self.limit(recall.query))
+            shown = windows(
+                recall.memories[: self.window], budget=self.token_budget, count=self.token_counter
+            )[0]
             try:
-                [reply] = yield [self.prompt(system, USER, **material(recall.query, shown))]
-            except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
-                recall = recall.fell_back(type(self).__name__, error)
+                [reply] = yield [self._prompt(recall.query, shown, kept)]
+            except ModelError as error:
+                recall = recall.fell_back(self.called, error)
             else:
-                recall = self._drafted(self._judged(recall, str(reply), shown), str(reply), shown)
-        ranked = by_score(recall.memories)
-        return replace(recall, memories=ranked[: self.limit(recall.query)])
+                recall = self._drafted(self._judged(recall, reply, shown), reply, shown)
+        return replace(recall, memories=by_score(recall.memories)[:kept])
+
+    def _prompt(self, query: Query, window: Window, kept: int) -> Prompt:
+        system = self.system_prompt or SYSTEM.substitute(most=query.k or kept)
+        user = self.user_prompt or USER.template
+        return self.prompt(system, user, **material(query, window))
 
     def _judged(self, recall: Recall, reply: str, shown: Window) -> Recall:
         count = len(shown.memories)
-        windows = [shown, Window(recall.memories[count:], "", count)]
+        parts = [shown, Window(recall.memories[count:], "", count)]
         try:
-            memories, _ = judged(windows, [reply, ReplyError("not shown")], read_scores)
-        except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
-            return recall.fell_back(type(self).__name__, error)
+            memories, _ = judged(parts, [reply, ReplyError("not shown")], read_scores)
+        except ReplyError as error:
+            return recall.fell_back(self.called, error)
         return replace(recall, memories=tuple(memories))
 
     def _drafted(self, recall: Recall, reply: str, shown: Window) -> Recall:
         try:
             claims = read_claims(reply, "sentences")
-        except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
-            return recall.fell_back(type(self).__name__, error)
+        except ReplyError as error:
+            return recall.fell_back(self.called, error)
         scored = {identity(each): each for each in recall.memories}
         memories = tuple(scored[identity(each)] for each in shown.memories)
         return replace(recall, draft=Draft(tuple(claims), memories))

@@ -13,17 +13,16 @@ from typing import ClassVar, Literal
 from pydantic import BaseModel, Field
 
 from recall_stages.core.citation import Citation
-from recall_stages.core.errors import ReplyError
+from recall_stages.core.errors import ModelError, RecallError, ReplyError
 from recall_stages.core.memory import Memory, Query
 from recall_stages.core.reflection import is_reflection, reflection_of
 from recall_stages.core.stage import Prompt, Recall, Steps, Write
 from recall_stages.llm.citation_check import Verified, verify
 from recall_stages.llm.claims import read_claims, sentences_in
 from recall_stages.llm.fencing import QUOTED_MATERIAL, quoted_question
+from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
 from recall_stages.llm.reply_schemas import Loose, Told
-from recall_stages.llm.text_stage import TextStage
-from recall_stages.llm.window_stage import WindowStage
-from recall_stages.llm.windows import Window
+from recall_stages.llm.windows import Window, windows
 
 FEWEST, MOST = 3, 5  # key points
 
@@ -55,7 +54,7 @@ class Points(BaseModel):
     points: Loose[list[Told]]
 
 
-class Reflect(WindowStage, TextStage):
+class Reflect(ModelStage):
     """Say what the memories come to: a summary or key points, in sentences that cite them.
 
     The reflection of recall-kit. Each sentence is verified as `RewriteMemory` verifies its own;
@@ -96,30 +95,37 @@ class Reflect(WindowStage, TextStage):
         - No milk. [2]
     """
 
+    writes_text: ClassVar[bool] = True
     form: ClassVar[type[BaseModel]] = Points
 
     kind: Literal["summary", "key_points"] = "summary"
     store_reflections: bool = False
     min_support: float = Field(default=0.4, ge=0, le=1)
+    token_budget: TokenBudget = 4000
+    token_counter: TokenCounter = None
+    system_prompt: SystemPrompt = None
+    user_prompt: str | None = None
 
     def apply(self, recall: Recall) -> Steps:
         """Ask for the reflection, verify every sentence of it, set it, and store it if so set."""
         sources = tuple(each for each in recall.memories if not is_reflection(each))
         if not sources:
             why = "there is nothing to reflect on but reflections"
-            return recall.fell_back(type(self).__name__, why) if recall.memories else recall
-        recall = self.asked_for(replace(recall, memories=sources))
+            return recall.fell_back(self.called, why) if recall.memories else recall
+        recall = replace(recall, memories=sources).at_most(recall.query.k)
         citations = _first_sentences(recall.memories)
         if self.llm is not None:
-            window, *others = self.windows(recall.memories)
+            window, *others = windows(
+                recall.memories, budget=self.token_budget, count=self.token_counter
+            )
             if others:
                 left_out = ", ".join(each.id for other in others for each in other.memories)
-                recall = recall.fell_back(type(self).__name__, f"no room for memories {left_out}")
+                recall = recall.fell_back(self.called, f"no room for memories {left_out}")
             try:
                 [reply] = yield [self._prompt(recall.query, window)]
-                told = self._read(str(reply), window)
-            except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
-                recall = recall.fell_back(type(self).__name__, error)
+                told = self._read(reply, window)
+            except (ModelError, ReplyError) as error:
+                recall = recall.fell_back(self.called, error)
             else:
                 citations = told.citations[: MOST if self.kind == "key_points" else None]
                 recall = yield from self._verified(recall, told, citations)
@@ -129,20 +135,24 @@ class Reflect(WindowStage, TextStage):
         """Say what was left out of it, and store the rest if so set."""
         if told.removed:
             why = f"{told.removed} sentence(s) left out that do not rest on what they cite"
-            recall = recall.fell_back(type(self).__name__, why)
+            recall = recall.fell_back(self.called, why)
         if self.store_reflections:
             text = self._plain(citations)
             if any(text == memory.content.strip() for memory in recall.memories):
                 return recall  # it says what a memory says: of two copies, a search returns one
             try:
                 yield [Write((reflection_of(text, citations, recall),))]
-            except Exception as error:  # noqa: BLE001 - the reflection is there, if not stored
-                recall = recall.fell_back(type(self).__name__, error)
+            except (RecallError, OSError) as error:  # the reflection is there, if not stored
+                recall = recall.fell_back(self.called, error)
         return recall
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        system = SYSTEM.substitute(WANTED[self.kind])
-        return self.prompt(system, USER, question=quoted_question(query), memories=window.text)
+        return self.prompt(
+            self.system_prompt or SYSTEM.substitute(WANTED[self.kind]),
+            self.user_prompt or USER.template,
+            question=quoted_question(query),
+            memories=window.text,
+        )
 
     def _read(self, reply: str, window: Window) -> Verified:
         claims = read_claims(reply, "points")

@@ -10,12 +10,13 @@ from typing import ClassVar
 
 from pydantic import BaseModel, Field
 
-from recall_stages.core.memory import Memory
-from recall_stages.core.stage import Recall, Steps
-from recall_stages.llm.fencing import QUOTED_MATERIAL
-from recall_stages.llm.judge_stage import JudgeStage
-from recall_stages.llm.judging import RANKING_EXAMPLE, read_ranking
+from recall_stages.core.memory import Memory, Query
+from recall_stages.core.stage import Prompt, Recall, Steps, TopN, limit
+from recall_stages.llm.fencing import QUOTED_MATERIAL, quoted_question
+from recall_stages.llm.judging import RANKING_EXAMPLE, USER, judge, read_ranking
+from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
 from recall_stages.llm.reply_schemas import Judgement, Loose
+from recall_stages.llm.windows import Window, windows
 
 SYSTEM = f"""\
 You rank memories of earlier tasks by how well they help with a task at hand: whether they bear \
@@ -31,7 +32,7 @@ class Ranking(BaseModel):
     ranking: Loose[list[Judgement]]
 
 
-class RerankMemory(JudgeStage):
+class RerankMemory(ModelStage):
     """Put memories of tasks in the order in which they help with the one at hand.
 
     The reply must be a ranking of the memories that were sent: each
@@ -78,14 +79,35 @@ class RerankMemory(JudgeStage):
     enable_llm_rerank: bool = True
     enable_score_filter: bool = False
     min_score_threshold: float = Field(default=0.3, ge=0, le=1)
+    top_n: TopN = None
+    window: int = Field(default=20, ge=1)
+    token_budget: TokenBudget = 4000
+    token_counter: TokenCounter = None
+    system_prompt: SystemPrompt = None
+    user_prompt: str | None = None
 
     def apply(self, recall: Recall) -> Steps:
         """Leave out the poor, ask for a ranking of the others, check it, and cut."""
         good = tuple(memory for memory in recall.memories if self._good_enough(memory))
         recall = replace(recall, memories=good)
         if self.llm is not None and self.enable_llm_rerank:
-            recall = yield from self.judge(recall, SYSTEM, read_ranking)
-        return replace(recall, memories=recall.memories[: self.limit(recall.query)])
+            shown = windows(
+                recall.memories,
+                budget=self.token_budget,
+                count=self.token_counter,
+                most=self.window,
+            )
+            prompts = [self._prompt(recall.query, window) for window in shown]
+            recall = yield from judge(recall, self.called, shown, prompts, read_ranking)
+        return replace(recall, memories=recall.memories[: limit(self.top_n, recall.query)])
+
+    def _prompt(self, query: Query, window: Window) -> Prompt:
+        return self.prompt(
+            self.system_prompt or SYSTEM,
+            self.user_prompt or USER.template,
+            question=quoted_question(query),
+            memories=window.text,
+        )
 
     def _good_enough(self, memory: Memory) -> bool:
         judged_poor = memory.quality is not None and memory.quality < self.min_score_threshold

@@ -12,17 +12,16 @@ from typing import ClassVar, Literal
 from pydantic import BaseModel, Field
 
 from recall_stages.core.draft import Claim, Draft, identity
-from recall_stages.core.errors import ReplyError
-from recall_stages.core.memory import Memory
-from recall_stages.core.stage import Recall, Steps
+from recall_stages.core.errors import ModelError, ReplyError
+from recall_stages.core.memory import Memory, Query
+from recall_stages.core.stage import Prompt, Recall, Steps
 from recall_stages.llm.citation_check import Verified, verify
 from recall_stages.llm.claims import read_claims
 from recall_stages.llm.fencing import QUOTED_MATERIAL, indented
+from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
 from recall_stages.llm.reply_schemas import Loose, Told
 from recall_stages.llm.rewrite_prompt import HOW_TO_TELL, USER, material
-from recall_stages.llm.text_stage import TextStage
-from recall_stages.llm.window_stage import WindowStage
-from recall_stages.llm.windows import Window, failures, read_each
+from recall_stages.llm.windows import Window, read_each, some_failed, windows
 
 SYSTEM = f"""\
 You turn memories into a short text that helps with a question: {HOW_TO_TELL} \
@@ -39,7 +38,7 @@ class Sentences(BaseModel):
     sentences: Loose[list[Told]]
 
 
-class RewriteMemory(WindowStage, TextStage):
+class RewriteMemory(ModelStage):
     """Write one text for the question from the memories; each sentence cites its sources.
 
     Code checks every citation: the memory exists, it contains the numbers of the sentence, and it
@@ -89,17 +88,22 @@ class RewriteMemory(WindowStage, TextStage):
         <BLANKLINE>
     """
 
+    writes_text: ClassVar[bool] = True
     optional_placeholders: ClassVar[tuple[str, ...]] = ("messages",)
     form: ClassVar[type[BaseModel]] = Sentences
 
     enable_llm_rewrite: bool = True
     min_support: float = Field(default=0.4, ge=0, le=1)
     unverified: Literal["remove", "fall_back"] = "remove"
+    token_budget: TokenBudget = 4000
+    token_counter: TokenCounter = None
+    system_prompt: SystemPrompt = None
+    user_prompt: str | None = None
 
     def apply(self, recall: Recall) -> Steps:
         """Ask for the text, verify every sentence of it, and set it."""
         draft = recall.draft if self.enable_llm_rewrite else None
-        recall = self.asked_for(recall) if draft is None else self._sources(recall, draft)
+        recall = recall.at_most(recall.query.k) if draft is None else self._sources(recall, draft)
         memories = recall.memories
         asked = self.llm is not None and self.enable_llm_rewrite
         if not memories or (draft is None and not asked):
@@ -107,24 +111,21 @@ class RewriteMemory(WindowStage, TextStage):
         outcomes: list[Verified | Exception]
         try:
             if draft is not None:
-                windows = [Window(memories, "", 0)]
-                outcomes = [self._verified(draft.about(memories), windows[0])]
+                shown = [Window(memories, "", 0)]
+                outcomes = [self._verified(draft.about(memories), shown[0])]
             else:
-                windows = self.windows(memories)
-                replies = yield [
-                    self.prompt(SYSTEM, USER, **material(recall.query, window))
-                    for window in windows
-                ]
-                outcomes = read_each(windows, replies, self._read)
-        except Exception as error:  # noqa: BLE001 - whatever a model does wrong, nothing is lost
-            return replace(recall.fell_back(type(self).__name__, error), text=plain_text(memories))
-        recall = self.some_failed(recall, failures(outcomes), windows)
+                shown = windows(memories, budget=self.token_budget, count=self.token_counter)
+                replies = yield [self._prompt(recall.query, window) for window in shown]
+                outcomes = read_each(shown, replies, self._read)
+        except (ModelError, ReplyError) as error:
+            return replace(recall.fell_back(self.called, error), text=plain_text(memories))
+        recall = some_failed(recall, self.called, outcomes)
         told = [each for each in outcomes if isinstance(each, Verified)]
         removed = sum(each.removed for each in told)
         if removed:
             why = f"{removed} sentence(s) left out that do not rest on what they cite"
-            recall = recall.fell_back(type(self).__name__, why)
-        parts = [_told(outcome, window) for outcome, window in zip(outcomes, windows, strict=True)]
+            recall = recall.fell_back(self.called, why)
+        parts = [_told(outcome, window) for outcome, window in zip(outcomes, shown, strict=True)]
         citations = tuple(citation for each in told for citation in each.citations)
         return replace(recall, text="\n\n".join(parts), citations=citations)
 
@@ -141,6 +142,10 @@ class RewriteMemory(WindowStage, TextStage):
         first = sorted(ranked, key=lambda each: identity(each) not in cited)[: recall.query.k]
         chosen = {identity(each) for each in first}
         return replace(recall, memories=tuple(e for e in ranked if identity(e) in chosen))
+
+    def _prompt(self, query: Query, window: Window) -> Prompt:
+        system, user = self.system_prompt or SYSTEM, self.user_prompt or USER.template
+        return self.prompt(system, user, **material(query, window))
 
     def _read(self, reply: str, window: Window) -> Verified:
         return self._verified(read_claims(reply, "sentences"), window)

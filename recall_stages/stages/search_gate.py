@@ -19,11 +19,12 @@ from typing import ClassVar, Self
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
+from recall_stages.core.errors import ModelError, ReplyError
 from recall_stages.core.stage import Recall, Steps
 from recall_stages.gate.language import CUES, Language, likely, load_language
 from recall_stages.gate.reading import names_served, read_cues
 from recall_stages.gate.turns import USER, Conversation, Turn, read_turns
-from recall_stages.llm.model_stage import AskingStage
+from recall_stages.llm.model_stage import ModelStage
 from recall_stages.llm.search_gate_prompt import gate_prompt, read_verdict
 
 WEIGHTS = {
@@ -68,7 +69,7 @@ class GateReading:
         return f"{'search' if self.search else 'no search'}: {counted}{asked}"
 
 
-class SearchGate(AskingStage):
+class SearchGate(ModelStage):
     """Decide whether a question needs memories, so that small talk and facts cost no search.
 
     As a stage it takes the memories away from a question that needs none; as ``gate`` of a
@@ -152,10 +153,9 @@ class SearchGate(AskingStage):
     def _asked(self, recall: Recall, reading: GateReading) -> Steps:
         try:
             [reply] = yield [self.to_model(gate_prompt(recall.query.text))]
-            search = read_verdict(str(reply))
-        except Exception as error:  # noqa: BLE001 - whatever a model does wrong, the words decide
-            recall = recall.fell_back(type(self).__name__, f"{type(error).__name__}: {error}")
-            return self._decided(recall, reading)
+            search = read_verdict(reply)
+        except (ModelError, ReplyError) as error:
+            return self._decided(recall.fell_back(self.called, error), reading)
         return self._decided(recall, replace(reading, search=search, model=search))
 
     def _decided(self, recall: Recall, reading: GateReading) -> Recall:

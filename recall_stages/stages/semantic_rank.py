@@ -8,13 +8,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
-from recall_stages.core.stage import Recall, Steps
-from recall_stages.llm.fencing import QUOTED_MATERIAL
-from recall_stages.llm.judge_stage import JudgeStage, by_score
-from recall_stages.llm.judging import SCORES_EXAMPLE, read_scores
+from recall_stages.core.memory import Query
+from recall_stages.core.stage import Prompt, Recall, Steps, TopN, limit
+from recall_stages.llm.fencing import QUOTED_MATERIAL, quoted_question
+from recall_stages.llm.judging import SCORES_EXAMPLE, USER, by_score, judge, read_scores
+from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
 from recall_stages.llm.reply_schemas import Judgement, Loose
+from recall_stages.llm.windows import Window, windows
 from recall_stages.ranking.copies import distinct
 
 SYSTEM = f"""\
@@ -24,13 +26,16 @@ each memory:
 {{"scores": {SCORES_EXAMPLE}}}"""
 
 
+_AT_LEAST = 10  # memories that are kept without a top_n: FuseRerank ranks them again
+
+
 class Scores(BaseModel):
     """How well each memory answers the question."""
 
     scores: Loose[list[Judgement]]
 
 
-class SemanticRank(JudgeStage):
+class SemanticRank(ModelStage):
     """Let a language model judge how well each candidate answers the question.
 
     Memories with the same text are judged once and kept once. A
@@ -60,14 +65,34 @@ class SemanticRank(JudgeStage):
     """
 
     form: ClassVar[type[BaseModel]] = Scores
-    at_least: ClassVar[int] = 10
 
     enable_ranker: bool = True
+    top_n: TopN = None
+    window: int = Field(default=20, ge=1)
+    token_budget: TokenBudget = 4000
+    token_counter: TokenCounter = None
+    system_prompt: SystemPrompt = None
+    user_prompt: str | None = None
 
     def apply(self, recall: Recall) -> Steps:
         """Ask for scores, check every one against what was sent, and sort."""
         recall = replace(recall, memories=distinct(recall.memories))
         if self.llm is not None and self.enable_ranker:
-            recall = yield from self.judge(recall, SYSTEM, read_scores)
+            shown = windows(
+                recall.memories,
+                budget=self.token_budget,
+                count=self.token_counter,
+                most=self.window,
+            )
+            prompts = [self._prompt(recall.query, window) for window in shown]
+            recall = yield from judge(recall, self.called, shown, prompts, read_scores)
         ranked = by_score(recall.memories)
-        return replace(recall, memories=ranked[: self.limit(recall.query)])
+        return replace(recall, memories=ranked[: limit(self.top_n, recall.query, _AT_LEAST)])
+
+    def _prompt(self, query: Query, window: Window) -> Prompt:
+        return self.prompt(
+            self.system_prompt or SYSTEM,
+            self.user_prompt or USER.template,
+            question=quoted_question(query),
+            memories=window.text,
+        )
