@@ -69,10 +69,11 @@ class RecallStore:
             `memories`. Without them, the call is a `ScopeError`.
         read_only: Open what is there, and write nothing, not even a lock. A path is read from a
             private copy, as it was when it was opened.
-        embed_timeout_s: Seconds that a call of your embedding model may take, for a question or for
-            up to 250 memories. After that the call raises. None = no limit. The clients of paid
-            models wait ten minutes, and a large model on a slow machine needs them. The default
-            model has no limit.
+        embed_timeout_s: Seconds that a call of your embedding model may take, for up to 250
+            memories or for an awaited question. After that the call raises. None = no limit. The
+            clients of paid models wait ten minutes, and a large model on a slow machine needs
+            them. A question without ``await`` waits in your own thread as long as the model does.
+            The default model has no limit.
 
     Raises:
         ScopeError: When ``require_scope`` names what is no field of a scope.

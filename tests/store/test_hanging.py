@@ -76,13 +76,30 @@ async def test_those_that_were_written_together_with_it_are_stored(
     assert store.count() == 27
 
 
-def test_a_question_raises_too(store: RecallStore) -> None:
+def test_an_awaited_question_raises_too(store: RecallStore) -> None:
     store.add(["tea"])
-    with pytest.raises(StoreUnavailableError, match=SAYS):
-        best(store, "hang")
-    with pytest.raises(StoreUnavailableError, match=SAYS):
+    with pytest.raises(StoreUnavailableError, match=SAYS) as raised:
         asyncio.run(store.afind([Search("hang", 1)]))
+    assert isinstance(raised.value.__cause__, TimeoutError)
     assert contents(best(store, "tea")) == ["tea"]
+
+
+def test_a_question_is_embedded_in_the_thread_that_asks() -> None:
+    """To hand it to another thread costs milliseconds where the machine is busy."""
+
+    class Noting(SmallEmbedding):
+        thread = 0
+
+        def embed_query(self, text: str) -> list[float]:
+            self.thread = threading.get_ident()
+            return super().embed_query(text)
+
+    embedding = Noting()
+    with RecallStore(embedding=embedding) as store:
+        store.add(["tea"])
+        assert embedding.thread != threading.get_ident()
+        best(store, "tea")
+    assert embedding.thread == threading.get_ident()
 
 
 def test_closing_does_not_wait_for_it(embedding: Hanging) -> None:
