@@ -43,7 +43,7 @@ from benchmarks.retrieval import scores
 from recall_stages.core.memory import Memory
 from recall_stages.core.progress import progress_bar
 from recall_stages.evaluation.metrics import Figures
-from recall_stages.store.chroma.rows import index_text
+from recall_stages.store.chroma.search_text import index_text
 
 System = Callable[[Question], list[str]]
 

@@ -18,7 +18,7 @@ from recall_stages.core.errors import SettingsError, StoreError
 from recall_stages.core.memory import Scope
 from recall_stages.core.memory_lines import examples
 from recall_stages.store import Fields, RecallStore
-from recall_stages.store.chroma.open_collection import check_chroma_is_installed
+from recall_stages.store.chroma.client import check_chroma_is_installed
 from recall_stages.store.embedding.minilm import MiniLM
 from recall_stages.timeline.parse_time import resolve_timezone
 

@@ -13,7 +13,7 @@ from pydantic import Field
 from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Recall, Stage, Steps, Work
 from recall_stages.ranking.relevance import relevances
-from recall_stages.store.chroma.rows import index_text
+from recall_stages.store.chroma.search_text import index_text
 from recall_stages.store.embedding.minilm import MiniLM
 
 _BY = "late"

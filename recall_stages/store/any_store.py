@@ -20,7 +20,7 @@ from recall_stages.core.reflection import digest
 from recall_stages.core.settings import Settings
 from recall_stages.core.stage import Search
 from recall_stages.store.chroma.epoch import to_milliseconds
-from recall_stages.store.chroma.rows import OWN_FIELDS, Fields
+from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
 from recall_stages.store.chroma.where import filter_where
 from recall_stages.store.filter_match import fulfils
 from recall_stages.store.foreign_scores import nearness, similarities

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from recall_stages.core.errors import MemoryFormatError, StoreError
 from recall_stages.core.memory import Memory, Scope
 from recall_stages.ranking.sessions import PAUSE
-from recall_stages.store.chroma.rows import index_text
+from recall_stages.store.chroma.search_text import index_text
 from recall_stages.store.message_memory import read_turn
 from recall_stages.text.split_words import CJK
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import log
 
 from recall_stages.core.memory import Memory
-from recall_stages.store.chroma.rows import keyword_text
+from recall_stages.store.chroma.search_text import keyword_text
 from recall_stages.text.stems import words
 
 _K1, _B = 1.2, 0.75  # as in `keywords`

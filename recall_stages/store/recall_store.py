@@ -3,41 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Never, Self
 
-from recall_stages.core.errors import RecallError, ScopeError, StoreClosedError, StoreError
 from recall_stages.core.memory import Memory, Scope, ScopeName, required_names
-from recall_stages.core.progress import progress_bar
 from recall_stages.core.stage import Search
-from recall_stages.store.chroma.index import Index
-from recall_stages.store.chroma.open_collection import FORMAT, MARK, Facts, open_collection
-from recall_stages.store.chroma.ownership import Identity
-from recall_stages.store.chroma.prepare import MemoryInput, Ready, distinct_ids, make_ready
-from recall_stages.store.chroma.rows import OWN_FIELDS, Fields
-from recall_stages.store.chroma.writer import BATCH, Writer
+from recall_stages.store.adding import Adder
+from recall_stages.store.chroma.prepare import MemoryInput, distinct_ids
+from recall_stages.store.chroma.row_fields import Fields
 from recall_stages.store.conversation import conversation
 from recall_stages.store.disk.repair import Repaired, repair_path
 from recall_stages.store.embedding.bounded import BoundedEmbedding
 from recall_stages.store.embedding.embedder import as_embedder
-from recall_stages.store.rows.mirror import Mirror
-from recall_stages.store.rows.searcher import Searcher
+from recall_stages.store.live_collection import LiveCollection
 from recall_stages.timeline.parse_time import parse_time, resolve_timezone
 
 if TYPE_CHECKING:
-    import numpy as np
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
-    from numpy.typing import NDArray
-    from tqdm import tqdm
-
-_FIRST_SEEN = 16  # memories of the first batch where a progress bar is wanted
 
 
 def _now() -> datetime:
@@ -106,27 +92,9 @@ class RecallStore:
         self._require_scope = required_names(require_scope)
         self._embedding = BoundedEmbedding(as_embedder(embedding), embed_timeout_s)
         self._clock = clock
-        self._event_times = event_times
-        self._read_only = read_only
-        self._closed = False
-        model = self._embedding.model_name
-        facts: Facts = {MARK: FORMAT, "embedding_model": model}
-        self._opened = open_collection(source, name, facts, read_only=read_only)
-        try:
-            chosen = Fields.model_validate(fields or {})
-            self._identity = Identity(self._opened.collection, model, chosen)
-            self._learn(chosen)
-        except BaseException:
-            self._opened.close()
-            raise
-        self._writer = Writer(self._opened.collection, self._embedding, self._identity)
-
-    def _learn(self, fields: Fields) -> None:
-        """Learn how the rows of the collection are written."""
-        opened, foreign = self._opened, self._identity.foreign
-        self._index = Index.of(opened.collection, fields, foreign=foreign, cloud=opened.cloud)
-        mirror = Mirror(self._index, alone=opened.private, shared=opened.shared)
-        self._searcher = Searcher(self._index, mirror)
+        chosen = Fields.model_validate(fields or {})
+        self._opened = LiveCollection(source, name, self._embedding, chosen, read_only=read_only)
+        self._adder = Adder(self._opened, clock, event_times, self._require_scope)
 
     # -- what it is ---------------------------------------------------------------------------
 
@@ -156,7 +124,7 @@ class RecallStore:
 
     def count(self) -> int:
         """How many memories it holds."""
-        self._check_open()
+        self._opened.check_open()
         return self._opened.collection.count()
 
     # -- writing ------------------------------------------------------------------------------
@@ -188,14 +156,7 @@ class RecallStore:
             StoreError: When the embedding or the writing fails. Its ``stored`` are the ids of the
                 memories that are stored all the same, its ``unsure`` of those that may be.
         """
-        ready = self._ready(memories, progress)
-        made = [each.memory.id for each in ready]
-        with _bar(ready, progress) as bar, _counting(made) as done:
-            for batch in _batches(ready, progress):
-                self._writer.write(batch).result()
-                done.append(len(batch))
-                bar.update(len(batch))
-        return made
+        return self._adder.add(memories, progress=progress)
 
     async def aadd(self, memories: Iterable[MemoryInput], *, progress: bool = False) -> list[str]:
         """Store memories as `add` does, without blocking the event loop.
@@ -203,14 +164,7 @@ class RecallStore:
         What several tasks add at once is embedded and written together. A task that is cancelled
         may have stored a part of its memories, in their order, and takes nothing from the others.
         """
-        ready = await asyncio.to_thread(self._ready, memories, progress)
-        made = [each.memory.id for each in ready]
-        with _bar(ready, progress) as bar, _counting(made) as done:
-            for batch in _batches(ready, progress):
-                await asyncio.wrap_future(self._writer.write(batch))
-                done.append(len(batch))
-                bar.update(len(batch))
-        return made
+        return await self._adder.aadd(memories, progress=progress)
 
     def add_conversation(
         self,
@@ -254,7 +208,7 @@ class RecallStore:
             ...     store.get(ids)[1].content
             'Three of them, all cats.'
         """
-        self._check_writable()
+        self._opened.check_writable()
         turns = conversation(
             messages,
             scope=Scope.model_validate(scope),
@@ -296,51 +250,20 @@ class RecallStore:
             ScopeError: When the scope does not name what ``require_scope`` demands.
             StoreError: When the store was opened with ``read_only=True``.
         """
-        self._check_writable()
-        whose = self._whose(scope)
-        self._identity.check_writable()
+        self._opened.check_writable()
+        owner = self._owner(scope)
+        self._opened.identity.check_writable()
         wanted = distinct_ids(ids)
-        if whose.fields():
-            wanted = [memory.id for memory in self.get(wanted, scope=whose)]
-        self._writer.delete(wanted).result()
+        if owner.fields():
+            wanted = [memory.id for memory in self.get(wanted, scope=owner)]
+        self._opened.writer.delete(wanted).result()
 
-    def _ready(self, memories: Iterable[MemoryInput], progress: bool) -> list[Ready]:
-        self._check_writable()
-        ready = make_ready(memories, self._clock, read_events=self._event_times, progress=progress)
-        if ready and self._identity.foreign and self._index.fields == OWN_FIELDS:
-            self._adopt_if_empty()
-        self._identity.check_writable()
-        if self._require_scope:
-            self._check_owners(ready)
-        return ready
-
-    def _check_owners(self, ready: Sequence[Ready]) -> None:
-        """Refuse memories of nobody in particular, and those that would replace another's."""
-        owners: dict[str, Scope] = {}
-        for each in ready:
-            owners[each.memory.id] = each.memory.scope
-            each.memory.scope.require(self._require_scope)
-        named = [each.memory.id for each in ready if not each.is_new]
-        for row_id, stored in self._index.read(named, None).items():
-            for name in self._require_scope:
-                if getattr(stored.scope, name) != getattr(owners[row_id], name):
-                    raise ScopeError(
-                        f"a memory with the id {row_id!r} is there already, of another {name}; "
-                        "give the new one another id"
-                    )
-
-    def _whose(self, scope: Scope | Mapping[str, str] | None) -> Scope:
+    def _owner(self, scope: Scope | Mapping[str, str] | None) -> Scope:
         """A scope that names all that is required of it."""
-        self._check_open()
-        whose = Scope.model_validate(scope)
-        whose.require(self._require_scope)
-        return whose
-
-    def _adopt_if_empty(self) -> None:
-        """Take an empty collection of the caller's for ours, now that it gets its first memory."""
-        if self.count() == 0:
-            self._identity.adopt()
-            self._learn(OWN_FIELDS)
+        self._opened.check_open()
+        owner = Scope.model_validate(scope)
+        owner.require(self._require_scope)
+        return owner
 
     # -- reading ------------------------------------------------------------------------------
 
@@ -356,10 +279,11 @@ class RecallStore:
         Raises:
             ScopeError: When the scope does not name what ``require_scope`` demands.
         """
-        whose = self._whose(scope)
+        owner = self._owner(scope)
         wanted = distinct_ids(ids)
-        found = self._index.read(wanted, None)
-        return [found[each] for each in wanted if each in found and whose.holds(found[each].scope)]
+        memories = self._opened.index.read(wanted, None)
+        present = (memories[row_id] for row_id in wanted if row_id in memories)
+        return [memory for memory in present if owner.holds(memory.scope)]
 
     def memories(self, *, scope: Scope | Mapping[str, str] | None = None) -> Iterator[Memory]:
         """All its memories, one after the other; rows without a text are passed over.
@@ -370,8 +294,8 @@ class RecallStore:
         Raises:
             ScopeError: When the scope does not name what ``require_scope`` demands.
         """
-        whose = self._whose(scope)
-        return (memory for memory in self._index.memories() if whose.holds(memory.scope))
+        owner = self._owner(scope)
+        return (memory for memory in self._opened.index.memories() if owner.holds(memory.scope))
 
     def find(self, searches: Sequence[Search]) -> list[list[Memory]]:
         """For each search the memories that answer it, the best first.
@@ -387,8 +311,8 @@ class RecallStore:
         """
         self._check_scopes(searches)
         vectors = {text: self._embedding.embed_query(text) for text in _texts(searches)}
-        self._identity.check_dimension(*vectors.values())
-        return self._answers(searches, vectors)
+        self._opened.identity.check_dimension(*vectors.values())
+        return self._opened.answers(searches, vectors)
 
     async def afind(self, searches: Sequence[Search]) -> list[list[Memory]]:
         """Search as `find` does, without blocking the event loop."""
@@ -396,22 +320,13 @@ class RecallStore:
         texts = _texts(searches)
         embedded = await asyncio.gather(*(self._embedding.aembed_query(text) for text in texts))
         vectors = dict(zip(texts, embedded, strict=True))
-        self._identity.check_dimension(*embedded)
-        return await asyncio.to_thread(self._answers, searches, vectors)
+        self._opened.identity.check_dimension(*embedded)
+        return await asyncio.to_thread(self._opened.answers, searches, vectors)
 
     def _check_scopes(self, searches: Sequence[Search]) -> None:
-        self._check_open()
+        self._opened.check_open()
         for search in searches:
             search.scope.require(self._require_scope)
-
-    def _answers(
-        self, searches: Sequence[Search], vectors: Mapping[str, NDArray[np.float32]]
-    ) -> list[list[Memory]]:
-        try:
-            return self._searcher.answers(searches, vectors)
-        except Exception:
-            self._check_open()  # closed meanwhile, which says more than what Chroma stumbled over
-            raise
 
     # -- repair -----------------------------------------------------------------------------------
 
@@ -459,74 +374,13 @@ class RecallStore:
         call of Chroma's a minute; where that hangs, the path is free when the process ends.
         Closing twice is fine.
         """
-        if not self._closed:
-            self._closed = True
-            if os.getpid() == self._opened.process:  # the threads are not in a fork
-                idle = self._writer.close()
-                self._searcher.close()
-                self._opened.close(idle=idle)
+        self._opened.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise StoreClosedError(f"store {self.name!r} is closed; open it again with RecallStore")
-        if os.getpid() != self._opened.process:
-            raise StoreClosedError(
-                f"store {self.name!r} was opened in process {self._opened.process}, and Chroma "
-                f"hangs in a fork of it; start this process ({os.getpid()}) with spawn, and open "
-                "it there"
-            )
-
-    def _check_writable(self) -> None:
-        self._check_open()
-        if self._read_only:
-            raise StoreError(
-                f"store {self.name!r} was opened with read_only=True, and nothing is written to "
-                "it; open it without that"
-            )
-
-
-@contextmanager
-def _counting(ids: Sequence[str]) -> Iterator[list[int]]:
-    """Take the sizes of batches as they are stored; an error then says which memories are."""
-    done: list[int] = []
-    try:
-        yield done
-    except RecallError as error:
-        error.stored = (*ids[: sum(done)], *error.stored)
-        if error.stored or error.unsure:
-            doubt = f"; of {len(error.unsure):,} more it is not known (`unsure`)"
-            said = (
-                f"{error}. Of {len(ids):,} memories {len(error.stored):,} are stored; the error "
-                f"has their ids (`stored`){doubt if error.unsure else ''}. Delete those before you "
-                "add all again; memories that have ids of your own need not be deleted"
-            )
-            error.args = (said,)
-        raise
-
-
-def _bar(ready: Sequence[Ready], progress: bool) -> tqdm[None]:
-    return progress_bar(total=len(ready), desc="storing", unit="memories", wanted=progress)
-
-
-def _batches(ready: list[Ready], progress: bool) -> Iterator[list[Ready]]:
-    """What is ready, part by part; what has been written is let go, for a load may be large.
-
-    Where somebody looks on, the parts are small at first and grow while one takes less than a
-    second, so that the bar moves with a slow model, too.
-    """
-    size = _FIRST_SEEN if progress else BATCH
-    while ready:
-        started = monotonic()
-        yield ready[:size]
-        del ready[:size]
-        if monotonic() - started < 1:
-            size = min(2 * size, BATCH)
 
 
 def _texts(searches: Sequence[Search]) -> list[str]:

@@ -25,7 +25,7 @@ from recall_stages.core.errors import StoreDamagedError
 from recall_stages.core.memory import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
-from recall_stages.store.disk.index_files import HEADER, NAMES
+from recall_stages.store.disk.index_layout import HEADER, NAMES
 from recall_stages.store.embedding.embedder import as_embedder
 
 _STARTS = 60.0  # seconds within which a process must begin its work

@@ -29,6 +29,15 @@ class TestFinding:
         with pytest.raises(FilterError):
             best(in_memory, "tea", filter={"a": {"b": 1}})
 
+    def test_a_row_to_which_chromas_graph_has_no_way_is_found(self, in_memory: RecallStore) -> None:
+        """Equal vectors link to each other alone: Chroma answers with nothing."""
+        in_memory.add([{"id": "lone", "content": "bread", "metadata": {"stars": 5}}])
+        in_memory.add(["tea"] * 500)
+        for text in ("bread", "tea"):
+            [found] = in_memory.find([Search(text, 5, filter={"stars": 5})])
+            assert [memory.id for memory in found] == ["lone"]
+            assert found[0].score == pytest.approx(1.0 if text == "bread" else 0.0, abs=0.2)
+
     def test_chromas_race_is_tried_again(
         self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -79,6 +79,24 @@ def test_scope_filter_and_window_hold_for_words_too(store: RecallStore) -> None:
     assert found(store, "dentist", within=(replace(MARCH, end=None),)) == ["fear"]
 
 
+@pytest.mark.parametrize(
+    "condition", [{"scope": Scope(user_id="bob")}, {"within": (MARCH,)}], ids=["scope", "time"]
+)
+def test_a_condition_admits_and_does_not_add_to_the_score(
+    store: RecallStore, condition: dict[str, Any]
+) -> None:
+    alone, limited = (
+        {memory.id: memory.score for memory in found}
+        for found in store.find(
+            [
+                Search("dentist", 5, method="keyword"),
+                Search("dentist", 5, method="keyword", **condition),
+            ]
+        )
+    )
+    assert limited == {"fear": alone["fear"]}
+
+
 def test_an_event_is_found_in_its_time(store: RecallStore) -> None:
     store.add(
         [

@@ -7,7 +7,7 @@ from typing import Any
 import chromadb
 import pytest
 from chromadb.config import Settings
-from store.kit import SmallEmbedding, best, contents, opens_elsewhere, python_process
+from store.kit import NOON, SmallEmbedding, best, contents, opens_elsewhere, python_process
 
 from recall_stages.core.errors import (
     EmbeddingMismatchError,
@@ -17,6 +17,7 @@ from recall_stages.core.errors import (
     StoreLockedError,
 )
 from recall_stages.store import RecallStore
+from recall_stages.timeline import TimeRange
 
 
 class TestOpening:
@@ -189,9 +190,12 @@ class TestOpening:
             assert chroma.get_collection(collection_name).metadata is None
             store.add(["tea"])
             assert best(store, "tea")[0].content == "tea"
+            march = TimeRange(NOON.replace(day=1), NOON.replace(month=4, day=1), "month")
+            store.add([{"content": "a trip", "created_at": "2024-05-01", "events": [march]}])
+            assert [each.content for each in best(store, "tea", within=(march,))] == ["a trip"]
         with RecallStore(chroma, collection_name, embedding=small) as again:
             again.add(["coffee"])
-            assert again.count() == 2
+            assert again.count() == 3
         chroma.delete_collection(collection_name)
 
     def test_a_client_with_other_settings_is_asked_for(

@@ -15,7 +15,8 @@ from recall_stages.core.memory import Memory, Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.store.chroma.epoch import day_of, from_milliseconds, month_of, new_id
-from recall_stages.store.chroma.rows import FRAMEWORK_KEYS, to_memory, to_metadata
+from recall_stages.store.chroma.row_fields import FRAMEWORK_KEYS
+from recall_stages.store.chroma.rows import to_memory, to_metadata
 from recall_stages.timeline import TimeRange
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -9,29 +9,33 @@ import textwrap
 import threading
 import time
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import chromadb
 import pytest
-from store.kit import SmallEmbedding, contents, ids
+from store.kit import NOON, SmallEmbedding, contents, ids
 
-from recall_stages.core.errors import StoreError
+from recall_stages.core.errors import EmbeddingMismatchError
 from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 
 
 class Counting(SmallEmbedding):
-    """Remembers what it was asked to embed, batch by batch; cannot embed what is bad."""
+    """Counts what it embeds, batch by batch, and waits while it is held; cannot embed "bad"."""
 
     def __init__(self) -> None:
         super().__init__()
         self.batches: list[list[str]] = []
-        self.takes = 0.0  # seconds
+        self.begun, self.go = threading.Event(), threading.Event()
+        self.go.set()
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         self.batches.append(list(texts))
-        time.sleep(self.takes)
+        self.begun.set()
+        self.go.wait(30)
         if any(text.startswith("bad") for text in texts):
             raise RuntimeError("the model is out of words")
         return super().embed_documents(texts)
@@ -41,14 +45,35 @@ class Counting(SmallEmbedding):
         return [text for batch in self.batches for text in batch]
 
 
+class Clock:
+    """A second later each time; `calls` counts the memories that are ready to be written."""
+
+    calls = 0
+
+    def __call__(self) -> datetime:
+        self.calls += 1
+        return NOON + timedelta(seconds=self.calls)
+
+    async def has_been_read(self, times: int) -> None:
+        while self.calls < times:
+            await asyncio.sleep(0.005)
+
+
 @pytest.fixture
 def embedding() -> Counting:
     return Counting()
 
 
 @pytest.fixture
-def store(embedding: Counting) -> Iterator[RecallStore]:
-    with RecallStore(embedding=embedding) as opened:
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def store(
+    embedding: Counting, clock: Clock, chroma: chromadb.ClientAPI, collection_name: str
+) -> Iterator[RecallStore]:
+    with RecallStore(chroma, collection_name, embedding=embedding, clock=clock) as opened:
         yield opened
 
 
@@ -63,13 +88,14 @@ class TestUnchanged:
         assert store.get(ids(memories)) == memories
 
     def test_lists_that_chroma_has_mixed_in_do_not_count_as_a_change(
-        self, store: RecallStore, embedding: Counting
+        self, store: RecallStore, embedding: Counting, chroma: chromadb.ClientAPI
     ) -> None:
         """Chroma keeps the lists of deleted collections, and new rows inherit them."""
-        told = {"id": "one", "content": "tea", "created_at": 0, "metadata": {"tags": ["a"]}}
-        store.add([told])
-        store._opened.collection.update(ids=["one"], metadatas=[{"strays": ["x", "y"]}])
-        store.add([told])
+        memory = {"id": "one", "content": "tea", "created_at": 0, "metadata": {"tags": ["a"]}}
+        store.add([memory])
+        collection = chroma.get_collection(store.name, embedding_function=None)
+        collection.update(ids=["one"], metadatas=[{"strays": ["x", "y"]}])
+        store.add([memory])
         assert len(embedding.batches) == 1
 
     @pytest.mark.parametrize(
@@ -99,33 +125,41 @@ class TestUnchanged:
     def test_one_that_comes_again_without_a_time_keeps_its_first(
         self, store: RecallStore, embedding: Counting
     ) -> None:
-        told = {"id": "one", "content": "I was at the sea yesterday."}
-        store.add([told])
+        memory = {"id": "one", "content": "I was at the sea yesterday."}
+        store.add([memory])
         before = store.get(["one"])
         assert before[0].events
-        time.sleep(0.01)
-        store.add([told])
+        store.add([memory])
         assert store.get(["one"]) == before
         assert len(embedding.batches) == 1
 
 
 class TestTogether:
+    @pytest.fixture(autouse=True)
+    def held(self, store: RecallStore, embedding: Counting) -> None:
+        """The first batch is held while the others come in."""
+        embedding.go.clear()
+
     async def test_what_tasks_add_at_once_is_embedded_together(
-        self, store: RecallStore, embedding: Counting
+        self, store: RecallStore, embedding: Counting, clock: Clock
     ) -> None:
-        embedding.takes = 0.2
-        made = await asyncio.gather(*(store.aadd([f"word{n}"]) for n in range(60)))
+        adding = asyncio.gather(*(store.aadd([f"word{n}"]) for n in range(60)))
+        await clock.has_been_read(60)
+        embedding.go.set()
+        made = await adding
         assert store.count() == 60
         assert len(embedding.batches) < 12
         assert [contents(store.get(each)) for each in made] == [[f"word{n}"] for n in range(60)]
         assert all(len(batch) <= 300 for batch in embedding.batches)
 
     async def test_one_that_fails_takes_nothing_from_the_others(
-        self, store: RecallStore, embedding: Counting
+        self, store: RecallStore, embedding: Counting, clock: Clock
     ) -> None:
-        embedding.takes = 0.1
         texts = [f"bad {n}" if n % 7 == 0 else f"word{n}" for n in range(30)]
-        done = await asyncio.gather(*(store.aadd([x]) for x in texts), return_exceptions=True)
+        adding = asyncio.gather(*(store.aadd([x]) for x in texts), return_exceptions=True)
+        await clock.has_been_read(30)
+        embedding.go.set()
+        done = await adding
         failed = [
             text for text, each in zip(texts, done, strict=True) if isinstance(each, Exception)
         ]
@@ -134,46 +168,54 @@ class TestTogether:
         assert store.count() == len(texts) - len(failed)
 
     async def test_one_that_is_cancelled_takes_nothing_from_the_others(
-        self, store: RecallStore, embedding: Counting
+        self, store: RecallStore, embedding: Counting, clock: Clock
     ) -> None:
-        embedding.takes = 0.2
         tasks = [asyncio.create_task(store.aadd([f"word{n}"])) for n in range(20)]
-        await asyncio.sleep(0.1)
+        await clock.has_been_read(20)
         for task in tasks[::3]:
             task.cancel()
+        embedding.go.set()
         done = await asyncio.gather(*tasks, return_exceptions=True)
-        kept = [each for each in done if not isinstance(each, BaseException)]
-        assert len(kept) >= 13
-        for made in kept:
+        stored = [each for each in done if not isinstance(each, BaseException)]
+        assert len(stored) >= 13
+        for made in stored:
             assert len(store.get(made)) == 1
         store.add(["after"])
         assert store.find([Search("after", 1)])[0][0].content == "after"
 
     async def test_two_that_write_one_row_leave_the_later(
-        self, store: RecallStore, embedding: Counting
+        self, store: RecallStore, embedding: Counting, clock: Clock
     ) -> None:
-        embedding.takes = 0.1
-        rows = [{"id": "same", "content": f"word{n}", "created_at": n} for n in range(10)]
-        await asyncio.gather(*(store.aadd([row]) for row in rows))
+        rows = [{"id": "same", "content": f"word{n}"} for n in range(10)]
+        adding = asyncio.gather(*(store.aadd([row]) for row in rows))
+        await clock.has_been_read(10)
+        embedding.go.set()
+        await adding
         assert store.count() == 1
         assert len(embedding.texts) == len(set(embedding.texts))
-        [kept] = store.get(["same"])
-        assert store.find([Search(kept.content, 1)])[0][0].score == pytest.approx(1, abs=1e-5)
+        [last] = store.get(["same"])
+        assert store.find([Search(last.content, 1)])[0][0].score == pytest.approx(1, abs=1e-5)
 
-    def test_threads_are_joined_too(self, store: RecallStore, embedding: Counting) -> None:
-        embedding.takes = 0.2
+    async def test_threads_are_joined_too(
+        self, store: RecallStore, embedding: Counting, clock: Clock
+    ) -> None:
         threads = [threading.Thread(target=store.add, args=([f"word{n}"],)) for n in range(20)]
         for thread in threads:
             thread.start()
+        await clock.has_been_read(20)
+        embedding.go.set()
         for thread in threads:
             thread.join()
         assert store.count() == 20
         assert len(embedding.batches) < 10
 
-    def test_a_vector_of_another_length_stores_nothing(self, store: RecallStore) -> None:
+    def test_a_vector_of_another_length_stores_nothing(
+        self, store: RecallStore, embedding: Counting
+    ) -> None:
+        embedding.go.set()
         store.add(["tea"])
-        store._writer._embedding = SmallEmbedding(32)  # type: ignore[assignment]
-        with pytest.raises((StoreError, AttributeError)):
+        embedding.dimension = 32
+        with pytest.raises(EmbeddingMismatchError, match=r"of 64 numbers.*makes 32"):
             store.add(["train"])
         assert store.count() == 1
 

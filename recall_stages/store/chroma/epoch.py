@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from recall_stages.timeline import TimeRange
@@ -51,6 +52,15 @@ def month_of(milliseconds: int) -> int:
     """The month as year x 12 + month - 1, in UTC, so that months count on without gaps."""
     moment = from_milliseconds(milliseconds)
     return moment.year * 12 + moment.month - 1
+
+
+def event_hull(events: Sequence[TimeRange]) -> dict[str, int]:
+    """From the first to the last moment of all events, in milliseconds; empty without events."""
+    if not events:
+        return {}
+    starts = [EARLIEST if each.start is None else to_milliseconds(each.start) for each in events]
+    ends = [LATEST if each.end is None else up_to_milliseconds(each.end) for each in events]
+    return {"event_start": min(starts), "event_end": max(ends)}
 
 
 def new_id(created_at: datetime) -> str:

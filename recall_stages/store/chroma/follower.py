@@ -29,7 +29,7 @@ from typing import Any
 
 from recall_stages.store.chroma.differences import appended, stored_anew
 from recall_stages.store.chroma.epoch import to_milliseconds
-from recall_stages.store.chroma.rows import WRITTEN_AT
+from recall_stages.store.chroma.row_fields import WRITTEN_AT
 from recall_stages.store.rows.mirror import Mirror
 
 _log = logging.getLogger(__name__)

@@ -12,7 +12,8 @@ from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random
 
 from recall_stages.core.memory import Memory, MetadataValue
 from recall_stages.core.stage import Search
-from recall_stages.store.chroma.rows import Fields, Row, TimeUnit, to_memory
+from recall_stages.store.chroma.row_fields import Fields, Row, TimeUnit
+from recall_stages.store.chroma.rows import to_memory
 from recall_stages.store.chroma.where import Where, all_of, filter_where, scope_where
 from recall_stages.store.chroma.window import foreign_window_where, window_where
 from recall_stages.store.rows.vectors import unit

@@ -6,19 +6,24 @@ import inspect
 import logging
 import os
 import uuid
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
 from recall_stages.core.errors import StoreError
+from recall_stages.store.chroma.client import (
+    check_chroma_is_installed,
+    host_of,
+    memory_client,
+    path_client,
+    path_of,
+)
 from recall_stages.store.chroma.errors import chroma_errors, guarded
 from recall_stages.store.chroma.path_copy import PathCopy
 from recall_stages.store.chroma.path_lock import HeldPath, hold
-from recall_stages.store.disk.check import check_collection, check_database, unreadable
+from recall_stages.store.disk.check import check_collection, check_database
 from recall_stages.store.disk.closing import note_closing
 
 if TYPE_CHECKING:
@@ -30,15 +35,10 @@ _log = logging.getLogger(__name__)
 MARK = "recall_format"  # in the metadata of a collection that is ours
 FORMAT = 1
 
-# What SQLite says of a file that is damaged, in the words of Chroma's error.
-_DAMAGED_DATABASE = ("malformed", "not a database")
-
 Facts = dict[str, str | int]
 """What a collection says of itself, in its metadata."""
 
 _left_open: list[Opened] = []  # a lock that nobody refers to would be let go
-
-_engine_process: dict[str, int] = {}  # the first process to run Chroma's engine: forks inherit it
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def open_collection(source: object, name: str, facts: Facts, *, read_only: bool)
         TypeError: When the source is nothing that can be opened.
     """
     check_chroma_is_installed()
-    import chromadb  # noqa: PLC0415 - a second to import, so only once a store is opened
+    # A second to import, so only once a store is opened.
     from chromadb.api.models.Collection import Collection  # noqa: PLC0415
 
     process = os.getpid()
@@ -121,7 +121,7 @@ def open_collection(source: object, name: str, facts: Facts, *, read_only: bool)
         if read_only:
             raise TypeError("read_only=True opens what is there; name a path, or hand in a client")
         # One in-memory system serves the whole process, so a name of its own keeps it private.
-        client = _embedded(chromadb.EphemeralClient, "memory", Event())
+        client = memory_client()
         with ExitStack() as on_failure:
             on_failure.callback(client.close)  # type: ignore[attr-defined]  # its interface lags
             private = _collection(client, f"{name}-{uuid.uuid4().hex[:12]}", new, Event())
@@ -144,7 +144,7 @@ def open_collection(source: object, name: str, facts: Facts, *, read_only: bool)
 
 
 def _open_client(client: ClientAPI, name: str, new: Facts | None) -> Opened:
-    host, path = _host(client), _path(client)
+    host, path = host_of(client), path_of(client)
     held = hold(Path(os.path.realpath(path)), path) if path else None
     with ExitStack() as on_failure:
         if held is not None:
@@ -180,41 +180,6 @@ def _open_path(path: Path, name: str, new: Facts | None) -> Opened:
     return Opened(collection, client, held, copy, process=os.getpid())
 
 
-def check_chroma_is_installed() -> None:
-    """Say what to install where Chroma is missing.
-
-    Raises:
-        StoreError: When neither chromadb nor chromadb-client is installed.
-    """
-    if find_spec("chromadb") is None:
-        raise StoreError(
-            "Chroma is not installed. For memories on this machine: pip install "
-            "'recall-retrievers[chroma,embedding]'. For memories on a server: pip install "
-            "'recall-retrievers[client]'"
-        )
-
-
-def path_client(folder: Path, stuck: Event) -> ClientAPI:
-    """A client of a path.
-
-    Args:
-        folder: The path, without links.
-        stuck: See `chroma_errors`.
-
-    Raises:
-        StoreDamagedError: When the database of the path is no database.
-        StoreError: When Chroma cannot open it in this process.
-    """
-    import chromadb  # noqa: PLC0415
-
-    try:
-        return _embedded(lambda: chromadb.PersistentClient(str(folder)), str(folder), stuck)
-    except StoreError as error:
-        if not any(each in str(error) for each in _DAMAGED_DATABASE):
-            raise
-        raise unreadable(folder, error) from error
-
-
 def _check_folder(folder: Path, *, make: bool) -> None:
     try:
         if folder.exists() and not folder.is_dir():
@@ -224,18 +189,6 @@ def _check_folder(folder: Path, *, make: bool) -> None:
             folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"the folder {folder} cannot be opened, or made: {error}") from error
-
-
-def _embedded(make: Callable[[], ClientAPI], where: str, stuck: Event) -> ClientAPI:
-    """A client of the engine inside this process, or why there can be none."""
-    process = _engine_process.setdefault("id", os.getpid())
-    if process != os.getpid():
-        raise StoreError(
-            f"Chroma was opened in process {process}, and hangs in a fork of it; start this "
-            f"process ({os.getpid()}) with spawn, or open the stores of both over `chroma run`"
-        )
-    with chroma_errors(f"open {where}", stuck):
-        return make()
 
 
 def _collection(client: ClientAPI, name: str, new: Facts | None, stuck: Event) -> Collection:
@@ -274,22 +227,3 @@ def _existing(client: ClientAPI, name: str) -> Collection:
             f"there is no collection {name!r}, and read_only=True makes none; there is "
             f"{', '.join(map(repr, there)) or 'no other'}"
         ) from error
-
-
-def _host(client: object) -> str:
-    """The server that a client speaks to; empty where Chroma's engine is in this process."""
-    return str(getattr(_settings(client), "chroma_server_host", None) or "")
-
-
-def _path(client: object) -> str:
-    """Where the engine of a client writes, as it was written; empty where that is nowhere."""
-    settings = _settings(client)
-    path = str(getattr(settings, "persist_directory", ""))
-    writes = getattr(settings, "is_persistent", False) and not _host(client)
-    # A relative path means another folder, where the program has changed its own since.
-    return path if writes and (Path(path) / "chroma.sqlite3").is_file() else ""
-
-
-def _settings(client: object) -> object:
-    settings = getattr(client, "get_settings", None)
-    return settings() if callable(settings) else None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from recall_stages.core.errors import EmbeddingMismatchError, ForeignCollectionError, StoreError
 from recall_stages.store.chroma.open_collection import FORMAT, MARK
-from recall_stages.store.chroma.rows import OWN_FIELDS, Fields
+from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection

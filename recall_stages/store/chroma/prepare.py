@@ -10,14 +10,9 @@ from recall_stages.core.errors import MemoryFormatError
 from recall_stages.core.memory import Memory, MetadataValue, with_scope
 from recall_stages.core.progress import progress_bar
 from recall_stages.store.chroma.epoch import new_id
-from recall_stages.store.chroma.rows import (
-    CREATED_KEYS,
-    EVENT_KEYS,
-    READ_CHARACTERS,
-    WRITTEN_AT,
-    to_metadata,
-    without_strays,
-)
+from recall_stages.store.chroma.row_fields import CREATED_KEYS, EVENT_KEYS, WRITTEN_AT
+from recall_stages.store.chroma.rows import to_metadata, without_strays
+from recall_stages.store.chroma.search_text import READ_CHARACTERS
 from recall_stages.timeline.event_times import event_times
 
 MemoryInput = Memory | Mapping[str, object] | str

@@ -10,129 +10,34 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
-from typing import Literal
-
-from pydantic import ConfigDict, Field
 
 from recall_stages.core.errors import MemoryFormatError
 from recall_stages.core.memory import SCORE_KEY, TRACE_PREFIX, Memory, MetadataValue, Scope
-from recall_stages.core.settings import Settings
 from recall_stages.store.chroma.epoch import (
-    EARLIEST,
-    LATEST,
     day_of,
+    event_hull,
     from_milliseconds,
     month_of,
     to_milliseconds,
-    up_to_milliseconds,
 )
-from recall_stages.text.names import person
+from recall_stages.store.chroma.row_fields import (
+    FRAMEWORK_KEYS,
+    OWN_FIELDS,
+    OWN_KEYS,
+    Fields,
+    TimeUnit,
+)
 from recall_stages.timeline import TimeRange, parse_time
 from recall_stages.timeline.interval import format_interval, parse_interval
 
 _log = logging.getLogger(__name__)
 
-TimeUnit = Literal["milliseconds", "seconds", "iso", "mixed"]
-
 _REFUSED_KEY = re.compile(r"([#$].*|chroma:document)?", re.DOTALL)  # names Chroma does not take
 
-# LlamaIndex's own keys: it drops or misreads a row whose metadata has them, and writes them into
-# rows of its own, where they are of no use to a reader.
-FRAMEWORK_KEYS = frozenset(
-    {
-        "_node_content",
-        "_node_type",
-        "document_id",
-        "doc_id",
-        "ref_doc_id",
-        "relationships",
-        "node_info",
-        "text",
-    }
-)
-WRITTEN_AT = "written_at"  # when a row was last written: what others have changed is found by it
-CREATED_KEYS = frozenset({"created_at", "created_day", "created_month"})
-EVENT_KEYS = frozenset({"event_start", "event_end", "event_ranges"})
-_OWN_KEYS = frozenset(
-    {WRITTEN_AT, "list_values"}
-    | CREATED_KEYS
-    | EVENT_KEYS
-    | {"memory_type", "when_to_use", "author", "said_before", "turn_before", "quality"}
-    | set(Scope.model_fields)
-)
-_NOT_METADATA = _OWN_KEYS | FRAMEWORK_KEYS | {SCORE_KEY}
-
-Row = tuple[str, str | None, Mapping[str, MetadataValue] | None]
-"""A row's id, its text and its metadata."""
-
-
-class Fields(Settings):
-    """Where a collection that somebody else made keeps what a memory needs.
-
-    Args:
-        content: The metadata key of the text; None = the document itself.
-        created_at: The key of the recorded time: epoch seconds or milliseconds, or ISO 8601.
-        memory_type: The key of the memory type.
-        author: The key of who said it.
-        user_id: The key of the person, for scopes; likewise the three that follow.
-        agent_id: The key of the agent.
-        session_id: The key of the conversation.
-        workspace: The key of the group.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    content: str | None = None
-    created_at: str = Field(default="created_at", min_length=1)
-    memory_type: str = Field(default="memory_type", min_length=1)
-    author: str = Field(default="author", min_length=1)
-    user_id: str = Field(default="user_id", min_length=1)
-    agent_id: str = Field(default="agent_id", min_length=1)
-    session_id: str = Field(default="session_id", min_length=1)
-    workspace: str = Field(default="workspace", min_length=1)
-
-
-OWN_FIELDS = Fields()
-
-# Characters of a memory that are embedded, indexed by their words, and read for times: 8,000
-# English words. Words of a million Chinese characters took 2.9 s and its tokens 4.8, at every
-# opening again; of 50,000 it is 0.2 s. Most embedding models read 256 to 8,192 tokens.
-READ_CHARACTERS = 50_000
-
-
-def index_text(memory: Memory) -> str:
-    """What the embedding sees: the text, with who said it and when it helps in front.
-
-    A name is half of what questions about people ask for: with it, plain similarity finds 0.37 of
-    LoCoMo's evidence in the first five, without it 0.15. A chat role is not a name. Of a long text
-    it is the first `READ_CHARACTERS`.
-
-    Examples:
-        >>> index_text(Memory(content="The dentist called.", author="Ann"))
-        'Ann: The dentist called.'
-    """
-    name = person(memory.author)
-    said_already = not name or memory.content.startswith(name)
-    spoken = memory.content if said_already else f"{name}: {memory.content}"
-    text = f"{memory.when_to_use}\n{spoken}" if memory.when_to_use else spoken
-    return text[:READ_CHARACTERS]
-
-
-def keyword_text(memory: Memory) -> str:
-    r"""What keyword search sees: what the embedding does, after the end of what was said before.
-
-    "Yes, three of them" is found by the words of the question that it answers. The embedding does
-    not see those: they blur what the turn itself says.
-
-    Examples:
-        >>> keyword_text(Memory(content="Yes, three.", author="Ann", said_before="Any pets?"))
-        'Any pets?\nAnn: Yes, three.'
-    """
-    spoken = index_text(memory)
-    return f"{memory.said_before}\n{spoken}" if memory.said_before else spoken
+_NOT_METADATA = OWN_KEYS | FRAMEWORK_KEYS | {SCORE_KEY}
 
 
 def to_metadata(memory: Memory) -> dict[str, MetadataValue]:
@@ -144,7 +49,7 @@ def to_metadata(memory: Memory) -> dict[str, MetadataValue]:
     """
     if memory.created_at is None:
         raise MemoryFormatError(f"memory {memory.id!r} needs a created_at before it is stored")
-    taken = sorted(set(memory.metadata) & (_OWN_KEYS | FRAMEWORK_KEYS))
+    taken = sorted(set(memory.metadata) & (OWN_KEYS | FRAMEWORK_KEYS))
     if taken:
         raise MemoryFormatError(
             f"metadata may not use the name{'s' * (len(taken) > 1)} {', '.join(taken)}: rows keep "
@@ -262,15 +167,6 @@ def _moment(row_id: str, value: MetadataValue | None, unit: TimeUnit) -> datetim
     except (ValueError, TypeError, OverflowError) as error:
         _log.debug("row %s has a time that cannot be read: %s", row_id, error)
         return None
-
-
-def event_hull(events: Sequence[TimeRange]) -> dict[str, int]:
-    """From the first to the last moment of all events, in milliseconds; empty without events."""
-    if not events:
-        return {}
-    starts = [EARLIEST if each.start is None else to_milliseconds(each.start) for each in events]
-    ends = [LATEST if each.end is None else up_to_milliseconds(each.end) for each in events]
-    return {"event_start": min(starts), "event_end": max(ends)}
 
 
 def _events(row_id: str, row: Mapping[str, MetadataValue]) -> tuple[TimeRange, ...]:

@@ -15,7 +15,7 @@ from typing_extensions import TypeIs
 from recall_stages.core.errors import FilterError
 from recall_stages.core.memory import Filter, Scope
 from recall_stages.store.chroma.epoch import to_milliseconds
-from recall_stages.store.chroma.rows import OWN_FIELDS, Fields, TimeUnit
+from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields, TimeUnit
 from recall_stages.timeline import parse_time
 
 Where = dict[str, object]

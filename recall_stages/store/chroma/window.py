@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recall_stages.store.chroma.epoch import day_of, month_of, to_milliseconds, up_to_milliseconds
-from recall_stages.store.chroma.rows import Fields, TimeUnit
+from recall_stages.store.chroma.row_fields import Fields, TimeUnit
 from recall_stages.store.chroma.where import Where, all_of, any_of
 from recall_stages.timeline import TimeRange
 

@@ -22,7 +22,8 @@ from recall_stages.core.errors import RecallError, StoreClosedError, StoreError
 from recall_stages.store.chroma.epoch import to_milliseconds
 from recall_stages.store.chroma.ownership import Identity
 from recall_stages.store.chroma.prepare import Ready
-from recall_stages.store.chroma.rows import WRITTEN_AT, index_text
+from recall_stages.store.chroma.row_fields import WRITTEN_AT
+from recall_stages.store.chroma.search_text import index_text
 from recall_stages.store.embedding.bounded import BoundedEmbedding, Outcome
 from recall_stages.store.rows.mirror import mirrors_of
 

@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING
 
 from recall_stages.core.errors import StoreDamagedError
 from recall_stages.store.disk.closing import State, index_folders, is_as_closed, state
-from recall_stages.store.disk.index_files import (
-    NAMES,
-    DamagedIndexError,
-    Layout,
-    check_files,
-    layout_of,
-)
+from recall_stages.store.disk.index_files import check_files
+from recall_stages.store.disk.index_layout import NAMES, DamagedIndexError, Layout, layout_of
 from recall_stages.store.disk.tables import DATABASE, Tables, is_database, open_tables
 
 if TYPE_CHECKING:

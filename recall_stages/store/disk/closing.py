@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from recall_stages.store.disk.index_files import FILES
+from recall_stages.store.disk.index_layout import FILES
 
 FOLDER = ".recall"
 """The folder inside a Chroma path that is ours."""

@@ -4,86 +4,37 @@ Chroma (1.5.9) saves its index in place and in this order: ``header.bin``, ``dat
 ``length.bin``, ``link_lists.bin``, then the names of the rows in ``index_metadata.pickle``. There
 is no temporary file and no rename, so a process that is killed meanwhile leaves a mixture. Its
 engine reads such a mixture without a check: it fails, crashes, or loses rows without a word.
-The layout is hnswlib's: see ``persistDirty`` and ``loadPersistedIndex`` of chroma-core/hnswlib.
 """
 
 from __future__ import annotations
 
 import pickle
-import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Never
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import NDArray
 
-HEADER, ROWS, LENGTHS, LINKS, NAMES = FILES = (
-    "header.bin",
-    "data_level0.bin",
-    "length.bin",
-    "link_lists.bin",
-    "index_metadata.pickle",
+from recall_stages.store.disk.index_layout import (
+    FILES,
+    HEADER,
+    LENGTHS,
+    LINKS,
+    NAMES,
+    ROWS,
+    DamagedIndexError,
+    Header,
+    Layout,
+    read_header,
 )
-"""In the order in which Chroma writes them."""
 
-_HEADER = struct.Struct("<i6QiI3QdQ")
-_VERSION = 1
 _LABEL = 8  # bytes
-_MOST_NEIGHBOURS = 4096  # far above what anybody sets: garbage reads as more
 _LARGEST_NAMES = 2 << 30  # bytes: the names of some twenty million rows
 _SLACK = 1 << 20  # bytes
 _COUNT = 0xFFFF  # the part of a list's first number that counts its links
 _CHUNK = 8192  # rows looked at together: some 14 MB
 _UNIT = 1e-3  # how far from 1 the length of a normalised vector may be
-
-
-class DamagedIndexError(Exception):
-    """The files do not belong together; the message says what is wrong with them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """How one row of the index lies in its file.
-
-    Attributes:
-        dimension: The length of a vector.
-        neighbours: How many neighbours a row has above the lowest level; twice as many there.
-        normalised: Whether vectors are kept at length 1, as in cosine space.
-    """
-
-    dimension: int
-    neighbours: int
-    normalised: bool
-
-    @property
-    def row(self) -> np.dtype[np.void]:
-        """A row: the number of its links, a mark of deletion, the links, the vector, the label."""
-        return np.dtype(
-            [
-                ("links", "<u2"),
-                ("deleted", "u1"),
-                ("unused", "u1"),
-                ("linked", "<u4", (2 * self.neighbours,)),
-                ("vector", "<f4", (self.dimension,)),
-                ("label", "<u8"),
-            ]
-        )
-
-
-def layout_of(folder: Path, dimension: int, *, neighbours: int, normalised: bool) -> Layout:
-    """How the rows of an index lie in their file.
-
-    Args:
-        folder: The folder of the index.
-        dimension: The length of a vector.
-        neighbours: How many neighbours the collection asks for; an index that is there already
-            keeps the number with which it was made.
-        normalised: Whether vectors are kept at length 1.
-    """
-    header = _read_header(folder / HEADER)
-    return Layout(dimension, header.neighbours if header else neighbours, normalised)
 
 
 def check_files(folder: Path, layout: Layout) -> set[str]:
@@ -198,42 +149,9 @@ class _PlainUnpickler(pickle.Unpickler):
         raise pickle.UnpicklingError(f"{module_name}.{global_name} has no place in an index")
 
 
-class _Header(NamedTuple):
-    """What `HEADER` says of an index, in the order of the file; sizes and places in bytes."""
-
-    version: int
-    level0_at: int
-    room: int
-    rows: int
-    row_size: int
-    label_at: int
-    vector_at: int
-    top_level: int
-    entry: int
-    neighbours: int
-    neighbours_below: int
-    also_neighbours: int
-    level_factor: float
-    ef_construction: int
-
-
-def _read_header(path: Path) -> _Header | None:
-    """The header of an index; None where the file is no header."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEADER.size + 1)
-    except OSError:
-        return None
-    if len(head) != _HEADER.size:
-        return None
-    header = _Header(*_HEADER.unpack(head))
-    known = header.version == _VERSION and 0 < header.neighbours <= _MOST_NEIGHBOURS
-    return header if known and header.neighbours_below == 2 * header.neighbours else None
-
-
-def _checked_header(folder: Path, layout: Layout) -> _Header:
+def _checked_header(folder: Path, layout: Layout) -> Header:
     """The header, once the files were seen to be as large as it says."""
-    header, row = _read_header(folder / HEADER), layout.row
+    header, row = read_header(folder / HEADER), layout.row
     if (
         header is None
         or header.neighbours != layout.neighbours
@@ -263,7 +181,7 @@ def _checked_labels(folder: Path, layout: Layout, count: int) -> Iterator[NDArra
         yield rows["label"][rows["deleted"] & 1 == 0]
 
 
-def _check_links(path: Path, layout: Layout, head: _Header) -> None:
+def _check_links(path: Path, layout: Layout, head: Header) -> None:
     """Walk the links of the levels above the lowest: a list for each row, mostly empty."""
     count, width = head.rows, 1 + layout.neighbours
     # One row in ``neighbours`` has such links at all, so this is far above what a walk needs.

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_stages.store.disk.index_files import Layout, unlinked_rows
+from recall_stages.store.disk.index_files import unlinked_rows
+from recall_stages.store.disk.index_layout import Layout
 from recall_stages.store.disk.tables import Tables, open_tables
 
 if TYPE_CHECKING:

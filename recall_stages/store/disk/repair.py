@@ -24,17 +24,15 @@ from recall_stages.core.errors import (
     StoreLockedError,
 )
 from recall_stages.core.progress import progress_bar
-from recall_stages.store.chroma.open_collection import path_client
+from recall_stages.store.chroma.client import path_client
 from recall_stages.store.chroma.path_lock import hold
-from recall_stages.store.chroma.rows import OWN_FIELDS, index_text, to_memory
+from recall_stages.store.chroma.row_fields import OWN_FIELDS
+from recall_stages.store.chroma.rows import to_memory
+from recall_stages.store.chroma.search_text import index_text
 from recall_stages.store.disk.check import check_database, fault_of, layout_in, unreadable
 from recall_stages.store.disk.closing import FOLDER, note_closing
-from recall_stages.store.disk.index_files import (
-    DamagedIndexError,
-    Layout,
-    check_files,
-    readable_vectors,
-)
+from recall_stages.store.disk.index_files import check_files, readable_vectors
+from recall_stages.store.disk.index_layout import DamagedIndexError, Layout
 from recall_stages.store.disk.new_index import NewIndex
 from recall_stages.store.disk.tables import Tables, note_indexed, open_tables
 from recall_stages.store.embedding.embedder import Embedder

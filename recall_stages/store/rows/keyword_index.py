@@ -8,12 +8,19 @@ keeps it in step with the collection.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import tantivy
 
 from recall_stages.core.memory import Memory, Scope
-from recall_stages.store.chroma.epoch import EARLIEST, LATEST, bounds_of, to_milliseconds
-from recall_stages.store.chroma.rows import event_hull, keyword_text
+from recall_stages.store.chroma.epoch import (
+    EARLIEST,
+    LATEST,
+    bounds_of,
+    event_hull,
+    to_milliseconds,
+)
+from recall_stages.store.chroma.search_text import keyword_text
 from recall_stages.text.stems import words
 from recall_stages.timeline import TimeRange
 
@@ -25,10 +32,16 @@ class KeywordIndex:
     """The rows of one collection, by their words and by their ids; for one thread at a time."""
 
     def __init__(self) -> None:
-        self._schema = _schema()
-        self._index = tantivy.Index(self._schema)
-        self._writer = self._index.writer(heap_size=50_000_000, num_threads=1)
         self._stale = False
+
+    @cached_property
+    def _index(self) -> tantivy.Index:
+        return tantivy.Index(_schema())
+
+    @cached_property
+    def _writer(self) -> tantivy.IndexWriter:
+        # It starts six threads, which takes 16 ms: only once there is something to write.
+        return self._index.writer(heap_size=50_000_000, num_threads=1)
 
     def put(self, place: int, memory: Memory) -> None:
         """Take a memory in; one of the same id must have been dropped.
@@ -84,7 +97,7 @@ class KeywordIndex:
         )
 
     def _term(self, field: str, value: str) -> tantivy.Query:
-        return tantivy.Query.term_query(self._schema, field, value, index_option="freq")
+        return tantivy.Query.term_query(self._index.schema, field, value, index_option="freq")
 
     def _touching(self, time_range: TimeRange) -> Iterator[tantivy.Query]:
         first, last = bounds_of(time_range)
@@ -98,7 +111,7 @@ class KeywordIndex:
 
     def _between(self, field: str, low: int, high: int) -> tantivy.Query:
         kind = tantivy.FieldType.Integer
-        return tantivy.Query.range_query(self._schema, field, kind, low, high)
+        return tantivy.Query.range_query(self._index.schema, field, kind, low, high)
 
 
 def _schema() -> tantivy.Schema:

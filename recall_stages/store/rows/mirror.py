@@ -19,10 +19,11 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
+from recall_stages.core.errors import StoreClosedError
 from recall_stages.core.memory import Memory, MetadataValue, Scope
 from recall_stages.core.stage import Search
 from recall_stages.store.chroma.index import Index, Similar
-from recall_stages.store.chroma.rows import WRITTEN_AT, Row
+from recall_stages.store.chroma.row_fields import WRITTEN_AT, Row
 from recall_stages.store.rows.keyword_index import KeywordIndex
 from recall_stages.store.rows.memory_cache import KeptMemories
 from recall_stages.store.rows.owners import Roster
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 _PAGE = 250  # vectors a call: below every limit
 
 # Two stores of one program may have one collection open, and each shall see at once what the
-# other writes. The mirrors of closed stores drop out by themselves.
+# other writes.
 _open: WeakSet[Mirror] = WeakSet()
 _opening = threading.Lock()
 
@@ -70,17 +71,30 @@ class Mirror:
         self._lock = threading.Lock()
         self._readings: dict[int, set[str]] = {}
         self._empty()
-        self.ready = self._begun = not self._collection.count()
+        self._closed = False
         self.doubtful = False
         self.shows = self._collection.id
+        self._begun = True  # what another store writes while the rows are counted is taken over
         with _opening:
             _open.add(self)
+        self.ready = self._begun = not self._collection.count()
 
     def _empty(self) -> None:
         self._roster = Roster()
         self._words = KeywordIndex()
         self._memories = KeptMemories()
         self._vectors = Vectors()
+
+    def close(self) -> None:
+        """Forget all rows, and take over none that other stores of this process write.
+
+        A search that still runs raises `StoreClosedError` as soon as it reads rows.
+        """
+        with _opening:
+            _open.discard(self)
+        with self._lock:
+            self._closed, self._begun, self.ready = True, False, False
+            self._empty()
 
     # -- what `Follower` learns of the collection -------------------------------------------------
 
@@ -109,6 +123,8 @@ class Mirror:
         """Take over rows that were read, but for those that changed here meanwhile."""
         rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
         with self._lock:
+            if self._closed:
+                raise StoreClosedError("the store was closed while its rows were read")
             for row_id, document, metadata in rows:
                 if row_id not in changed:
                     written = (metadata or {}).get(WRITTEN_AT)

@@ -1,4 +1,4 @@
-"""Whose every row of a collection is, and of when: columns that are compared in one go.
+"""The owner and the times of each row, as columns that are compared in one go.
 
 Chroma answers such questions from SQLite, where each side of a range is read as a whole: 100 ms and
 more at 100,000 rows. Here the same takes less than one, for about 250 bytes a row.
@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_stages.core.memory import Memory, Scope
-from recall_stages.store.chroma.epoch import bounds_of, to_milliseconds
-from recall_stages.store.chroma.rows import event_hull
+from recall_stages.store.chroma.epoch import bounds_of, event_hull, to_milliseconds
 from recall_stages.timeline import TimeRange
 
 Places = NDArray[np.intp]
@@ -22,6 +21,8 @@ Places = NDArray[np.intp]
 _NEVER = 2**62  # milliseconds: in no range
 _OWNERS = tuple(Scope.model_fields)
 _TIMES = ("created_at", "event_start", "event_end")
+_MATCHES = 4  # conditions of the last questions whose rows are remembered; a question has two
+_FEW_OWNERS = 1024  # from this number on, owners without rows are looked for
 
 
 class Roster:
@@ -35,6 +36,9 @@ class Roster:
         self._times = np.full((len(_TIMES), 1024), _NEVER, dtype=np.int64)
         self._owners = np.zeros((len(_OWNERS), 1024), dtype=np.int32)  # 0 = nobody, -1 = no row
         self._numbers: dict[tuple[str, str], int] = {}  # by the name of a field and its value
+        self._last_number = 0
+        self._most_numbers = _FEW_OWNERS
+        self._matches: dict[tuple[Scope, tuple[TimeRange, ...]], Places] = {}
 
     def __len__(self) -> int:
         return len(self._places)
@@ -59,6 +63,7 @@ class Roster:
             memory: What it holds; None where it holds no text.
             written: When it was written, in epoch milliseconds; 0 where that is not known.
         """
+        self._matches.clear()
         place = self._places.get(row_id)
         if place is None:
             place = self._new_place(row_id)
@@ -70,6 +75,8 @@ class Roster:
             hull.get("event_start", _NEVER),
             hull.get("event_end", -_NEVER),
         )
+        if len(self._numbers) >= self._most_numbers:
+            self._forget_owners()
         scope = memory.scope if memory else Scope()
         self._owners[:, place] = [self._number(name, getattr(scope, name)) for name in _OWNERS]
         return place
@@ -78,6 +85,7 @@ class Roster:
         """Forget a row; returns the place that is free now, None where the row was not known."""
         place = self._places.pop(row_id, None)
         if place is not None:
+            self._matches.clear()
             self._owners[:, place] = -1
             self._written[place] = 0
             self._free.append(place)
@@ -97,13 +105,21 @@ class Roster:
         return [self._ids[place] for place in places.tolist()]
 
     def matching(self, scope: Scope, within: Sequence[TimeRange]) -> Places:
-        """Where the rows stand that are in a scope and may be of a time, in ascending order.
+        """The places of the rows that are in a scope and may be of a time, in ascending order.
+
+        The last answers are remembered until a row changes: a question asks for each twice.
 
         Args:
             scope: Whose memories.
             within: Where not empty, the recorded time, or the hull of the events, must touch one.
         """
-        return np.flatnonzero(self._fits(slice(len(self._ids)), scope, within))
+        conditions = (scope, tuple(within))
+        if conditions not in self._matches:
+            if len(self._matches) == _MATCHES:
+                self._matches.clear()
+            fits = self._fits(slice(len(self._ids)), scope, within)
+            self._matches[conditions] = np.flatnonzero(fits)
+        return self._matches[conditions]
 
     def fitting(
         self, places: Places, scope: Scope, within: Sequence[TimeRange]
@@ -139,7 +155,17 @@ class Roster:
     def _number(self, name: str, value: str | None) -> int:
         if value is None:
             return 0
-        return self._numbers.setdefault((name, value), len(self._numbers) + 1)
+        number = self._numbers.get((name, value))
+        if number is None:
+            number = self._last_number = self._last_number + 1
+            self._numbers[name, value] = number
+        return number
+
+    def _forget_owners(self) -> None:
+        """Forget owners whose rows are all gone; not again before their number has doubled."""
+        used = set(np.unique(self._owners).tolist())
+        self._numbers = {owner: n for owner, n in self._numbers.items() if n in used}
+        self._most_numbers = max(2 * len(self._numbers), _FEW_OWNERS)
 
 
 def _touching(times: NDArray[np.int64], time_range: TimeRange) -> NDArray[np.bool_]:

@@ -90,8 +90,9 @@ class Searcher:
         ]
 
     def close(self) -> None:
-        """Let the threads go."""
+        """Let the threads go, and all that is known of the rows."""
         self._beside.shutdown()
+        self._mirror.close()
 
     def _readers(self, searches: Sequence[Search]) -> list[Reader]:
         """A reader for each search; those with one filter have one together."""

@@ -1,0 +1,125 @@
+"""Memories on their way into a collection: checked as a whole, then written batch by batch."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from recall_stages.core.errors import RecallError, ScopeError
+from recall_stages.core.memory import Scope, ScopeName
+from recall_stages.core.progress import progress_bar
+from recall_stages.store.chroma.prepare import MemoryInput, Ready, make_ready
+from recall_stages.store.chroma.writer import BATCH
+from recall_stages.store.live_collection import LiveCollection
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+_FIRST_SEEN = 16  # memories of the first batch where a progress bar is wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Adder:
+    """Stores memories in one collection.
+
+    Attributes:
+        opened: The collection.
+        clock: Gives the time of a memory that comes without one.
+        event_times: Whether to read the times that a text names.
+        require_scope: The fields that the scope of a memory must name.
+    """
+
+    opened: LiveCollection
+    clock: Callable[[], datetime]
+    event_times: bool
+    require_scope: tuple[ScopeName, ...]
+
+    def add(self, memories: Iterable[MemoryInput], *, progress: bool) -> list[str]:
+        """Store memories; see `RecallStore.add`."""
+        ready = self._ready(memories, progress)
+        ids = [each.memory.id for each in ready]
+        with _bar(ready, progress) as bar, _stored_of(ids) as stored:
+            for batch in _batches(ready, progress):
+                self.opened.writer.write(batch).result()
+                stored.append(len(batch))
+                bar.update(len(batch))
+        return ids
+
+    async def aadd(self, memories: Iterable[MemoryInput], *, progress: bool) -> list[str]:
+        """Store memories without blocking the event loop; see `RecallStore.aadd`."""
+        ready = await asyncio.to_thread(self._ready, memories, progress)
+        ids = [each.memory.id for each in ready]
+        with _bar(ready, progress) as bar, _stored_of(ids) as stored:
+            for batch in _batches(ready, progress):
+                await asyncio.wrap_future(self.opened.writer.write(batch))
+                stored.append(len(batch))
+                bar.update(len(batch))
+        return ids
+
+    def _ready(self, memories: Iterable[MemoryInput], progress: bool) -> list[Ready]:
+        self.opened.check_writable()
+        ready = make_ready(memories, self.clock, read_events=self.event_times, progress=progress)
+        if ready:
+            self.opened.adopt_if_empty()
+        self.opened.identity.check_writable()
+        if self.require_scope:
+            self._check_owners(ready)
+        return ready
+
+    def _check_owners(self, ready: Sequence[Ready]) -> None:
+        """Refuse memories without an owner, and those that would replace another owner's."""
+        owners: dict[str, Scope] = {}
+        for each in ready:
+            owners[each.memory.id] = each.memory.scope
+            each.memory.scope.require(self.require_scope)
+        named = [each.memory.id for each in ready if not each.is_new]
+        for row_id, stored in self.opened.index.read(named, None).items():
+            for name in self.require_scope:
+                if getattr(stored.scope, name) != getattr(owners[row_id], name):
+                    raise ScopeError(
+                        f"a memory with the id {row_id!r} is there already, of another {name}; "
+                        "give the new one another id"
+                    )
+
+
+@contextmanager
+def _stored_of(ids: Sequence[str]) -> Iterator[list[int]]:
+    """Count batches as they are stored; an error then says which of the memories are."""
+    sizes: list[int] = []
+    try:
+        yield sizes
+    except RecallError as error:
+        error.stored = (*ids[: sum(sizes)], *error.stored)
+        if error.stored or error.unsure:
+            unsure = f"; of {len(error.unsure):,} more it is not known (`unsure`)"
+            message = (
+                f"{error}. Of {len(ids):,} memories {len(error.stored):,} are stored; the error "
+                f"has their ids (`stored`){unsure if error.unsure else ''}. Delete those before "
+                "you add all again; memories that have ids of your own need not be deleted"
+            )
+            error.args = (message,)
+        raise
+
+
+def _bar(ready: Sequence[Ready], progress: bool) -> tqdm[None]:
+    return progress_bar(total=len(ready), desc="storing", unit="memories", wanted=progress)
+
+
+def _batches(ready: list[Ready], progress: bool) -> Iterator[list[Ready]]:
+    """Take the memories batch by batch; those that are written are let go.
+
+    With a progress bar, batches are small at first and grow while one takes less than a second.
+    So the bar moves with a slow model, too.
+    """
+    size = _FIRST_SEEN if progress else BATCH
+    while ready:
+        started = monotonic()
+        yield ready[:size]
+        del ready[:size]
+        if monotonic() - started < 1:
+            size = min(2 * size, BATCH)

@@ -1,0 +1,95 @@
+"""Clients of Chroma: made for a path or for memory, and the place of one that is handed in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
+
+from recall_stages.core.errors import StoreError
+from recall_stages.store.chroma.errors import chroma_errors
+from recall_stages.store.disk.check import unreadable
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+
+# What SQLite says of a file that is damaged, in the words of Chroma's error.
+_DAMAGED_DATABASE = ("malformed", "not a database")
+
+_engine_process: dict[str, int] = {}  # the first process to run Chroma's engine: forks inherit it
+
+
+def check_chroma_is_installed() -> None:
+    """Say what to install where Chroma is missing.
+
+    Raises:
+        StoreError: When neither chromadb nor chromadb-client is installed.
+    """
+    if find_spec("chromadb") is None:
+        raise StoreError(
+            "Chroma is not installed. For memories on this machine: pip install "
+            "'recall-retrievers[chroma,embedding]'. For memories on a server: pip install "
+            "'recall-retrievers[client]'"
+        )
+
+
+def path_client(folder: Path, stuck: Event) -> ClientAPI:
+    """A client of a path.
+
+    Args:
+        folder: The path, without links.
+        stuck: See `chroma_errors`.
+
+    Raises:
+        StoreDamagedError: When the database of the path is no database.
+        StoreError: When Chroma cannot open it in this process.
+    """
+    import chromadb  # noqa: PLC0415
+
+    try:
+        return _embedded(lambda: chromadb.PersistentClient(str(folder)), str(folder), stuck)
+    except StoreError as error:
+        if not any(each in str(error) for each in _DAMAGED_DATABASE):
+            raise
+        raise unreadable(folder, error) from error
+
+
+def memory_client() -> ClientAPI:
+    """A client of the one in-memory system that a process has."""
+    import chromadb  # noqa: PLC0415
+
+    return _embedded(chromadb.EphemeralClient, "memory", Event())
+
+
+def host_of(client: object) -> str:
+    """The server that a client speaks to; empty where Chroma's engine is in this process."""
+    return str(getattr(_settings(client), "chroma_server_host", None) or "")
+
+
+def path_of(client: object) -> str:
+    """Where the engine of a client writes, as it was written; empty where that is nowhere."""
+    settings = _settings(client)
+    path = str(getattr(settings, "persist_directory", ""))
+    writes = getattr(settings, "is_persistent", False) and not host_of(client)
+    # A relative path means another folder, where the program has changed its own since.
+    return path if writes and (Path(path) / "chroma.sqlite3").is_file() else ""
+
+
+def _settings(client: object) -> object:
+    settings = getattr(client, "get_settings", None)
+    return settings() if callable(settings) else None
+
+
+def _embedded(make: Callable[[], ClientAPI], where: str, stuck: Event) -> ClientAPI:
+    """A client of the engine inside this process, or why there can be none."""
+    process = _engine_process.setdefault("id", os.getpid())
+    if process != os.getpid():
+        raise StoreError(
+            f"Chroma was opened in process {process}, and hangs in a fork of it; start this "
+            f"process ({os.getpid()}) with spawn, or open the stores of both over `chroma run`"
+        )
+    with chroma_errors(f"open {where}", stuck):
+        return make()

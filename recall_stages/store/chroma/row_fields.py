@@ -1,0 +1,70 @@
+"""The names under which rows keep what a memory needs: our own, and those of other collections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from recall_stages.core.memory import MetadataValue, Scope
+from recall_stages.core.settings import Settings
+
+TimeUnit = Literal["milliseconds", "seconds", "iso", "mixed"]
+
+# LlamaIndex's own keys: it drops or misreads a row whose metadata has them, and writes them into
+# rows of its own, where they are of no use to a reader.
+FRAMEWORK_KEYS = frozenset(
+    {
+        "_node_content",
+        "_node_type",
+        "document_id",
+        "doc_id",
+        "ref_doc_id",
+        "relationships",
+        "node_info",
+        "text",
+    }
+)
+WRITTEN_AT = "written_at"  # when a row was last written: what others have changed is found by it
+CREATED_KEYS = frozenset({"created_at", "created_day", "created_month"})
+EVENT_KEYS = frozenset({"event_start", "event_end", "event_ranges"})
+OWN_KEYS = frozenset(
+    {WRITTEN_AT, "list_values"}
+    | CREATED_KEYS
+    | EVENT_KEYS
+    | {"memory_type", "when_to_use", "author", "said_before", "turn_before", "quality"}
+    | set(Scope.model_fields)
+)
+
+Row = tuple[str, str | None, Mapping[str, MetadataValue] | None]
+"""A row's id, its text and its metadata."""
+
+
+class Fields(Settings):
+    """Where a collection that somebody else made keeps what a memory needs.
+
+    Args:
+        content: The metadata key of the text; None = the document itself.
+        created_at: The key of the recorded time: epoch seconds or milliseconds, or ISO 8601.
+        memory_type: The key of the memory type.
+        author: The key of who said it.
+        user_id: The key of the person, for scopes; likewise the three that follow.
+        agent_id: The key of the agent.
+        session_id: The key of the conversation.
+        workspace: The key of the group.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    content: str | None = None
+    created_at: str = Field(default="created_at", min_length=1)
+    memory_type: str = Field(default="memory_type", min_length=1)
+    author: str = Field(default="author", min_length=1)
+    user_id: str = Field(default="user_id", min_length=1)
+    agent_id: str = Field(default="agent_id", min_length=1)
+    session_id: str = Field(default="session_id", min_length=1)
+    workspace: str = Field(default="workspace", min_length=1)
+
+
+OWN_FIELDS = Fields()

@@ -1,0 +1,107 @@
+"""How Chroma lays out the files of an index: their names, their header, and a row of vectors.
+
+Chroma (1.5.9) writes the files in the order of `FILES`. The layout is that of hnswlib: see
+``persistDirty`` and ``loadPersistedIndex`` of chroma-core/hnswlib.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+HEADER, ROWS, LENGTHS, LINKS, NAMES = FILES = (
+    "header.bin",
+    "data_level0.bin",
+    "length.bin",
+    "link_lists.bin",
+    "index_metadata.pickle",
+)
+"""In the order in which Chroma writes them."""
+
+_HEADER = struct.Struct("<i6QiI3QdQ")
+_VERSION = 1
+_MOST_NEIGHBOURS = 4096  # far above what anybody sets: garbage reads as more
+
+
+class DamagedIndexError(Exception):
+    """The files do not belong together; the message says what is wrong with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How one row of the index lies in its file.
+
+    Attributes:
+        dimension: The length of a vector.
+        neighbours: How many neighbours a row has above the lowest level; twice as many there.
+        normalised: Whether vectors are kept at length 1, as in cosine space.
+    """
+
+    dimension: int
+    neighbours: int
+    normalised: bool
+
+    @property
+    def row(self) -> np.dtype[np.void]:
+        """A row: the number of its links, a mark of deletion, the links, the vector, the label."""
+        return np.dtype(
+            [
+                ("links", "<u2"),
+                ("deleted", "u1"),
+                ("unused", "u1"),
+                ("linked", "<u4", (2 * self.neighbours,)),
+                ("vector", "<f4", (self.dimension,)),
+                ("label", "<u8"),
+            ]
+        )
+
+
+def layout_of(folder: Path, dimension: int, *, neighbours: int, normalised: bool) -> Layout:
+    """How the rows of an index lie in their file.
+
+    Args:
+        folder: The folder of the index.
+        dimension: The length of a vector.
+        neighbours: How many neighbours the collection asks for; an index that is there already
+            keeps the number with which it was made.
+        normalised: Whether vectors are kept at length 1.
+    """
+    header = read_header(folder / HEADER)
+    return Layout(dimension, header.neighbours if header else neighbours, normalised)
+
+
+class Header(NamedTuple):
+    """What `HEADER` says of an index, in the order of the file; sizes and places in bytes."""
+
+    version: int
+    level0_at: int
+    room: int
+    rows: int
+    row_size: int
+    label_at: int
+    vector_at: int
+    top_level: int
+    entry: int
+    neighbours: int
+    neighbours_below: int
+    also_neighbours: int
+    level_factor: float
+    ef_construction: int
+
+
+def read_header(path: Path) -> Header | None:
+    """The header of an index; None where the file is no header."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEADER.size + 1)
+    except OSError:
+        return None
+    if len(head) != _HEADER.size:
+        return None
+    header = Header(*_HEADER.unpack(head))
+    known = header.version == _VERSION and 0 < header.neighbours <= _MOST_NEIGHBOURS
+    return header if known and header.neighbours_below == 2 * header.neighbours else None

@@ -1,0 +1,146 @@
+"""A collection while a store has it open: what searches it, what writes to it, and its end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall_stages.core.errors import StoreClosedError, StoreError
+from recall_stages.core.memory import Memory
+from recall_stages.core.stage import Search
+from recall_stages.store.chroma.index import Index
+from recall_stages.store.chroma.open_collection import FORMAT, MARK, Facts, open_collection
+from recall_stages.store.chroma.ownership import Identity
+from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
+from recall_stages.store.chroma.writer import Writer
+from recall_stages.store.embedding.bounded import BoundedEmbedding
+from recall_stages.store.rows.mirror import Mirror
+from recall_stages.store.rows.searcher import Searcher
+
+if TYPE_CHECKING:
+    from chromadb.api.models.Collection import Collection
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What reads the collection; both parts are replaced at the same moment."""
+
+    index: Index
+    searcher: Searcher
+
+
+class LiveCollection:
+    """A collection that is open in this process.
+
+    Args:
+        source: What `RecallStore` is opened with.
+        name: The name of the collection.
+        embedding: The model that makes its vectors.
+        fields: Where the rows of a collection of others keep what a memory needs.
+        read_only: Whether nothing may be written.
+
+    Attributes:
+        identity: Whose collection it is.
+        writer: The only one that writes to it.
+    """
+
+    def __init__(
+        self,
+        source: object,
+        name: str,
+        embedding: BoundedEmbedding,
+        fields: Fields,
+        *,
+        read_only: bool,
+    ) -> None:
+        model = embedding.model_name
+        facts: Facts = {MARK: FORMAT, "embedding_model": model}
+        self._read_only = read_only
+        self._closed = False
+        self._adopting = Lock()
+        self._opened = open_collection(source, name, facts, read_only=read_only)
+        try:
+            self.identity = Identity(self._opened.collection, model, fields)
+            self._reading = self._read_as(fields)
+        except BaseException:
+            self._opened.close()
+            raise
+        self.writer = Writer(self._opened.collection, embedding, self.identity)
+
+    @property
+    def collection(self) -> Collection:
+        """Chroma's own object; every failure of it is a `StoreError`."""
+        return self._opened.collection
+
+    @property
+    def index(self) -> Index:
+        """How to ask Chroma for its rows."""
+        return self._reading.index
+
+    def answers(
+        self, searches: Sequence[Search], vectors: Mapping[str, NDArray[np.float32]]
+    ) -> list[list[Memory]]:
+        """The answers to searches; see `Searcher.answers`.
+
+        Raises:
+            StoreClosedError: When the store is closed meanwhile.
+        """
+        try:
+            found = self._reading.searcher.answers(searches, vectors)
+        except Exception:
+            self.check_open()  # this says more than the error that Chroma raised
+            raise
+        self.check_open()
+        return found
+
+    def adopt_if_empty(self) -> None:
+        """Take over an empty collection of the caller's, before its first memory is written."""
+        with self._adopting:
+            foreign = self.identity.foreign and self.index.fields == OWN_FIELDS
+            if foreign and self.collection.count() == 0:
+                self.identity.adopt()
+                # A search that runs now ends with the old searcher, whose threads end after it.
+                self._reading = self._read_as(OWN_FIELDS)
+
+    def check_open(self) -> None:
+        """Refuse to go on after the store was closed, or in a fork of its process."""
+        if self._closed:
+            raise StoreClosedError(
+                f"store {self.collection.name!r} is closed; open it again with RecallStore"
+            )
+        if os.getpid() != self._opened.process:
+            raise StoreClosedError(
+                f"store {self.collection.name!r} was opened in process {self._opened.process}, "
+                f"and Chroma hangs in a fork of it; start this process ({os.getpid()}) with "
+                "spawn, and open it there"
+            )
+
+    def check_writable(self) -> None:
+        """Refuse to write where the store was opened to read only."""
+        self.check_open()
+        if self._read_only:
+            raise StoreError(
+                f"store {self.collection.name!r} was opened with read_only=True, and nothing is "
+                "written to it; open it without that"
+            )
+
+    def close(self) -> None:
+        """Write what is waiting, and give back what was opened; twice is fine."""
+        if not self._closed:
+            self._closed = True
+            if os.getpid() == self._opened.process:  # the threads are not in a fork
+                idle = self.writer.close()
+                self._reading.searcher.close()
+                self._opened.close(idle=idle)
+
+    def _read_as(self, fields: Fields) -> _Reading:
+        opened, foreign = self._opened, self.identity.foreign
+        index = Index.of(opened.collection, fields, foreign=foreign, cloud=opened.cloud)
+        mirror = Mirror(index, alone=opened.private, shared=opened.shared)
+        return _Reading(index, Searcher(index, mirror))
