@@ -14,7 +14,7 @@ from recall_stages.core.errors import RecallError, ScopeError
 from recall_stages.core.memory import Scope, ScopeName
 from recall_stages.core.progress import progress_bar
 from recall_stages.store.chroma.prepare import MemoryInput, Ready, make_ready
-from recall_stages.store.chroma.writer import BATCH
+from recall_stages.store.chroma.row_writer import BATCH
 from recall_stages.store.live_collection import LiveCollection
 
 if TYPE_CHECKING:

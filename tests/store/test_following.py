@@ -19,7 +19,7 @@ from store.kit import SmallEmbedding, contents, ids
 from recall_stages.core.memory import Memory, Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
-from recall_stages.store.chroma import follower, writer
+from recall_stages.store.chroma import follower, row_writer
 
 MANY = 5_500  # more than are counted before each question
 SMALL = SmallEmbedding(8)
@@ -47,7 +47,7 @@ def two(
 
     Those of two processes cannot either.
     """
-    monkeypatch.setattr(writer, "mirrors_of", lambda _: [])
+    monkeypatch.setattr(row_writer, "mirrors_of", lambda _: [])
     client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
     with (
         RecallStore(client, collection_name, embedding=SMALL) as ours,

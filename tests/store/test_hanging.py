@@ -14,7 +14,7 @@ from store.kit import SmallEmbedding, best, contents, opens_elsewhere, python_pr
 from recall_stages.core.errors import StoreError, StoreUnavailableError
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
-from recall_stages.store.chroma import writer
+from recall_stages.store.chroma import row_writer
 
 SAYS = r"model 'small' did not embed .* within 0\.3 s"
 
@@ -139,7 +139,7 @@ def test_closing_waits_a_while_for_chroma(
 
     store = RecallStore(tmp_path, embedding=small)
     monkeypatch.setattr(chromadb.Collection, "upsert", hanging)
-    monkeypatch.setattr(writer, "CHROMA_S", 0.3)
+    monkeypatch.setattr(row_writer, "CHROMA_S", 0.3)
     first, second = (threading.Thread(target=_quietly, args=(store, x)) for x in ("tea", "train"))
     first.start()
     asked.wait(10)

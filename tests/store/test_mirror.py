@@ -17,7 +17,7 @@ from store.kit import SmallEmbedding, contents, ids
 from recall_stages.core.memory import Memory, Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
-from recall_stages.store.chroma import follower, open_collection, writer
+from recall_stages.store.chroma import follower, open_collection, row_writer
 from recall_stages.store.rows import memory_cache as kept_memories
 from recall_stages.store.rows import vectors
 from recall_stages.store.rows.mirror import mirrors_of
@@ -27,7 +27,7 @@ from recall_stages.store.rows.vectors import Vectors, unit
 @pytest.fixture
 def another_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stores do not tell each other what they write, as those of two processes cannot."""
-    monkeypatch.setattr(writer, "mirrors_of", lambda _: [])
+    monkeypatch.setattr(row_writer, "mirrors_of", lambda _: [])
 
 
 @pytest.fixture

@@ -11,41 +11,25 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby
 from threading import Condition, Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from recall_stages.core.errors import RecallError, StoreClosedError, StoreError
-from recall_stages.store.chroma.epoch import to_milliseconds
 from recall_stages.store.chroma.ownership import Identity
 from recall_stages.store.chroma.prepare import Ready
-from recall_stages.store.chroma.row_fields import WRITTEN_AT
-from recall_stages.store.chroma.search_text import index_text
+from recall_stages.store.chroma.row_writer import BATCH, Fresh, RowWriter
 from recall_stages.store.embedding.bounded import BoundedEmbedding, Outcome
-from recall_stages.store.rows.mirror import mirrors_of
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
 _log = logging.getLogger(__name__)
 
-# Rows a call: below every limit (Cloud takes 300, SQLite 5,461), and short enough that the
-# interpreter, which Chroma holds while it writes, pauses for no more than 0.15 s.
-BATCH = 250
-
-# Seconds that closing waits for a call of Chroma's. Texts of 5 MB took it half of that.
-CHROMA_S = 60.0
-
 # Seconds. A thread that is new to Chroma makes an add take half as long again.
 _LINGERS_S = 10.0
-
-_LOST = "Error finding id"  # what Chroma says of a row that has no vector
-
-_Rows = dict[str, tuple[str | None, dict[str, Any]]]
-"""Text and metadata of rows, by id."""
 
 
 @dataclass(slots=True)
@@ -56,18 +40,6 @@ class _Job:
     deleted: Sequence[str] = ()
     done: Future[None] = field(default_factory=Future)
     tried: bool = False  # whether Chroma failed while it stored its rows
-
-
-@dataclass(frozen=True, slots=True)
-class _Fresh:
-    """Rows that are not stored yet as they are, and what Chroma has in their place."""
-
-    rows: Sequence[Ready]
-    present: _Rows
-
-    @property
-    def texts(self) -> list[str]:
-        return [index_text(each.memory) for each in self.rows]
 
 
 class Writer:
@@ -85,9 +57,7 @@ class Writer:
     def __init__(
         self, collection: Collection, embedding: BoundedEmbedding, identity: Identity
     ) -> None:
-        self._collection = collection
-        self._embedding = embedding
-        self._identity = identity
+        self._rows = RowWriter(collection, embedding, identity, self._begin)
         self._changed = Condition()
         self._waiting: deque[_Job] = deque()
         self._alive = False  # the thread
@@ -150,7 +120,7 @@ class Writer:
             for deletes, group in groupby(wanted, key=lambda job: bool(job.deleted)):
                 if deletes:
                     for job in group:
-                        self._answer(job, partial(self._delete, job.deleted))
+                        self._answer(job, partial(self._rows.delete, job.deleted))
                 else:
                     for together in _joined(list(group)):
                         if len(together) == 1 or not self._write_together(together):
@@ -174,17 +144,10 @@ class Writer:
             self._due = None if limit_s is None else monotonic() + limit_s
             self._changed.notify_all()
 
-    def _delete(self, ids: Sequence[str]) -> None:
-        for start in range(0, len(ids), BATCH):
-            self._begin(CHROMA_S)
-            self._collection.delete(ids=list(ids[start : start + BATCH]))
-        for mirror in mirrors_of(self._collection):
-            mirror.drop(ids)
-
     def _write_together(self, jobs: Sequence[_Job]) -> bool:
         try:
-            fresh = self._fresh([row for job in jobs for row in job.rows])
-            [vectors] = self._embedded([fresh])
+            fresh = self._rows.fresh([row for job in jobs for row in job.rows])
+            [vectors] = self._rows.embed([fresh])
             self._store(fresh, vectors, jobs)
         except BaseException as error:  # noqa: BLE001 - apart, it is raised where the caller waits
             _log.debug("%d adds are written apart: %s", len(jobs), type(error).__name__)
@@ -195,14 +158,14 @@ class Writer:
 
     def _write_apart(self, jobs: Sequence[_Job]) -> None:
         """Write each alone, so that one that fails takes nothing from the others."""
-        fresh: list[tuple[_Job, _Fresh]] = []
+        fresh: list[tuple[_Job, Fresh]] = []
         for job in jobs:
             try:
-                fresh.append((job, self._fresh(job.rows)))
+                fresh.append((job, self._rows.fresh(job.rows)))
             except BaseException as error:  # noqa: BLE001 - it is raised where the caller waits
                 self._fail(job, error)
         try:
-            outcomes = self._embedded([rows for _, rows in fresh])
+            outcomes = self._rows.embed([rows for _, rows in fresh])
         except BaseException as error:  # noqa: BLE001 - as above; a model may raise SystemExit
             for job, _ in fresh:
                 self._fail(job, error)
@@ -210,77 +173,17 @@ class Writer:
         for (job, rows), vectors in zip(fresh, outcomes, strict=True):
             self._answer(job, partial(self._store, rows, vectors, [job]))
 
-    def _fresh(self, rows: Sequence[Ready]) -> _Fresh:
-        """The rows but for those that are there already as they are."""
-        present = self._present([each.memory.id for each in rows if not each.is_new])
-        stored = {x.memory.id for x in rows if x.is_stored_as(*present.get(x.memory.id, ()))}
-        if stored and not self._have_vectors(list(stored)):
-            stored = set()
-        return _Fresh([each for each in rows if each.memory.id not in stored], present)
-
-    def _have_vectors(self, ids: list[str]) -> bool:
-        """Whether the index of vectors has all of these rows.
-
-        Chroma keeps texts apart from it; a server that was killed may have lost a part of it.
-        """
-        self._begin(CHROMA_S)
-        try:
-            self._collection.get(ids=ids, include=["embeddings"])
-        except StoreError as error:
-            if _LOST not in str(error):
-                raise
-            _log.warning("of %d rows some have no vector in Chroma: stored again", len(ids))
-            return False
-        return True
-
-    def _embedded(self, batches: Sequence[_Fresh]) -> list[Outcome]:
-        timeout_s = self._embedding.timeout_s
-        self._begin(None if timeout_s is None else timeout_s + CHROMA_S)
-        return self._embedding.embed_batches([each.texts for each in batches])
-
-    def _store(self, fresh: _Fresh, vectors: Outcome, jobs: Sequence[_Job]) -> None:
+    def _store(self, fresh: Fresh, vectors: Outcome, jobs: Sequence[_Job]) -> None:
         if isinstance(vectors, Exception):
             raise vectors
-        if not fresh.rows:
-            return
-        self._identity.check_dimension(vectors)
-        written = to_milliseconds(datetime.now(UTC))
-        rows = [
-            (each.memory.id, each.memory.content, {**each.metadata, WRITTEN_AT: written})
-            for each in fresh.rows
-        ]
-        # Chroma merges metadata and does not replace it: what a row had before is set to None.
-        present = fresh.present
-        metadatas: Any = [
-            {**dict.fromkeys(present[row_id][1] if row_id in present else ()), **metadata}
-            for row_id, _, metadata in rows
-        ]
-        self._begin(CHROMA_S)
         try:
-            self._collection.upsert(
-                ids=[row_id for row_id, _, _ in rows],
-                embeddings=vectors,
-                documents=[text for _, text, _ in rows],
-                metadatas=metadatas,
-            )
+            self._rows.store(fresh, vectors)
         except StoreError as error:
             for job in jobs:
                 job.tried |= error.__cause__ is not None  # else Chroma was not called
             raise
-        for mirror in mirrors_of(self._collection):
-            mirror.put(rows, written, vectors)
-        self._identity.learn_dimension(vectors)
 
-    def _present(self, ids: Sequence[str]) -> _Rows:
-        """The rows of these that are there already."""
-        if not ids:
-            return {}
-        self._begin(CHROMA_S)
-        page: Any = self._collection.get(ids=list(ids), include=["documents", "metadatas"])
-        rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
-        return {row_id: (document, metadata or {}) for row_id, document, metadata in rows}
-
-    # -- what became of it ------------------------------------------------------------------------
+    # -- how it ended -----------------------------------------------------------------------------
 
     def _answer(self, job: _Job, work: Callable[[], None]) -> None:
         try:
@@ -297,16 +200,10 @@ class Writer:
 
     def _look(self, job: _Job, error: RecallError) -> None:
         """Note with an error which of a job's rows are there: Chroma may raise, and store some."""
-        ids = tuple(row.memory.id for row in job.rows)
         try:
-            present = self._present(ids)
+            error.stored = self._rows.stored(job.rows)
         except RecallError:  # the same trouble once more; the first error is the one that is raised
-            error.unsure = ids if job.tried else ()
-        else:
-            there = (row.is_stored_as(*present.get(row.memory.id, ())) for row in job.rows)
-            error.stored = tuple(
-                row_id for row_id, is_there in zip(ids, there, strict=True) if is_there
-            )
+            error.unsure = tuple(row.memory.id for row in job.rows) if job.tried else ()
 
 
 def _joined(jobs: Sequence[_Job]) -> Iterator[list[_Job]]:

@@ -1,0 +1,154 @@
+"""Rows written into a collection: only those that changed, each with its vector."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall_stages.core.errors import StoreError
+from recall_stages.store.chroma.epoch import to_milliseconds
+from recall_stages.store.chroma.ownership import Identity
+from recall_stages.store.chroma.prepare import Ready
+from recall_stages.store.chroma.row_fields import WRITTEN_AT
+from recall_stages.store.chroma.search_text import index_text
+from recall_stages.store.embedding.bounded import BoundedEmbedding, Outcome
+from recall_stages.store.rows.mirror import mirrors_of
+
+if TYPE_CHECKING:
+    from chromadb.api.models.Collection import Collection
+
+_log = logging.getLogger(__name__)
+
+# Rows a call: below every limit (Cloud takes 300, SQLite 5,461), and short enough that the
+# interpreter, which Chroma holds while it writes, pauses for no more than 0.15 s.
+BATCH = 250
+
+# Seconds that closing waits for a call of Chroma's. Texts of 5 MB took it half of that.
+CHROMA_S = 60.0
+
+_LOST = "Error finding id"  # what Chroma says of a row that has no vector
+
+_Rows = dict[str, tuple[str | None, dict[str, Any]]]
+"""Text and metadata of rows, by id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """Rows that are not stored yet as they are, and the rows that they replace."""
+
+    rows: Sequence[Ready]
+    present: _Rows
+
+    @property
+    def texts(self) -> list[str]:
+        """What has to be embedded."""
+        return [index_text(each.memory) for each in self.rows]
+
+
+class RowWriter:
+    """Writes the rows of one collection, for one thread at a time.
+
+    Args:
+        collection: Chroma's own object.
+        embedding: What makes the vectors.
+        identity: Whose collection it is.
+        begin: Called before each step with the seconds that it may take; None = no limit.
+    """
+
+    def __init__(
+        self,
+        collection: Collection,
+        embedding: BoundedEmbedding,
+        identity: Identity,
+        begin: Callable[[float | None], None],
+    ) -> None:
+        self._collection = collection
+        self._embedding = embedding
+        self._identity = identity
+        self._begin = begin
+
+    def fresh(self, rows: Sequence[Ready]) -> Fresh:
+        """The rows that are not stored yet as they are."""
+        present = self._present([each.memory.id for each in rows if not each.is_new])
+        stored = {x.memory.id for x in rows if x.is_stored_as(*present.get(x.memory.id, ()))}
+        if stored and not self._have_vectors(list(stored)):
+            stored = set()
+        return Fresh([each for each in rows if each.memory.id not in stored], present)
+
+    def embed(self, batches: Sequence[Fresh]) -> list[Outcome]:
+        """The vectors of each batch, or the error that the model raised."""
+        timeout_s = self._embedding.timeout_s
+        self._begin(None if timeout_s is None else timeout_s + CHROMA_S)
+        return self._embedding.embed_batches([each.texts for each in batches])
+
+    def store(self, fresh: Fresh, vectors: NDArray[np.float32]) -> None:
+        """Store rows, and tell all mirrors of the collection in this process."""
+        if not fresh.rows:
+            return
+        self._identity.check_dimension(vectors)
+        written = to_milliseconds(datetime.now(UTC))
+        rows = [
+            (each.memory.id, each.memory.content, {**each.metadata, WRITTEN_AT: written})
+            for each in fresh.rows
+        ]
+        # Chroma merges metadata and does not replace it: what a row had before is set to None.
+        present = fresh.present
+        metadatas: Any = [
+            {**dict.fromkeys(present[row_id][1] if row_id in present else ()), **metadata}
+            for row_id, _, metadata in rows
+        ]
+        self._begin(CHROMA_S)
+        self._collection.upsert(
+            ids=[row_id for row_id, _, _ in rows],
+            embeddings=vectors,
+            documents=[text for _, text, _ in rows],
+            metadatas=metadatas,
+        )
+        for mirror in mirrors_of(self._collection):
+            mirror.put(rows, written, vectors)
+        self._identity.learn_dimension(vectors)
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Delete rows; ids that are not there are passed over."""
+        for start in range(0, len(ids), BATCH):
+            self._begin(CHROMA_S)
+            self._collection.delete(ids=list(ids[start : start + BATCH]))
+        for mirror in mirrors_of(self._collection):
+            mirror.drop(ids)
+
+    def stored(self, rows: Sequence[Ready]) -> tuple[str, ...]:
+        """The ids of those rows that are stored as they are."""
+        present = self._present([row.memory.id for row in rows])
+        return tuple(
+            row.memory.id for row in rows if row.is_stored_as(*present.get(row.memory.id, ()))
+        )
+
+    def _present(self, ids: Sequence[str]) -> _Rows:
+        """The rows of these that are there already."""
+        if not ids:
+            return {}
+        self._begin(CHROMA_S)
+        page: Any = self._collection.get(ids=list(ids), include=["documents", "metadatas"])
+        rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
+        return {row_id: (document, metadata or {}) for row_id, document, metadata in rows}
+
+    def _have_vectors(self, ids: list[str]) -> bool:
+        """Whether the index of vectors has all of these rows.
+
+        Chroma keeps texts apart from it; a server that was killed may have lost a part of it.
+        """
+        self._begin(CHROMA_S)
+        try:
+            self._collection.get(ids=ids, include=["embeddings"])
+        except StoreError as error:
+            if _LOST not in str(error):
+                raise
+            _log.warning("of %d rows some have no vector in Chroma: stored again", len(ids))
+            return False
+        return True
