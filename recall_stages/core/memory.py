@@ -221,6 +221,12 @@ def with_scope(row: Mapping[str, object]) -> dict[str, object]:
     return rest
 
 
+class UnreadEvents(tuple[TimeRange, ...]):
+    """The events of a memory that does not say which it has: they are read when it is stored."""
+
+    __slots__ = ()
+
+
 class Memory(Settings):
     """One thing remembered.
 
@@ -266,7 +272,7 @@ class Memory(Settings):
     id: str = ""
     memory_type: str = "observation"
     created_at: AwareTime | None = None
-    events: tuple[TimeRange, ...] = ()
+    events: tuple[TimeRange, ...] = UnreadEvents()
     when_to_use: str = ""
     author: str = ""
     said_before: str = ""

@@ -41,6 +41,22 @@ class TestAdding:
         assert mapping == {"content": "tea", "metadata": {"stars": 3}}
         assert (memory.id, memory.created_at) == ("", None)
 
+    def test_what_the_caller_changes_afterwards_changes_no_answer(
+        self, in_memory: RecallStore
+    ) -> None:
+        memory = Memory(content="tea", metadata={"tags": ["hot"], "stars": 3})
+        in_memory.add([memory])
+        memory.metadata["stars"] = 1
+        memory.metadata["tags"].append("cold")  # type: ignore[union-attr]  # it is a list
+        assert best(in_memory, "tea")[0].metadata == {"tags": ["hot"], "stars": 3}
+
+    def test_metadata_changed_to_what_no_row_keeps_is_refused(self, in_memory: RecallStore) -> None:
+        memory = Memory(content="tea")
+        memory.metadata["when"] = NOON  # type: ignore[assignment]  # as a caller may do
+        with pytest.raises(MemoryFormatError, match="metadata 'when' must be text"):
+            in_memory.add(["train", memory])
+        assert in_memory.count() == 0
+
     @pytest.mark.parametrize(
         ("bad", "says"),
         [

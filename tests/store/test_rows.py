@@ -16,7 +16,7 @@ from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.store.chroma.epoch import day_of, from_milliseconds, month_of, new_id
 from recall_stages.store.chroma.row_fields import FRAMEWORK_KEYS
-from recall_stages.store.chroma.rows import to_memory, to_metadata
+from recall_stages.store.chroma.rows import as_stored, to_memory, to_metadata
 from recall_stages.timeline import TimeRange
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -106,6 +106,19 @@ class TestRoundTrip:
         assert read is not None
         assert read.id == "an id"
         assert_same(read, memory)
+
+    @given(memory=memories)
+    @settings(max_examples=200)
+    def test_what_is_known_of_a_memory_just_stored_is_what_its_row_says(
+        self, memory: Memory
+    ) -> None:
+        assert memory.created_at is not None
+        stored = as_stored(memory, "an id", memory.created_at, memory.events)
+        read = to_memory("an id", stored.content, to_metadata(stored))
+        assert read is not None
+        assert stored == read
+        assert repr((stored.created_at, stored.events)) == repr((read.created_at, read.events))
+        assert to_metadata(stored) == to_metadata(memory)
 
     def test_chroma_keeps_every_part_of_a_memory(self, in_memory: RecallStore) -> None:
         @given(given_memories=st.lists(memories, min_size=1, max_size=4))

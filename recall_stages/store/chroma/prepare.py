@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recall_stages.core.errors import MemoryFormatError
-from recall_stages.core.memory import Memory, MetadataValue, with_scope
+from recall_stages.core.memory import Memory, MetadataValue, UnreadEvents, with_scope
 from recall_stages.core.progress import progress_bar
 from recall_stages.store.chroma.epoch import new_id
 from recall_stages.store.chroma.row_fields import CREATED_KEYS, EVENT_KEYS, WRITTEN_AT
-from recall_stages.store.chroma.rows import to_metadata, without_strays
+from recall_stages.store.chroma.rows import as_stored, to_metadata, without_strays
 from recall_stages.store.chroma.search_text import READ_CHARACTERS
 from recall_stages.timeline.event_times import event_times
 
@@ -26,7 +26,7 @@ class Ready:
     """A memory that can be written.
 
     Attributes:
-        memory: The memory, with an id and a time.
+        memory: The memory as its row returns it, with an id and a time.
         metadata: The metadata of its row.
         is_new: Whether its id was made just now, so that no row can have it yet.
         made_now: The keys of its metadata that the clock has filled, not the caller.
@@ -89,11 +89,10 @@ def make_ready(
                 f"two memories of one call have the id {memory_id!r}; give each its own"
             )
         events = memory.events
-        if read_events and "events" not in memory.model_fields_set:
+        if read_events and isinstance(events, UnreadEvents):
             events = event_times(memory.content[:READ_CHARACTERS], created_at)
             made_now |= EVENT_KEYS if made_now else frozenset()
-        found: dict[str, object] = {"created_at": created_at, "id": memory_id, "events": events}
-        whole = memory.model_copy(update=found)
+        whole = as_stored(memory, memory_id, created_at, events)
         ready[memory_id] = Ready(whole, to_metadata(whole), not memory.id, made_now)
     return list(ready.values())
 
@@ -123,11 +122,9 @@ def _as_memory(given: MemoryInput) -> Memory:
             "a memory is a Memory, a mapping of its fields or a text; got "
             f"{type(given).__name__}{hint}"
         )
-    if isinstance(given, Memory):  # what it leaves to the defaults, it does not say
-        fields = {name: value for name, value in given if name in given.model_fields_set}
-    else:
-        fields = {"content": given} if isinstance(given, str) else with_scope(given)
-    fields |= {"score": None, "trace": {}, "source": None}  # what a search said is not stored
+    if isinstance(given, Memory):
+        return given
+    fields = {"content": given} if isinstance(given, str) else with_scope(given)
     try:
         return Memory.model_validate(fields)
     except (ValueError, TypeError) as error:  # pydantic lets a validator's TypeError through

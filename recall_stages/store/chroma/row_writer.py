@@ -93,25 +93,26 @@ class RowWriter:
             return
         self._identity.check_dimension(vectors)
         written = to_milliseconds(datetime.now(UTC))
-        rows = [
-            (each.memory.id, each.memory.content, {**each.metadata, WRITTEN_AT: written})
-            for each in fresh.rows
-        ]
+        memories = [each.memory for each in fresh.rows]
         # Chroma merges metadata and does not replace it: what a row had before is set to None.
         present = fresh.present
         metadatas: Any = [
-            {**dict.fromkeys(present[row_id][1] if row_id in present else ()), **metadata}
-            for row_id, _, metadata in rows
+            {
+                **dict.fromkeys(present[each.memory.id][1] if each.memory.id in present else ()),
+                **each.metadata,
+                WRITTEN_AT: written,
+            }
+            for each in fresh.rows
         ]
         self._begin(CHROMA_S)
         self._collection.upsert(
-            ids=[row_id for row_id, _, _ in rows],
+            ids=[memory.id for memory in memories],
             embeddings=vectors,
-            documents=[text for _, text, _ in rows],
+            documents=[memory.content for memory in memories],
             metadatas=metadatas,
         )
         for mirror in mirrors_of(self._collection):
-            mirror.put(rows, written, vectors)
+            mirror.put(memories, written, vectors)
         self._identity.learn_dimension(vectors)
 
     def delete(self, ids: Sequence[str]) -> None:

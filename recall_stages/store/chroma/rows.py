@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 
@@ -81,6 +81,30 @@ def to_metadata(memory: Memory) -> dict[str, MetadataValue]:
         row["event_ranges"] = " ".join(format_interval(each) for each in memory.events)
     _check_storable(memory.id, row)
     return row
+
+
+def as_stored(
+    memory: Memory, row_id: str, created_at: datetime, events: Sequence[TimeRange]
+) -> Memory:
+    """A memory as its row will return it: times in whole milliseconds, UTC; no score, no trace.
+
+    Args:
+        memory: The memory.
+        row_id: The id of its row.
+        created_at: When it was recorded.
+        events: The times that its text names.
+    """
+    stored: dict[str, object] = {
+        "id": row_id,
+        "created_at": from_milliseconds(to_milliseconds(created_at)),
+        "events": tuple([parse_interval(format_interval(each)) for each in events]),
+        # The caller may change his own mapping later.
+        "metadata": {k: [*v] if isinstance(v, list) else v for k, v in memory.metadata.items()},
+        "score": None,
+        "trace": {},
+        "source": None,
+    }
+    return memory.model_copy(update=stored)
 
 
 def to_memory(  # noqa: PLR0913, PLR0917 - a row, how to read it, how near it is
@@ -195,6 +219,11 @@ def _check_storable(memory_id: str, row: Mapping[str, MetadataValue]) -> None:
                 "begins with # or $, and not chroma:document; rename it"
             )
         parts = value if isinstance(value, list) else [value]
+        if not all(isinstance(part, str | int | float) for part in parts):
+            raise MemoryFormatError(  # a mapping can change after its memory was checked
+                f"metadata {key!r} must be text, a number, a boolean or a list of one of these; "
+                f"got {value!r}"
+            )
         for text in (memory_id, key, *(part for part in parts if isinstance(part, str))):
             if not text.isascii() and text != text.encode("utf-8", "replace").decode("utf-8"):
                 raise MemoryFormatError(

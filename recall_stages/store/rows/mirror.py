@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_stages.core.errors import StoreClosedError
-from recall_stages.core.memory import Memory, MetadataValue, Scope
+from recall_stages.core.memory import Memory, Scope
 from recall_stages.core.stage import Search
 from recall_stages.store.chroma.index import Index, Similar
-from recall_stages.store.chroma.row_fields import WRITTEN_AT, Row
+from recall_stages.store.chroma.row_fields import WRITTEN_AT
 from recall_stages.store.rows.keyword_index import KeywordIndex
 from recall_stages.store.rows.memory_cache import KeptMemories
 from recall_stages.store.rows.owners import Roster
@@ -130,7 +130,7 @@ class Mirror:
                     written = (metadata or {}).get(WRITTEN_AT)
                     written = written if isinstance(written, int) else 0
                     self._note(row_id, changed)
-                    self._put(row_id, document, metadata, written)
+                    self._put(row_id, self.index.memory((row_id, document, metadata)), written)
 
     def forget(self, ids: Iterable[str], changed: AbstractSet[str]) -> None:
         """Forget rows that are gone, but for those that changed here meanwhile."""
@@ -161,14 +161,7 @@ class Mirror:
             if changed is not mine:
                 changed.add(row_id)
 
-    def _put(
-        self,
-        row_id: str,
-        document: str | None,
-        metadata: Mapping[str, MetadataValue] | None,
-        written: int,
-    ) -> int:
-        memory = self.index.memory((row_id, document, metadata))
+    def _put(self, row_id: str, memory: Memory | None, written: int) -> int:
         if row_id in self._roster:
             self._words.drop(row_id)
         place = self._roster.put(row_id, memory, written)
@@ -287,13 +280,13 @@ class Mirror:
 
     # -- what its own process writes --------------------------------------------------------------
 
-    def put(self, rows: Sequence[Row], written: int, vectors: NDArray[np.float32]) -> None:
-        """Take over rows that were just written, with the epoch milliseconds of the writing."""
+    def put(self, memories: Sequence[Memory], written: int, vectors: NDArray[np.float32]) -> None:
+        """Take over memories that were just stored, with the epoch milliseconds of the writing."""
         with self._lock:
             if self._begun:
-                for row_id, _, _ in rows:
-                    self._note(row_id)
-                places = [self._put(*row, written) for row in rows]
+                for memory in memories:
+                    self._note(memory.id)
+                places = [self._put(memory.id, memory, written) for memory in memories]
                 self._vectors.keep(np.array(places, dtype=np.intp), vectors)
 
     def drop(self, ids: Iterable[str]) -> None:
