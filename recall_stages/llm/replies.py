@@ -1,6 +1,11 @@
 """JSON out of a model's reply: fenced or bare, after thoughts or prose, with limits.
 
-The one place where replies are read; what the values are worth is for each stage to check.
+Every reply is read here. What its values are worth is for each stage to check.
+
+The standard library finds the JSON. The package json-repair 0.64 was tried in its place (2026-11).
+Of two objects in a text it returns the last one alone, so a quotation after the model's own answer
+would replace that answer. Prose in brackets becomes part of the answer. 10,000 characters of
+``{"`` keep it busy for 4 seconds; here they take one millisecond.
 """
 
 from __future__ import annotations
@@ -12,37 +17,37 @@ from collections.abc import Iterable, Iterator
 
 from recall_stages.core.errors import ReplyError
 
-_LONGEST = 200_000  # characters; a reply that long is a model gone astray
-_MOST_TRIES = 200  # braces that open nothing; each costs a scan of what follows
+_LONGEST = 200_000  # characters; no honest reply is longer
+_MOST_TRIES = 200  # brackets that open nothing; each costs a scan of what follows
 _THOUGHT = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
 _END_OF_THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _FENCED = re.compile(r"```(?:\w+)?\s*(.*?)```", re.DOTALL)
 _DEEPEST = 8  # objects within each other in which an answer is looked for
-_NAMED_NUMBER = re.compile(r"\s*(?:memory|no\.?|#)?\s*\[?\s*(\d{1,6})\s*\]?\s*", re.IGNORECASE)
+_NUMBER = re.compile(r"\s*(?:memory|no\.?|#)?\s*\[?\s*(\d{1,6})\s*\]?\s*", re.IGNORECASE)
 _TRAILING_COMMA = re.compile(r",(\s*[\]}])")
 
-Json = dict[str, object] | list[object]
+Object = dict[str, object]
+Json = Object | list[object]
 
 
-def answer_under(reply: str, name: str, shown: str = "") -> object:
-    r"""What stands under a name in the JSON of a reply, however it is wrapped.
+def answer_under(reply: str, name: str, prompt: str = "") -> object:
+    r"""The value under a name in the JSON of a reply, however it is wrapped.
 
-    The object may be inside another, in a tool call, or in a text that is JSON itself. A reply
-    that is a list is taken as that which was asked for, without its name.
+    The object may be inside another object, in a tool call, or in a text that is JSON itself. A
+    reply that is a list counts as the value, without its name.
 
-    An answer that the prompt shows, as an example or in a memory, is a quotation: a model that says
-    it has repeated what it read, or obeyed it. Of others, two that differ are no answer. A model
-    may quote before its own answer, after it or in a fence, so no place says which is its own. One
-    that is said twice counts once.
+    A value that the prompt contains, in an example or in a memory, is a quotation and no answer:
+    the model has repeated what it read, or obeyed it. Two values that differ are no answer either.
+    A model may quote before its own answer, after it or in a fence, so the place does not show
+    which value is its own. A repeated value counts once.
 
     Args:
-        reply: What the model said.
+        reply: The model's reply.
         name: The name.
-        shown: What the prompt shows: its example, and the memories.
+        prompt: The text that the model has read: the example and the memories.
 
     Raises:
-        ReplyError: When there is none, when there are several, or the reply is longer than any
-            honest one.
+        ReplyError: When the reply has no answer, or several, or is longer than any honest one.
 
     Examples:
         >>> answer_under('Sure!\n```json\n{"scores": [1, 2,]}\n```', "scores")
@@ -53,42 +58,61 @@ def answer_under(reply: str, name: str, shown: str = "") -> object:
         >>> answer_under('Memory 3 says {"scores": [9]}. {"scores": [1]}', "scores", sly)
         [1]
     """
-    named, lists = _answers(spoken_parts(reply), name)
-    found, quoted = (
-        named or lists,
-        [each for answers in _answers([shown], name) for each in answers],
-    )
+    named, lists = _answers(_parts(reply), name)
+    answers = named or lists
+    quotations = [value for values in _answers([prompt], name) for value in values]
     own: list[object] = []
-    for each in found:
-        if each not in quoted and each not in own:
-            own.append(each)
+    for value in answers:
+        if value not in quotations and value not in own:
+            own.append(value)
         if len(own) > 1:
             break
     if len(own) == 1:
         return own[0]
-    expected = "one answer" if own else "an answer of its own" if found else "JSON"
-    raise ReplyError(f"expected {expected} with {name!r}; the model said {spoken(reply)[:80]!r}")
+    expected = "one answer" if own else "an answer of its own" if answers else "JSON"
+    raise ReplyError(
+        f"expected {expected} with {name!r}; the model said {without_thoughts(reply)[:80]!r}"
+    )
+
+
+def objects_with(reply: str, name: str) -> list[Object]:
+    """Every object of a reply that has a name, even for null; a repeated object counts once.
+
+    Raises:
+        ReplyError: When the reply is longer than any honest one.
+
+    Examples:
+        >>> objects_with('It was {"time": {"start": "2024", "end": null}}', "start")
+        [{'start': '2024', 'end': None}]
+    """
+    objects: list[Object] = []
+    for part in _parts(reply):
+        for value in json_values(part):
+            for found in _holders(value, name, _DEEPEST):
+                if found not in objects:
+                    objects.append(found)
+    return objects
 
 
 def whole_number(value: object) -> int | None:
-    """A number by which a memory is named: 2, 2.0, "2", "[2]" or "Memory 2"; None = no such.
+    """The number of a memory, from 2, 2.0, "2", "[2]" or "Memory 2"; None for anything else.
 
     Examples:
-        >>> [whole_number(each) for each in (2, 2.0, "[2]", "Memory 2", "two", 2.5, True)]
+        >>> [whole_number(value) for value in (2, 2.0, "[2]", "Memory 2", "two", 2.5, True)]
         [2, 2, 2, 2, None, None, None]
     """
     if isinstance(value, str):
-        named = _NAMED_NUMBER.fullmatch(value)
-        return int(named[1]) if named else None
+        match = _NUMBER.fullmatch(value)
+        return int(match[1]) if match else None
     number = decimal_number(value)
     return int(number) if number is not None and number.is_integer() else None
 
 
 def decimal_number(value: object) -> float | None:
-    """A finite number, or a text that is one; None = neither.
+    """A finite number, or a text that is one, as a float; None for anything else.
 
     Examples:
-        >>> [decimal_number(each) for each in (0.5, "0.5", "high", float("nan"), True, None)]
+        >>> [decimal_number(value) for value in (0.5, "0.5", "high", float("nan"), True, None)]
         [0.5, 0.5, None, None, None, None]
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -100,31 +124,24 @@ def decimal_number(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def spoken(reply: str) -> str:
-    """A reply without thoughts; these may have begun in the prompt, or have been cut off.
+def without_thoughts(reply: str) -> str:
+    """A reply without thoughts, which may begin in the prompt or be cut off.
 
     Raises:
         ReplyError: When the reply is longer than any honest one.
 
     Examples:
-        >>> spoken("<think>Perhaps March?</think> None.")
+        >>> without_thoughts("<think>Perhaps March?</think> None.")
         'None.'
-        >>> spoken("Perhaps March?</think> None.")
+        >>> without_thoughts("Perhaps March?</think> None.")
         'None.'
     """
     if len(reply) > _LONGEST:
         raise ReplyError(f"expected a short JSON reply; got {len(reply)} characters")
-    ends = [each.end() for each in _END_OF_THOUGHT.finditer(reply)]
+    ends = [match.end() for match in _END_OF_THOUGHT.finditer(reply)]
     begin = _THOUGHT.search(reply)
     before = reply[: begin.start()] if begin else "" if ends else reply
     return (before + (reply[ends[-1] :] if ends else "")).strip()
-
-
-def spoken_parts(reply: str) -> Iterator[str]:
-    """The fenced parts of a reply, then the whole of it: where an answer is looked for."""
-    said = spoken(reply)
-    yield from _FENCED.findall(said)
-    yield said
 
 
 def json_values(text: str) -> Iterator[Json]:
@@ -145,25 +162,33 @@ def json_values(text: str) -> Iterator[Json]:
         yield value
 
 
+def _parts(reply: str) -> Iterator[str]:
+    """The fenced parts of a reply, then the whole of it."""
+    text = without_thoughts(reply)
+    yield from _FENCED.findall(text)
+    yield text
+
+
 def _answers(texts: Iterable[str], name: str) -> tuple[list[object], list[object]]:
-    """What stands under a name in texts, and the lists without a name."""
+    """The values under a name in texts, and the lists without a name."""
     values = [value for text in texts for value in json_values(text)]
-    named = [answer for value in values for answer in _under(value, name, _DEEPEST)]
+    holders = (holder for value in values for holder in _holders(value, name, _DEEPEST))
+    named = [holder[name] for holder in holders if holder[name] is not None]
     return named, [value for value in values if isinstance(value, list)]
 
 
-def _under(value: object, name: str, deep: int) -> Iterator[object]:
-    """What a name stands for in a value, or else in the values within it."""
+def _holders(value: object, name: str, deep: int) -> Iterator[Object]:
+    """The objects that have a name: a value itself, or else the objects within it."""
     if deep == 0:
         return
     if isinstance(value, str):
         inner: Iterable[object] = json_values(value) if name in value else ()
     elif isinstance(value, dict):
-        if value.get(name) is not None:
-            yield value[name]
+        if name in value:
+            yield value
             return
         inner = value.values()
     else:
         inner = value if isinstance(value, list) else ()
-    for each in inner:
-        yield from _under(each, name, deep - 1)
+    for part in inner:
+        yield from _holders(part, name, deep - 1)

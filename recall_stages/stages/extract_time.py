@@ -14,10 +14,10 @@ from typing import ClassVar, Literal
 from recall_stages.core.errors import ModelError, ReplyError
 from recall_stages.core.stage import Recall, Steps
 from recall_stages.core.time_trace import stamped
-from recall_stages.llm.asked_time.prompt import read_time, time_prompt
-from recall_stages.llm.asked_time.words import find_time_words
 from recall_stages.llm.model_stage import ModelStage
+from recall_stages.llm.time_question import read_time, time_prompt
 from recall_stages.timeline import TimeRange, extract_time
+from recall_stages.timeline.unread_words import find_time_words
 
 _BEFORE_A_STOP = re.compile(r"\s+([,.;:?!，。？！])")
 

@@ -155,7 +155,10 @@ def test_a_model_that_knows_no_time_did_its_work(reply: str) -> None:
         (ConnectionError("the model is down"), "ConnectionError: the model is down"),
         ("I cannot help with that.", "ReplyError: expected a start and an end"),
         ("", "ReplyError: expected a start and an end"),
-        ('{"year": 2030}', "ReplyError: 2030-01-01 to 2030-12-31 is still to come"),
+        (
+            '{"start": "2030", "end": "2030"}',
+            "ReplyError: 2030-01-01 to 2030-12-31 is still to come",
+        ),
         ('{"start": "2020-05-04", "end": "2020-03-22"}', "ReplyError: start must be before end"),
     ],
 )
@@ -167,7 +170,9 @@ def test_a_model_that_fails_gives_no_time_and_is_named(reply: object, why: str) 
 
 
 def test_words_that_the_model_did_not_quote_stay_in_the_search() -> None:
-    understood, _ = asked_with_a_model("What did I cook during the lockdown?", '{"year": 2020}')
+    understood, _ = asked_with_a_model(
+        "What did I cook during the lockdown?", '{"start": "2020", "end": "2020"}'
+    )
 
     assert understood.query.time_ranges[0].span is None
     assert understood.query.search_text == understood.query.text

@@ -92,7 +92,7 @@ def test_what_quotes_another_answer_within_itself_is_one() -> None:
     assert answer_under(reply, "scores") == [1]
 
 
-@pytest.mark.parametrize("babble", ["[", "{", "<think>", "```", '{"a":', "[1,", "</think>"])
+@pytest.mark.parametrize("babble", ["[", "{", '{"', "<think>", "```", '{"a":', "[1,", "</think>"])
 def test_babble_is_given_up_soon(babble: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tries = []
     decode = json.JSONDecoder.raw_decode

@@ -6,7 +6,7 @@ A question that fails stays in its list, and counts.
 import pytest
 from growth import TIMES, growth
 
-from recall_stages.llm.asked_time.words import find_time_words, looks_ahead
+from recall_stages.timeline.unread_words import find_time_words, looks_ahead
 
 UNREAD = """\
 Which bands did I like when I was in college?

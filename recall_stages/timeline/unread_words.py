@@ -1,8 +1,8 @@
-"""Whether a question holds words of time that no calendar can read: "when I was in college".
+"""Words of time in a question that no calendar can read: "when I was in college".
 
-`ExtractTime` asks its model only about such questions, and only where the grammar has read
-nothing. So this may know words that the grammar reads as well, and needs to know no others. A
-word too many costs a model call, a word too few costs a time that is not understood.
+`find_time_words` finds them with patterns. The patterns may also match words that the grammar
+reads: a caller looks here only after `extract_time` has read nothing. It may then ask a language
+model. A word too many costs a model call; a word too few costs a time that is not understood.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _WORDS = {
         奥运会, 冬奥会, 世界杯, 高考, 中考, 考研, 面试, 期末, 发布会, 上线, 裁员, 出差, 旅行,
         旅游, 生日, 比赛, 军训, 实习, 留学, 当兵, 创业, 过年"""),
 }
-"""What the words in capitals below stand for."""
+"""The words in capitals in the patterns below, and what each stands for."""
 
 _ENGLISH = (
     # "when I was in college", "before we moved", "the summer we went to Italy"
@@ -110,7 +110,7 @@ _CHINESE = (
     "[上下这前]个?学期|[暑寒]假",
     "复活节|开斋节|斋月|泼水节|火把节|排灯节|嘉年华|啤酒节",
 )
-# Read first, and passed over: words that only look like those above.
+# Matched first and passed over: words that only look like those above.
 _LOOKALIKES = (
     # An indirect question asks for the time: "tell me when I moved".
     r"(?:tell|told|know|knew|remember|recall|ask|asked|say|said|sure|idea|wonder)(?: \w+)? when",
@@ -144,7 +144,7 @@ _AHEAD = re.compile(
 
 
 def find_time_words(question: str) -> tuple[int, int] | None:
-    """Where the first words of time stand that a calendar alone may not be able to read.
+    """The place of the first words of time that a calendar alone may not be able to read.
 
     Examples:
         >>> question = "Which bands did I like when I was in college?"
