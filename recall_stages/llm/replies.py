@@ -3,9 +3,9 @@
 Every reply is read here. What its values are worth is for each stage to check.
 
 The standard library finds the JSON. The package json-repair 0.64 was tried in its place (2026-11).
-Of two like objects in a text it returns the last one alone, so a quotation after the model's own answer
-would replace that answer. Prose in brackets becomes part of the answer. 10,000 characters of
-``{"`` keep it busy for 4 seconds; here they take one millisecond.
+Of two objects with the same names it returns the last one alone, so a quotation after the model's
+own answer would replace that answer. Prose in brackets becomes part of the answer. 10,000
+characters of ``{"`` keep it busy for 4 seconds; here they take one millisecond.
 """
 
 from __future__ import annotations
