@@ -41,13 +41,13 @@ def event_times(text: str, recorded_at: datetime) -> tuple[TimeRange, ...]:
         >>> event_times("I am tired today.", recorded_at)
         ()
     """
-    found: dict[tuple[datetime, datetime], TimeRange] = {}
+    ranges: dict[tuple[datetime, datetime], TimeRange] = {}
     for named in extract_time(text, recorded_at):
         for start, end, grain in _events(named, recorded_at):
-            found.setdefault((start, end), TimeRange(start, end, grain, named.text))
-            if len(found) == _MOST:
-                return tuple(found.values())
-    return tuple(found.values())
+            ranges.setdefault((start, end), TimeRange(start, end, grain, named.text))
+            if len(ranges) == _MOST:
+                return tuple(ranges.values())
+    return tuple(ranges.values())
 
 
 def _events(named: TimeRange, recorded_at: datetime) -> Iterator[tuple[datetime, datetime, Grain]]:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Literal
 
 from recall_stages.timeline.chinese import patterns as chinese
-from recall_stages.timeline.engine.grammar import Found
+from recall_stages.timeline.engine.grammar import Expression
 from recall_stages.timeline.engine.reading import Now, Reading
 from recall_stages.timeline.english import patterns as english
 from recall_stages.timeline.parse_time import parse_time, resolve_timezone
@@ -19,7 +19,7 @@ Language = Literal["auto", "en", "zh"]
 WeekStart = Literal["monday", "sunday"]
 Hemisphere = Literal["north", "south"]
 
-LANGUAGES: Mapping[str, Callable[[str, Now], list[Found]]] = {
+LANGUAGES: Mapping[str, Callable[[str, Now], list[Expression]]] = {
     "en": english.read,
     "zh": chinese.read,
 }
@@ -99,21 +99,21 @@ def extract_time(  # noqa: PLR0913  the settings of the question, each by name
     return sorted(ranges, key=lambda one: one.soft)
 
 
-def _read(text: str, now: Now, language: str) -> list[Found]:
+def _read(text: str, now: Now, language: str) -> list[Expression]:
     if language != "auto":
         return LANGUAGES[language](text, now)
     if not _CJK.search(text):
         return english.read(text, now)
-    found = chinese.read(text, now)
+    expressions = chinese.read(text, now)
     if _LATIN_WORD.search(text):
-        taken = [(start, end) for _, start, end in found]
-        found += [
+        taken = [(start, end) for _, start, end in expressions]
+        expressions += [
             (reading, start, end)
             for reading, start, end in english.read(text, now)
             if all(end <= first or last <= start for first, last in taken)
         ]
-        found.sort(key=lambda one: one[1])
-    return found
+        expressions.sort(key=lambda one: one[1])
+    return expressions
 
 
 def _range(reading: Reading, zone: tzinfo, text: str, start: int, end: int) -> TimeRange | None:
@@ -127,7 +127,7 @@ def _range(reading: Reading, zone: tzinfo, text: str, start: int, end: int) -> T
         except (ValueError, OverflowError):  # at the very edge of the calendar
             return None
 
-    others = [other for one in reading.also if (other := attached(one, ())) is not None]
+    others = [other for one in reading.others if (other := attached(one, ())) is not None]
     return attached(reading, tuple(dict.fromkeys(others)))
 
 

@@ -91,8 +91,8 @@ class TimeRange:
     @property
     def time_zone(self) -> tzinfo | None:
         """The time zone of the range; None when both ends are open."""
-        told = self.start or self.end
-        return told.tzinfo if told else None
+        bound = self.start or self.end
+        return bound.tzinfo if bound else None
 
     def contains(self, moment: datetime) -> bool:
         """Whether a moment lies inside the range and, for "on Mondays", on the right day.
@@ -163,18 +163,18 @@ class TimeRange:
     def _describe_ends(self) -> str:
         start, end = self.start, self.end
         if start is None:
-            return "any time" if end is None else f"before {self._told(end)}"
+            return "any time" if end is None else f"before {self._written(end)}"
         if end is None:
-            return f"since {self._told(start)}"
+            return f"since {self._written(start)}"
         if self.grain in FINER_THAN_DAY:
-            return f"{self._told(start)} to {self._told(end)}"
+            return f"{self._written(start)} to {self._written(end)}"
         # The last day that belongs to the range reads better than the first that does not.
         last = (end - timedelta(microseconds=1)).date()
         if last <= start.date():
             return f"{start:%Y-%m-%d} ({weekday_name(start)})"
         return f"{start:%Y-%m-%d} to {last.isoformat()}"
 
-    def _told(self, moment: datetime) -> str:
+    def _written(self, moment: datetime) -> str:
         if self.grain in FINER_THAN_DAY or moment.time() != moment.time().min:
             return f"{moment:%Y-%m-%d %H:%M}"
         return f"{moment:%Y-%m-%d}"

@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from recall_stages.timeline.engine.grammar import Table
 from recall_stages.timeline.engine.reading import Cycle, Duration, Now
-from recall_stages.timeline.meanings import clock
-from recall_stages.timeline.meanings import relative as counted
+from recall_stages.timeline.meanings import clock, relative
 from recall_stages.timeline.recurrence import Recurrence
 from recall_stages.timeline.time_range import Grain
 
@@ -39,7 +38,7 @@ def _and_more(_: Now, count: int, unit: Grain) -> Duration | None:
 
 
 def _tens(_: Now, count: int, unit: Grain) -> Duration | None:
-    """几十年 (said with its ten) is 20 to 50 years."""
+    """几十年 (time with its ten) is 20 to 50 years."""
     return _about(20, 50, unit) if count == 10 else None
 
 
@@ -48,7 +47,7 @@ def _one_more(_: Now, count: int, unit: Grain) -> Duration | None:
 
 
 def _and_a_half(_: Now, count: int, unit: Grain) -> Duration | None:
-    half = counted.HALVES.get(unit)
+    half = relative.HALVES.get(unit)
     return half and Duration((*([(count, unit)] if count else []), (half[1], half[0])))
 
 
@@ -83,20 +82,20 @@ AMOUNTS: Table = {
 # --- Hours ---------------------------------------------------------------------------------------
 
 
-def _said(_: Now, hour: int, minute: int = 0) -> dict[str, object] | None:
-    found = clock.clock(hour, minute)
-    return {"CLOCK": found} if found else None
+def _clock(_: Now, hour: int, minute: int = 0) -> dict[str, object] | None:
+    time = clock.clock(hour, minute)
+    return {"CLOCK": time} if time else None
 
 
 def _to(now: Now, minute: int, hour: int) -> dict[str, object] | None:
     """差五分三点: five to three."""
-    return _said(now, hour - 1, 60 - minute) if 0 < minute < 60 <= 60 * hour else None
+    return _clock(now, hour - 1, 60 - minute) if 0 < minute < 60 <= 60 * hour else None
 
 
-def _in_part(_: Now, ends: tuple[int, int], said: clock.Clock) -> dict[str, object] | None:
+def _in_part(_: Now, ends: tuple[int, int], time: clock.Clock) -> dict[str, object] | None:
     """下午三点 is 15:00, 晚上十二点 the end of the day, 深夜两点 past it."""
     first, _last = ends
-    minutes = said.minutes
+    minutes = time.minutes
     if first < 11:
         minutes -= 720 if minutes >= 720 and first == 0 else 0
     elif minutes < 720:
@@ -104,23 +103,23 @@ def _in_part(_: Now, ends: tuple[int, int], said: clock.Clock) -> dict[str, obje
         minutes += 720 if first >= 12 and 660 <= minutes < 720 else 0
     elif minutes < 780 and first >= 18:
         minutes += 720
-    return {"CLOCK": clock.Clock(minutes, sure=True, exact=said.exact)}
+    return {"CLOCK": clock.Clock(minutes, sure=True, exact=time.exact)}
 
 
 CLOCKS: Table = {
-    "NUM|COUNT 点|时 钟|整?": _said,
-    "NUM|COUNT 点 零? NUM 分?": _said,
-    "NUM|COUNT 时 NUM 分?": _said,
-    "NUM|COUNT 点 半": lambda now, hour: _said(now, hour, 30),
-    "NUM|COUNT 点 NUM 刻": lambda now, hour, count: _said(now, hour, 15 * count),
+    "NUM|COUNT 点|时 钟|整?": _clock,
+    "NUM|COUNT 点 零? NUM 分?": _clock,
+    "NUM|COUNT 时 NUM 分?": _clock,
+    "NUM|COUNT 点 半": lambda now, hour: _clock(now, hour, 30),
+    "NUM|COUNT 点 NUM 刻": lambda now, hour, count: _clock(now, hour, 15 * count),
     "差 NUM|COUNT 分 NUM|COUNT 点": _to,
-    "HM": lambda now, time: _said(now, *time[:2]),
+    "HM": lambda now, time: _clock(now, *time[:2]),
     "PART 的? CLOCK": _in_part,
     "CLOCK 到|至|- CLOCK": clock.between,
 }
 
 
-def at_hour(now: Now, said: clock.Clock) -> Cycle | None:
+def at_hour(now: Now, time: clock.Clock) -> Cycle | None:
     """三点, with its hour as a calendar field for 每天三点."""
-    found = clock.at(now, said)
-    return found and replace(found, fields=Recurrence(hours=frozenset({said.minutes // 60 % 24})))
+    hour = clock.at(now, time)
+    return hour and replace(hour, fields=Recurrence(hours=frozenset({time.minutes // 60 % 24})))

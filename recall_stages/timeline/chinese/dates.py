@@ -12,10 +12,7 @@ from recall_stages.timeline.chinese.holidays import lunar_date, lunar_months
 from recall_stages.timeline.engine import calendar_math as cal
 from recall_stages.timeline.engine.grammar import Table
 from recall_stages.timeline.engine.reading import Cycle, Duration, Now, Reading
-from recall_stages.timeline.meanings import combine as together
-from recall_stages.timeline.meanings import cycles, ranges
-from recall_stages.timeline.meanings import relative as counted
-from recall_stages.timeline.meanings import subdivide as parts
+from recall_stages.timeline.meanings import combine, cycles, ranges, relative, subdivide
 
 # --- Years ---------------------------------------------------------------------------------------
 
@@ -32,7 +29,7 @@ def _short_year(now: Now, number: int, cycle: Cycle | None = None) -> Reading | 
     full = _full_year(now, number)
     if full is None:
         return None
-    return together.in_year(now, cycle, full) if cycle else cycles.year(now, full)
+    return combine.in_year(now, cycle, full) if cycle else cycles.year(now, full)
 
 
 def _years(now: Now, first: int, last: int) -> Reading | None:
@@ -110,10 +107,10 @@ def _either(first: Cycle | None, second: Cycle) -> Cycle | None:
         except ValueError:
             return one.at(year)
         try:
-            found = one.at(year)
+            reading = one.at(year)
         except ValueError:
             return other
-        return found and found.or_else(other)
+        return reading and reading.or_else(other)
 
     return replace(one, at=at)
 
@@ -134,14 +131,14 @@ def _of_lunar_month(now: Now, month: int, day: int | None = None) -> Cycle | Non
 
 def _day(now: Now, offset: int) -> Reading | dict[str, object]:
     """昨天; today can be said of another year: 去年今天."""
-    found = counted.day(now, offset)
-    return found if offset else {Reading.KIND: found, "TODAY": None}
+    reading = relative.day(now, offset)
+    return reading if offset else {Reading.KIND: reading, "TODAY": None}
 
 
 DATES: Table = {
     "NUM 月|月份": cycles.month,
     "ABOUT 月|月份": lambda now, about: _months(now, *about),
-    "NUM MONTH_THIRD": lambda now, number, which: parts.third(
+    "NUM MONTH_THIRD": lambda now, number, which: subdivide.third(
         now, which, cycles.month(now, number)
     ),
     "NUM 月 NUM 日|号?": cycles.month_day,
@@ -154,13 +151,15 @@ DATES: Table = {
     "DAY 到|至|- DAY 日|号": _days,
     "YEAR 年|年度": cycles.year,
     "= YEAR": cycles.year,
-    "YEAR CYCLE": lambda now, number, cycle: together.in_year(now, cycle, number),
+    "YEAR CYCLE": lambda now, number, cycle: combine.in_year(now, cycle, number),
     "SHORT_YEAR 年": _short_year,
     "NUM 年 CYCLE": _short_year,
     "NUM YEAR_THIRD": lambda now, number, which: (
-        (whole := _short_year(now, number)) and parts.third(now, which, whole)
+        (whole := _short_year(now, number)) and subdivide.third(now, which, whole)
     ),
-    "YEAR YEAR_THIRD": lambda now, number, which: parts.third(now, which, cycles.year(now, number)),
+    "YEAR YEAR_THIRD": lambda now, number, which: subdivide.third(
+        now, which, cycles.year(now, number)
+    ),
     "在|于 LATE_YEAR 年": _short_year,
     "LATE_YEAR 年 NUM 月": lambda now, number, month: _short_year(
         now, number, cycles.month(now, month)
@@ -180,7 +179,7 @@ DATES: Table = {
     "上 个? 世纪 NUM 年代": lambda now, number: _decade_of(_present_century(now, -1), number),
     "本 世纪 NUM 年代": lambda now, number: _decade_of(_present_century(now, 0), number),
     "DATE": cycles.numeric_date,
-    "MONTH_YEAR": together.month_of_year,
+    "MONTH_YEAR": combine.month_of_year,
     "在|从|到|于|自 SLASHED": cycles.slashed,
     "SLASHED 那天|这天|当天|日|号": cycles.slashed,
     "第? NUM 个? 季度": cycles.quarter,
@@ -190,14 +189,14 @@ DATES: Table = {
     "SEASON": lambda now, number: replace(cycles.season(now, number), alone=False),
     "在 SEASON": cycles.season,
     "SEASON 的时候|期间|里": cycles.season,
-    "THIS_SEASON": lambda now, number: together.this(now, cycles.season(now, number)),
+    "THIS_SEASON": lambda now, number: combine.this(now, cycles.season(now, number)),
     "PART": cycles.part_of_day,
-    "YEARWORD": lambda now, offset: counted.unit(now, offset, "year"),
+    "YEARWORD": lambda now, offset: relative.unit(now, offset, "year"),
     "DAYWORD": _day,
-    "DAYPART": lambda now, said: together.combine(
-        now, counted.day(now, said[0]), cycles.part_of_day(now, said[1])
+    "DAYPART": lambda now, day_part: combine.side_by_side(
+        now, relative.day(now, day_part[0]), cycles.part_of_day(now, day_part[1])
     ),
-    "NIGHT": counted.night,
+    "NIGHT": relative.night,
 }
 
 LUNAR: Table = {
@@ -211,5 +210,5 @@ LUNAR: Table = {
     "农历|阴历|旧历? 闰 NUM 月 NUM|LUNAR_DAY": lambda _, month, day: lunar_date(
         month, day, leap=True
     ),
-    "农历|阴历|旧历 TIME 年? CYCLE": together.combine,
+    "农历|阴历|旧历 TIME 年? CYCLE": combine.side_by_side,
 }

@@ -95,7 +95,7 @@ _DAYS_OFF = {"国庆": (7, 0), "五一": (5, 0), "春节": (8, 1), "元旦": (3,
              "端午": (3, 0), "中秋": (3, 0), "过年": (8, 1)}  # fmt: skip
 
 
-def _feast(
+def _holiday(
     find: Finder, off: tuple[int, int] | None = None, fields: Recurrence | None = None
 ) -> Cycle:
     """A feast's day; or the days off around it, where there are any."""
@@ -107,7 +107,7 @@ def _feast(
     return Cycle("year", "day", at, fields=fields)
 
 
-def _holiday(find: Finder, off: tuple[int, int]) -> Cycle:
+def _period(find: Finder, off: tuple[int, int]) -> Cycle:
     """The days off: 国庆假期; or the day of the feast."""
     return Cycle(
         "year",
@@ -168,11 +168,11 @@ def _table() -> Table:
         fields = month_day and Recurrence(
             months=frozenset({month_day[0]}), days=frozenset({month_day[1]})
         )
-        known[names] = partial(_always, _feast(find, off, fields))
+        known[names] = partial(_always, _holiday(find, off, fields))
         if month_day == (10, 1) and off:  # 十一 alone is eleven
-            known["十一假期|十一长假|十一黄金周|十一小长假"] = partial(_always, _holiday(find, off))
+            known["十一假期|十一长假|十一黄金周|十一小长假"] = partial(_always, _period(find, off))
         if off:
-            known[f"{names} 假期|长假|小长假|黄金周|放假"] = partial(_always, _holiday(find, off))
+            known[f"{names} 假期|长假|小长假|黄金周|放假"] = partial(_always, _period(find, off))
     return known
 
 

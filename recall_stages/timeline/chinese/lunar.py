@@ -87,11 +87,11 @@ def lunar_day(year: int, month: int, day: int, *, leap: bool = False) -> datetim
         '2023-09-29'
     """
     start, end = lunar_month(year, month, leap=leap)
-    found = start + cal.DAY * (day - 1)
-    if not start <= found < end:
+    date = start + cal.DAY * (day - 1)
+    if not start <= date < end:
         msg = f"month {month} of the lunar year {year} has no day {day}"
         raise ValueError(msg)
-    return found
+    return date
 
 
 def solar_term(year: int, longitude: int) -> datetime:

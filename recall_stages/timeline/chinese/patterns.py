@@ -19,24 +19,24 @@ from recall_stages.timeline.chinese.phrases import PARTS, PHRASES
 from recall_stages.timeline.chinese.ranges import EVERY, LEADS, RANGES, VAGUE
 from recall_stages.timeline.chinese.relative import RELATIVE
 from recall_stages.timeline.engine import calendar_math as cal
-from recall_stages.timeline.engine.grammar import Found, Grammar, Token, readings, settle
+from recall_stages.timeline.engine.grammar import Expression, Grammar, Token, readings, settle
 from recall_stages.timeline.engine.reading import Cycle, Now, Reading
 from recall_stages.timeline.meanings import ranges
 
 _LINKS = frozenset("和与、跟及或") | {"以及", "还有"}
 
 
-def read(text: str, now: Now) -> list[Found]:
+def read(text: str, now: Now) -> list[Expression]:
     """Every time expression of a Chinese text, with where it stands."""
-    found: list[Found] = []
+    expressions: list[Expression] = []
     for tokens in _LEXICON.tokenize(text):
         for grammar in _GRAMMARS:
             grammar.rewrite(tokens, now)
         _share_units(tokens, now)
         settle(tokens, now)
         _LEADS.rewrite(tokens, now)
-        found += readings(tokens)
-    return found
+        expressions += readings(tokens)
+    return expressions
 
 
 def _share_units(tokens: list[Token], now: Now) -> None:
@@ -61,8 +61,8 @@ def _share_units(tokens: list[Token], now: Now) -> None:
 
 
 def _when(token: Token) -> Reading | Cycle | None:
-    found = token.kinds.get(Reading.KIND) or token.kinds.get(Cycle.KIND)
-    return found if isinstance(found, Reading | Cycle) else None
+    meaning = token.kinds.get(Reading.KIND) or token.kinds.get(Cycle.KIND)
+    return meaning if isinstance(meaning, Reading | Cycle) else None
 
 
 _GRAMMARS = (

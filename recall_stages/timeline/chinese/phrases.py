@@ -13,45 +13,43 @@ from recall_stages.timeline.chinese.dates import year_of
 from recall_stages.timeline.chinese.relative import just_before, past
 from recall_stages.timeline.engine.grammar import Rule, Table
 from recall_stages.timeline.engine.reading import Cycle, Duration, Now, Reading, When
-from recall_stages.timeline.meanings import combine as together
-from recall_stages.timeline.meanings import cycles
-from recall_stages.timeline.meanings import subdivide as parts
+from recall_stages.timeline.meanings import combine, cycles, subdivide
 from recall_stages.timeline.time_range import Grain
 
 
-def _beside(now: Now, when: When, sign: int, amount: Duration) -> When | None:
+def _adjacent(now: Now, when: When, sign: int, amount: Duration) -> When | None:
     """国庆节前两天 lies before the day; 去年的前十天 is a part of the year."""
     if when.grain == "day":
-        return parts.amount_beside(now, amount, when, sign)
-    return parts.first_of(now, amount, when, -sign)
+        return subdivide.amount_away(now, amount, when, sign)
+    return subdivide.first_of(now, amount, when, -sign)
 
 
-def _day_beside(now: Now, when: When, sign: int) -> When | None:
+def _adjacent_day(now: Now, when: When, sign: int) -> When | None:
     if when.grain != "day":
         return None
-    return parts.amount_beside(now, Duration(((1, "day"),)), when, sign)
+    return subdivide.amount_away(now, Duration(((1, "day"),)), when, sign)
 
 
 def _third_of(now: Now, when: When, which: int) -> When | None:
     coarse = ("month", "quarter", "season", "decade", "century", "week", "year")
-    return parts.third(now, which, when) if when.grain in coarse else None
+    return subdivide.third(now, which, when) if when.grain in coarse else None
 
 
 def _third(grain: Grain) -> Rule:
     """年初, 月底, 周中, as what comes round; 去年 or 三月 before it says in which."""
-    return _part(grain, parts.third)
+    return _part(grain, subdivide.third)
 
 
 def _half_of(grain: Grain) -> Rule:
     """上半月, as what comes round."""
-    return _part(grain, parts.half)
+    return _part(grain, subdivide.half)
 
 
 def _part(grain: Grain, cut: Callable[[Now, int, When], When | None]) -> Rule:
     def rule(now: Now, which: int) -> Cycle:
         def at(start: datetime) -> Reading | None:
-            found = cut(now, which, now.unit_at(grain, start))
-            return found if isinstance(found, Reading) else None
+            reading = cut(now, which, now.unit_at(grain, start))
+            return reading if isinstance(reading, Reading) else None
 
         return Cycle(grain, "day", at)
 
@@ -60,21 +58,21 @@ def _part(grain: Grain, cut: Callable[[Now, int, When], When | None]) -> Rule:
 
 def _today_of(now: Now, when: When, _: None) -> Reading | None:
     """去年的今天, 三年前的今天."""
-    return parts.same_day(now, when) if isinstance(when, Reading) else None
+    return subdivide.same_day(now, when) if isinstance(when, Reading) else None
 
 
 def _weekend_of(now: Now, when: Reading, _: None) -> When | None:
     """三周前的周末."""
-    return together.combine(now, when, cycles.weekends(now)) if when.grain == "week" else None
+    return combine.side_by_side(now, when, cycles.weekends(now)) if when.grain == "week" else None
 
 
 def _around_now_of(now: Now, when: When) -> Reading | None:
     """去年这个时候."""
-    return parts.same_time(now, when) if isinstance(when, Reading) else None
+    return subdivide.same_time(now, when) if isinstance(when, Reading) else None
 
 
 def _with_part(now: Now, when: When, ends: tuple[int, int]) -> When | None:
-    return together.combine(now, when, cycles.part_of_day(now, ends))
+    return combine.side_by_side(now, when, cycles.part_of_day(now, ends))
 
 
 def _same(_: Now, when: When) -> When:
@@ -102,23 +100,23 @@ PHRASES: Table = {
     "前|之前|此前 的? DURATION 里|内|间|中?": just_before,
     "CLOCK": at_hour,
     "DURATION CYCLE": year_of,
-    f"{WHEN} ,|的|-? {WHEN}": together.combine,
+    f"{WHEN} ,|的|-? {WHEN}": combine.side_by_side,
     f"{WHEN} SHORT_PART": _with_part,
     f"{WHEN} 的? THIRD": _third_of,
-    f"{WHEN} 的? NTH": lambda now, when, nth: parts.nth_unit(now, nth[0], nth[1], when),
-    f"{WHEN} 的? NTH_WEEKDAY": lambda now, when, nth: parts.nth_occurrence(
+    f"{WHEN} 的? NTH": lambda now, when, nth: subdivide.nth_unit(now, nth[0], nth[1], when),
+    f"{WHEN} 的? NTH_WEEKDAY": lambda now, when, nth: subdivide.nth_occurrence(
         now, nth[0], cycles.weekday(now, nth[1]), when
     ),
-    f"{WHEN} 的? 前|头 DURATION": lambda now, when, amount: _beside(now, when, -1, amount),
-    f"{WHEN} 的? 后|之后|过后|最后 DURATION": lambda now, when, amount: _beside(
+    f"{WHEN} 的? 前|头 DURATION": lambda now, when, amount: _adjacent(now, when, -1, amount),
+    f"{WHEN} 的? 后|之后|过后|最后 DURATION": lambda now, when, amount: _adjacent(
         now, when, 1, amount
     ),
-    f"{WHEN} 的? BESIDE": _day_beside,
-    f"{WHEN} 的? 那|这|当 NUM? 周|星期|礼拜": lambda now, when, *_: parts.unit_of(
+    f"{WHEN} 的? ADJACENT": _adjacent_day,
+    f"{WHEN} 的? 那|这|当 NUM? 周|星期|礼拜": lambda now, when, *_: subdivide.unit_of(
         now, "week", when
     ),
-    f"{WHEN} 的? 那|这|当 个? 周末": lambda now, when: parts.unit_of(now, "weekend", when),
-    f"{WHEN} 的? 那|这|当 个? 月": lambda now, when: parts.unit_of(now, "month", when),
+    f"{WHEN} 的? 那|这|当 个? 周末": lambda now, when: subdivide.unit_of(now, "weekend", when),
+    f"{WHEN} 的? 那|这|当 个? 月": lambda now, when: subdivide.unit_of(now, "month", when),
     f"{WHEN} 的? TODAY": _today_of,
     "TIME 的 WEEKEND": _weekend_of,
     f"{WHEN} 的? {_SAME_TIME}": _around_now_of,

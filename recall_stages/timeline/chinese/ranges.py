@@ -10,22 +10,20 @@ from dataclasses import replace
 from recall_stages.timeline.chinese.phrases import WHEN
 from recall_stages.timeline.engine.grammar import Table
 from recall_stages.timeline.engine.reading import Cycle, Now, Reading, When
-from recall_stages.timeline.meanings import combine as together
-from recall_stages.timeline.meanings import cycles, ranges
-from recall_stages.timeline.meanings import relative as counted
+from recall_stages.timeline.meanings import combine, cycles, ranges, relative
 from recall_stages.timeline.recurrence import Recurrence
 
 # --- Vague words ---------------------------------------------------------------------------------
 
 VAGUE: Table = {
-    "最近|近来|近日|近期|日前|新近": counted.soft(30),
-    "刚刚|刚才|方才|刚刚才": counted.soft(1),
-    "这些天": counted.soft(7),
-    "前些天|前些日子|前不久|不久前|不久之前|没多久前|早些时候": counted.soft(30),
-    "这阵子|这段时间|这一阵|这一阵子|这些日子": counted.soft(30),
-    "前阵子|前段时间|前一阵|前一阵子|前一段时间|前段日子|前一段|上阵子": counted.soft(90),
-    "近年|近年来|近些年|这些年|这些年来": counted.soft(3 * 365),
-    "很久|多年|好久|好多年|很多年 以前|之前|前": counted.long_ago,
+    "最近|近来|近日|近期|日前|新近": relative.soft(30),
+    "刚刚|刚才|方才|刚刚才": relative.soft(1),
+    "这些天": relative.soft(7),
+    "前些天|前些日子|前不久|不久前|不久之前|没多久前|早些时候": relative.soft(30),
+    "这阵子|这段时间|这一阵|这一阵子|这些日子": relative.soft(30),
+    "前阵子|前段时间|前一阵|前一阵子|前一段时间|前段日子|前一段|上阵子": relative.soft(90),
+    "近年|近年来|近些年|这些年|这些年来": relative.soft(3 * 365),
+    "很久|多年|好久|好多年|很多年 以前|之前|前": relative.long_ago,
 }
 
 # --- What comes back -----------------------------------------------------------------------------
@@ -33,7 +31,7 @@ VAGUE: Table = {
 
 def _every(now: Now, cycle: Cycle, more: Cycle | None = None) -> Reading | dict[str, object]:
     """每周一; 每年春节 can't be said in calendar fields, and names no one time either."""
-    return together.every(now, cycle, more) or {}
+    return combine.every(now, cycle, more) or {}
 
 
 def _on_weekdays(_: Now, days: frozenset[int]) -> Cycle:
@@ -64,12 +62,12 @@ def _workdays(now: Now, part: Cycle | None = None) -> Reading | dict[str, object
     return _every(now, workdays)
 
 
-_EACH = "每|每个|每逢|逢|每到|每年|每月|每个月|每周|每星期|每天|每日|每一天"
+_EVERY_WORD = "每|每个|每逢|逢|每到|每年|每月|每个月|每周|每星期|每天|每日|每一天"
 
 EVERY: Table = {
-    f"{_EACH} 的? CYCLE": _every,
-    f"{_EACH} 的? CYCLE 和|与|、|跟 CYCLE": _every,
-    f"{_EACH} 的? CYCLE 到|至|- CYCLE": _from_to,
+    f"{_EVERY_WORD} 的? CYCLE": _every,
+    f"{_EVERY_WORD} 的? CYCLE 和|与|、|跟 CYCLE": _every,
+    f"{_EVERY_WORD} 的? CYCLE 到|至|- CYCLE": _from_to,
     "每|逢? WEEKDAYS": lambda now, days: _every(now, _on_weekdays(now, days)),
     "每|每个 工作日": _workdays,
     "每|每个? 工作日 的? CYCLE": _workdays,
@@ -83,8 +81,8 @@ EVERY: Table = {
 
 def _after(now: Now, when: When) -> Reading | None:
     """三月以后: from where it ends; or from where it begins."""
-    found = ranges.after(now, when)
-    return found and found.or_else(ranges.onwards(now, when))
+    reading = ranges.after(now, when)
+    return reading and reading.or_else(ranges.onwards(now, when))
 
 
 _UNITS = ("day", "week", "month", "quarter", "year", "decade")
@@ -92,17 +90,17 @@ _UNITS = ("day", "week", "month", "quarter", "year", "decade")
 
 def _from(now: Now, when: When) -> Reading | None:
     """从三月 alone: that month; or from it on."""
-    found = ranges.resolved(now, when)
-    if found is None or found.start is None or found.grain not in _UNITS:
-        return found
-    one_unit = found.end == now.unit_at(found.grain, found.start).end
-    return found.or_else(ranges.onwards(now, found)) if one_unit else found
+    reading = ranges.resolved(now, when)
+    if reading is None or reading.start is None or reading.grain not in _UNITS:
+        return reading
+    one_unit = reading.end == now.unit_at(reading.grain, reading.start).end
+    return reading.or_else(ranges.onwards(now, reading)) if one_unit else reading
 
 
 def _up_to(now: Now, when: When) -> Reading | None:
     """到昨天 alone: that day; or up to it."""
-    found = ranges.resolved(now, when)
-    return found and found.or_else(ranges.until(now, when))
+    reading = ranges.resolved(now, when)
+    return reading and reading.or_else(ranges.until(now, when))
 
 
 _IN = "在|于|早在"

@@ -73,7 +73,7 @@ _OFFSETS = {
     },
     "LUNAR_MONTH": {"正月": 1, "冬月": 11, "腊月": 12},
     "LUNAR_DAY": {"初" + n: place for place, n in enumerate("一二三四五六七八九十", 1)},
-    "BESIDE": {"前一天": -1, "前夕": -1, "头天": -1, "第二天": 1, "次日": 1,
+    "ADJACENT": {"前一天": -1, "前夕": -1, "头天": -1, "第二天": 1, "次日": 1,
                "后一天": 1, "隔天": 1},
 }  # fmt: skip
 _PARTS = {
@@ -131,6 +131,6 @@ WORDS: dict[str, Kinds] = _vocabulary()
 
 QUIET = frozenset(
     {"NUM", "HAN", "COUNT", "ABOUT", "YEAR", "LATE_YEAR", "SHORT_YEAR", "DAY", "REL", "UNIT"}
-    | {"PERIOD", "THIRD", "SHORT_PART", "LUNAR_DAY", "BESIDE", "HALF", "DOTTED", "PART"}
+    | {"PERIOD", "THIRD", "SHORT_PART", "LUNAR_DAY", "ADJACENT", "HALF", "DOTTED", "PART"}
 )
 """Kinds that name no time by themselves."""

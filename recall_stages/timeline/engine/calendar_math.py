@@ -108,11 +108,11 @@ def nth_weekday(year: int, month: int, weekday: int, count: int) -> datetime:
         last = day_of(year, month, calendar.monthrange(year, month)[1])
         return last - DAY * ((last.weekday() - weekday) % 7) + WEEK * (count + 1)
     first = day_of(year, month, 1)
-    found = first + DAY * ((weekday - first.weekday()) % 7) + WEEK * (count - 1)
-    if found.month != month:
+    day = first + DAY * ((weekday - first.weekday()) % 7) + WEEK * (count - 1)
+    if day.month != month:
         msg = f"{year}-{month:02} has no weekday {weekday} number {count}"
         raise ValueError(msg)
-    return found
+    return day
 
 
 def iso_week(year: int, week: int) -> datetime:

@@ -22,10 +22,10 @@ Meaning = Reading | Cycle | Duration | Mapping[str, object]
 
 Rule = Callable[..., "Meaning | None"]
 Table = Mapping[str, Rule]
-Found = tuple[Reading, int, int]
+Expression = tuple[Reading, int, int]
 """A reading, and where its words begin and end in the text."""
 
-SAID = "SAID"
+COMPLETE = "COMPLETE"
 """The kind of a reading that is complete, with the preposition before it."""
 
 _LINKS = frozenset({"and", "or", "&", ",", "和", "与", "、"})
@@ -128,11 +128,11 @@ _Match = tuple[int, Rule, tuple[object, ...]]
 
 def _matches(root: _Node, tokens: list[Token], at: int) -> tuple[list[_Match], int]:
     """Where the patterns that begin at a token end, the longest first; and the last token seen."""
-    found: list[_Match] = []
+    matches: list[_Match] = []
     ways: list[tuple[_Node, int, tuple[object, ...]]] = [(root, at, ())]
     for node, here, values in ways:
         if node.rule is not None:
-            found.append((here, node.rule, values))
+            matches.append((here, node.rule, values))
         if not node.following or here == len(tokens):
             continue
         for kind, value in tokens[here].kinds.items():
@@ -141,9 +141,9 @@ def _matches(root: _Node, tokens: list[Token], at: int) -> tuple[list[_Match], i
                 handed = (*values, value) if kind.isupper() else values
                 ways.append((following, here + 1, handed))
     # Breadth first finds shorter ones first, and equal ones in the order of the token's kinds.
-    if len(found) > 1:
-        found.sort(key=lambda match: -match[0])
-    return found, ways[-1][1]
+    if len(matches) > 1:
+        matches.sort(key=lambda match: -match[0])
+    return matches, ways[-1][1]
 
 
 def _merged(tokens: list[Token], meaning: Meaning) -> Token:
@@ -177,10 +177,10 @@ def _with_its_neighbour(tokens: list[Token], at: int, cycle: Cycle, now: Now) ->
     return cycle.starting_before(now, neighbour.start)
 
 
-def readings(tokens: list[Token]) -> list[Found]:
+def readings(tokens: list[Token]) -> list[Expression]:
     """The readings that are left when every table has been applied."""
-    found = (
-        (token.kinds.get(Reading.KIND) or token.kinds.get(SAID), token.start, token.end)
+    values = (
+        (token.kinds.get(Reading.KIND) or token.kinds.get(COMPLETE), token.start, token.end)
         for token in tokens
     )
-    return [(one, start, end) for one, start, end in found if isinstance(one, Reading)]
+    return [(one, start, end) for one, start, end in values if isinstance(one, Reading)]

@@ -64,7 +64,7 @@ class Reading:
     start: datetime | None
     end: datetime | None
     grain: Grain
-    also: tuple[Reading, ...] = ()
+    others: tuple[Reading, ...] = ()
     recurrence: Recurrence | None = None
     soft: bool = False
 
@@ -72,29 +72,29 @@ class Reading:
 
     def or_else(self, *others: Reading | None) -> Reading:
         """Keep other readings of the same words, likelier ones first and none of them twice."""
-        kept = {self.bounds: self, **{one.bounds: one for one in self.also}}
+        by_bounds = {self.bounds: self, **{one.bounds: one for one in self.others}}
         for other in others:
-            if other is not None and len(kept) <= _MOST_OTHERS:
-                kept.setdefault(other.bounds, other.keeping())
-                for one in other.also:
-                    kept.setdefault(one.bounds, one)
-        return self.keeping(*tuple(kept.values())[1 : _MOST_OTHERS + 1])
+            if other is not None and len(by_bounds) <= _MOST_OTHERS:
+                by_bounds.setdefault(other.bounds, other.with_others())
+                for one in other.others:
+                    by_bounds.setdefault(one.bounds, one)
+        return self.with_others(*tuple(by_bounds.values())[1 : _MOST_OTHERS + 1])
 
     @property
     def bounds(self) -> tuple[datetime | None, datetime | None]:
         """Start and end."""
         return self.start, self.end
 
-    def each(self, change: Callable[[Reading], Reading | None]) -> Reading | None:
+    def map(self, change: Callable[[Reading], Reading | None]) -> Reading | None:
         """The same change made to this reading and to the others it keeps."""
-        first = change(self.keeping())
-        return first and first.or_else(*map(change, self.also))
+        first = change(self.with_others())
+        return first and first.or_else(*map(change, self.others))
 
-    def keeping(self, *also: Reading) -> Reading:
+    def with_others(self, *others: Reading) -> Reading:
         """A copy with these other readings; `replace` takes longer than the rest of a rule."""
-        if also == self.also:
+        if others == self.others:
             return self
-        return Reading(self.start, self.end, self.grain, also, self.recurrence, self.soft)
+        return Reading(self.start, self.end, self.grain, others, self.recurrence, self.soft)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Cycle:
 
         def changed(unit_start: datetime) -> Reading | None:
             one = self.at(unit_start)
-            return one and one.each(change)
+            return one and one.map(change)
 
         # A change that makes no sense, such as "the week of July", is noticed on a sample.
         if self.at(_SAMPLE) is not None and changed(_SAMPLE) is None:
@@ -156,8 +156,8 @@ class Cycle:
 
     def after(self, now: Now, moment: datetime) -> Reading | None:
         """The first that begins at or after a moment."""
-        found = self._search(now, moment, range(-1, _FAR_ENOUGH))
-        return next((r for r in found if _start(r) >= moment), None)
+        occurrences = self._search(now, moment, range(-1, _FAR_ENOUGH))
+        return next((r for r in occurrences if _start(r) >= moment), None)
 
     def _backwards(self, now: Now, moment: datetime) -> Iterator[Reading]:
         return self._search(now, moment, range(1, -_FAR_ENOUGH, -1))
@@ -179,7 +179,7 @@ When = Reading | Cycle
 
 def change(when: When, how: Callable[[Reading], Reading | None], grain: Grain) -> When | None:
     """Change a reading, or every occurrence of a cycle."""
-    return when.then(how, grain) if isinstance(when, Cycle) else when.each(how)
+    return when.then(how, grain) if isinstance(when, Cycle) else when.map(how)
 
 
 @dataclass(frozen=True, slots=True)

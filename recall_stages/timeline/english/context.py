@@ -8,10 +8,10 @@ from recall_stages.timeline.engine.grammar import Token
 from recall_stages.timeline.english import words
 from recall_stages.timeline.english.date_numbers import (
     is_day_of_month,
-    is_said_year,
     is_short_year,
     is_slashed_date,
     is_whole_date,
+    is_year,
 )
 from recall_stages.timeline.english.neighbours import (
     STRANGE,
@@ -56,7 +56,7 @@ def _names_time(tokens: list[Token], at: int, token: Token) -> bool:
         )
     if is_chained(tokens, at, "MONTH", "SEASON", "DATE", "MONTHDAY"):
         return True
-    if _is_told_apart(tokens, at):
+    if _names_its_year(tokens, at):
         return True
     if "SEASON" in token.kinds:
         return _names_season(tokens, at, token)
@@ -103,18 +103,18 @@ def _names_season(tokens: list[Token], at: int, token: Token) -> bool:
     return follows(before, words.TIME_PREPOSITIONS)
 
 
-def _is_told_apart(tokens: list[Token], at: int) -> bool:
+def _names_its_year(tokens: list[Token], at: int) -> bool:
     """Whether "last year", "of last year" or "before last" follows."""
     following = [token.text for token in tokens[at + 1 : at + 4] if token.text != "of"]
     of_a_year = following[:1] in (["last"], ["this"], ["next"]) and following[1:2] == ["year"]
     return of_a_year or following[:2] == ["before", "last"]
 
 
-def _is_feast_day(tokens: list[Token], at: int) -> bool:
+def _is_holiday(tokens: list[Token], at: int) -> bool:
     before, ahead = words_before(tokens, at), next_word(tokens, at)
-    said_as_a_day = follows(before, words.FEAST_PREPOSITIONS)
+    as_a_day = follows(before, words.HOLIDAY_PREPOSITIONS)
     noun_follows = has(ahead, STRANGE) and not (ahead and ahead.text in words.FOLLOWERS)
-    return (said_as_a_day and before[:1] != ["the"]) or not noun_follows
+    return (as_a_day and before[:1] != ["the"]) or not noun_follows
 
 
 def _is_new_year(tokens: list[Token], at: int) -> bool:
@@ -125,7 +125,7 @@ def _is_new_year(tokens: list[Token], at: int) -> bool:
 
 def _is_valentines_day(tokens: list[Token], at: int) -> bool:
     """Not a person: "who was my valentine?"."""
-    return follows(words_before(tokens, at), words.FEAST_PREPOSITIONS) or any(
+    return follows(words_before(tokens, at), words.HOLIDAY_PREPOSITIONS) or any(
         token.text == "day" for token in tokens[at + 1 : at + 3]
     )
 
@@ -140,7 +140,7 @@ def _is_over_the_last(tokens: list[Token], at: int) -> bool:
     return before[1:] == ["the"] and before[0] in _OVER
 
 
-def _is_told_from_now(tokens: list[Token], at: int) -> bool:
+def _counts_from_now(tokens: list[Token], at: int) -> bool:
     """Whether "next" counts from now: "the next day" is that of a story, and not tomorrow."""
     behind = previous(tokens, at)
     ahead = tokens[at + 1].kinds if at + 1 < len(tokens) else {}
@@ -192,8 +192,8 @@ def _is_last_word(tokens: list[Token], at: int) -> bool:
 def _is_half_of_year(tokens: list[Token], at: int) -> bool:
     """H2 is half a year beside a year or after a preposition, and else a heading."""
     before = words_before(tokens, at)
-    beside = previous(tokens, at), tokens[at + 2] if at + 2 < len(tokens) else None
-    return follows(before, words.YEAR_PREPOSITIONS) or any(has(one, "YEAR") for one in beside)
+    around = previous(tokens, at), tokens[at + 2] if at + 2 < len(tokens) else None
+    return follows(before, words.YEAR_PREPOSITIONS) or any(has(one, "YEAR") for one in around)
 
 
 def _is_roughly(tokens: list[Token], at: int) -> bool:
@@ -211,7 +211,7 @@ def _is_to_come(tokens: list[Token], at: int) -> bool:
     return any(token.text in words.PROMISES for token in tokens[max(0, at - 8) : at])
 
 
-def _is_told(tokens: list[Token], at: int) -> bool:
+def _is_no_question(tokens: list[Token], at: int) -> bool:
     """Long ago and many years ago, but not "how long ago" and "how many years ago"."""
     before = [token.text for token in tokens[max(0, at - 2) : at]]
     return before[-1:] not in (["how"], ["as"]) and before != ["how", "many"]
@@ -247,9 +247,9 @@ _RULES: dict[str, _Decision] = {
     "MONTH": _calendar_word,
     "WEEKDAY": _calendar_word,
     "SEASON": _calendar_word,
-    "YEAR": _also("SAID_YEAR", "YEAR", is_said_year),
+    "YEAR": _also("SURE_YEAR", "YEAR", is_year),
     "DAY": _also("MONTHDAY", "DAY", is_day_of_month),
-    "EDGE": _also("SAID_EDGE", "EDGE", _is_end_of_unit),
+    "EDGE": _also("SURE_EDGE", "EDGE", _is_end_of_unit),
     "last": _also("OVER_LAST", "last", _is_over_the_last),
     "UNIT": _the_present_one,
     "before": _also("before_now", "before", _is_last_word),
@@ -259,15 +259,15 @@ _RULES: dict[str, _Decision] = {
     "SHORT_YEAR": _only_where(is_short_year, {}),
     "EDGE_OF": _only_where(_is_end_of_unit, {}),
     "ANY_SEASON": _only_where(_is_a_season, {}),
-    "next": _only_where(_is_told_from_now, {}),
+    "next": _only_where(_counts_from_now, {}),
     "valentine": _only_where(_is_valentines_day, _NO_TIME),
     "valentines": _only_where(_is_valentines_day, _NO_TIME),
     "new": _also("NEW", "new", _is_new_year),
     "about": _only_where(_is_roughly, _NO_TIME),
     "in": _also("will_in", "in", _is_to_come),
     "within": _also("will_within", "within", _is_to_come),
-    "long": _only_where(_is_told, _NO_TIME),
-    "UNITS": _only_where(_is_told, _NO_TIME),
-    **{feast: _only_where(_is_feast_day, _NO_TIME) for feast in words.FEASTS},
+    "long": _only_where(_is_no_question, _NO_TIME),
+    "UNITS": _only_where(_is_no_question, _NO_TIME),
+    **{name: _only_where(_is_holiday, _NO_TIME) for name in words.HOLIDAY_NAMES},
 }
 """Kinds that the neighbours decide upon; the first that is decided, in a token's order, counts."""

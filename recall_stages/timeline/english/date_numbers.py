@@ -21,7 +21,7 @@ from recall_stages.timeline.english.neighbours import (
 _BEFORE_THE_HOUR = frozenset({"before", "after", "at", "around", "by", "from", "until"})
 
 
-def is_said_year(tokens: list[Token], at: int) -> bool:
+def is_year(tokens: list[Token], at: int) -> bool:
     """Whether 2023 is a year: "in 2023", but not "in 2000 steps" or "think of 1984"."""
     token, ahead = tokens[at], next_word(tokens, at)
     number = token.kinds["YEAR"]
@@ -34,17 +34,17 @@ def is_said_year(tokens: list[Token], at: int) -> bool:
         return False
     if before[:1] == ["on"]:  # 2016 10 16
         return all(has(one, "DAY") for one in tokens[at + 1 : at + 3])
-    return follows(before, words.YEAR_PREPOSITIONS) or is_chained(tokens, at, "SAID_YEAR")
+    return follows(before, words.YEAR_PREPOSITIONS) or is_chained(tokens, at, "SURE_YEAR")
 
 
 def is_day_of_month(tokens: list[Token], at: int) -> bool:
     """Whether "the 3rd" is a day, and not that of the third floor or of a month said."""
-    if "MONTH" in tokens[at].kinds or not _is_said_as_day(tokens, at):
+    if "MONTH" in tokens[at].kinds or not _is_meant_as_day(tokens, at):
         return False
     return goes_no_further(tokens, at) and not _leads_to_month(tokens, at)
 
 
-def _is_said_as_day(tokens: list[Token], at: int) -> bool:
+def _is_meant_as_day(tokens: list[Token], at: int) -> bool:
     behind = previous(tokens, at)
     if has(behind, "WEEKDAY"):
         return True
@@ -88,8 +88,8 @@ def is_whole_date(tokens: list[Token], at: int) -> bool:
     text = tokens[at].text
     if "/" in text or any(len(part) == 4 for part in re.split(r"[.-]", text)):
         return True
-    said_as_date = follows(words_before(tokens, at), words.DATE_PREPOSITIONS)
-    return said_as_date or has(previous(tokens, at), "WEEKDAY")
+    as_date = follows(words_before(tokens, at), words.DATE_PREPOSITIONS)
+    return as_date or has(previous(tokens, at), "WEEKDAY")
 
 
 def is_short_year(tokens: list[Token], at: int) -> bool:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from recall_stages.timeline.engine.grammar import Table
 from recall_stages.timeline.engine.reading import Now, When
-from recall_stages.timeline.meanings import combine as together
-from recall_stages.timeline.meanings import cycles
-from recall_stages.timeline.meanings import subdivide as parts
+from recall_stages.timeline.meanings import combine, cycles, subdivide
 
 
 def _part_of_decade(now: Now, edge: int, years: int) -> When | None:
     """The late nineties."""
     whole = cycles.decade(now, years)
-    return whole and parts.third(now, edge, whole)
+    return whole and subdivide.third(now, edge, whole)
 
 
 DATES: Table = {
@@ -32,10 +30,10 @@ DATES: Table = {
 }
 
 YEARS: Table = {
-    "SAID_YEAR": cycles.year,
-    "the? year SAID_YEAR": cycles.year,
+    "SURE_YEAR": cycles.year,
+    "the? year SURE_YEAR": cycles.year,
     "fy|cy NUM": cycles.short_year,
-    "YEAR -|/? MONTH": lambda now, year, month: together.in_year(
+    "YEAR -|/? MONTH": lambda now, year, month: combine.in_year(
         now, cycles.month(now, month), year
     ),
     "DAY -|/? MONTH -|/? YEAR": lambda now, day, month, year: cycles.numeric_date(
@@ -43,10 +41,10 @@ YEARS: Table = {
     ),
     "YEAR -|/? MONTH -|/? DAY": lambda now, *numbers: cycles.numeric_date(now, numbers),
     "on YEAR NUM DAY": lambda now, *numbers: cycles.numeric_date(now, numbers),
-    "MONTH_YEAR": together.month_of_year,
-    "YEAR -|,? CYCLE": lambda now, year, cycle: together.in_year(now, cycle, year),
-    "CYCLE -|,|/? of|in? the? year? YEAR": together.in_year,
-    "SAID_DECADE": cycles.decade,
+    "MONTH_YEAR": combine.month_of_year,
+    "YEAR -|,? CYCLE": lambda now, year, cycle: combine.in_year(now, cycle, year),
+    "CYCLE -|,|/? of|in? the? year? YEAR": combine.in_year,
+    "SURE_DECADE": cycles.decade,
     "the DECADE": cycles.decade,
     "the EDGE -? DECADE": _part_of_decade,
     "the? ORD -? century": cycles.century,

@@ -47,7 +47,7 @@ _HINTS = _hints()
 def stretches(text: str) -> Iterator[tuple[int, int]]:
     """The parts of a text that are worth reading, from the left, apart from each other.
 
-    Where there are too many hints the strong ones are kept, the first and the last of them.
+    Where there are too many hints the strong ones are chosen, the first and the last of them.
     """
     pieces = _WORD.split(text)  # what lies between the words, and the words, in turn
     words = pieces[1::2]
@@ -59,8 +59,8 @@ def stretches(text: str) -> Iterator[tuple[int, int]]:
         doubtful = {word for word in telling if _HINTS.get(word.lower(), False)}
         strong = [at for at in hints if words[at] not in doubtful]
         weak = [at for at in hints if words[at] in doubtful]
-        kept = _outermost(strong, _MOST_HINTS)
-        hints = sorted(kept + _outermost(weak, _MOST_HINTS - len(kept)))
+        chosen = _outermost(strong, _MOST_HINTS)
+        hints = sorted(chosen + _outermost(weak, _MOST_HINTS - len(chosen)))
     bounds = list(accumulate(map(len, pieces)))
     first = max(0, hints[0] - _REACH)
     for at, following in zip(hints, [*hints[1:], None], strict=True):

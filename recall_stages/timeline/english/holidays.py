@@ -25,9 +25,9 @@ def _easter(later: int) -> Finder:
     return lambda year: cal.easter(year) + cal.DAY * later
 
 
-def _feast(finder: Finder, days: int = 1) -> Rule:
-    found = holiday(finder, days)
-    return lambda now, *_words: found(now)
+def _named(finder: Finder, days: int = 1) -> Rule:
+    rule = holiday(finder, days)
+    return lambda now, *_words: rule(now)
 
 
 _MON, _THU, _SUN = 0, 3, 6
@@ -82,6 +82,6 @@ _FINDERS: dict[str, Finder] = {
 }
 
 HOLIDAYS: Table = {
-    **{pattern: _feast(finder) for pattern, finder in _FINDERS.items()},
-    "the? christmas|xmas holidays|holiday|break|vacation|period": _feast(_fixed(12, 24), days=9),
+    **{pattern: _named(finder) for pattern, finder in _FINDERS.items()},
+    "the? christmas|xmas holidays|holiday|break|vacation|period": _named(_fixed(12, 24), days=9),
 }

@@ -99,7 +99,7 @@ def _number(kind: str, text: str) -> Kinds:
         return {"ORD": number, **({"DAY": number} if 1 <= number <= 31 else {})}
     if kind == "decade":
         number = int(text.rstrip("'’s"))
-        return {"SAID_DECADE" if number > 100 else "DECADE": number}
+        return {"SURE_DECADE" if number > 100 else "DECADE": number}
     if kind == "short_year":
         return {"SHORT_YEAR": int(text[1:])}
     return numeric_kinds(kind, text)

@@ -7,9 +7,7 @@ from functools import partial
 from recall_stages.timeline.engine.grammar import Table
 from recall_stages.timeline.engine.reading import Cycle, Duration, Now, When
 from recall_stages.timeline.english.words import number_kinds
-from recall_stages.timeline.meanings import clock, cycles
-from recall_stages.timeline.meanings import combine as together
-from recall_stages.timeline.meanings import relative as counted
+from recall_stages.timeline.meanings import clock, combine, cycles, relative
 from recall_stages.timeline.meanings.relative import HALVES
 from recall_stages.timeline.time_range import Grain
 
@@ -54,7 +52,7 @@ NUMBERS: Table = {
     "ONES thousand and? TENS|ONES|TEEN": _thousands,
     "ONES thousand and? TENS ONES": _thousands,
     "SHORT_YEAR": lambda now, number: {
-        kind: cycles.full_year(now, number) for kind in ("YEAR", "SAID_YEAR")
+        kind: cycles.full_year(now, number) for kind in ("YEAR", "SURE_YEAR")
     },
 }
 
@@ -113,43 +111,43 @@ AMOUNTS: Table = {
     "a? fortnight": lambda now: _amount(now, 2, "week"),
     "NUM fortnights": lambda now, count: _amount(now, 2 * count, "week"),
     "DURATION and|,? DURATION": _sum,
-    "NUM last|past|previous UNITS": lambda now, count, unit: counted.rolling(
+    "NUM last|past|previous UNITS": lambda now, count, unit: relative.rolling(
         now, Duration(((count, unit),))
     ),
 }
 
 
-def _said(hour: int, minute: int = 0, noon: int | None = None) -> Numbers | None:
-    found = clock.clock(hour, minute, noon)
-    return {"CLOCK": found} if found else None
+def _clock(hour: int, minute: int = 0, noon: int | None = None) -> Numbers | None:
+    time = clock.clock(hour, minute, noon)
+    return {"CLOCK": time} if time else None
 
 
 def _hm(_: Now, hour: tuple[int, ...], noon: int | None = None) -> Numbers | None:
-    return _said(hour[0], hour[1], noon)
+    return _clock(hour[0], hour[1], noon)
 
 
 def _to(_: Now, minutes: int, hour: int) -> Numbers | None:
-    return _said((hour - 1) % 24, 60 - minutes) if 0 < minutes < 60 else None
+    return _clock((hour - 1) % 24, 60 - minutes) if 0 < minutes < 60 else None
 
 
 HOURS: Table = {
-    "HOUR AMPM": lambda _, hour, noon: _said(hour, 0, noon),
-    "HOUR a .? m .?": lambda _, hour: _said(hour, 0, 0),
-    "HOUR p .? m .?": lambda _, hour: _said(hour, 0, 12),
-    "HOUR o '|’ clock": lambda _, hour: _said(hour),
+    "HOUR AMPM": lambda _, hour, noon: _clock(hour, 0, noon),
+    "HOUR a .? m .?": lambda _, hour: _clock(hour, 0, 0),
+    "HOUR p .? m .?": lambda _, hour: _clock(hour, 0, 12),
+    "HOUR o '|’ clock": lambda _, hour: _clock(hour),
     "HM": _hm,
     "HM|DOTTED AMPM": _hm,
     "HM|DOTTED a .? m .?": lambda now, hour: _hm(now, hour, 0),
     "HM|DOTTED p .? m .?": lambda now, hour: _hm(now, hour, 12),
-    "half past HOUR": lambda _, hour: _said(hour, 30),
-    "quarter past HOUR": lambda _, hour: _said(hour, 15),
+    "half past HOUR": lambda _, hour: _clock(hour, 30),
+    "quarter past HOUR": lambda _, hour: _clock(hour, 15),
     "quarter to HOUR": lambda now, hour: _to(now, 15, hour),
-    "NUM to HOUR AMPM": lambda _, minutes, hour, noon: _said((hour - 1) % 24, 60 - minutes, noon),
+    "NUM to HOUR AMPM": lambda _, minutes, hour, noon: _clock((hour - 1) % 24, 60 - minutes, noon),
 }
 
 
 def _hours_of(now: Now, day: Cycle, hours: Cycle | None) -> When | None:
-    return hours and together.combine(now, day, hours)
+    return hours and combine.side_by_side(now, day, hours)
 
 
 CLOCKS: Table = {

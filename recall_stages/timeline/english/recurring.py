@@ -4,39 +4,38 @@ from __future__ import annotations
 
 from recall_stages.timeline.engine.grammar import Table
 from recall_stages.timeline.engine.reading import Cycle, Now, Reading
-from recall_stages.timeline.meanings import combine as together
-from recall_stages.timeline.meanings import cycles, workdays
+from recall_stages.timeline.meanings import combine, cycles, workdays
 
 
 def _every_weekday(now: Now, *weekdays: int) -> Reading | None:
-    return together.every(now, *(cycles.weekday(now, one) for one in weekdays))
+    return combine.every(now, *(cycles.weekday(now, one) for one in weekdays))
 
 
 def _every_part(now: Now, weekday: int, ends: tuple[int, int]) -> Reading | None:
     """On Monday mornings."""
-    found = together.combine(now, cycles.weekday(now, weekday), cycles.part_of_day(now, ends))
-    return together.every(now, found) if isinstance(found, Cycle) else None
+    reading = combine.side_by_side(now, cycles.weekday(now, weekday), cycles.part_of_day(now, ends))
+    return combine.every(now, reading) if isinstance(reading, Cycle) else None
 
 
 def _every_workday(now: Now, _: str, ends: tuple[int, int] | None = None) -> Reading | None:
-    every_day = together.every(now, workdays.recurring(now))
+    every_day = combine.every(now, workdays.recurring(now))
     if every_day is None or ends is None:
         return every_day
-    found = together.combine(now, every_day, cycles.part_of_day(now, ends))
-    return found if isinstance(found, Reading) else None
+    reading = combine.side_by_side(now, every_day, cycles.part_of_day(now, ends))
+    return reading if isinstance(reading, Reading) else None
 
 
 RECURRING: Table = {
-    "every|each CYCLE": together.every,
-    "every|each CYCLE and CYCLE": together.every,
-    "every other CYCLE": together.every,
-    "every|each UNIT on|in|at? the? CYCLE": lambda now, _unit, cycle: together.every(now, cycle),
-    "in the PARTS": lambda now, ends: together.every(now, cycles.part_of_day(now, ends)),
-    "CYCLE every|each UNIT": lambda now, cycle, _unit: together.every(now, cycle),
+    "every|each CYCLE": combine.every,
+    "every|each CYCLE and CYCLE": combine.every,
+    "every other CYCLE": combine.every,
+    "every|each UNIT on|in|at? the? CYCLE": lambda now, _unit, cycle: combine.every(now, cycle),
+    "in the PARTS": lambda now, ends: combine.every(now, cycles.part_of_day(now, ends)),
+    "CYCLE every|each UNIT": lambda now, cycle, _unit: combine.every(now, cycle),
     "on|every WEEKDAYS": _every_weekday,
     "on WEEKDAYS and WEEKDAYS": _every_weekday,
     "WEEKDAY PARTS": _every_part,
-    "on|every weekends|weekend": lambda now: together.every(now, cycles.weekends(now)),
+    "on|every weekends|weekend": lambda now: combine.every(now, cycles.weekends(now)),
     "on|every|each WORKDAYS PART|PARTS": _every_workday,
     "on|every|each WORKDAYS": _every_workday,
 }

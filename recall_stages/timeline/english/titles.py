@@ -31,7 +31,7 @@ def is_in_title(tokens: list[Token], at: int, text: str) -> bool:
     if not any(has(one, STRANGE, "PARTS") for one in ahead):
         return False
     named_after = has(ahead[0], STRANGE) and "SEASON" not in token.kinds
-    return not (named_after and tokens[at - 1].text in words.FEAST_PREPOSITIONS - {"the"})
+    return not (named_after and tokens[at - 1].text in words.HOLIDAY_PREPOSITIONS - {"the"})
 
 
 def _is_capital(token: Token, text: str) -> bool:

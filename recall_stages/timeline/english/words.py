@@ -238,16 +238,16 @@ MEASURES: frozenset[str] = _set(
 )
 """Before these a number counts: "in 2000 steps" has no year."""
 
-FEASTS: frozenset[str] = _set(
+HOLIDAY_NAMES: frozenset[str] = _set(
     "christmas xmas thanksgiving easter halloween juneteenth hanukkah diwali"
 )
 """Feasts that also name things: "a Christmas movie" is not a day, "at Christmas dinner" is."""
 
-FEAST_PREPOSITIONS: frozenset[str] = _set(
+HOLIDAY_PREPOSITIONS: frozenset[str] = _set(
     "on at last this next during over since before after until every each"
 )
 
-NAMED: frozenset[str] = FEASTS | _set(
+NAMED: frozenset[str] = HOLIDAY_NAMES | _set(
     "yesterday today tomorrow tonight recently lately ago nowadays while cinco q fy cy "
     "valentine valentines"
 )

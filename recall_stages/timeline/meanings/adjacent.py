@@ -11,7 +11,7 @@ from recall_stages.timeline.time_range import Grain
 _FEW = 4  # "the weeks after Christmas"
 
 
-def unit_beside(now: Now, name: Grain, when: When, sign: int) -> When | None:
+def unit(now: Now, name: Grain, when: When, sign: int) -> When | None:
     """The week before (-1) or after (1) something, in whole weeks; or the seven days beside it."""
 
     def find(inner: Reading) -> Reading | None:
@@ -20,17 +20,17 @@ def unit_beside(now: Now, name: Grain, when: When, sign: int) -> When | None:
         edge = inner.start if sign < 0 else inner.end - cal.DAY
         if name == "weekend":
             return _weekend_beside(now, sign, inner.start, inner.end)
-        found = now.unit_at(name, cal.shift(edge, name, sign))
+        reading = now.unit_at(name, cal.shift(edge, name, sign))
         if name == "day":
-            return found
+            return reading
         if sign < 0:
-            return found.or_else(Reading(cal.shift(inner.start, name, -1), inner.start, name))
-        return found.or_else(Reading(inner.end, cal.shift(inner.end, name, 1), name))
+            return reading.or_else(Reading(cal.shift(inner.start, name, -1), inner.start, name))
+        return reading.or_else(Reading(inner.end, cal.shift(inner.end, name, 1), name))
 
     return None if _comes_sooner(when, name) else change(when, find, name)
 
 
-def units_beside(_: Now, name: Grain, when: When, sign: int) -> When | None:
+def units(_: Now, name: Grain, when: When, sign: int) -> When | None:
     """The days before (-1) or the weeks after (1) something: the few next to it."""
 
     def find(inner: Reading) -> Reading | None:
@@ -60,7 +60,7 @@ def _weekend_beside(now: Now, sign: int, start: datetime, end: datetime) -> Read
     return now.unit_at("weekend", saturday)
 
 
-def cycle_beside(now: Now, cycle: Cycle, when: When, sign: int) -> When | None:
+def cycle(now: Now, cycle: Cycle, when: When, sign: int) -> When | None:
     """The Tuesday before (-1) 14 March, the night after (1) the 5th."""
 
     def find(inner: Reading) -> Reading | None:

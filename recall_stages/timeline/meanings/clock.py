@@ -45,15 +45,15 @@ def clock(hour: int, minute: int = 0, noon: int | None = None) -> Clock | None:
     return Clock(hour * 60 + minute, sure=hour == 0 or hour > 12, exact=exact)
 
 
-def at(_: Now, said: Clock | None) -> Cycle | None:
+def at(_: Now, time: Clock | None) -> Cycle | None:
     """At three: that hour; at half past three: that minute."""
-    if said is None:
+    if time is None:
         return None
-    minutes = said.minutes
-    if not said.sure and minutes < _FIRST_MORNING_HOUR * 60:
+    minutes = time.minutes
+    if not time.sure and minutes < _FIRST_MORNING_HOUR * 60:
         minutes += _HALF_DAY
     return _stretch(
-        minutes, minutes + (1 if said.exact else 60), "minute" if said.exact else "hour"
+        minutes, minutes + (1 if time.exact else 60), "minute" if time.exact else "hour"
     )
 
 
@@ -75,11 +75,11 @@ def between(_: Now, first: Clock | int | tuple[int, int], last: Clock | int) -> 
     return _stretch(start, end, "hour")
 
 
-def outside(_: Now, said: Clock | int, side: int) -> Cycle | None:
+def outside(_: Now, time: Clock | int, side: int) -> Cycle | None:
     """Before (-1) or after (1) three o'clock, as a part of the day it is said of."""
-    found = _clock_of(said)
-    hour = at(_, found)
-    if found is None or hour is None:
+    clock_time = _clock_of(time)
+    hour = at(_, clock_time)
+    if clock_time is None or hour is None:
         return None
 
     def cut(day: Reading) -> Reading | None:
@@ -95,13 +95,13 @@ def outside(_: Now, said: Clock | int, side: int) -> Cycle | None:
         return Reading(*ends, "hour").or_else(on_any_day)
 
     outside_it = hour.then(cut, "hour")
-    return outside_it and replace(outside_it, alone=found.sure)
+    return outside_it and replace(outside_it, alone=clock_time.sure)
 
 
-def _clock_of(said: Clock | int | tuple[int, int]) -> Clock | None:
-    if isinstance(said, Clock):
-        return said
-    return clock(said) if isinstance(said, int) else clock(*said)
+def _clock_of(time: Clock | int | tuple[int, int]) -> Clock | None:
+    if isinstance(time, Clock):
+        return time
+    return clock(time) if isinstance(time, int) else clock(*time)
 
 
 def _stretch(start: int, end: int, grain: Grain) -> Cycle:

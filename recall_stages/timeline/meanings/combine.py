@@ -13,49 +13,49 @@ from recall_stages.timeline.time_range import FINER_THAN_DAY
 
 def last(now: Now, cycle: Cycle) -> Reading | None:
     """Last March, last Tuesday: the latest that is over."""
-    found = cycle.before(now, now.today if cycle.unit == "week" else now.moment)
-    if found is None or cycle.unit not in ("week", "year"):
-        return found
+    reading = cycle.before(now, now.today if cycle.unit == "week" else now.moment)
+    if reading is None or cycle.unit not in ("week", "year"):
+        return reading
     here = cal.start_of(cycle.unit, now.moment, now.week_start)
     of_last_unit = cycle.at(cal.shift(here, cycle.unit, -1))
-    return found if of_last_unit == found else found.or_else(of_last_unit)
+    return reading if of_last_unit == reading else reading.or_else(of_last_unit)
 
 
 def last_but(now: Now, count: int, cycle: Cycle) -> Reading | None:
     """Two Fridays ago; the March before last."""
-    found: Reading | None = None
+    reading: Reading | None = None
     moment = now.today
     for _ in range(min(count, 1000)):
-        found = cycle.before(now, moment)
-        if found is None or found.start is None:
+        reading = cycle.before(now, moment)
+        if reading is None or reading.start is None:
             return None
-        moment = found.start
-    return found
+        moment = reading.start
+    return reading
 
 
 def parts_ago(now: Now, count: int, ends: tuple[int, int]) -> Reading | None:
     """Two nights ago, three mornings ago."""
-    found = combine(now, now.unit("day", -count), cycles.part_of_day(now, ends))
-    return found if isinstance(found, Reading) else None
+    reading = side_by_side(now, now.unit("day", -count), cycles.part_of_day(now, ends))
+    return reading if isinstance(reading, Reading) else None
 
 
 def this(now: Now, cycle: Cycle) -> Reading | None:
     """This March, this Friday, this morning: the one in the present unit."""
-    found = cycle.current(now)
+    reading = cycle.current(now)
     if cycle.grain == "season":  # in February, "this winter" began last year
         latest = cycle.latest(now)
         if latest and latest.end and latest.end > now.moment:
             return latest
-    return found
+    return reading
 
 
 def coming(now: Now, cycle: Cycle) -> Reading | None:
     """Next March, next Friday."""
-    found = cycle.after(now, now.today + cal.DAY)
-    if found is None or cycle.unit != "week":
-        return found
+    reading = cycle.after(now, now.today + cal.DAY)
+    if reading is None or cycle.unit != "week":
+        return reading
     calendar_week = cycle.at(cal.shift(now.unit("week").start or now.today, "week", 1))
-    return found if calendar_week == found else found.or_else(calendar_week)
+    return reading if calendar_week == reading else reading.or_else(calendar_week)
 
 
 def in_year(_: Now, cycle: Cycle, number: int) -> Reading | None:
@@ -93,7 +93,7 @@ def every(_: Now, cycle: Cycle, more: Cycle | None = None) -> Reading | None:
     return Reading(None, None, cycle.grain, recurrence=fields)
 
 
-def combine(now: Now, one: When, other: When) -> When | None:
+def side_by_side(now: Now, one: When, other: When) -> When | None:
     """Two expressions side by side: "Monday morning", "March last year", "5 May at 3 pm"."""
     return (
         _same_day(now, one, other)
@@ -113,8 +113,8 @@ def _same_day(now: Now, one: When, other: When) -> Reading | None:
         return None
     if not one.grain == other.grain == "day":
         return None
-    told = other.at(cal.start_of(other.unit, one.start, now.week_start))
-    return one if told and told.start == one.start else None
+    occurrence = other.at(cal.start_of(other.unit, one.start, now.week_start))
+    return one if occurrence and occurrence.start == one.start else None
 
 
 def _every_in(recurring: When, cycle: When) -> Reading | None:
@@ -126,10 +126,10 @@ def _every_in(recurring: When, cycle: When) -> Reading | None:
     return replace(recurring, recurrence=recurring.recurrence.narrow(cycle.fields))
 
 
-def combine_on(now: Now, one: When, other: When) -> When | None:
+def with_date(now: Now, one: When, other: When) -> When | None:
     """Last Monday on 6 August: when two days are told for one thing, the date counts."""
     both_days = isinstance(one, Reading) and isinstance(other, Reading) and one.grain == "day"
-    return combine(now, one, other) or (other if both_days and other.grain == "day" else None)
+    return side_by_side(now, one, other) or (other if both_days and other.grain == "day" else None)
 
 
 def _inside(now: Now, fine: When, coarse: When) -> When | None:
@@ -157,11 +157,11 @@ def _inside(now: Now, fine: When, coarse: When) -> When | None:
     return replace(inner, fields=both)
 
 
-def _or_whole_day(found: Reading | None, day: Reading) -> Reading | None:
+def _or_whole_day(reading: Reading | None, day: Reading) -> Reading | None:
     """Monday morning may have been told as on Monday."""
-    if found is None or found.grain != "part_of_day" or day.grain != "day":
-        return found
-    return found.or_else(replace(day, also=()))
+    if reading is None or reading.grain != "part_of_day" or day.grain != "day":
+        return reading
+    return reading.or_else(replace(day, others=()))
 
 
 def _hour_inside_part(fine: Cycle, part: When) -> When | None:
@@ -200,7 +200,7 @@ def _narrower(one: When, other: When) -> Reading | None:
     if one.recurrence and other.recurrence is None:
         one, other = other, one
     if other.recurrence and one.recurrence is None:
-        return replace(one, recurrence=other.recurrence, also=())
+        return replace(one, recurrence=other.recurrence, others=())
     if None in (one.start, one.end, other.start, other.end) or one.grain == other.grain:
         return None
     for fine, coarse in ((one, other), (other, one)):

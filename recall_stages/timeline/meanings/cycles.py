@@ -48,8 +48,8 @@ def day_of_month(_: Now, number: int, weekday: int | None = None) -> Cycle:
     """The 3rd; or Monday the 3rd, which not every month has."""
 
     def at(start: datetime) -> Reading | None:
-        found = cal.day_of(start.year, start.month, number)
-        return _day(found) if weekday in (None, found.weekday()) else None
+        day = cal.day_of(start.year, start.month, number)
+        return _day(day) if weekday in (None, day.weekday()) else None
 
     return Cycle("month", "day", at, fields=Recurrence(days=frozenset({number})))
 
@@ -84,7 +84,7 @@ def season(now: Now, number: int) -> Cycle:
     return Cycle("year", "season", at, fields=Recurrence(months=months))
 
 
-def season_beside(now: Now, offset: int) -> Reading:
+def season_from_now(now: Now, offset: int) -> Reading:
     """This season is 0 and last season -1, whichever it was."""
     month = cal.start_of("month", now.moment)
     return _season_from(cal.shift(month, "month", 3 * offset - month.month % 3))
@@ -192,13 +192,13 @@ def numeric_date(now: Now, numbers: tuple[int, int, int]) -> Reading | None:
     if third < 100:
         third += 2000 if third <= (now.moment.year + 20) % 100 else 1900
     orders = [(first, second), (second, first)]
-    found = []
+    readings = []
     for month_number, day_number in reversed(orders) if now.day_first else orders:
         try:
-            found.append(_day(cal.day_of(third, month_number, day_number)))
+            readings.append(_day(cal.day_of(third, month_number, day_number)))
         except ValueError:
             continue
-    return found[0].or_else(*(r for r in found[1:] if r != found[0])) if found else None
+    return readings[0].or_else(*(r for r in readings[1:] if r != readings[0])) if readings else None
 
 
 def slashed(now: Now, numbers: tuple[int, int]) -> Cycle | None:

@@ -64,7 +64,7 @@ def days_to(now: Now, day: int, when: When) -> Reading | None:
 
 def up_to_now(now: Now, when: When) -> Reading | None:
     """Since March: from its beginning to now; or with no end."""
-    found = resolved(now, when)
+    reading = resolved(now, when)
 
     def extend(one: Reading) -> Reading | None:
         if one.start is None or one.soft:
@@ -74,13 +74,13 @@ def up_to_now(now: Now, when: When) -> Reading | None:
             return open_ended
         return Reading(one.start, now.moment, one.grain).or_else(open_ended)
 
-    return found and found.each(extend)
+    return reading and reading.map(extend)
 
 
 def onwards(now: Now, when: When) -> Reading | None:
     """From March on: no end."""
-    found = resolved(now, when)
-    return _open(found, found.start if found else None, None)
+    reading = resolved(now, when)
+    return _open(reading, reading.start if reading else None, None)
 
 
 def from_alone(now: Now, when: Reading) -> Reading | None:
@@ -90,24 +90,24 @@ def from_alone(now: Now, when: Reading) -> Reading | None:
 
 def after(now: Now, when: When) -> Reading | None:
     """After March: from where it ends."""
-    found = resolved(now, when)
-    return _open(found, found.end if found else None, None)
+    reading = resolved(now, when)
+    return _open(reading, reading.end if reading else None, None)
 
 
 def before(now: Now, when: When) -> Reading | None:
     """Before March: up to where it begins."""
-    found = resolved(now, when)
-    return _open(found, None, found.start if found else None)
+    reading = resolved(now, when)
+    return _open(reading, None, reading.start if reading else None)
 
 
 def until(now: Now, when: When) -> Reading | None:
     """Until March, by Friday: it is included; or it is not."""
-    found = resolved(now, when)
-    if found is None or found.end is None or found.soft:
+    reading = resolved(now, when)
+    if reading is None or reading.end is None or reading.soft:
         return None
-    if found.grain in FINER_THAN_DAY:
-        return before(now, found)
-    return Reading(None, found.end, found.grain).or_else(before(now, found))
+    if reading.grain in FINER_THAN_DAY:
+        return before(now, reading)
+    return Reading(None, reading.end, reading.grain).or_else(before(now, reading))
 
 
 def resolved(now: Now, when: When) -> Reading | None:
@@ -115,10 +115,10 @@ def resolved(now: Now, when: When) -> Reading | None:
     return when.latest(now) if isinstance(when, Cycle) else when
 
 
-def _open(said: Reading | None, start: datetime | None, end: datetime | None) -> Reading | None:
-    if said is None or said.soft or said.recurrence or (start is None and end is None):
+def _open(reading: Reading | None, start: datetime | None, end: datetime | None) -> Reading | None:
+    if reading is None or reading.soft or reading.recurrence or (start is None and end is None):
         return None
-    return Reading(start, end, said.grain)
+    return Reading(start, end, reading.grain)
 
 
 def _fineness(grain: Grain) -> int:

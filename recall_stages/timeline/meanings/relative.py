@@ -31,14 +31,14 @@ def unit(now: Now, offset: int, name: Grain) -> Reading | None:
         return hours(now, Duration(((-offset, name),))) if offset < 0 else None
     if name == "weekend":
         return weekend(now, offset)
-    found = now.unit(name, offset)
-    return found if offset or name == "day" else found.or_else(_up_to(found, now.moment))
+    reading = now.unit(name, offset)
+    return reading if offset or name == "day" else reading.or_else(_up_to(reading, now.moment))
 
 
 def last_unit(now: Now, name: Grain) -> Reading | None:
     """The last month: the calendar month before this one; else, as in "the past month", rolling."""
-    found = unit(now, -1, name)
-    return found and found.or_else(rolling(now, Duration(((1, name),))))
+    reading = unit(now, -1, name)
+    return reading and reading.or_else(rolling(now, Duration(((1, name),))))
 
 
 def weekend(now: Now, offset: int) -> Reading:
@@ -47,8 +47,8 @@ def weekend(now: Now, offset: int) -> Reading:
     if offset > 0:
         return now.unit("weekend", offset)
     inside = now.today.weekday() >= 5
-    found = now.unit("weekend", offset if inside or offset else -1)
-    return found if inside or offset else found.or_else(coming)
+    reading = now.unit("weekend", offset if inside or offset else -1)
+    return reading if inside or offset else reading.or_else(coming)
 
 
 def night(now: Now, offset: int) -> Reading:

@@ -30,10 +30,10 @@ def third(_: Now, which: int, when: When) -> When | None:
     grain: Grain = "part_of_day" if when.grain == "part_of_day" else "day"
 
     def find(whole: Reading) -> Reading | None:
-        found = _third(whole, which)
+        part = _third(whole, which)
         if which == 1:
-            return found and found.or_else(_around_middle(whole))
-        return found and found.or_else(_half(whole, 1 + which // 2), _outer_quarter(whole, which))
+            return part and part.or_else(_around_middle(whole))
+        return part and part.or_else(_half(whole, 1 + which // 2), _outer_quarter(whole, which))
 
     return change(when, find, grain)
 
@@ -109,12 +109,12 @@ def nth_unit(now: Now, count: int, name: Grain, when: When) -> When | None:
             return _nth_weekend(now, count, whole.start, whole.end)
         if count > 0:
             start = cal.shift(whole.start, name, count - 1)
-            found = Reading(start, cal.shift(start, name, 1), name)
+            reading = Reading(start, cal.shift(start, name, 1), name)
         else:
-            found = Reading(cal.shift(whole.end, name, -1), whole.end, name)
-        if found.end is None or found.end > whole.end:
+            reading = Reading(cal.shift(whole.end, name, -1), whole.end, name)
+        if reading.end is None or reading.end > whole.end:
             return None
-        return found.or_else(_calendar_week(now, count, whole)) if name == "week" else found
+        return reading.or_else(_calendar_week(now, count, whole)) if name == "week" else reading
 
     return change(when, find, name)
 
@@ -150,12 +150,12 @@ def nth_occurrence(now: Now, count: int, cycle: Cycle, when: When) -> When | Non
         if whole.start is None or whole.end is None or whole.grain == cycle.unit or count > _MOST:
             return None
         if count < 0:
-            found = cycle.before(now, whole.end)
-            return found if found and found.start and found.start >= whole.start else None
-        found = cycle.after(now, whole.start)
+            reading = cycle.before(now, whole.end)
+            return reading if reading and reading.start and reading.start >= whole.start else None
+        reading = cycle.after(now, whole.start)
         for _ in range(count - 1):
-            found = cycle.after(now, found.end) if found and found.end else None
-        return found if found and found.end and found.end <= whole.end else None
+            reading = cycle.after(now, reading.end) if reading and reading.end else None
+        return reading if reading and reading.end and reading.end <= whole.end else None
 
     return change(when, find, cycle.grain)
 
@@ -167,11 +167,11 @@ def first_of(_: Now, amount: Duration, when: When, sign: int = 1) -> When | None
         if whole.start is None or whole.end is None:
             return None
         if sign > 0:
-            found = Reading(whole.start, amount.from_(whole.start, 1), amount.unit)
+            reading = Reading(whole.start, amount.from_(whole.start, 1), amount.unit)
         else:
-            found = Reading(amount.from_(whole.end, -1), whole.end, amount.unit)
-        fits = found.start >= whole.start and found.end <= whole.end  # type: ignore[operator]
-        return found if fits else None
+            reading = Reading(amount.from_(whole.end, -1), whole.end, amount.unit)
+        fits = reading.start >= whole.start and reading.end <= whole.end  # type: ignore[operator]
+        return reading if fits else None
 
     return change(when, find, amount.unit)
 
@@ -184,12 +184,12 @@ def unit_of(now: Now, name: Grain, when: When) -> When | None:
             return None
         if name == "weekend":
             return _weekend_at(inner.start) if inner.end - inner.start <= cal.WEEK else None
-        found = now.unit_at(name, inner.start)
-        if found.end is None or found.end < inner.end:
+        reading = now.unit_at(name, inner.start)
+        if reading.end is None or reading.end < inner.end:
             return None
         if name != "week" or inner.grain != "day":
-            return found
-        return found.or_else(Reading(inner.start, inner.start + cal.WEEK, "week"))
+            return reading
+        return reading.or_else(Reading(inner.start, inner.start + cal.WEEK, "week"))
 
     return change(when, find, name)
 
@@ -201,7 +201,7 @@ def _weekend_at(day: datetime) -> Reading:
     return Reading(min(saturday, day) if day.weekday() == 4 else saturday, end, "weekend")
 
 
-def amount_beside(now: Now, amount: Duration, when: When, sign: int) -> When | None:
+def amount_away(now: Now, amount: Duration, when: When, sign: int) -> When | None:
     """Two days before Christmas, three weeks after 5 May."""
 
     def find(inner: Reading) -> Reading | None:
@@ -226,8 +226,8 @@ def earlier(now: Now, when: Reading) -> Reading | None:
 
 def so_far(now: Now, when: Reading) -> Reading | None:
     """Earlier this week, this year so far: what has passed of it by now, or before today."""
-    found = _cut(when, when.start, now.moment)
-    return found and found.or_else(_cut(when, when.start, now.today))
+    reading = _cut(when, when.start, now.moment)
+    return reading and reading.or_else(_cut(when, when.start, now.today))
 
 
 def still_to_come(now: Now, when: Reading) -> Reading | None:
