@@ -1,6 +1,7 @@
-"""The calendar room: time in words to time ranges, and what a range can do.
+"""Time expressions in English and Chinese become time ranges, without a model.
 
-Nothing here reads a clock: the reference time is always passed in.
+Imports nothing else of this project, so that it can be lifted out as a library of its own.
+Reads no clock: the reference time is always an argument.
 """
 
 from recall_stages.timeline.decay import half_life_weight

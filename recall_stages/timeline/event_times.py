@@ -1,7 +1,7 @@
 """The times that a memory's text names, read once, when the memory is stored.
 
-"We met Anna two weeks ago", recorded on 20 March, tells of early March; read against the day it was
-recorded, it is found by "in early March" for ever after.
+"We met Anna two weeks ago", recorded on 20 March, is about early March. It is read against the day
+of recording, so that a question about early March matches it at any later time.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from recall_stages.timeline import TimeRange, extract_time
 from recall_stages.timeline.engine.calendar_math import shift
 from recall_stages.timeline.time_range import Grain
 
-_MOST = 16  # a pasted calendar names hundreds of days, and is about none of them
+_MOST = 16  # a pasted calendar names hundreds of days, and is about no one of them
 _DAY = timedelta(days=1)
 _ROUNDS: tuple[Grain, ...] = ("week", "month", "year")
 
 
 def event_times(text: str, recorded_at: datetime) -> tuple[TimeRange, ...]:
-    """Read the times that a memory tells of, those to come as well as those past.
+    """Read the times of the events in a memory, past and to come.
 
-    Words without two ends ("until Friday", "recently", "on Mondays") are no event, and "today" is
-    none either: the recorded time says it already. A question looks back, but a memory may well
-    look ahead: where "on 12 May" or "Friday" was nearer to come than past, it counts for both.
+    Words without two ends ("until Friday", "recently", "on Mondays") name no event. "Today" is left
+    out too: the recorded time says it already. A question looks back, but a memory may look ahead:
+    "on 12 May" or "Friday" counts for the coming day too, where that is nearer than the past one.
 
     Args:
-        text: What was said or written.
-        recorded_at: When; its time zone is the writer's, in which "yesterday" is a day.
+        text: The text of the memory.
+        recorded_at: The moment of recording, in the time zone of the writer.
 
     Returns:
-        The ranges in the order of the text, each once, sixteen at most.
+        The ranges in the order of the text, without repetitions, sixteen at most.
 
     Examples:
         >>> recorded_at = datetime.fromisoformat("2024-03-20T18:30:00+01:00")
-        >>> [each.describe() for each in event_times("We met Anna two weeks ago.", recorded_at)]
+        >>> [time.describe() for time in event_times("We met Anna two weeks ago.", recorded_at)]
         ['2024-03-04 to 2024-03-10']
-        >>> [each.describe() for each in event_times("The deadline is 12 May.", recorded_at)]
+        >>> [time.describe() for time in event_times("The deadline is 12 May.", recorded_at)]
         ['2023-05-12 (Friday)', '2024-05-12 (Sunday)']
         >>> event_times("I am tired today.", recorded_at)
         ()
@@ -51,23 +51,23 @@ def event_times(text: str, recorded_at: datetime) -> tuple[TimeRange, ...]:
 
 
 def _events(named: TimeRange, recorded_at: datetime) -> Iterator[tuple[datetime, datetime, Grain]]:
-    for each in (named, _to_come(named, recorded_at)):
+    for time in (named, _to_come(named, recorded_at)):
         if (
-            each is not None
-            and each.start is not None
-            and each.end is not None
-            and not each.soft
-            and each.recurrence is None
-            and not (each.contains(recorded_at) and each.end - each.start <= _DAY)
+            time is not None
+            and time.start is not None
+            and time.end is not None
+            and not time.soft
+            and time.recurrence is None
+            and not (time.contains(recorded_at) and time.end - time.start <= _DAY)
         ):
-            yield each.start, each.end, each.grain
+            yield time.start, time.end, time.grain
 
 
 def _to_come(named: TimeRange, recorded_at: datetime) -> TimeRange | None:
-    """The next time that the words come true, where that is nearer than the last.
+    """The next occurrence of the words, where it is nearer than the last one.
 
-    Words that merely name a place in the calendar name it again when it has come round: "Friday"
-    said on the next Friday is that day. "Last Friday" is not, nor is "12 May 2023".
+    "Friday" names a place in the calendar: read on the next Friday, it is that day. "Last Friday"
+    and "12 May 2023" have no next occurrence.
     """
     start = named.start
     if start is None or named.end is None or named.end > recorded_at:

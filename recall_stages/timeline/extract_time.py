@@ -1,4 +1,4 @@
-"""From a question to the time ranges it names, in the asker's time zone."""
+"""From a question to its time ranges, in the asker's time zone."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def extract_time(  # noqa: PLR0913  the settings of the question, each by name
 
     Args:
         text: The question, in any length; it is never an error.
-        reference_time: The moment the question is asked; whatever `parse_time` reads.
+        reference_time: The moment of the question, in any form that `parse_time` reads.
         language: "en", "zh", or "auto" to choose by the script; a mixed text is read as both.
         timezone: The asker's time zone or its IANA name; None takes that of `reference_time`.
         week_start: The first day of a week, "monday" or "sunday".
@@ -95,7 +95,7 @@ def extract_time(  # noqa: PLR0913  the settings of the question, each by name
         for reading, start, end in _read(text, now, language)[:_MOST_RANGES]
         if (one := _range(reading, zone, text, start, end)) is not None
     ]
-    # A vague word only prefers, so whatever was said exactly comes first.
+    # A vague word only prefers, so exact times come first.
     return sorted(ranges, key=lambda one: one.soft)
 
 
@@ -143,7 +143,7 @@ def _attach(
 
 
 def _elapsed(moment: datetime, by: timedelta) -> datetime:
-    """The wall clock after so much time has really passed, clock changes or not."""
+    """The wall clock after so much time has passed, with clock changes counted."""
     there = (moment.astimezone(UTC) + by).astimezone(moment.tzinfo)
     return there.replace(tzinfo=None)
 

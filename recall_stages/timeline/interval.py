@@ -1,4 +1,4 @@
-"""A time range as flat text, ISO 8601's interval: for rows, traces, whatever holds no objects."""
+"""A time range as text, an ISO 8601 interval: for rows, traces and other flat fields."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def format_interval(time_range: TimeRange) -> str:
 
 
 def parse_interval(text: str) -> TimeRange:
-    """Read what `format_interval` wrote.
+    """The time range in a text of `format_interval`.
 
     Raises:
         ValueError: When the text is not two ISO 8601 times, or ``..``, with a slash between.

@@ -1,4 +1,4 @@
-"""What comes back: "on Mondays", "every March", "in the mornings"."""
+"""Recurring times: "on Mondays", "every March", "in the mornings"."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Recurrence:
         months: 1 is January, 12 is December.
         days: Days of the month, 1 to 31.
         hours: Hours of the day, 0 to 23.
-        timezone: Whose calendar and clock it is; None takes that of each moment asked about.
+        timezone: The time zone of the calendar and the clock; None = that of the moment compared.
 
     Raises:
         ValueError: If a field holds a number that the calendar does not have.
@@ -59,7 +59,7 @@ class Recurrence:
         )
 
     def narrow(self, other: Recurrence) -> Recurrence:
-        """Both at once, for "on Monday mornings"; a field that both set keeps what they share."""
+        """Both at once, for "on Monday mornings"; a field of both has their common values."""
         shared = {name: _share(getattr(self, name), getattr(other, name)) for name in _LIMITS}
         return Recurrence(**shared, timezone=self.timezone or other.timezone)
 

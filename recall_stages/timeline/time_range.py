@@ -24,7 +24,7 @@ Grain = Literal[
     "decade",
     "century",
 ]
-"""How finely the words spoke: "March" has the grain of a month, "last Tuesday" of a day."""
+"""How fine the words are: "March" has the grain of a month, "last Tuesday" of a day."""
 
 FINER_THAN_DAY: frozenset[Grain] = frozenset({"second", "minute", "hour", "part_of_day"})
 
@@ -40,9 +40,9 @@ class TimeRange:
     Attributes:
         start: The first moment, with a time zone; None when the range has no beginning.
         end: The first moment that no longer belongs to it; None when it goes on.
-        grain: How finely the words spoke.
+        grain: How fine the words are.
         text: The words that named the range.
-        span: Where these words stand in the question: `question[span[0]:span[1]]`.
+        span: The place of these words in the question: `question[span[0]:span[1]]`.
         alternatives: Other readings of the same words, likelier ones first.
         recurrence: Calendar fields that must match as well, for "on Mondays".
         soft: True for vague words such as "recently": prefer this range, never exclude by it.
@@ -187,7 +187,7 @@ class TimeRange:
 def _absolute(moment: datetime) -> datetime:
     # Two moments of one zone compare by wall clock, which is wrong in the hour that a
     # clock change repeats; UTC has no such hour.
-    if moment.tzinfo is UTC:  # as those of all stored memories are
+    if moment.tzinfo is UTC:  # as in all stored memories
         return moment
     if moment.utcoffset() is None:
         msg = f"a moment must carry a time zone to be compared; got {moment.isoformat()}"

@@ -1,4 +1,4 @@
-"""What was understood of words of time, in words."""
+"""A time range in words, for the user."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from recall_stages.timeline.time_range import TimeRange
 
 
 def in_words(time_range: TimeRange) -> str:
-    """The words, the reading taken, and those that were kept besides it.
+    """The words of the question, their reading, and their other readings.
 
     Examples:
         >>> from recall_stages.timeline import extract_time

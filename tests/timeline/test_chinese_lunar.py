@@ -6,7 +6,7 @@ import pytest
 from timeline.cases import NOW
 
 from recall_stages.timeline import extract_time
-from recall_stages.timeline.chinese.lunar import lunar_day, lunar_month
+from recall_stages.timeline.engine.lunar import lunar_day, lunar_month
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Chinese amounts and hours: 三个半月, 十几天, 下午三点半.
 
-See `chinese.py`; `grammar.py` says how a pattern is written.
+`patterns` joins the tables; `engine.grammar` explains how a pattern is written.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What stands beside a word or a number decides whether it is one of time."""
+"""Whether a word or a number is one of time, by its neighbours."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_word(
         text: The whole text.
         at: Where the word begins.
         word: The word.
-        kinds: What patterns call it; empty for a word that only hides others.
+        kinds: Its names in patterns; empty for a word that only hides others.
         previous: The kinds of the token right before it.
     """
     following = text[at + len(word) : at + len(word) + 1]

@@ -1,6 +1,6 @@
 """Chinese dates, of the civil and of the lunar calendar.
 
-See `chinese.py`; `grammar.py` says how a pattern is written.
+`patterns` joins the tables; `engine.grammar` explains how a pattern is written.
 """
 
 from __future__ import annotations

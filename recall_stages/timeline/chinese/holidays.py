@@ -1,4 +1,4 @@
-"""The feasts that Chinese speakers name, and the days off and school holidays around them."""
+"""The holidays of Chinese speakers, and the days off and school holidays around them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 
-from recall_stages.timeline.chinese.lunar import lunar_day, lunar_month, solar_term
 from recall_stages.timeline.engine import calendar_math as cal
 from recall_stages.timeline.engine.grammar import Table
+from recall_stages.timeline.engine.lunar import lunar_day, lunar_month, solar_term
 from recall_stages.timeline.engine.reading import Cycle, Now, Reading
 from recall_stages.timeline.recurrence import Recurrence
 
 Finder = Callable[[int], datetime]
-"""From a year to the day of a feast in it."""
+"""The day of a holiday in a year."""
 
 _FIXED: dict[str, tuple[int, int]] = {
     "元旦|元旦节|新年|阳历年": (1, 1),
@@ -74,7 +74,7 @@ def _new_years_eve(year: int) -> datetime:
 
 
 def _little_new_year(year: int) -> datetime:
-    # A week before the feast; in the South a day later.
+    # A week before Spring Festival; in the South a day later.
     return lunar_day(year - 1, 12, 23)
 
 
@@ -90,7 +90,7 @@ _MOVABLE: dict[str, Finder] = {
     **{names: _term(longitude) for names, longitude in _TERMS.items()},
 }
 
-# Days off: how many, and how long before the feast they begin.
+# Days off: how many, and how long before the holiday they begin.
 _DAYS_OFF = {"国庆": (7, 0), "五一": (5, 0), "春节": (8, 1), "元旦": (3, 0), "清明": (3, 1),
              "端午": (3, 0), "中秋": (3, 0), "过年": (8, 1)}  # fmt: skip
 
@@ -98,7 +98,7 @@ _DAYS_OFF = {"国庆": (7, 0), "五一": (5, 0), "春节": (8, 1), "元旦": (3,
 def _holiday(
     find: Finder, off: tuple[int, int] | None = None, fields: Recurrence | None = None
 ) -> Cycle:
-    """A feast's day; or the days off around it, where there are any."""
+    """A holiday's day; or the days off around it, where there are any."""
 
     def at(start: datetime) -> Reading:
         day = _day(find(start.year))
@@ -108,7 +108,7 @@ def _holiday(
 
 
 def _period(find: Finder, off: tuple[int, int]) -> Cycle:
-    """The days off: 国庆假期; or the day of the feast."""
+    """The days off: 国庆假期; or the day of the holiday."""
     return Cycle(
         "year",
         "day",

@@ -39,7 +39,7 @@ _MOST_STRETCHES = 1500  # to look at more closely; ten thousand characters of pr
 
 
 class Lexicon:
-    """The known words, ready to be found in a text.
+    """The known words, ready for a search in a text.
 
     Args:
         patterns: The words of the patterns, which stand for themselves.
@@ -54,7 +54,7 @@ class Lexicon:
         lengths: dict[str, set[int]] = defaultdict(set)
         for word in self._words:
             lengths[word[0]].add(len(word))
-        self._lengths = {first: sorted(each, reverse=True) for first, each in lengths.items()}
+        self._lengths = {first: sorted(group, reverse=True) for first, group in lengths.items()}
         self._telling = {word for word in alone if not word.isupper()} | {
             word for word, kinds in WORDS.items() if not QUIET.issuperset(kinds)
         }
@@ -62,23 +62,23 @@ class Lexicon:
         self._sure = re.compile(f"{_one_of(self._telling)}|{_SURE}", re.VERBOSE)
 
     def _worth_reading(self) -> re.Pattern[str]:
-        """What finds the stretches of a text that are made of known characters and tell a time."""
+        """The pattern of stretches that consist of known characters and tell a time."""
         known = {c for word, kinds in self._words.items() if kinds for c in word}
         known |= NUMERALS | {*_HINTS, *"0123456789 "} | self._lengths.keys()
         # The last character of 昨晚 and 上午 is rarer than the first.
         hints = {*_HINTS} | {word[-1] for word in self._telling if not {*_HINTS} & {*word}}
         every, hint, plain = (
-            "".join(map(re.escape, sorted(each))) for each in (known, hints, known - hints)
+            "".join(map(re.escape, sorted(group))) for group in (known, hints, known - hints)
         )
         return re.compile(f"(?<![{every}])[{plain}]*+[{hint}][{every}]*+")
 
     def tokenize(self, text: str) -> Iterator[list[Token]]:
-        """Cut a text into groups of tokens that may name a time, dropping everything else.
+        """Cut a text into groups of tokens that may name a time, and drop the rest.
 
         Of a text with very much to read, only the beginning and the end are read.
 
         Args:
-            text: What was asked, in simplified or traditional script.
+            text: The question, in simplified or traditional script.
         """
         text = _QUOTED.sub(lambda quoted: "\0" * len(quoted[0]), text.translate(SIMPLIFIED))
         for start, end in self._worthwhile(text):
@@ -97,7 +97,7 @@ class Lexicon:
                 yield group
 
     def _worthwhile(self, text: str) -> Iterator[_Span]:
-        """The stretches to read: all, or of too many the surer ones, as many as may be."""
+        """The stretches to read; of too many the surer ones, up to the limit."""
         spans = [match.span() for match in self._stretch.finditer(text)]
         if sum(end - start for start, end in spans) <= _MOST:
             yield from spans
@@ -134,11 +134,11 @@ def _one_of(words: Iterable[str]) -> str:
     rests: dict[str, list[str]] = defaultdict(list)
     for word in words:
         rests[word[0]].append(word[1:])
-    return "|".join(f"{first}(?:{'|'.join(each)})" for first, each in sorted(rests.items()))
+    return "|".join(f"{first}(?:{'|'.join(group)})" for first, group in sorted(rests.items()))
 
 
 def _from_both_ends(spans: list[_Span], wanted: Callable[[_Span], bool]) -> Iterator[_Span]:
-    """The first and the last of the wanted stretches, up to as many characters as may be read."""
+    """The first and the last of the wanted stretches, up to the limit of characters."""
     head = list(_cut(filter(wanted, spans)))
     yield from head
     if sum(end - start for start, end in head) < _MOST // 2:
@@ -164,7 +164,7 @@ def _weekdays(text: str, at: int) -> Token | None:
     if match is None:
         return None
     days = ["一二三四五六日".index(day) for day in match[1]]
-    if days != sorted(set(days)):  # 周一一起: each is named once, in order
+    if days != sorted(set(days)):  # 周一一起: a list names every day once, in order
         return None
     return Token(match[0], at, match.end(), {"WEEKDAYS": frozenset(days)})
 

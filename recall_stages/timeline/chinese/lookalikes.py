@@ -1,6 +1,6 @@
-"""What looks like a word of time and is none: 周杰伦 is no week, 3号楼 no third of the month.
+"""Words that only look like words of time: 周杰伦 is no week, 3号楼 no third of the month.
 
-Only words of which a part could be read need to stand here: 聊天 does no harm, 去年前男友 does.
+Only words with a part that could be read must stand here: 聊天 does no harm, 去年前男友 does.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ NOT_AFTER_NUMBER = frozenset(
 """Characters beside which "5号" is a place or a thing, not a day: 3号楼, 第5号."""
 
 HOW_OFTEN = frozenset("次天回遍趟节")
-"""After 一周三 these make it three times a week, not a Wednesday."""
+"""Characters after 一周三 that make it three times a week, not a Wednesday."""
 
 SAYS_AN_HOUR = frozenset("钟半整零过多左到至-:,的了才就前后以之开在和与、。?？!！")
-"""After 一点 these make it one o'clock; before anything else it is "a bit" (一点意思)."""
+"""Characters after 一点 that make it one o'clock; before anything else it is "a bit" (一点意思)."""

@@ -1,4 +1,4 @@
-"""What Chinese numerals and runs of digits may stand for."""
+"""The meanings of Chinese numerals and of runs of digits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_DIGITS = 9  # no count and no year is longer; a telephone number is
 
 
 def numeral_kinds(text: str) -> Kinds:
-    """What a run of Chinese numerals may be.
+    """The meanings of a run of Chinese numerals.
 
     Examples:
         >>> numeral_kinds("二十三"), numeral_kinds("两")
@@ -71,7 +71,7 @@ def _value(text: str) -> int:
 
 
 def digits_kinds(text: str) -> Kinds:
-    """What a run of digits may be: a count, a year of four or two digits, a whole date.
+    """The meanings of a run of digits: a count, a year of four or two digits, a whole date.
 
     Examples:
         >>> digits_kinds("15"), digits_kinds("2015")

@@ -1,12 +1,11 @@
 """Chinese: from a text to its readings.
 
-The tables stand in `chinese_amounts.py`, `chinese_dates.py`, `chinese_holidays.py`,
-`chinese_relative.py`, `chinese_phrases.py` and `chinese_ranges.py`: patterns of time expressions,
-each with the function that says what it means. To teach it an expression, add a line to a table;
-`grammar.py` says how a pattern is written.
+The modules `amounts`, `dates`, `holidays`, `relative`, `phrases` and `ranges` hold the tables:
+patterns of time expressions, each with the function that gives its meaning. To teach the grammar
+an expression, add a line to a table. `engine.grammar` explains the patterns.
 
-The grammar is our own: no small library reads Chinese questions (jionlp brings 218 MB and compiles
-C, dateparser reads one question in six), and the meanings are the ones that English uses.
+The grammar is our own: no small library reads Chinese questions. jionlp brings 218 MB and compiles
+C, and dateparser reads one question in six. The meanings are shared with English.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _LINKS = frozenset("和与、跟及或") | {"以及", "还有"}
 
 
 def read(text: str, now: Now) -> list[Expression]:
-    """Every time expression of a Chinese text, with where it stands."""
+    """Every time expression of a Chinese text, with its place."""
     expressions: list[Expression] = []
     for tokens in _LEXICON.tokenize(text):
         for grammar in _GRAMMARS:
@@ -46,7 +45,7 @@ def _share_units(tokens: list[Token], now: Now) -> None:
         if link.text not in _LINKS or first is None or not isinstance(second, Cycle):
             continue
         if isinstance(first, Cycle) and first.unit == second.unit:
-            continue  # nothing is said of the unit: 三月和五月
+            continue  # no unit to share: 三月和五月
         anchor = ranges.resolved(now, first)
         if anchor is None or anchor.start is None or anchor.grain != second.grain:
             continue

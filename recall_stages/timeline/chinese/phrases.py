@@ -1,6 +1,6 @@
 """Chinese: words around a date: 去年的今天, 三月的第一周, 国庆节前两天.
 
-See `chinese.py`; `grammar.py` says how a pattern is written.
+`patterns` joins the tables; `engine.grammar` explains how a pattern is written.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def _third_of(now: Now, when: When, which: int) -> When | None:
 
 
 def _third(grain: Grain) -> Rule:
-    """年初, 月底, 周中, as what comes round; 去年 or 三月 before it says in which."""
+    """年初, 月底, 周中 as a cycle; 去年 or 三月 before it says in which unit."""
     return _part(grain, subdivide.third)
 
 
 def _half_of(grain: Grain) -> Rule:
-    """上半月, as what comes round."""
+    """上半月 as a cycle."""
     return _part(grain, subdivide.half)
 
 

@@ -1,6 +1,6 @@
-"""Chinese: two ends or one, what comes back, and vague words.
+"""Chinese: ranges with two ends or one, recurring times, and vague words.
 
-See `chinese.py`; `grammar.py` says how a pattern is written.
+`patterns` joins the tables; `engine.grammar` explains how a pattern is written.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ VAGUE: Table = {
     "很久|多年|好久|好多年|很多年 以前|之前|前": relative.long_ago,
 }
 
-# --- What comes back -----------------------------------------------------------------------------
+# --- Recurring times -----------------------------------------------------------------------------
 
 
 def _every(now: Now, cycle: Cycle, more: Cycle | None = None) -> Reading | dict[str, object]:
-    """每周一; 每年春节 can't be said in calendar fields, and names no one time either."""
+    """每周一. Calendar fields cannot express 每年春节, so it names no time."""
     return combine.every(now, cycle, more) or {}
 
 

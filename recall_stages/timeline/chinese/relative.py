@@ -1,6 +1,6 @@
-"""Chinese: what is counted from now: 上周二, 三天前, 最近两个月.
+"""Chinese: times counted from now: 上周二, 三天前, 最近两个月.
 
-See `chinese.py`; `grammar.py` says how a pattern is written.
+`patterns` joins the tables; `engine.grammar` explains how a pattern is written.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The Chinese words of time, in simplified script: what a pattern calls them, and their values."""
+"""The Chinese words of time, in simplified script: their names in patterns, and their values."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ _FAR_DAYS = {"前": -2, "大前": -3, "后": 2, "大后": 3}
 
 
 def _calendar_words() -> Iterator[tuple[str, str, object]]:
-    """Names, the kind they are, and their value."""
+    """Names, their kind, and their value."""
     for kind, units in (("UNIT", _UNITS), ("PERIOD", _PERIODS)):
         yield from ((names, kind, unit) for unit, names in units.items())
     for kind, offsets in _OFFSETS.items():
@@ -127,7 +127,7 @@ def _vocabulary() -> dict[str, Kinds]:
 
 
 WORDS: dict[str, Kinds] = _vocabulary()
-"""Every word with a meaning in time, and those that only look like one."""
+"""Every word of time, and the words that only look like one."""
 
 QUIET = frozenset(
     {"NUM", "HAN", "COUNT", "ABOUT", "YEAR", "LATE_YEAR", "SHORT_YEAR", "DAY", "REL", "UNIT"}

@@ -1,1 +1,1 @@
-"""What both languages share: tokens, patterns, readings and the calendar."""
+"""The parts that all languages share: tokens, patterns, readings and the calendars."""

@@ -38,7 +38,7 @@ def midnight(day: date) -> datetime:
 
 
 def day_of(year: int, month: int, day: int) -> datetime:
-    """The beginning of a day given by numbers; ValueError when the calendar lacks it."""
+    """The beginning of the day with these numbers; ValueError when the calendar lacks it."""
     return midnight(date(year, month, day))
 
 
@@ -74,7 +74,7 @@ def shift(moment: datetime, unit: Grain, count: int) -> datetime:
     """Step a number of units forth or back; a day past the month's end becomes its last day.
 
     Raises:
-        ValueError: If the step leaves the years 1 to 9999, or is no unit but a season.
+        ValueError: If the step leaves the years 1 to 9999, or a season is the unit.
         OverflowError: Likewise.
     """
     if unit in _LENGTH:

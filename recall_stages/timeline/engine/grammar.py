@@ -1,13 +1,14 @@
 """The engine both languages share: tokens, tables of patterns, and how they are applied.
 
-A language is a way to make tokens and a few tables, each from a pattern to a function:
+A language has a lexer, which makes tokens, and tables from patterns to functions:
 
     "the? DAY of? MONTH": day_of_month
 
-A pattern is a row of words. CAPITALS name a kind of token and hand its value to the function; other
-words stand for themselves; `a|b` is either; a `?` behind a word makes it optional. Where several
-patterns match, the longest whose function has an answer wins, and its tokens become one token.
-Every table is kept as a tree of words, so its size does not slow a question down.
+A pattern is a sequence of words. A word in CAPITALS names a kind of token, and the function gets
+the token's value. Other words stand for themselves, `a|b` is either word, and a `?` after a word
+makes it optional. Of several matching patterns the longest one counts whose function returns a
+meaning; its tokens become one token. A table is stored as a tree of words, so a large table costs
+a question no more than a small one.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from dataclasses import dataclass, field, replace
 from recall_stages.timeline.engine.reading import Cycle, Duration, Now, Reading
 
 Meaning = Reading | Cycle | Duration | Mapping[str, object]
-"""What a rule may answer: a value, or a mapping from kinds to values for other tokens."""
+"""The result of a rule: a value, or a mapping from kinds to values for further patterns."""
 
 Rule = Callable[..., "Meaning | None"]
 Table = Mapping[str, Rule]
 Expression = tuple[Reading, int, int]
-"""A reading, and where its words begin and end in the text."""
+"""A reading, and the start and the end of its words in the text."""
 
 COMPLETE = "COMPLETE"
-"""The kind of a reading that is complete, with the preposition before it."""
+"""The kind of a reading that has its preposition, so that nothing can be added."""
 
 _LINKS = frozenset({"and", "or", "&", ",", "和", "与", "、"})
 
@@ -39,7 +40,7 @@ class Token:
         text: The word in lower case.
         start: Where it begins in the question.
         end: Where it ends.
-        kinds: What a pattern may call it, and the value that each name hands over.
+        kinds: Its names in patterns, and the value for the function under each name.
     """
 
     text: str
@@ -59,8 +60,8 @@ class Grammar:
 
     Args:
         tables: Patterns and their functions; a pattern may stand in one table only.
-        backwards: Whether to begin at the end of the sentence, so that what a phrase leans on
-            ("... of last month") is read before the phrase.
+        backwards: Whether to begin at the end of the sentence, so that "last month" is read
+            before "the end of ...".
 
     Raises:
         ValueError: If two rules have the same pattern.
@@ -90,19 +91,19 @@ class Grammar:
             self._add(node.following.setdefault(word, _Node()), rest, pattern, rule)
 
     def rewrite(self, tokens: list[Token], now: Now) -> None:
-        """Replace every run of tokens that a rule understands, until none does.
+        """Replace every run of tokens that a rule understands, until no rule does.
 
-        Each replacement makes the list shorter or its token more telling, so this ends.
+        Every replacement makes the list shorter or the token more specific, so the loop ends.
         """
         beginnings = self._root.following.keys()
         at = len(tokens) - 1 if self._backwards else 0
-        looked: list[int] = []  # forwards: how far each place passed has looked ahead
+        looked: list[int] = []  # forwards only: how far every earlier place looked ahead
         while 0 <= at < len(tokens):
             last = at
             if not beginnings.isdisjoint(tokens[at].kinds):
                 replaced, last = self._rewrite_at(tokens, at, now)
                 if replaced:
-                    if not self._backwards:  # whoever has looked at the new token looks again
+                    if not self._backwards:  # try the places again that looked at the new token
                         at = next((place for place, far in enumerate(looked) if far >= at), at)
                         del looked[at:]
                     continue
@@ -127,7 +128,7 @@ _Match = tuple[int, Rule, tuple[object, ...]]
 
 
 def _matches(root: _Node, tokens: list[Token], at: int) -> tuple[list[_Match], int]:
-    """Where the patterns that begin at a token end, the longest first; and the last token seen."""
+    """The patterns that begin at a token, the longest first, and the last token looked at."""
     matches: list[_Match] = []
     ways: list[tuple[_Node, int, tuple[object, ...]]] = [(root, at, ())]
     for node, here, values in ways:
@@ -140,7 +141,7 @@ def _matches(root: _Node, tokens: list[Token], at: int) -> tuple[list[_Match], i
             if following is not None:
                 handed = (*values, value) if kind.isupper() else values
                 ways.append((following, here + 1, handed))
-    # Breadth first finds shorter ones first, and equal ones in the order of the token's kinds.
+    # Breadth first finds short patterns first; those of one length in the order of the kinds.
     if len(matches) > 1:
         matches.sort(key=lambda match: -match[0])
     return matches, ways[-1][1]
@@ -152,11 +153,11 @@ def _merged(tokens: list[Token], meaning: Meaning) -> Token:
 
 
 def settle(tokens: list[Token], now: Now) -> None:
-    """Let what may stand alone stand for its latest occurrence: "in March", "on Tuesday".
+    """Turn cycles that may stand alone into their latest occurrence: "in March", "on Tuesday".
 
     In "May and June 2022" the year holds for both.
     """
-    # From the left: a neighbour on the right then still shows whether its own year was said.
+    # From the left, so that a neighbour on the right still shows whether it has its own year.
     for at in range(len(tokens)):
         cycle = tokens[at].kinds.get(Cycle.KIND)
         if not isinstance(cycle, Cycle) or not cycle.alone:

@@ -15,11 +15,11 @@ NUMERIC = r"""
   | (?P<big> \d{1,3} (?: ,\d{3} )+ )
   | (?P<dotted> \d{1,9} \. \d{1,9} )
 """
-"""Part of a verbose regular expression; the name of a group says what was written."""
+"""A part of a verbose regular expression; a group has the name of its form."""
 
 
 def numeric_kinds(kind: str, text: str) -> dict[str, object]:
-    """The kinds of a token that `NUMERIC` found; empty for money and overlong numbers."""
+    """The kinds of a token that `NUMERIC` matched; empty for money and overlong numbers."""
     if kind == "money" or len(text) > 10:
         return {}
     if kind == "big":

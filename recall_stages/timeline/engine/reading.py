@@ -1,9 +1,9 @@
-"""What words mean before they are tied to a time zone: readings, cycles and durations.
+"""The meanings of words, still without a time zone: readings, cycles and durations.
 
-A `Reading` is a stretch of the wall calendar ("5 May 2023"). A `Cycle` is something that comes
-round and still waits for its unit ("5 May" for a year, "Tuesday" for a week, "the morning" for a
-day): this one idea reads "Tuesday of last week", "March 2021", "the morning of 5 May" and "early
-summer last year" without a rule for each. A `Duration` is an amount ("three weeks").
+A `Reading` is a stretch of the wall calendar ("5 May 2023"). A `Cycle` recurs and needs its unit: a
+year for "5 May", a week for "Tuesday", a day for "the morning". This one idea reads "Tuesday of
+last week", "March 2021", "the morning of 5 May" and "early summer last year" without a rule for
+each. A `Duration` is an amount ("three weeks").
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from recall_stages.timeline.engine.calendar_math import midnight, shift, start_o
 from recall_stages.timeline.recurrence import Recurrence
 from recall_stages.timeline.time_range import Grain
 
-_MOST_OTHERS = 5  # readings beside the first; each step of a nested phrase could double them
+_MOST_OTHERS = 5  # readings after the first; every level of a nested phrase could double them
 _MOST_NESTED = 4  # "the end of the beginning of ...": deeper than any speaker goes
-_SAMPLE = midnight(date(2024, 1, 1))  # begins a week, a month and a leap year
+_SAMPLE = midnight(date(2024, 1, 1))  # the first day of a week, a month and a leap year
 _FAR_ENOUGH = 60  # units to search: a Friday the 13th and a 29 February both come sooner
 
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """The moment a question is asked, and how its asker counts.
+    """The moment of the question, and how the asker counts.
 
     Attributes:
         moment: The reference time on the asker's wall clock.
@@ -44,11 +44,11 @@ class Now:
     today: datetime = field(init=False)
 
     def __post_init__(self) -> None:
-        """Work out the day once; every rule asks for it."""
+        """Work out the day once; every rule needs it."""
         object.__setattr__(self, "today", midnight(self.moment.date()))
 
     def unit(self, unit: Grain, count: int = 0) -> Reading:
-        """The calendar unit that holds now, or one some units away."""
+        """The calendar unit that holds now, or the one so many units away."""
         start = start_of(unit, self.moment, self.week_start)
         return self.unit_at(unit, shift(start, unit, count))
 
@@ -71,7 +71,7 @@ class Reading:
     KIND: ClassVar[str] = "TIME"
 
     def or_else(self, *others: Reading | None) -> Reading:
-        """Keep other readings of the same words, likelier ones first and none of them twice."""
+        """Add other readings of the same words: likelier ones first, and no reading twice."""
         by_bounds = {self.bounds: self, **{one.bounds: one for one in self.others}}
         for other in others:
             if other is not None and len(by_bounds) <= _MOST_OTHERS:
@@ -86,7 +86,7 @@ class Reading:
         return self.start, self.end
 
     def map(self, change: Callable[[Reading], Reading | None]) -> Reading | None:
-        """The same change made to this reading and to the others it keeps."""
+        """The same change to this reading and to its other readings."""
         first = change(self.with_others())
         return first and first.or_else(*map(change, self.others))
 
@@ -99,15 +99,15 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """Something that comes round once in a unit: 5 May in a year, Tuesday in a week.
+    """A time that recurs once in a unit: 5 May in a year, Tuesday in a week.
 
     Attributes:
-        unit: What it comes round in.
-        grain: How fine one occurrence is.
-        at: From the beginning of a unit to the occurrence in it; None when it has none.
+        unit: The unit in which it recurs.
+        grain: The grain of one occurrence.
+        at: The occurrence in a unit, from the beginning of the unit; None when it has none.
         alone: Whether it may stand for its latest occurrence: "Tuesday" does, "morning" does not.
-        fields: The same as calendar fields, for "every Tuesday"; None when these can't say it.
-        nested: How many changes were made to it.
+        fields: The cycle as calendar fields, for "every Tuesday"; None = these cannot express it.
+        nested: The number of changes so far.
     """
 
     unit: Grain
@@ -128,17 +128,17 @@ class Cycle:
             one = self.at(unit_start)
             return one and one.map(change)
 
-        # A change that makes no sense, such as "the week of July", is noticed on a sample.
+        # A sample shows a change that makes no sense, such as "the week of July".
         if self.at(_SAMPLE) is not None and changed(_SAMPLE) is None:
             return None
         return Cycle(self.unit, grain, changed, self.alone, nested=self.nested + 1)
 
     def current(self, now: Now) -> Reading | None:
-        """The one in the unit that holds now: "this Friday"."""
+        """The occurrence in the unit that holds now: "this Friday"."""
         return self.at(start_of(self.unit, now.moment, now.week_start))
 
     def latest(self, now: Now) -> Reading | None:
-        """The latest that has begun; the one before it too when that one is still going on."""
+        """The latest occurrence that has begun; while it goes on, the one before it as well."""
         for one in self._backwards(now, now.moment):
             if _start(one) <= now.moment:
                 if one.end is not None and one.end > now.moment and one.grain != "day":
@@ -147,15 +147,15 @@ class Cycle:
         return None
 
     def before(self, now: Now, moment: datetime) -> Reading | None:
-        """The latest that has ended by a moment."""
+        """The latest occurrence that has ended by a moment."""
         return next((r for r in self._backwards(now, moment) if _end(r) <= moment), None)
 
     def starting_before(self, now: Now, moment: datetime) -> Reading | None:
-        """The latest that begins before a moment."""
+        """The latest occurrence that begins before a moment."""
         return next((r for r in self._backwards(now, moment) if _start(r) < moment), None)
 
     def after(self, now: Now, moment: datetime) -> Reading | None:
-        """The first that begins at or after a moment."""
+        """The first occurrence that begins at or after a moment."""
         occurrences = self._search(now, moment, range(-1, _FAR_ENOUGH))
         return next((r for r in occurrences if _start(r) >= moment), None)
 
@@ -198,7 +198,7 @@ class Duration:
 
     @property
     def unit(self) -> Grain:
-        """The finest unit said."""
+        """The finest unit."""
         return self.parts[-1][1]
 
     def from_(self, moment: datetime, sign: int) -> datetime:

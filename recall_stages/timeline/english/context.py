@@ -1,4 +1,4 @@
-"""Which meaning an English word has in its sentence: is "may" a month here, "fall" a season?"""
+"""The meaning of an English word in its sentence: is "may" a month here, "fall" a season?"""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _BEFORE_THE_SEASON = frozenset({"in", "during", "over", "since", "throughout", "
 
 
 def decide(tokens: list[Token], at: int, text: str) -> None:
-    """Take away meanings that the neighbours rule out, and add those that they bring."""
+    """Remove meanings that the neighbours rule out, and add meanings that they bring."""
     token = tokens[at]
     for kind in token.kinds:
         rule = _RULES.get(kind)
@@ -118,13 +118,13 @@ def _is_holiday(tokens: list[Token], at: int) -> bool:
 
 
 def _is_new_year(tokens: list[Token], at: int) -> bool:
-    """At new year; a happy one or the year that is new is no day."""
+    """Whether it is the day: "at new year", but not "happy new year" or "the new year"."""
     behind, ahead = previous(tokens, at), next_word(tokens, at)
     return bool(behind and behind.text in _BEFORE_NEW_YEAR and ahead and ahead.text == "year")
 
 
 def _is_valentines_day(tokens: list[Token], at: int) -> bool:
-    """Not a person: "who was my valentine?"."""
+    """Whether it is the day, and not a person: "who was my valentine?"."""
     return follows(words_before(tokens, at), words.HOLIDAY_PREPOSITIONS) or any(
         token.text == "day" for token in tokens[at + 1 : at + 3]
     )
@@ -135,13 +135,13 @@ def _is_end_of_unit(tokens: list[Token], at: int) -> bool:
 
 
 def _is_over_the_last(tokens: list[Token], at: int) -> bool:
-    """Over the last month, within the last year."""
+    """Whether "last" stands in "over the last month" or "within the last year"."""
     before = [token.text for token in tokens[max(0, at - 2) : at]]
     return before[1:] == ["the"] and before[0] in _OVER
 
 
 def _counts_from_now(tokens: list[Token], at: int) -> bool:
-    """Whether "next" counts from now: "the next day" is that of a story, and not tomorrow."""
+    """Whether "next" counts from now: "the next day" of a story is not tomorrow."""
     behind = previous(tokens, at)
     ahead = tokens[at + 1].kinds if at + 1 < len(tokens) else {}
     of_a_story = ahead.get("UNIT") == "day" or "PART" in ahead
@@ -149,13 +149,13 @@ def _counts_from_now(tokens: list[Token], at: int) -> bool:
 
 
 def _is_a_season(tokens: list[Token], at: int) -> bool:
-    """Last season, but not the last season of a series, the season finale or season 3."""
+    """Whether a part of the year is meant, and not a season of a series."""
     ahead = next_word(tokens, at)
     return goes_no_further(tokens, at) and not (ahead and ahead.text in ("of", "with", "from"))
 
 
 def _the_present_one(tokens: list[Token], at: int) -> Kinds | None:
-    """The week, month or year that now lies in, where that is meant."""
+    """The present week, month or year, where it is meant."""
     unit = tokens[at].kinds["UNIT"]
     if unit not in ("day", "week", "weekend", "month", "quarter", "year"):
         return None
@@ -163,7 +163,7 @@ def _the_present_one(tokens: list[Token], at: int) -> Kinds | None:
 
 
 def _is_mine(tokens: list[Token], at: int) -> bool:
-    """In "what does my day look like?" and "how was my week?", but not in "a poem about my day"."""
+    """Whether it is the asker's: "how was my week?", but not "a poem about my day"."""
     behind, ahead = previous(tokens, at), tokens[at + 1] if at + 1 < len(tokens) else None
     if behind is None or behind.text not in ("my", "our"):
         return False
@@ -175,7 +175,7 @@ def _is_mine(tokens: list[Token], at: int) -> bool:
 
 
 def _is_in_it(tokens: list[Token], at: int) -> bool:
-    """In "show the sales in the year", but not in "how many days are there in the year?"."""
+    """Whether it is this one: "the sales in the year", but not "how many days in the year?"."""
     return (
         tokens[at].kinds["UNIT"] not in ("day", "weekend")
         and [token.text for token in tokens[max(0, at - 2) : at]] == ["in", "the"]
@@ -185,7 +185,7 @@ def _is_in_it(tokens: list[Token], at: int) -> bool:
 
 
 def _is_last_word(tokens: list[Token], at: int) -> bool:
-    """Whether a sentence ends with it: what "the day before" goes before is then now."""
+    """Whether a sentence ends here: then "the day before" is the day before now."""
     return at + 1 == len(tokens) or tokens[at + 1].text in (".", "?", "!")
 
 
@@ -212,12 +212,12 @@ def _is_to_come(tokens: list[Token], at: int) -> bool:
 
 
 def _is_no_question(tokens: list[Token], at: int) -> bool:
-    """Long ago and many years ago, but not "how long ago" and "how many years ago"."""
+    """Whether it is no question: "long ago", but not "how long ago" or "how many years ago"."""
     before = [token.text for token in tokens[max(0, at - 2) : at]]
     return before[-1:] not in (["how"], ["as"]) and before != ["how", "many"]
 
 
-# --- What is decided of which kind ---------------------------------------------------------------
+# --- The decision for every kind -----------------------------------------------------------------
 
 _Decision = Callable[[list[Token], int], Kinds | None]
 _Test = Callable[[list[Token], int], bool]
@@ -234,7 +234,7 @@ def _only_where(test: _Test, otherwise: Kinds) -> _Decision:
 
 
 def _also(kind: str, own: str, test: _Test) -> _Decision:
-    """A further kind, with the value of its own, which patterns then see first."""
+    """Add a kind, which patterns then see first, with the value of another one."""
 
     def decision(tokens: list[Token], at: int) -> Kinds | None:
         kinds = tokens[at].kinds
@@ -270,4 +270,4 @@ _RULES: dict[str, _Decision] = {
     "UNITS": _only_where(_is_no_question, _NO_TIME),
     **{name: _only_where(_is_holiday, _NO_TIME) for name in words.HOLIDAY_NAMES},
 }
-"""Kinds that the neighbours decide upon; the first that is decided, in a token's order, counts."""
+"""Kinds that depend on the neighbours; the first decision counts, in the token's order of kinds."""

@@ -1,4 +1,4 @@
-"""Which numbers of an English sentence are dates: 2023, 5/7, 5.3.21, "the 3rd", '99."""
+"""The numbers of an English sentence that are dates: 2023, 5/7, 5.3.21, "the 3rd", '99."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def is_year(tokens: list[Token], at: int) -> bool:
 
 
 def is_day_of_month(tokens: list[Token], at: int) -> bool:
-    """Whether "the 3rd" is a day, and not that of the third floor or of a month said."""
+    """Whether "the 3rd" is a day, and not a floor; and its month is not named."""
     if "MONTH" in tokens[at].kinds or not _is_meant_as_day(tokens, at):
         return False
     return goes_no_further(tokens, at) and not _leads_to_month(tokens, at)

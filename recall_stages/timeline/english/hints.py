@@ -1,7 +1,7 @@
-"""Where an English text may name a time: one cheap look at every word, before any is read.
+"""Hints of time in an English text: one cheap look at every word, before any is read.
 
-Most of a long text names no time. Only the words around a hint are cut into tokens and read, and of
-a text with very many hints only some are, so a text of any length takes a bounded time to read.
+Only the words around a hint become tokens, and of very many hints only some count. So a text of any
+length takes a bounded time to read.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from recall_stages.timeline.english.words import AMBIGUOUS, COMMON, NAMED, QUIET_KINDS, WORDS
 
-# A quotation is one word, as its words are not the asker's; so is "5/7", "3rd" or "2 pm".
+# One word: a quotation, because its words are not the asker's, and "5/7", "3rd" or "2 pm".
 _WORD = re.compile(
     r"""
     (
@@ -47,9 +47,9 @@ _HINTS = _hints()
 def stretches(text: str) -> Iterator[tuple[int, int]]:
     """The parts of a text that are worth reading, from the left, apart from each other.
 
-    Where there are too many hints the strong ones are chosen, the first and the last of them.
+    Of too many hints the strong ones count, and of too many of these the first and the last.
     """
-    pieces = _WORD.split(text)  # what lies between the words, and the words, in turn
+    pieces = _WORD.split(text)  # in turn: the text before a word, and the word
     words = pieces[1::2]
     telling = set(filter(_is_hint, set(words)))  # a long text says the same words again and again
     hints = [at for at, word in enumerate(words) if word in telling] if telling else []

@@ -1,13 +1,13 @@
-"""The feasts that English speakers name, each with the function that finds its day in a year."""
+"""The holidays of English speakers, each with the function that gives its day in a year."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
 
-from recall_stages.timeline.chinese.lunar import lunar_day
 from recall_stages.timeline.engine import calendar_math as cal
 from recall_stages.timeline.engine.grammar import Rule, Table
+from recall_stages.timeline.engine.lunar import lunar_day
 from recall_stages.timeline.meanings.cycles import holiday
 
 Finder = Callable[[int], datetime]

@@ -48,10 +48,10 @@ def vocabulary(patterns: Iterable[str]) -> dict[str, Kinds]:
 
 
 def tokenize(text: str, known: Mapping[str, Kinds]) -> Iterator[list[Token]]:
-    """Cut a text into groups of tokens that may name a time, dropping everything else.
+    """Cut a text into groups of tokens that may name a time, and drop the rest.
 
     Args:
-        text: What was asked.
+        text: The question.
         known: The vocabulary.
     """
     for start, end in stretches(text):

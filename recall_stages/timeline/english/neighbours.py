@@ -1,11 +1,11 @@
-"""What stands beside a word of an English sentence, for `english_context`."""
+"""The neighbours of a word in an English sentence, for `context`."""
 
 from __future__ import annotations
 
 from recall_stages.timeline.engine.grammar import Token
 from recall_stages.timeline.english import words
 
-STRANGE = "?word"  # not in capitals, so a pattern hands no value of it over
+STRANGE = "?word"  # in small letters: a pattern passes no value of it on
 
 
 def goes_no_further(tokens: list[Token], at: int) -> bool:

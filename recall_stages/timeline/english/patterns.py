@@ -40,7 +40,7 @@ from recall_stages.timeline.time_range import Grain
 
 
 def read(text: str, now: Now) -> list[Expression]:
-    """Every time expression of an English text, with where it stands."""
+    """Every time expression of an English text, with its place."""
     expressions: list[Expression] = []
     for tokens in tokenize(text, _VOCABULARY):
         for grammar in (_NUMBERS, _AMOUNTS, _DATES, _PHRASES, _RANGES):
@@ -116,7 +116,7 @@ UNITS: Table = {
 
 
 def _present(now: Now, unit: Grain) -> dict[str, object] | None:
-    """The month: said alone it may be any; "the end of the month" is of this one."""
+    """The present unit of "the end of the month"; "the month" alone may be any."""
     if unit in ("second", "minute", "hour", "day", "weekend"):
         return None
     return {"UNIT_NOW": now.unit(unit)}
@@ -162,7 +162,7 @@ PARTS: Table = {
 }
 
 _EVENT = "the|my|our|his|her|their|your ?word ?word? on|in|of|from"
-"""What a date is the date of: "the launch on", "my birthday on"."""
+"""The event before its date: "the launch on", "my birthday on"."""
 
 ADJACENT: Table = {
     f"{place} {word} {event} {_WHEN}": meaning
@@ -231,12 +231,12 @@ RANGES: Table = {
 
 
 def _complete(_: Now, when: Reading) -> dict[str, object]:
-    """With its preposition; the one before it is not of the time: "what I worked on at noon"."""
+    """A time with its preposition; an earlier one is of other words: "what I worked on at noon"."""
     return {COMPLETE: when}
 
 
 def _back(now: Now, when: Reading) -> dict[str, object] | None:
-    """Back in May; but "I will be back in two weeks" comes back."""
+    """Back in May, which is past; "back" is no part of the time in "I will be back in May"."""
     return {COMPLETE: when} if when.start is None or when.start <= now.moment else None
 
 

@@ -1,4 +1,4 @@
-"""English for what comes back, and for days of work: "on Mondays", "every weekday morning"."""
+"""English for recurring times, and for workdays: "on Mondays", "every weekday morning"."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ TITLED = frozenset({"WEEKDAY", "WEEKDAYS", "SEASON", "today", "tomorrow", "yeste
 def is_in_title(tokens: list[Token], at: int, text: str) -> bool:
     """Whether a day stands in a title: "Friday Night Lights", "The Man Who Was Thursday".
 
-    A title is told by other words in capitals, in a sentence that has small ones before them.
+    A title has other words in capitals, after words in small letters.
     """
     token = tokens[at]
     if not _is_capital(token, text):

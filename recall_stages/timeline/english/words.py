@@ -1,4 +1,4 @@
-"""The English words of time: what they mean, and beside which words they mean it."""
+"""The English words of time: their meanings, and the neighbours that decide between these."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ Kinds = dict[str, object]
 
 
 def _calendar_words() -> Iterator[tuple[str, str, object]]:
-    """Names, the kind they are, and their value."""
+    """Names, their kind, and their value."""
     for number, names in enumerate(_MONTHS, 1):
         yield names, "MONTH", number
     for number, names in enumerate(_WEEKDAYS):
@@ -137,7 +137,7 @@ def _vocabulary() -> dict[str, Kinds]:
 
 
 def number_kinds(number: int) -> Kinds:
-    """What a number may be: a count, a day, an hour, a year."""
+    """The possible meanings of a number: a count, a day, an hour, a year."""
     kinds: Kinds = {"NUM": number}
     if 1 <= number <= 31:
         kinds["DAY"] = number
@@ -149,7 +149,7 @@ def number_kinds(number: int) -> Kinds:
 
 
 WORDS: dict[str, Kinds] = _vocabulary()
-"""Every word with a fixed meaning, and what patterns may call it."""
+"""Every word with a fixed meaning, and its names in patterns."""
 
 QUIET_KINDS: frozenset[str] = frozenset(
     {"NUM", "DAY", "HOUR", "YEAR", "ORD", "ONES", "TEEN", "TENS", "EDGE", "AMPM"}
@@ -162,7 +162,7 @@ AMBIGUOUS: frozenset[str] = _set(
     "fall winter"
 )
 VERBAL: frozenset[str] = frozenset({"may", "march", "fall", "spring"})
-"""Of these also verbs or things: "this may", "the fall of", "the spring"."""
+"""Ambiguous words that are verbs or things as well: "this may", "the fall of", "the spring"."""
 
 TIME_PREPOSITIONS: frozenset[str] = _set(
     "in during since until till by before after from between throughout early mid late last "
@@ -182,7 +182,7 @@ THOUGHT_OF: frozenset[str] = _set(
     "think thought thinking heard hear know dream copy fan review reviews speak spoke opinion "
     "title author plot"
 )
-"""Before "of" these speak of a thing: what I think of 1984."""
+"""Words before "of" and a thing: "what I think of 1984"."""
 
 ABOUT_A_THING: frozenset[str] = _set(
     "talk talked talking talks speak spoke speaking tell told telling say said saying ask asked "
@@ -190,27 +190,27 @@ ABOUT_A_THING: frozenset[str] = _set(
     "chat chatted dream dreamt dreamed worry worried complain complained argue argued forget "
     "forgot remember joke joked brag care what how me us you him her them it"
 )
-"""After these "about" names the thing that is spoken of, and is no part of the time."""
+"""Words after which "about" names a topic, and is no part of the time."""
 
 BEFORE_THE_END: frozenset[str] = _set("by at until till before since after")
 """Words after which EOM is the end of the month."""
 
 PROMISES: frozenset[str] = _set("will ll shall gonna")
-"""After these "in two weeks" lies two weeks ahead; else it may say how long something took."""
+"""Words after which "in two weeks" lies ahead; without them it may be a duration."""
 
 GOES_LIKE: frozenset[str] = _set("look looks looked looking go goes going went been so shaping")
-"""What is asked of "my week": how it looks, how it has been so far."""
+"""Words after "my week" in a question about it: how it looks, how it has been so far."""
 
 COUNTED: frozenset[str] = _set(
     "many much often times time twice once point part day days week weeks month months hours "
     "minutes first last best worst busiest longest shortest early late"
 )
-"""Where one of these stands before, "in the year" speaks of years as such."""
+"""Words before "in the year" that make it any year."""
 
 AFTER_MODAL: frozenset[str] = _set(
     "be have do not n't just also still already show tell remind again too as"
 )
-"""After these "this may" is a verb."""
+"""Words after "this may" where "may" is a verb."""
 
 DATE_PREPOSITIONS: frozenset[str] = _set(
     "on for from since between by before after until till this of around"
@@ -228,7 +228,7 @@ FOLLOWERS: frozenset[str] = _set(
     "until till through during around between not n't please again also too already still "
     "just maybe actually the a an this these those there here tell remind show did"
 )
-"""After these a date is over; after any other word "the third ..." goes on: "the third floor"."""
+"""Words that end a date; before any other word "the third ..." goes on: "the third floor"."""
 
 MEASURES: frozenset[str] = _set(
     "people persons words steps calories dollars euros pounds yuan bucks points meters metres "
@@ -236,12 +236,12 @@ MEASURES: frozenset[str] = _set(
     "percent square followers subscribers volts watts rpm mah mg ml kcal seats students "
     "employees"
 )
-"""Before these a number counts: "in 2000 steps" has no year."""
+"""Words that a number counts: "in 2000 steps" has no year."""
 
 HOLIDAY_NAMES: frozenset[str] = _set(
     "christmas xmas thanksgiving easter halloween juneteenth hanukkah diwali"
 )
-"""Feasts that also name things: "a Christmas movie" is not a day, "at Christmas dinner" is."""
+"""Holidays that also name things: "a Christmas movie" is not a day, "at Christmas dinner" is."""
 
 HOLIDAY_PREPOSITIONS: frozenset[str] = _set(
     "on at last this next during over since before after until every each"
@@ -254,4 +254,4 @@ NAMED: frozenset[str] = HOLIDAY_NAMES | _set(
 """Words that stand for themselves in a pattern and make a sentence worth reading."""
 
 COMMON: frozenset[str] = frozenset({"while"})
-"""Of these mostly without a time."""
+"""Words of `NAMED` that mostly name no time."""

@@ -1,1 +1,1 @@
-"""What time expressions mean: functions from parts of an expression to a reading."""
+"""The meanings of time expressions: functions from parts of an expression to a reading."""

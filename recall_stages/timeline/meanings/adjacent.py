@@ -1,4 +1,4 @@
-"""What lies beside a stretch: "the week before", "the night after", "two weeks from 5 May"."""
+"""The time next to another one: "the week before", "the night after", "two weeks from 5 May"."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FEW = 4  # "the weeks after Christmas"
 
 
 def unit(now: Now, name: Grain, when: When, sign: int) -> When | None:
-    """The week before (-1) or after (1) something, in whole weeks; or the seven days beside it."""
+    """The week before (-1) or after (1) a time: the calendar week, or the next seven days."""
 
     def find(inner: Reading) -> Reading | None:
         if inner.start is None or inner.end is None:
@@ -31,7 +31,7 @@ def unit(now: Now, name: Grain, when: When, sign: int) -> When | None:
 
 
 def units(_: Now, name: Grain, when: When, sign: int) -> When | None:
-    """The days before (-1) or the weeks after (1) something: the few next to it."""
+    """The few days before (-1) or weeks after (1) a time."""
 
     def find(inner: Reading) -> Reading | None:
         if inner.start is None or inner.end is None:
@@ -44,7 +44,7 @@ def units(_: Now, name: Grain, when: When, sign: int) -> When | None:
 
 
 def _comes_sooner(when: When, name: Grain) -> bool:
-    """Whether it comes round again within the unit: "the year after Wednesday" names no year."""
+    """Whether the cycle recurs within the unit: "the year after Wednesday" names no year."""
     if isinstance(when, Reading):
         return False
     begins = cal.day_of(2024, 1, 1)

@@ -19,8 +19,8 @@ class Clock:
 
     Attributes:
         minutes: Since midnight.
-        sure: Whether the half of the day was said.
-        exact: Whether minutes were said, and not only an hour.
+        sure: Whether the half of the day is known.
+        exact: Whether it has minutes, and not only an hour.
     """
 
     minutes: int
@@ -29,12 +29,12 @@ class Clock:
 
 
 def clock(hour: int, minute: int = 0, noon: int | None = None) -> Clock | None:
-    """A time of day as it is spoken.
+    """A time of day from its numbers.
 
     Args:
         hour: 0 to 24; with `noon`, 1 to 12.
         minute: 0 to 59.
-        noon: 0 for am, 12 for pm, None when it was not said.
+        noon: 0 for am, 12 for pm, None = unknown.
     """
     if not 0 <= minute < 60 or not 0 <= hour <= 24:
         return None
@@ -58,7 +58,7 @@ def at(_: Now, time: Clock | None) -> Cycle | None:
 
 
 def between(_: Now, first: Clock | int | tuple[int, int], last: Clock | int) -> Cycle | None:
-    """From 3 to 8 pm: what is said of the second hour holds for the first where it can."""
+    """From 3 to 8 pm: the half of the day of the second hour holds for both where it can."""
     begin, close = _clock_of(first), _clock_of(last)
     if begin is None or close is None:
         return None
@@ -76,7 +76,7 @@ def between(_: Now, first: Clock | int | tuple[int, int], last: Clock | int) -> 
 
 
 def outside(_: Now, time: Clock | int, side: int) -> Cycle | None:
-    """Before (-1) or after (1) three o'clock, as a part of the day it is said of."""
+    """Before (-1) or after (1) three o'clock, as a part of its day."""
     clock_time = _clock_of(time)
     hour = at(_, clock_time)
     if clock_time is None or hour is None:

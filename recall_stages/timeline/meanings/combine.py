@@ -1,4 +1,4 @@
-"""Words beside each other: "last March", "Monday morning", "March 2021", "every Tuesday"."""
+"""Expressions side by side: "last March", "Monday morning", "March 2021", "every Tuesday"."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def side_by_side(now: Now, one: When, other: When) -> When | None:
 
 
 def _same_day(now: Now, one: When, other: When) -> Reading | None:
-    """Today, the 9th of August; yesterday, Monday: one day said twice."""
+    """Today, the 9th of August; yesterday, Monday: one day in two ways."""
     if isinstance(one, Cycle):
         one, other = other, one
     if not (isinstance(one, Reading) and isinstance(other, Cycle)) or one.start is None:
@@ -127,7 +127,7 @@ def _every_in(recurring: When, cycle: When) -> Reading | None:
 
 
 def with_date(now: Now, one: When, other: When) -> When | None:
-    """Last Monday on 6 August: when two days are told for one thing, the date counts."""
+    """Last Monday on 6 August: of two days for one event, the date counts."""
     both_days = isinstance(one, Reading) and isinstance(other, Reading) and one.grain == "day"
     return side_by_side(now, one, other) or (other if both_days and other.grain == "day" else None)
 
@@ -158,7 +158,7 @@ def _inside(now: Now, fine: When, coarse: When) -> When | None:
 
 
 def _or_whole_day(reading: Reading | None, day: Reading) -> Reading | None:
-    """Monday morning may have been told as on Monday."""
+    """A memory of Monday morning may only name Monday."""
     if reading is None or reading.grain != "part_of_day" or day.grain != "day":
         return reading
     return reading.or_else(replace(day, others=()))
@@ -181,7 +181,7 @@ def _hour_inside_part(fine: Cycle, part: When) -> When | None:
 
 def _matching_half(hour: Reading, part: Reading) -> Reading | None:
     # "between 7 and 9 last night" means nine at night: of the two halves of the day, take the
-    # one that lies in the part of the day that was named.
+    # one that lies in the named part of the day.
     for offset in (0, 12, 24):
         start, end = hour.start, hour.end
         if start is None or end is None or part.start is None or part.end is None:

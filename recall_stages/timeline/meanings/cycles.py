@@ -1,4 +1,4 @@
-"""Dates and what comes round: "March", "5 May", "Tuesday", "summer", "the morning"."""
+"""Dates and other recurring times: "March", "5 May", "Tuesday", "summer", "the morning"."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def month(_: Now, number: int) -> Cycle:
 
 def month_day(_: Now, number: int, day_number: int) -> Cycle | None:
     """5 May."""
-    cal.day_of(2024, number, day_number)  # a leap year: refuses only what no year has
+    cal.day_of(2024, number, day_number)  # a leap year: refuses only dates that no year has
     return Cycle(
         "year",
         "day",
@@ -65,7 +65,7 @@ def weekday(_: Now, number: int) -> Cycle:
 
 
 def weekends(_: Now) -> Cycle:
-    """The weekend, as what comes round every week."""
+    """The weekend of every week."""
 
     def at(start: datetime) -> Reading:
         return Reading(*cal.unit_ends("weekend", start), "weekend")
@@ -128,7 +128,7 @@ def week_of_year(_: Now, number: int) -> Cycle | None:
 
 
 def holiday(found_in: Callable[[int], datetime], days: int = 1) -> Callable[[Now], Cycle]:
-    """A feast, by the function that finds its day in a year."""
+    """A holiday, from the function that gives its day in a year."""
     return lambda _: Cycle(
         "year", "day", lambda year: _span(found_in(year.year), "day", days, "day")
     )

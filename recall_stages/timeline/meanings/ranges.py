@@ -1,4 +1,4 @@
-"""Two ends made one range: "between May and July", "since March", "until yesterday"."""
+"""Ranges with two ends, or with one: "between May and July", "since March", "until yesterday"."""
 
 from __future__ import annotations
 

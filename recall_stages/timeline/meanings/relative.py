@@ -42,7 +42,7 @@ def last_unit(now: Now, name: Grain) -> Reading | None:
 
 
 def weekend(now: Now, offset: int) -> Reading:
-    """This weekend is the one just past, unless it is weekend; last weekend is over."""
+    """This weekend is the present one, or else the one just past; last weekend is over."""
     coming = now.unit("weekend")
     if offset > 0:
         return now.unit("weekend", offset)

@@ -1,4 +1,4 @@
-"""Parts of a stretch and days counted from it: "late May", "the first week of May"."""
+"""Parts of a time, and days counted from it: "late May", "the first week of May"."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from recall_stages.timeline.engine.reading import Cycle, Duration, Now, Reading,
 from recall_stages.timeline.meanings.relative import at_distance
 from recall_stages.timeline.time_range import Grain
 
-_MOST = 366  # nothing is counted further than this within a stretch
+_MOST = 366  # the highest number in a count within a stretch
 _THIRDS_IN: dict[Grain, tuple[Grain, int]] = {
     "century": ("year", 100),
     "decade": ("year", 10),
@@ -219,13 +219,13 @@ def amount_away(now: Now, amount: Duration, when: When, sign: int) -> When | Non
 
 
 def earlier(now: Now, when: Reading) -> Reading | None:
-    """Earlier this week: what has passed of it; of one that is over, its beginning."""
+    """Earlier this week: the part that has passed; of a week that is over, its first third."""
     over = when.end is not None and when.end <= now.moment
     return _third(when, 0) if over else so_far(now, when)
 
 
 def so_far(now: Now, when: Reading) -> Reading | None:
-    """Earlier this week, this year so far: what has passed of it by now, or before today."""
+    """Earlier this week, this year so far: the part up to now, or up to today."""
     reading = _cut(when, when.start, now.moment)
     return reading and reading.or_else(_cut(when, when.start, now.today))
 

@@ -1,4 +1,4 @@
-"""Days of work, Monday to Friday: "last work week", "the past four business days", "weekdays"."""
+"""Workdays, Monday to Friday: "last work week", "the past four business days", "weekdays"."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from recall_stages.timeline.engine.reading import Cycle, Now, Reading
 from recall_stages.timeline.recurrence import Recurrence
 
 _MONDAY_TO_FRIDAY = frozenset(range(5))
-_MOST = 1000  # some four years; nobody counts further in days of work
+_MOST = 1000  # workdays in a count: some four years
 
 
 def week(now: Now, offset: int) -> Reading:
@@ -32,7 +32,7 @@ def ago(now: Now, count: int) -> Reading | None:
 
 
 def recurring(_: Now) -> Cycle:
-    """Weekdays, as what comes round every week."""
+    """The weekdays of every week."""
 
     def at(start: datetime) -> Reading:
         monday = cal.start_of("week", start)

@@ -7,7 +7,7 @@ Packages were measured in its place (2026-11): lunardate and zhdate are under th
 wheel for Python 3.14, and cnlunar only reads civil dates. lunar-python 1.4 (MIT) fits. It needs
 4 ms to work out a year, the table 0.01 ms, and a question is read in less than 1 ms; its import
 takes 70 ms. It agrees with every month from 1950 to 2050, and with every day of the nine solar
-terms that `holidays` names.
+terms that `chinese.holidays` names.
 """
 
 from __future__ import annotations
