@@ -2,31 +2,24 @@ from __future__ import annotations
 
 from datetime import datetime
 
-import pytest
-from timeline.cases import NOW, read
+from tables import table
+from timeline.cases import NOW, calls, read
 from timeline.chinese_cases import ONE_RANGE, RECURRING, SEVERAL, TWO_READINGS, WORDS
-from timeline.chinese_traps import TRAPS
 
 from recall_stages.timeline import extract_time
-from recall_stages.timeline.chinese.patterns import _LEXICON
 
 
-@pytest.mark.parametrize(("text", "start", "end"), ONE_RANGE)
+@table(("text", "start", "end"), ONE_RANGE)
 def test_one_range(text: str, start: str, end: str) -> None:
     assert read(text) == [(start, end)]
 
 
-@pytest.mark.parametrize("text", TRAPS)
-def test_what_names_no_time_yields_nothing(text: str) -> None:
-    assert read(text) == []
-
-
-@pytest.mark.parametrize(("text", "starts"), SEVERAL)
+@table(("text", "starts"), SEVERAL)
 def test_each_time_of_several_is_found(text: str, starts: list[str]) -> None:
     assert [start for start, _ in read(text)] == starts
 
 
-@pytest.mark.parametrize(("text", "first", "other"), TWO_READINGS)
+@table(("text", "first", "other"), TWO_READINGS)
 def test_a_common_second_reading_is_kept(
     text: str, first: tuple[str, str], other: tuple[str, str]
 ) -> None:
@@ -46,7 +39,7 @@ def short(moment: datetime | None) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M").removesuffix("T00:00")
 
 
-@pytest.mark.parametrize(("text", "words"), WORDS)
+@table(("text", "words"), WORDS)
 def test_the_words_that_named_the_time_are_told(text: str, words: str) -> None:
     (found,) = extract_time(text, NOW)
     assert found.text == words
@@ -63,7 +56,7 @@ def test_a_mixed_text_is_read_as_both_languages() -> None:
     ]
 
 
-@pytest.mark.parametrize(("text", "words"), RECURRING)
+@table(("text", "words"), RECURRING)
 def test_what_comes_back(text: str, words: str) -> None:
     (found,) = extract_time(text, NOW)
     assert found.describe() == words
@@ -76,12 +69,12 @@ def test_what_comes_back_by_the_moon_is_no_single_time() -> None:
 VAGUE = ["最近", "近来", "刚才", "不久前", "前阵子", "前段时间", "近年来", "很久以前"]
 
 
-@pytest.mark.parametrize("word", VAGUE)
+@table("word", VAGUE)
 def test_vague_words_are_soft(word: str) -> None:
     assert [one.soft for one in extract_time(word, NOW)] == [True]
 
 
-@pytest.mark.parametrize(
+@table(
     ("simplified", "traditional"),
     [
         ("这个礼拜", "這個禮拜"),
@@ -103,7 +96,7 @@ PROSE = (
 )
 
 
-@pytest.mark.parametrize("place", [0, 30, 60, 120])
+@table("place", [0, 30, 60, 120])
 def test_one_time_in_a_long_text_is_found(place: int) -> None:
     assert read(PROSE * place + "我上周二去了医院。" + PROSE * (120 - place)) == [
         ("2024-06-04", "2024-06-05")
@@ -113,7 +106,7 @@ def test_one_time_in_a_long_text_is_found(place: int) -> None:
 PIECES = ["三月", "上周", "一", "年", "从到", "月初", "两天前", "天"]
 
 
-@pytest.mark.parametrize("piece", PIECES)
+@table("piece", PIECES)
 def test_of_a_very_repetitive_text_a_bounded_part_is_read(piece: str) -> None:
-    short_text, long_text = (list(_LEXICON.tokenize(piece * count)) for count in (1000, 5000))
-    assert sum(map(len, long_text)) == sum(map(len, short_text)) <= 100
+    short_text, long_text = piece * 1000, piece * 5000
+    assert calls(extract_time, long_text, NOW) <= 1.2 * calls(extract_time, short_text, NOW) + 50

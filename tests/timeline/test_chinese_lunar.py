@@ -3,13 +3,14 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from tables import table
 from timeline.cases import NOW
 
 from recall_stages.timeline import extract_time
 from recall_stages.timeline.engine.lunar import lunar_day, lunar_month
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "month", "day"),
     [
         ("2033年春节", 1, 31),

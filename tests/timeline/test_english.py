@@ -1,28 +1,28 @@
 from __future__ import annotations
 
-import pytest
+from tables import table
 from timeline.cases import NOW, read, short
 from timeline.english_cases import NO_TIME, ONE_RANGE, SEVERAL
 
 from recall_stages.timeline import extract_time
 
 
-@pytest.mark.parametrize(("text", "start", "end"), ONE_RANGE)
+@table(("text", "start", "end"), ONE_RANGE)
 def test_one_range(text: str, start: str, end: str) -> None:
     assert read(text) == [(start, end)]
 
 
-@pytest.mark.parametrize(("text", "expected"), SEVERAL)
+@table(("text", "expected"), SEVERAL)
 def test_several_ranges(text: str, expected: list[tuple[str, str]]) -> None:
     assert read(text) == expected
 
 
-@pytest.mark.parametrize("text", NO_TIME.strip().splitlines())
+@table("text", NO_TIME.strip().splitlines())
 def test_what_names_no_time_yields_nothing(text: str) -> None:
     assert read(text) == []
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "start", "end"),
     [
         ("last Tuesday", "2024-06-04", "2024-06-05"),
@@ -53,7 +53,7 @@ def test_the_other_common_reading_is_kept(text: str, start: str, end: str) -> No
     assert (start, end) in [(short(one.start), short(one.end)) for one in found.alternatives]
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "words"),
     [
         ("What did we talk about last Sunday?", "last Sunday"),
@@ -76,7 +76,7 @@ def test_the_span_holds_the_words_of_time_and_no_others(text: str, words: str) -
     assert [one.text for one in extract_time(text, NOW)] == [words]
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "told"),
     [
         ("on Mondays", "every Monday"),
@@ -116,14 +116,14 @@ def test_recurrence_matches_by_calendar_field() -> None:
     assert found.recurrence.months == {3}
 
 
-@pytest.mark.parametrize("word", ["recently", "lately", "a while ago", "years ago"])
+@table("word", ["recently", "lately", "a while ago", "years ago"])
 def test_vague_words_are_soft_and_come_last(word: str) -> None:
     assert [one.soft for one in extract_time(f"I met him {word}", "2024-06-12T15:30Z")] == [True]
     mixed = extract_time(f"I met him {word} on 3 May 2023", "2024-06-12T15:30Z")
     assert mixed[0].describe() == "2023-05-03 (Wednesday)"
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "now", "start", "end"),
     [
         ("yesterday", "2020-03-01T12:00Z", "2020-02-29", "2020-03-01"),

@@ -8,6 +8,7 @@ import pytest
 from growth import TIMES, growth
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tables import table
 from timeline.test_chinese import ONE_RANGE as CHINESE
 from timeline.test_english import ONE_RANGE as ENGLISH
 
@@ -51,14 +52,14 @@ def test_any_moment_is_survived(text: str, moment: datetime) -> None:
     extract_time(text, moment)
 
 
-@pytest.mark.parametrize("text", [text for text, *_ in ENGLISH if not text.endswith("?")])
+@table("text", [text for text, *_ in ENGLISH if not text.endswith("?")])
 def test_case_and_unrelated_words_change_nothing(text: str) -> None:
     plain = [(one.start, one.end) for one in extract_time(text, NOW)]
     for changed in (text.upper(), text.lower(), f"Tell me, please: {text}. Thank you kindly!"):
         assert [(one.start, one.end) for one in extract_time(changed, NOW)] == plain
 
 
-@pytest.mark.parametrize("text", [text for text, *_ in ENGLISH] + [text for text, *_ in CHINESE])
+@table("text", [text for text, *_ in ENGLISH] + [text for text, *_ in CHINESE])
 def test_same_question_same_answer_in_every_zone(text: str) -> None:
     for zone in ("Asia/Shanghai", "America/New_York"):
         local = datetime(2024, 6, 12, 15, 30, tzinfo=ZoneInfo(zone))

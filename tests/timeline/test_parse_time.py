@@ -5,11 +5,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 
 from recall_stages.timeline.parse_time import parse_time, resolve_timezone
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "zone", "expected"),
     [
         (0, "UTC", "1970-01-01T00:00:00+00:00"),
@@ -31,21 +32,19 @@ def test_naive_values_are_read_in_the_zone_of_the_machine() -> None:
     assert parse_time("2024-03-05").tzinfo == resolve_timezone(None)
 
 
-@pytest.mark.parametrize("value", [True, None, [], b"2024", object()])
+@table("value", [True, None, [], b"2024", object()])
 def test_other_types_are_refused(value: object) -> None:
     with pytest.raises(TypeError, match="timestamp must be an int, float, ISO 8601 string or"):
         parse_time(value)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    "value", ["", "soon", "20240305", "1709640000", "2024-13-01", float("nan")]
-)
+@table("value", ["", "soon", "20240305", "1709640000", "2024-13-01", float("nan")])
 def test_nonsense_is_refused(value: str | float) -> None:
     with pytest.raises(ValueError, match="timestamp must be an int, float, ISO 8601 string or"):
         parse_time(value, "UTC")
 
 
-@pytest.mark.parametrize("value", [1e300, -1e18, 10**400])
+@table("value", [1e300, -1e18, 10**400])
 def test_moments_off_the_calendar_are_refused(value: float) -> None:
     with pytest.raises(ValueError, match="years 1 and 9999"):
         parse_time(value, "UTC")
@@ -56,7 +55,7 @@ def test_the_name_in_the_error_is_the_callers() -> None:
         parse_time(True, name="created_at")
 
 
-@pytest.mark.parametrize("zone", ["Mars/Base", "", "../etc/passwd", 5])
+@table("zone", ["Mars/Base", "", "../etc/passwd", 5])
 def test_unknown_zones_are_refused_with_an_example(zone: object) -> None:
     with pytest.raises((ValueError, TypeError), match="Europe/Berlin"):
         resolve_timezone(zone)  # type: ignore[arg-type]

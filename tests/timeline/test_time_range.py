@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 
 from recall_stages.timeline import Recurrence, TimeRange, half_life_weight
 
@@ -107,7 +108,7 @@ def _ends(one: TimeRange | None) -> tuple[datetime | None, ...] | None:
     return one and tuple(end and end.astimezone(UTC) for end in (one.start, one.end))
 
 
-@pytest.mark.parametrize(
+@table(
     ("start", "grace", "widened"),
     [
         # The clock goes forward at 02:00 on 31 March, and back at 03:00 on 27 October.
@@ -140,7 +141,7 @@ def test_the_start_belongs_to_a_range_and_the_end_does_not(one: TimeRange) -> No
     assert one.end is None or not one.contains(one.end)
 
 
-@pytest.mark.parametrize(
+@table(
     ("start", "end", "grain", "words"),
     [
         ("2024-03-05", "2024-03-06", "day", "2024-03-05 (Tuesday)"),
