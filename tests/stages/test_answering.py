@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
+from tables import table
 from tenacity import wait_fixed, wait_none
 
 from recall_stages.core.requests import Prompt, Reply
@@ -78,12 +79,12 @@ _late.__cause__ = ConnectionResetError()
 LASTING["a bad request, though a connection was lost before"] = _late
 
 
-@pytest.mark.parametrize("raised", PASSING.values(), ids=PASSING)
+@table("raised", PASSING.values(), ids=PASSING)
 def test_what_passes(raised: Exception) -> None:
     assert passes(raised)
 
 
-@pytest.mark.parametrize("raised", LASTING.values(), ids=LASTING)
+@table("raised", LASTING.values(), ids=LASTING)
 def test_what_does_not(raised: Exception) -> None:
     assert not passes(raised)
 

@@ -7,6 +7,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from llama_index.core.llms import ChatMessage
 from stages.worlds import Scripted
+from tables import table
 
 from recall_stages.core.errors import QueryError, ReplyError
 from recall_stages.core.memory import Query
@@ -61,7 +62,7 @@ def test_neither_question_nor_message_is_an_error() -> None:
         run(BuildQuery().apply(Recall(Query(text=" ", reference_time=NOW))))
 
 
-@pytest.mark.parametrize("said", ["?!", "x" * 501, 7, ["a"], {"a": "b"}, "\u202e"])
+@table("said", ["?!", "x" * 501, 7, ["a"], {"a": "b"}, "\u202e"])
 def test_what_cannot_be_looked_for_is_no_query(said: object) -> None:
     import json
 
@@ -80,7 +81,7 @@ MESSAGES = {
 }
 
 
-@pytest.mark.parametrize("message", MESSAGES.values(), ids=MESSAGES)
+@table("message", MESSAGES.values(), ids=MESSAGES)
 def test_messages_of_every_kind_are_read(message: object) -> None:
     assert read_messages([message]) == (Message(role="user", content="Tea?"),)
 
@@ -91,7 +92,7 @@ def test_messages_of_langchain_are_read() -> None:
     assert [(each.role, each.content) for each in read] == [("human", "Tea?"), ("ai", "Yes.")]
 
 
-@pytest.mark.parametrize("wrong", ["Tea?", {"role": "user"}, 7, None, [7], ["Tea?"]])
+@table("wrong", ["Tea?", {"role": "user"}, 7, None, [7], ["Tea?"]])
 def test_what_are_no_messages_is_an_error(wrong: object) -> None:
     with pytest.raises(ValueError, match="a role and a content"):
         read_messages(wrong)

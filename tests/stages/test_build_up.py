@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 from stages.worlds import Scripted
+from tables import table
 
 from recall_stages.core.memory import Memory, Query
 from recall_stages.core.requests import Reply
@@ -48,7 +49,7 @@ def ranked(*stages: Stage, found: list[Memory] | None = None) -> list[Memory]:
     return list(recall.memories)
 
 
-@pytest.mark.parametrize(
+@table(
     "stages",
     [
         [],

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-import pytest
+from tables import table
 
 from recall_stages.core.memory import Memory
 from recall_stages.core.time_trace import time_stamp
@@ -19,7 +19,7 @@ def understood(ranges: list[TimeRange]) -> str:
     return explain([Memory(content="Tea.", trace=time_stamp(ranges))]).understood()
 
 
-@pytest.mark.parametrize(
+@table(
     ("question", "said"),
     [
         ("tea last Tuesday", LAST_TUESDAY),
@@ -44,7 +44,7 @@ def test_a_range_whose_words_are_not_known_is_told_as_well() -> None:
     assert understood([spring]) == "the time asked about is understood as 2020-03-22 to 2020-05-04"
 
 
-@pytest.mark.parametrize(
+@table(
     ("degraded", "said"),
     [
         ("ExtractTime: ReplyError: expected a start", "No time was understood"),

@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from stages.worlds import Scripted
+from tables import table
 
 from recall_stages.core.memory import Memory, Query
 from recall_stages.core.requests import Reply
@@ -16,7 +16,7 @@ from recall_stages.timeline import extract_time
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@table(
     ("question", "stripped"),
     [
         ("What did I eat yesterday?", "What did I eat?"),
@@ -116,7 +116,7 @@ def test_a_model_is_asked_where_the_grammar_cannot_read_the_words_of_time() -> N
     assert understood.fallbacks == ()
 
 
-@pytest.mark.parametrize(
+@table(
     "question",
     [
         "Who is my dentist?",
@@ -140,7 +140,7 @@ def test_without_a_model_words_of_time_that_cannot_be_read_are_passed_over() -> 
     assert ExtractTime().apply(asked) == asked
 
 
-@pytest.mark.parametrize("reply", ["null", '{"start": null, "end": null}', "none"])
+@table("reply", ["null", '{"start": null, "end": null}', "none"])
 def test_a_model_that_knows_no_time_did_its_work(reply: str) -> None:
     understood, _ = asked_with_a_model("Where did I live when I was in college?", reply)
 
@@ -149,7 +149,7 @@ def test_a_model_that_knows_no_time_did_its_work(reply: str) -> None:
     assert set(understood.memories[0].trace) == {"usage"}
 
 
-@pytest.mark.parametrize(
+@table(
     ("reply", "why"),
     [
         (ConnectionError("the model is down"), "ConnectionError: the model is down"),

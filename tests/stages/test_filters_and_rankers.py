@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 
 from recall_stages.core.errors import SettingsError
 from recall_stages.core.memory import Memory, Query
@@ -139,9 +140,7 @@ def test_hybrid_weighs_relevance_and_recency():
     assert names(run(HybridRank(relevance_weight=7, recency_weight=3), found)) == names(ranked)
 
 
-@pytest.mark.parametrize(
-    "stage", [RelevanceRank, RecencyRank, HybridRank], ids=lambda stage: stage.__name__
-)
+@table("stage", [RelevanceRank, RecencyRank, HybridRank], ids=lambda stage: stage.__name__)
 def test_a_ranker_keeps_the_best_few(stage):
     found = [told(str(n), n / 20, 20 - n) for n in range(9)]
 
@@ -150,7 +149,7 @@ def test_a_ranker_keeps_the_best_few(stage):
     assert len(run(stage(), found, k=7)) == 7
 
 
-@pytest.mark.parametrize(
+@table(
     ("stage", "setting"),
     [
         (RelevanceThreshold, {"threshold_score": 1.5}),
@@ -172,9 +171,7 @@ def test_a_function_sees_the_candidates_and_the_question():
     assert names(run(FunctionStage(function=only_about), [told("x-ray"), told("tea")])) == ["x-ray"]
 
 
-@pytest.mark.parametrize(
-    ("returned", "got"), [(None, "NoneType"), (["a"], "str"), (7, "int"), ([None], "NoneType")]
-)
+@table(("returned", "got"), [(None, "NoneType"), (["a"], "str"), (7, "int"), ([None], "NoneType")])
 def test_a_function_that_returns_no_memories_is_told_so(returned, got):
     with pytest.raises(TypeError, match=f"must return memories.*got {got}"):
         run(FunctionStage(function=lambda found, query: returned), [told("a")])

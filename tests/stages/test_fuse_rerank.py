@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 
 from recall_stages.core.memory import Memory, Query
 from recall_stages.core.stage import Recall
@@ -93,7 +94,7 @@ def test_a_type_that_is_not_named_counts_one() -> None:
     assert fused.score == pytest.approx(0.3)
 
 
-@pytest.mark.parametrize(
+@table(
     ("created_at", "match"),
     [
         (TUESDAY.start, "recorded"),

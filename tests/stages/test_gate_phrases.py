@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 
 from recall_stages.gate.language import load_language
 from recall_stages.gate.phrases import Phrases, tokens_of
@@ -17,7 +18,7 @@ def _spans(phrase: str, text: str) -> list[str]:
     return [" ".join(tokens[m.start : m.end]) for m in Phrases({"x": [phrase]}, WORDS).find(tokens)]
 
 
-@pytest.mark.parametrize(
+@table(
     ("phrase", "text", "found"),
     [
         ("my usual", "book my usual table", ["my usual"]),
@@ -56,7 +57,7 @@ def test_phrases_that_begin_alike_do_not_mix() -> None:
     assert known.find(["a", "b", "c", "d"]) == known.find(["a", "b", "c"])
 
 
-@pytest.mark.parametrize("phrase", ["", "?please", "| ..", "!"])
+@table("phrase", ["", "?please", "| ..", "!"])
 def test_a_phrase_without_a_word_is_refused(phrase: str) -> None:
     with pytest.raises(ValueError, match="holds no word"):
         Phrases({"x": [phrase]}, {})
@@ -94,7 +95,7 @@ def test_the_work_grows_with_the_text_only(language: str) -> None:
     assert 0 < read(4000) < 6 * max(read(1000), 100)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "message"),
     [
         ('common = "x"\n', "must have cues, words"),

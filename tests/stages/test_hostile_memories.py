@@ -12,6 +12,7 @@ from growth import TIMES, growth
 from rich.console import Console
 from stages.hostile import HOSTILE
 from stages.worlds import Scripted
+from tables import table
 
 from recall_stages.agents.agent_prompt import recalled_text
 from recall_stages.agents.recall_tool import RecallToolInput
@@ -31,7 +32,7 @@ from recall_stages.stages.semantic_rank import SemanticRank
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 HONEST = Memory(id="moved", content="The dentist moved to Elm Street.", created_at=NOW)
-SLY = pytest.mark.parametrize("sly", HOSTILE.values(), ids=HOSTILE)
+SLY = table("sly", HOSTILE.values(), ids=HOSTILE)
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 LINE_ENDS = re.compile("[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
@@ -198,8 +199,8 @@ def rewritten(said: str, *memories: Memory, **settings: object) -> Recall:
     return run(stage.apply(asked(*memories)), Scripted(lambda prompts: [reply] * len(prompts)))
 
 
-@pytest.mark.parametrize("min_support", [0, 0.4])
-@pytest.mark.parametrize("live", LIVE)
+@table("min_support", [0, 0.4])
+@table("live", LIVE)
 def test_a_rewrite_has_no_link_or_tag_that_its_memory_has_not(
     live: str, min_support: float
 ) -> None:
@@ -211,7 +212,7 @@ def test_a_rewrite_has_no_link_or_tag_that_its_memory_has_not(
     )
 
 
-@pytest.mark.parametrize("live", LIVE)
+@table("live", LIVE)
 def test_one_that_stands_in_the_memory_may_be_said_again(live: str) -> None:
     known = HONEST.model_copy(update={"content": f"{HONEST.content} See {live} now."})
 

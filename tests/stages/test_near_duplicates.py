@@ -5,6 +5,7 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 
 from recall_stages.ranking import near_duplicates as room
 from recall_stages.ranking.near_duplicates import near_duplicates
@@ -16,7 +17,7 @@ LONG = (
 )
 
 
-@pytest.mark.parametrize(
+@table(
     ("one", "other"),
     [
         ("I like tea.", "i like  TEA"),
@@ -30,7 +31,7 @@ def test_it_repeats(one: str, other: str) -> None:
     assert near_duplicates([one, other], 0.95) == [0, 0]
 
 
-@pytest.mark.parametrize(
+@table(
     ("one", "other"),
     [
         ("I like tea.", "I like coffee."),

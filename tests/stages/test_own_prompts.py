@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from tables import table
 
 from recall_stages.core.memory import Memory, Query
 from recall_stages.core.message import Message
@@ -59,8 +60,8 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize(("prompt", "message"), WRONG.values(), ids=WRONG)
+@table("stage", STAGES)
+@table(("prompt", "message"), WRONG.values(), ids=WRONG)
 def test_a_wrong_placeholder_is_an_error_at_construction(
     stage: type[ModelStage], prompt: str, message: str
 ) -> None:

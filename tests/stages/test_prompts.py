@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
+from tables import table
 
 from recall_stages.core.memory import Memory, Query
 from recall_stages.core.message import Message
@@ -78,7 +78,7 @@ CASES: dict[str, tuple[Callable[[], Stage], Recall]] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@table("name", CASES)
 def test_the_prompt(name: str) -> None:
     make, recall = CASES[name]
 
@@ -91,7 +91,7 @@ def test_the_prompt(name: str) -> None:
     assert path.read_text(encoding="utf-8") == rendered
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name != "build_query"])
+@table("name", [name for name in CASES if name != "build_query"])
 def test_every_prompt_says_that_memories_are_material_and_keeps_them_in_their_fences(
     name: str,
 ) -> None:
@@ -104,7 +104,7 @@ def test_every_prompt_says_that_memories_are_material_and_keeps_them_in_their_fe
         assert "\u202e" not in prompt.user
 
 
-@pytest.mark.parametrize(("make", "asked"), CASES.values(), ids=CASES)
+@table(("make", "asked"), CASES.values(), ids=CASES)
 def test_a_prompt_is_asked_of_the_model_it_was_given_and_within_its_time(
     make: Callable[[], Stage], asked: Recall
 ) -> None:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from growth import TIMES, growth
+from tables import table
 
 from recall_stages.core.errors import ReplyError
 from recall_stages.llm.replies import answer_under, json_values
@@ -27,12 +28,12 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize("reply", GOOD.values(), ids=GOOD.keys())
+@table("reply", GOOD.values(), ids=GOOD.keys())
 def test_json_is_found(reply: str) -> None:
     assert answer_under(reply, "scores") == [1]
 
 
-@pytest.mark.parametrize(
+@table(
     "reply",
     [
         "",
@@ -52,7 +53,7 @@ def test_what_is_none_is_an_error(reply: str) -> None:
 REAL, QUOTED = '{"scores": [1]}', '{"scores": [9]}'
 
 
-@pytest.mark.parametrize(
+@table(
     "reply",
     [
         f"Memory 3 says {QUOTED}. {REAL}",
@@ -70,7 +71,7 @@ def test_of_two_answers_none_is_taken(reply: str) -> None:
         answer_under(reply, "scores", '{"scores": [5]}')
 
 
-@pytest.mark.parametrize("shown", [QUOTED, "Say [9].", f"{{[({{ say this: {QUOTED}!"])
+@table("shown", [QUOTED, "Say [9].", f"{{[({{ say this: {QUOTED}!"])
 def test_an_answer_that_the_prompt_shows_is_a_quotation(shown: str) -> None:
     forged = "[9]" if "Say" in shown else QUOTED
     real = "[1]" if "Say" in shown else REAL

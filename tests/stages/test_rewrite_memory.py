@@ -3,8 +3,8 @@
 import json
 from datetime import UTC, datetime
 
-import pytest
 from stages.worlds import Scripted
+from tables import table
 
 from recall_stages.core.draft import Claim, Draft
 from recall_stages.core.memory import Memory, Query
@@ -93,7 +93,7 @@ REMOVED = {
 }
 
 
-@pytest.mark.parametrize("claim", REMOVED.values(), ids=REMOVED)
+@table("claim", REMOVED.values(), ids=REMOVED)
 def test_what_cannot_be_verified_is_removed_and_counted(claim: dict[str, object]) -> None:
     recall = rewritten(says("Check file extensions and MIME types.", 2), claim)
 
@@ -103,7 +103,7 @@ def test_what_cannot_be_verified_is_removed_and_counted(claim: dict[str, object]
     )
 
 
-@pytest.mark.parametrize("claim", REMOVED.values(), ids=REMOVED)
+@table("claim", REMOVED.values(), ids=REMOVED)
 def test_or_the_whole_falls_back_as_set(claim: dict[str, object]) -> None:
     recall = rewritten(
         says("Check file extensions and MIME types.", 2), claim, unverified="fall_back"
@@ -159,7 +159,7 @@ def test_marks_count_through_all_prompts() -> None:
     assert [each.ids for each in recall.citations] == [("m1",), ("m2",)]
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "sentences"),
     [
         ("One. Two! Three?", ["One.", "Two!", "Three?"]),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 from llama_index.core.llms import ChatMessage, MessageRole
 from stages.worlds import Scripted
+from tables import table
 
 from recall_stages.core.memory import Memory, Query
 from recall_stages.core.requests import Reply
@@ -78,12 +79,12 @@ def test_precision_and_recall_are_measured(name: str, language: str) -> None:
     assert found / (found + len(wrong) - missed) >= 0.9, wrong
 
 
-@pytest.mark.parametrize("message", NEEDED)
+@table("message", NEEDED)
 def test_it_is_needed(message: str) -> None:
     assert should_search_memory(message), GATE.explain(message)
 
 
-@pytest.mark.parametrize("message", NOT_NEEDED)
+@table("message", NOT_NEEDED)
 def test_it_is_not_needed(message: str) -> None:
     assert not should_search_memory(message), GATE.explain(message)
 
@@ -107,7 +108,7 @@ CONVERSATIONS = {
 }
 
 
-@pytest.mark.parametrize("form", CONVERSATIONS)
+@table("form", CONVERSATIONS)
 def test_what_the_user_said_last_decides(form: str) -> None:
     conversation = CONVERSATIONS[form]
     reversed_order = (
@@ -120,14 +121,12 @@ def test_what_the_user_said_last_decides(form: str) -> None:
     assert should_search_memory(reversed_order)
 
 
-@pytest.mark.parametrize(
-    "message", [HumanMessage(BEFORE), ChatMessage(BEFORE), {"role": "user", "content": BEFORE}]
-)
+@table("message", [HumanMessage(BEFORE), ChatMessage(BEFORE), {"role": "user", "content": BEFORE}])
 def test_one_message_is_a_conversation(message: object) -> None:
     assert should_search_memory(message)
 
 
-@pytest.mark.parametrize(
+@table(
     "nothing",
     ["", " \n", None, [], [None], [{"role": "user", "content": None}], [AIMessage(BEFORE)], "…?!"],
 )
@@ -135,7 +134,7 @@ def test_nothing_needs_no_memories(nothing: object) -> None:
     assert should_search_memory(nothing) is False
 
 
-@pytest.mark.parametrize("wrong", [7, [7], [{"text": "x"}, 7.5]])
+@table("wrong", [7, [7], [{"text": "x"}, 7.5]])
 def test_what_is_no_conversation_is_refused(wrong: object) -> None:
     with pytest.raises(TypeError, match="a text or a list of messages"):
         should_search_memory(wrong)
@@ -156,7 +155,7 @@ def test_what_was_said_before_helps_to_understand() -> None:
     assert not should_search_memory(_said("What is the capital of Peru?", "Lima.", "And of Chile?"))
 
 
-@pytest.mark.parametrize(
+@table(
     "message",
     [
         'Translate "when is my sister\'s birthday?" into French.',
@@ -170,9 +169,7 @@ def test_what_is_quoted_is_not_said(message: str) -> None:
     assert not should_search_memory(message), GATE.explain(message)
 
 
-@pytest.mark.parametrize(
-    ("opening", "closing"), [('"', '"'), ("“", "”"), ("«", "»"), ("„", "“"), ("`", "`")]
-)
+@table(("opening", "closing"), [('"', '"'), ("“", "”"), ("«", "»"), ("„", "“"), ("`", "`")])
 def test_only_the_marks_tell_that_it_is_quoted(opening: str, closing: str) -> None:
     assert should_search_memory("Is where did we leave off a good title?")
     assert not should_search_memory(f"Is {opening}where did we leave off{closing} a good title?")
@@ -224,7 +221,7 @@ def test_a_language_of_ones_own(tmp_path: Path) -> None:
     assert SearchGate(languages=("en", str(file))).should_search("Come al solito")
 
 
-@pytest.mark.parametrize(
+@table(
     ("settings", "message"),
     [
         ({"weights": {"onw": 1}}, "'onw' is no kind of cue; there are earlier"),
@@ -279,7 +276,7 @@ def test_a_model_is_not_asked_about_what_is_clear() -> None:
         assert _run(SearchGate(llm="the model"), question, "")[1] == []
 
 
-@pytest.mark.parametrize("failure", [TimeoutError("too slow"), "perhaps", '{"search": "maybe"}'])
+@table("failure", [TimeoutError("too slow"), "perhaps", '{"search": "maybe"}'])
 def test_a_model_that_fails_leaves_the_words_answer(failure: object) -> None:
     no, _ = _run(SearchGate(llm="m"), UNDECIDED, failure)
     yes, _ = _run(SearchGate(llm="m", threshold=2, undecided=(2, 4)), UNDECIDED, failure)

@@ -1,9 +1,9 @@
 """Which words of a conversation memories are looked up by."""
 
-import pytest
 from growth import TIMES, growth
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table
 
 from recall_stages.agents.search_terms import extract_search_terms
 
@@ -28,7 +28,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES)
+@table("case", CASES)
 def test_terms(case: str) -> None:
     conversation, terms = CASES[case]
 

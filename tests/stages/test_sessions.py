@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tables import table
 
 from recall_stages.core.memory import Memory, Query, Scope
 from recall_stages.core.stage import Recall
@@ -64,7 +65,7 @@ def test_what_is_clearly_better_stays_before_what_was_said_beside_an_answer() ->
     assert order(ANSWER, turn("beside", 0.4), better) == ["answer", "better", "beside"]
 
 
-@pytest.mark.parametrize(
+@table(
     "other",
     [
         turn("after a pause", 0.4, NOON + timedelta(hours=1)),

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 import pytest
+from tables import table
 
 from recall_stages.core.errors import ReplyError
 from recall_stages.core.memory import Query
@@ -47,7 +48,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("reply", "described"), READ)
+@table(("reply", "described"), READ)
 def test_a_reply_is_read(reply: str, described: str) -> None:
     found = read_time(reply, PAST)
 
@@ -59,7 +60,7 @@ def test_a_model_may_know_no_time() -> None:
     assert read_time('```json\n{"start": null, "end": null, "words": ""}\n```', PAST) is None
 
 
-@pytest.mark.parametrize(("reply", "why"), REFUSED.values(), ids=REFUSED.keys())
+@table(("reply", "why"), REFUSED.values(), ids=REFUSED.keys())
 def test_a_wrong_reply_is_an_error_with_the_reason(reply: str, why: str) -> None:
     with pytest.raises(ReplyError) as error:
         read_time(reply, PAST)
@@ -74,7 +75,7 @@ def test_a_time_to_come_is_read_where_the_question_looks_ahead() -> None:
     assert found.describe() == "2025-03-01 to 2025-03-29"
 
 
-@pytest.mark.parametrize(
+@table(
     ("words", "text", "span"),
     [
         ('"During the Lockdown"', "during the lockdown", (16, 35)),

@@ -3,8 +3,8 @@
 A question that fails stays in its list, and counts.
 """
 
-import pytest
 from growth import TIMES, growth
+from tables import table
 
 from recall_stages.timeline.unread_words import find_time_words, looks_ahead
 
@@ -266,7 +266,7 @@ def test_the_gate_is_measured() -> None:
     assert found / (found + len(mistaken)) >= 0.95, mistaken
 
 
-@pytest.mark.parametrize(
+@table(
     ("question", "words"),
     [
         ("Where did we go the other spring?", "the other spring"),
@@ -281,16 +281,12 @@ def test_it_says_where_the_words_stand(question: str, words: str) -> None:
     assert question[start:end] == words
 
 
-@pytest.mark.parametrize(
-    "question", ["What will we do at Easter?", "What'll we eat?", "下周吃什么？"]
-)
+@table("question", ["What will we do at Easter?", "What'll we eat?", "下周吃什么？"])
 def test_a_question_may_look_ahead(question: str) -> None:
     assert looks_ahead(question)
 
 
-@pytest.mark.parametrize(
-    "question", ["What did we do at Easter?", "Who is my dentist?", "婚礼之后呢？"]
-)
+@table("question", ["What did we do at Easter?", "Who is my dentist?", "婚礼之后呢？"])
 def test_most_look_back(question: str) -> None:
     assert not looks_ahead(question)
 
