@@ -1,9 +1,9 @@
 """Memories that try to pass for more than one: for others, for our own words, for commands.
 
-They join what `faces.injections` stores. There the text alone is hostile; here every field is.
+They join `stages.injections`. There the text alone is hostile; here every field is.
 """
 
-from faces.injections import INJECTIONS
+from stages.injections import INJECTIONS
 
 from recall_stages.core.memory import Memory
 

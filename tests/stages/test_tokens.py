@@ -8,6 +8,7 @@ import pytest
 import tiktoken
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tables import table
 
 from recall_stages.core.memory import Memory
 from recall_stages.llm.budget import within
@@ -74,12 +75,12 @@ def test_it_counts_as_tiktoken_does(
     same()
 
 
-@pytest.mark.parametrize("run", [" ", "a", "\n", "=", "9", " a", "\u3000", "é"])
+@table("run", [" ", "a", "\n", "=", "é"])
 def test_a_model_gone_astray_is_counted_too(cache: Path, run: str) -> None:
     """Tiktoken itself ends in a panic of its engine, which is no Exception."""
     (cache / O200K).write_bytes((SHIPPED / O200K).read_bytes())
 
-    assert 0 < token_counter()(run * 2_000_000) <= 2_000_000
+    assert 0 < token_counter()(run * 1_000_000) <= 1_000_000
 
 
 def test_a_damaged_file_is_passed_over_and_left_alone(cache: Path) -> None:
@@ -98,7 +99,7 @@ def test_a_cache_that_is_switched_off_is_not_looked_into(
     assert token_counter() is estimate_tokens
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "Yesterday I saw the dentist on Elm Street; she filled two teeth, for 120 euros.",

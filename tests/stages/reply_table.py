@@ -64,13 +64,14 @@ class Reply:
     make: Callable[[Kit], Any]
     understood: bool
     kits: Sequence[str] = tuple(kit.stage for kit in KITS)
+    order: str = "bdac"  # of the memories, where a model that is understood ranks them
 
     def __str__(self) -> str:
         return self.name
 
 
-def good(name: str, make: Callable[[Kit], Any], *kits: str) -> Reply:
-    return Reply(name, make, True, kits or tuple(kit.stage for kit in KITS))
+def good(name: str, make: Callable[[Kit], Any], *kits: str, order: str = "bdac") -> Reply:
+    return Reply(name, make, True, kits or tuple(kit.stage for kit in KITS), order)
 
 
 def bad(name: str, make: Callable[[Kit], Any], *kits: str) -> Reply:
@@ -120,8 +121,8 @@ NUMBERED = [
         "numbers with a fraction of zero", lambda kit: kit.json(kit.entries([1.0, 2.0, 3.0, 4.0]))
     ),
     good("duplicates", lambda kit: kit.json(kit.entries() * 2)),
-    good("one missing", lambda kit: kit.json(kit.entries()[:3])),
-    good("only one", lambda kit: kit.json([kit.entry(2, 2)])),
+    good("one missing", lambda kit: kit.json(kit.entries()[:3]), order="bacd"),
+    good("only one", lambda kit: kit.json([kit.entry(2, 2)]), order="bacd"),
     good("one out of range", lambda kit: kit.json([*kit.entries(), kit.entry(1, 9)])),
     good("a zero", lambda kit: kit.json([kit.entry(1, 0), *kit.entries()])),
     good("a negative one", lambda kit: kit.json([kit.entry(1, -1), *kit.entries()])),
@@ -139,14 +140,26 @@ NUMBERED = [
 
 RANK, RERANK = "SemanticRank", "RerankMemory"
 SCORED = [
-    good("scores as strings", lambda kit: kit.json([kit.entry(1, 1, score="0.8")]), RANK, RERANK),
+    good(
+        "scores as strings",
+        lambda kit: kit.json([kit.entry(1, 1, score="0.8")]),
+        RANK,
+        RERANK,
+        order="abcd",
+    ),
     good(
         "all the same",
         lambda kit: kit.json([{"memory": n, "score": 1} for n in (1, 2)]),
         RANK,
         RERANK,
+        order="abcd",
     ),
-    good("all zero", lambda kit: kit.json([{"memory": n, "score": 0} for n in (1, 2, 3, 4)]), RANK),
+    good(
+        "all zero",
+        lambda kit: kit.json([{"memory": n, "score": 0} for n in (1, 2, 3, 4)]),
+        RANK,
+        order="abcd",
+    ),
     good("one score of none", lambda kit: kit.json([{"memory": 3}, *kit.entries()]), RANK, RERANK),
     bad("scores of 95", lambda kit: kit.json([{"memory": n, "score": 95} for n in (1, 2)]), RANK),
     bad("negative scores", lambda kit: kit.json([kit.entry(1, 1, score=-0.5)]), RANK),
@@ -157,12 +170,20 @@ SCORED = [
     bad("infinity", lambda kit: '{"scores": [{"memory": 1, "score": Infinity}]}', RANK),
     bad("a list of scores", lambda kit: '{"scores": [0.2, 0.9, 0.1, 0.4]}', RANK),
     good("numbers alone", lambda kit: '{"ranking": [2, 4, 1, 3]}', RERANK),
-    good("numbers alone, some twice", lambda kit: '{"ranking": [2, 2, 2, 2]}', RERANK),
-    good("numbers alone, some unknown", lambda kit: '{"ranking": [9, 2, 0, -1, "1"]}', RERANK),
+    good(
+        "numbers alone, some twice", lambda kit: '{"ranking": [2, 2, 2, 2]}', RERANK, order="bacd"
+    ),
+    good(
+        "numbers alone, some unknown",
+        lambda kit: '{"ranking": [9, 2, 0, -1, "1"]}',
+        RERANK,
+        order="bacd",
+    ),
     good(
         "a ranking with scores of 95",
         lambda kit: '{"ranking": [{"memory": 2, "score": 95}]}',
         RERANK,
+        order="bacd",
     ),
     bad(
         "integers in prose",
@@ -204,9 +225,9 @@ USELESS = [
     bad("YAML", lambda kit: f"{kit.key}:\n  - memory: 1\n    score: 0.9"),
     bad("nested deeper still", lambda kit: "[" * 50_000 + "]" * 50_000),
     bad("objects nested deeper still", lambda kit: '{"a":' * 20_000 + "1" + "}" * 20_000),
-    bad("two megabytes", lambda kit: "x" * 2_000_000),
+    bad("two megabytes", lambda kit: "x" * 2_000_000, RANK),
     bad("more braces still", lambda kit: "{[" * 20_000),
-    bad("two megabytes of JSON", lambda kit: kit.json() + " " * 2_000_000),
+    bad("two megabytes of JSON", lambda kit: kit.json() + " " * 2_000_000, RANK),
     bad("a number of ten thousand digits", lambda kit: f'{{"{kit.key}": {"9" * 10_000}}}'),
 ]
 

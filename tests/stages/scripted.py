@@ -1,0 +1,26 @@
+"""A stage on memories of a test, with a model that says what the test wants."""
+
+from collections.abc import Callable, Sequence
+
+from recall_stages.core.recall import Recall
+from recall_stages.core.requests import Prompt, Reply
+from recall_stages.core.stage import Stage, pipeline, run
+
+
+def answered(stages: Sequence[Stage], recall: Recall, said: object) -> tuple[Recall, list[str]]:
+    """Run stages with a model that says one thing, or raises it: what comes out, and the prompts.
+
+    Args:
+        stages: The stages, each with any object as its model.
+        recall: The question and the memories.
+        said: A reply, an error, or a function that makes a reply of a prompt.
+    """
+    prompts: list[str] = []
+
+    def reply(prompt: Prompt) -> Reply:
+        prompts.append(prompt.user)
+        answer = said(prompt.user) if isinstance(said, Callable) else said
+        return Reply(answer if isinstance(answer, Exception) else str(answer))
+
+    outcome = run(pipeline(stages, recall), lambda asked: [reply(each) for each in asked])
+    return outcome, prompts

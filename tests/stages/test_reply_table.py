@@ -1,0 +1,147 @@
+"""Whatever a model says, no stage raises, loses a memory or invents one; each fallback is named."""
+
+from datetime import UTC, datetime
+
+import pytest
+from stages.reply_table import CONTENTS, KITS, REPLIES, SCORES, USELESS, WRAPPED, Kit, Reply
+from stages.scripted import answered
+from tables import table
+
+from recall_stages.core.memory import Memory, Query
+from recall_stages.core.message import Message
+from recall_stages.core.recall import Recall
+from recall_stages.core.stage import Stage
+from recall_stages.stages.build_query import BuildQuery
+from recall_stages.stages.rank_and_rewrite import RankAndRewrite
+from recall_stages.stages.reflect import Reflect
+from recall_stages.stages.rerank_memory import RerankMemory
+from recall_stages.stages.rewrite_memory import RewriteMemory, plain_text
+from recall_stages.stages.semantic_rank import SemanticRank
+
+NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
+BEFORE = [0.9, 0.6, 0.5, 0.05]
+GIVEN = tuple(
+    Memory(id=name, content=content, score=score)
+    for (name, content), score in zip(CONTENTS.items(), BEFORE, strict=True)
+)
+QUERY = Query(text="The dentist, a filling, green tea or Carla?", reference_time=NOW)
+QUESTION = Recall(QUERY, GIVEN)
+STAGES: dict[str, type[Stage]] = {
+    each.__name__: each for each in (SemanticRank, RerankMemory, RewriteMemory, Reflect)
+}
+
+
+def replies(kit: Kit) -> list[Reply]:
+    return [reply for reply in REPLIES if kit.stage in reply.kits]
+
+
+def check_ranked(outcome: Recall, stage: str, reply: Reply) -> None:
+    memories = outcome.memories
+    assert sorted((each.id, each.content) for each in memories) == sorted(CONTENTS.items())
+    if reply.understood:
+        scores = [each.score for each in memories]
+        assert all(score is not None and 0 <= score <= 1 for score in scores)
+        assert scores == sorted(scores, key=lambda score: -(score or 0))
+        assert "".join(each.id or "" for each in memories) == reply.order
+    else:
+        assert [(each.id, each.score) for each in memories] == [(e.id, e.score) for e in GIVEN]
+        assert outcome.fallbacks[0].startswith(f"{stage}: ")
+
+
+def check_text(outcome: Recall, stage: str, reply: Reply) -> None:
+    citations = outcome.citations
+    assert [each.content for each in outcome.memories] == list(CONTENTS.values())
+    assert all(set(each.ids) <= set(CONTENTS) and each.ids for each in citations)
+    notes = "; ".join(outcome.fallbacks)
+    if stage == "Reflect" or reply.understood:
+        ending = "\n- " if stage == "Reflect" else " "
+        assert outcome.text.removeprefix("- ") == ending.join(e.marked() for e in citations)
+    if reply.understood:
+        assert citations
+        assert "failed" not in notes
+        assert "Error" not in notes
+    else:
+        assert notes.startswith(f"{stage}: ")
+        assert len(notes) < 400
+        if stage == "RewriteMemory":
+            assert outcome.text == plain_text(GIVEN)
+
+
+@pytest.mark.parametrize("kit", KITS, ids=lambda kit: kit.stage)
+def test_a_reply(kit: Kit) -> None:
+    stage = STAGES[kit.stage](llm=object(), **kit.settings)
+    check = check_ranked if kit.ranks else check_text
+
+    @table("reply", replies(kit), ids=str)
+    def every_reply_is_read_or_named(reply: Reply) -> None:
+        outcome, _ = answered([stage], QUESTION, reply.make(kit))
+
+        check(outcome, kit.stage, reply)
+        assert not (kit.ranks and reply.understood and outcome.fallbacks)
+
+    every_reply_is_read_or_named()
+
+
+class QueryKit(Kit):
+    """The same replies, made for a query."""
+
+    def entries(self, numbers: object = ()) -> object:
+        return "green tea"
+
+
+QUERY_KIT = QueryKit("BuildQuery", "query", {})
+
+
+@table("reply", [each for each in (*WRAPPED, *USELESS) if each.name != "the list alone"], ids=str)
+def test_a_query_that_a_model_builds(reply: Reply) -> None:
+    message = Message(role="user", content="The dentist of Bob?")
+    nothing_yet = Recall(Query(text="", reference_time=NOW, messages=(message,)))
+
+    outcome, _ = answered([BuildQuery(llm=object())], nothing_yet, reply.make(QUERY_KIT))
+
+    if reply.understood:
+        assert outcome.query.text == "green tea"
+        assert outcome.fallbacks == ()
+    else:
+        assert outcome.query.text == "- user: The dentist of Bob?"
+        assert outcome.fallbacks[0].startswith("BuildQuery: ")
+
+
+class Half(Kit):
+    """One half of the reply to `RankAndRewrite` is as the table has it; the other is good."""
+
+    def payload(self, entries: object = None) -> dict[str, object]:
+        sentences = [{"text": text, "memories": [n]} for n, text in enumerate(CONTENTS.values(), 1)]
+        scores = [{"memory": n, "score": score} for n, score in enumerate(SCORES, 1)]
+        other = {"sentences": sentences} if self.ranks else {"scores": scores}
+        return {**other, **super().payload(entries)}
+
+
+RANKING = Half("SemanticRank", "scores", {})
+WRITING = Half("RewriteMemory", "sentences", {})
+
+
+@table("reply", replies(RANKING), ids=str)
+def test_the_scores_in_a_reply_to_both(reply: Reply) -> None:
+    outcome, _ = answered([RankAndRewrite(llm=object())], QUESTION, reply.make(RANKING))
+
+    check_ranked(outcome, "RankAndRewrite", reply)
+
+
+@table("reply", replies(WRITING), ids=str)
+def test_the_sentences_in_a_reply_to_both(reply: Reply) -> None:
+    stages = [RankAndRewrite(llm=object()), RewriteMemory()]
+
+    outcome, prompts = answered(stages, QUESTION, reply.make(WRITING))
+
+    assert len(prompts) == 1
+    assert sorted(each.content for each in outcome.memories) == sorted(CONTENTS.values())
+    assert all(set(each.ids) <= set(CONTENTS) and each.ids for each in outcome.citations)
+    if reply.understood:
+        assert outcome.text == " ".join(each.marked() for each in outcome.citations) != ""
+    else:
+        assert outcome.text == plain_text(outcome.memories)
+        assert "Rewrite" in outcome.fallbacks[0]
+    if reply in USELESS and reply.name != "an empty list":  # with an empty list come good scores
+        assert outcome.fallbacks[0].startswith("RankAndRewrite: ")
+        assert [each.id for each in outcome.memories] == list(CONTENTS)
