@@ -18,8 +18,8 @@ def answered(stages: Sequence[Stage], recall: Recall, said: object) -> tuple[Rec
     prompts: list[str] = []
 
     def reply(prompt: Prompt) -> Reply:
-        prompts.append(prompt.user)
-        answer = said(prompt.user) if isinstance(said, Callable) else said
+        prompts.append(f"{prompt.system}\n\n{prompt.user}")
+        answer = said(prompts[-1]) if isinstance(said, Callable) else said
         return Reply(answer if isinstance(answer, Exception) else str(answer))
 
     outcome = run(pipeline(stages, recall), lambda asked: [reply(each) for each in asked])
