@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Sequence
 
+from stages.worlds import Scripted
+
 from recall_stages.core.recall import Recall
 from recall_stages.core.requests import Prompt, Reply
-from recall_stages.core.stage import Stage, pipeline, run
+from recall_stages.core.stage import Stage, pipeline
+from recall_stages.core.world import run
 
 
 def answered(stages: Sequence[Stage], recall: Recall, said: object) -> tuple[Recall, list[str]]:
@@ -22,5 +25,5 @@ def answered(stages: Sequence[Stage], recall: Recall, said: object) -> tuple[Rec
         answer = said(prompts[-1]) if isinstance(said, Callable) else said
         return Reply(answer if isinstance(answer, Exception) else str(answer))
 
-    outcome = run(pipeline(stages, recall), lambda asked: [reply(each) for each in asked])
+    outcome = run(pipeline(stages, recall), Scripted(lambda asked: [reply(each) for each in asked]))
     return outcome, prompts
