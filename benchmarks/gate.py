@@ -5,7 +5,7 @@
 Each line of the file is ``{"conversation": ..., "search": true}``: a text, or a list of messages
 with ``role`` and ``content``; with a ``language``, it is counted for that language too, and
 with a ``batch`` (a number), ``--batch`` can ask for that batch alone. The
-baseline is the gate of seed 004 as it was published: substrings anywhere in the conversation.
+baseline is the gate of PersonaLab as it was published: substrings anywhere in the conversation.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _SEED_QUESTION = (
 _SEED_PRONOUNS = ("my", "me", "i", "you", "we", "us", "our")
 
 
-def seed_gate(conversation: Conversation) -> bool:
-    """The gate of seed 004: memory words x 3, question words x 1, any pronoun 2; from 3 on, yes.
+def personalab_gate(conversation: Conversation) -> bool:
+    """The gate of PersonaLab: memory words x 3, question words x 1, any pronoun 2; from 3 on, yes.
 
     Examples:
-        >>> seed_gate("Show the weather"), seed_gate("Book my usual table")
+        >>> personalab_gate("Show the weather"), personalab_gate("Book my usual table")
         (True, False)
     """
     text = "\n".join(turn.text for turn in read_turns(conversation)).lower()
@@ -71,7 +71,7 @@ def measure(cases: Sequence[GateCase]) -> dict[str, object]:
         **figures(ours),
         "ms_median": round(statistics.median(milliseconds), 4),
         "n": len(cases),
-        "seed": figures(_outcomes(cases, seed_gate)),
+        "personalab": figures(_outcomes(cases, personalab_gate)),
         "by_language": {
             language: figures([each for each in ours if each[0].language == language])
             for language in languages

@@ -78,7 +78,7 @@ def print_gate(result: Mapping[str, Any], most_misses: int) -> None:
     """Ours, the original and each language; then the prompts that were judged wrongly."""
     names = ("precision", "recall", "false_positive_rate")
     table = Table("", *(name.replace("_", " ") for name in names), title="search gate")
-    rows = {"SearchGate": result, "seed 004": result["seed"], **result["by_language"]}
+    rows = {"SearchGate": result, "PersonaLab": result["personalab"], **result["by_language"]}
     for name, shares in rows.items():
         table.add_row(name, *(_figure(shares[each]) for each in names))
     console = _console()

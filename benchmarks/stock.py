@@ -12,7 +12,7 @@ memories up to its ``now``. No model is asked. The systems, as they come but for
 - ``llamaindex_time_weighted``: ``TimeWeightedPostprocessor`` over its first 50.
 
 LangChain's ``EnsembleRetriever`` and LlamaIndex's ``QueryFusionRetriever`` fuse by rank: they are
-the baseline ``rrf`` of benchmarks.retrieval. The predecessor (ReMe 0.2) ranks by cosine in its
+the baseline ``rrf`` of benchmarks.retrieval. ReMe 0.2 ranks by cosine in its
 default flow, since its time and type ratios are never applied: it is the baseline ``dense``.
 """
 

@@ -68,7 +68,7 @@ def _gate_figures(result: Any) -> Kept:
         "n": result["n"],
         "ms": result["ms_median"],
         "ours": {share: result[share] for share in shares},
-        "seed": {share: result["seed"][share] for share in shares},
+        "personalab": {share: result["personalab"][share] for share in shares},
     }
 
 

@@ -99,8 +99,8 @@ def _gate(kept: Kept) -> Iterator[str]:
     )
     yield "| | precision | recall | false positives |"
     yield "|---|---|---|---|"
-    for system, told in (("ours", "`SearchGate`"), ("seed", "the gate of PersonaLab")):
-        yield _row(told, *(f"{share:.3f}" for share in kept[system].values()))
+    for system, name in (("ours", "`SearchGate`"), ("personalab", "the gate of PersonaLab")):
+        yield _row(name, *(f"{share:.3f}" for share in kept[system].values()))
 
 
 def _time(kept: Kept) -> Iterator[str]:

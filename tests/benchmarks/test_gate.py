@@ -31,7 +31,7 @@ def test_it_writes_what_was_promised(file: Path, tmp_path: Path, capsys) -> None
     assert result["recall"] == pytest.approx(2 / 3, abs=1e-4)
     assert result["precision"] == pytest.approx(2 / 3, abs=1e-4)
     assert result["false_positive_rate"] == 0.5
-    assert result["seed"]["false_positive_rate"] == 1.0
+    assert result["personalab"]["false_positive_rate"] == 1.0
     assert result["by_language"]["de"] == {
         "precision": 1.0, "recall": 1.0, "false_positive_rate": None
     }  # fmt: skip
@@ -41,7 +41,7 @@ def test_it_writes_what_was_promised(file: Path, tmp_path: Path, capsys) -> None
     }  # fmt: skip
     shown = capsys.readouterr().out
     assert "should search: 'What is ham?'" in shown
-    assert "seed 004" in shown
+    assert "PersonaLab" in shown
 
 
 def test_a_batch_is_measured_alone(file: Path, tmp_path: Path, capsys) -> None:

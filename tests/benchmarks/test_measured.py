@@ -33,7 +33,7 @@ def results(tmp_path: Path) -> Path:
         },
     }
     shares = {"precision": 1.0, "recall": 0.5, "false_positive_rate": 0.0}
-    gate = {"n": 2, "ms_median": 0.1, **shares, "seed": shares, "misses": [SECRET]}
+    gate = {"n": 2, "ms_median": 0.1, **shares, "personalab": shares, "misses": [SECRET]}
     folder = tmp_path / "results"
     folder.mkdir()
     for name, result in {"retrieval": retrieval, "gate": gate}.items():
