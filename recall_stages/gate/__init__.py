@@ -1,1 +1,5 @@
-"""How the search gate reads: turns, languages as data, phrases, and what they say of a message."""
+"""The reading of a message for the search gate: does it need memories? No model is asked.
+
+A language is data: one TOML file with its words and phrases.
+May import: text/, and of core/ only `core.message`.
+"""

@@ -1,8 +1,9 @@
-"""A language of the gate: the words and phrases of one TOML file, and how one is recognised.
+"""A language of the gate: the words and phrases of one TOML file, and which language a text has.
 
-A file has three parts: ``common``, the small words by which the language is known; ``[words]``, the
-classes of words that phrases name; and ``[cues]``, the phrases of each kind (see `CUES`). A further
-language is one more such file. First names, which are the same in many languages, are in names.txt.
+A file has three parts: ``common``, the small words by which the language is recognised;
+``[words]``, the classes of words in phrases; and ``[cues]``, the phrases of every kind (see
+`CUES`). A further language is one more such file. First names, much the same in many languages,
+stand in names.txt.
 """
 
 from __future__ import annotations
@@ -20,28 +21,28 @@ CUES = {
     "earlier": "earlier talk: you said, we discussed, remind me what",
     "resume": "going on: continue, where were we",
     "habit": "as always: the usual, the same again",
-    "pointing": "what was not named here: that book, the other one, did she reply",
+    "pointing": "something without its name: that book, the other one, did she reply",
     "wish": "advice that depends on who asks: what should I wear",
-    "own": "what only the asker's memories know: my sister, did I, the landlord",
-    "asks": "a fact or an act is asked for: when is, did, cancel",
+    "own": "something that only the asker's memories know: my sister, did I, the landlord",
+    "asks": "a question or a request: when is, did, cancel",
     "abstract": "an assumption, or a cause in general: if I had, the reason why my",
-    "wording": "words are asked about, not what they say: how do you say",
-    "told": "something is told, to be kept: remember that I",
+    "wording": "a question about words, not about their meaning: how do you say",
+    "note": "something to remember: remember that I",
 }
-"""What each kind of cue stands for."""
+"""The kinds of cues, and what they stand for."""
 
 _MARKS = {
-    "named": "a first name, where it stands alone",
+    "first_name": "a first name, where it stands alone",
     "self": "the asker, in a question",
     "how_to": "a question about how things are done, or a text to be written",
-    "statement": "how a sentence begins that tells something",
-    "follow_up": "how a message begins that makes sense only after another",
-    "back": "a question about what the sentence before it named",
-    "nothing": "what looks like a cue and is none: my code, the deadline for taxes",
+    "statement": "the beginning of a sentence that states something",
+    "follow_up": "the beginning of a message that makes sense only after another",
+    "back": "a question about a thing in the sentence before",
+    "lookalike": "what only looks like a cue: my code, the deadline for taxes",
 }
-"""What phrases may also say, to tell when a cue counts."""
+"""Further kinds of phrases, which decide whether a cue counts."""
 
-_NEEDED = ("task", "filler", "being", "things")  # classes of words that the reading asks for
+_NEEDED = ("task", "filler", "being", "things")  # classes of words that every language has
 _DATA = Path(__file__).parent
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
@@ -52,10 +53,10 @@ class Language:
 
     Attributes:
         code: Its name, such as "en".
-        common: The small words by which it is known.
-        words: The words of each class.
+        common: The small words by which it is recognised.
+        words: The words of every class.
         phrases: Its cues.
-        written_in_han: Whether it is known by its letters instead.
+        written_in_han: Whether it is recognised by its letters instead.
     """
 
     code: str
@@ -69,15 +70,15 @@ def load_language(name: str, extra: Mapping[str, Sequence[str]]) -> Language:
     """A language by its code, or by the path of a TOML file of your own.
 
     Args:
-        name: Such as "de", or "my/it.toml".
-        extra: Further phrases for each kind of cue.
+        name: A code or a path, such as "de" or "my/it.toml".
+        extra: Further phrases for kinds of cues.
 
     Raises:
-        ValueError: When there is no such language, or its file is not as it should be.
+        ValueError: When there is no such language, or its file lacks a part.
     """
     file = Path(name) if name.endswith(".toml") else _DATA / f"{name}.toml"
     if not file.is_file():
-        known = ", ".join(sorted(each.stem for each in _DATA.glob("*.toml")))
+        known = ", ".join(sorted(path.stem for path in _DATA.glob("*.toml")))
         raise ValueError(f"no language {name!r}; there are {known}, or the path of a TOML file")
     return _language(file, tuple((kind, tuple(phrases)) for kind, phrases in extra.items()))
 
@@ -108,19 +109,19 @@ def _language(file: Path, extra: tuple[tuple[str, tuple[str, ...]], ...]) -> Lan
 
 
 def likely(text: str, languages: Sequence[Language]) -> list[Language]:
-    """The languages that a text may be in; several where it has no word that tells.
+    """The languages that a text may be in; several where no word decides.
 
     Examples:
         >>> both = [load_language(code, {}) for code in ("en", "de")]
-        >>> [each.code for each in likely("Wo ist mein Auto?", both)]
+        >>> [language.code for language in likely("Wo ist mein Auto?", both)]
         ['de']
-        >>> [each.code for each in likely("Pizza!", both)]
+        >>> [language.code for language in likely("Pizza!", both)]
         ['en', 'de']
     """
     han = bool(_HAN.search(text))
-    same_letters = [each for each in languages if each.written_in_han == han]
-    # A letter alone tells nothing: "s" is in "when's" as in "s'il".
-    spoken = {token.lower() for token in tokens_of(text) if len(token) > 1}
-    counts = [len(spoken & each.common) for each in same_letters]
+    same_letters = [one for one in languages if one.written_in_han == han]
+    # A single letter decides nothing: "s" is in "when's" as in "s'il".
+    tokens = {token.lower() for token in tokens_of(text) if len(token) > 1}
+    counts = [len(tokens & one.common) for one in same_letters]
     most = max(counts, default=0)
-    return [each for each, count in zip(same_letters, counts, strict=True) if han or count == most]
+    return [one for one, count in zip(same_letters, counts, strict=True) if han or count == most]

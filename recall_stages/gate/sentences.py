@@ -1,4 +1,4 @@
-"""A message as sentences of tokens: what is quoted or pasted left out, boundaries marked."""
+"""A message as sentences of tokens: without quotations and pasted text, with its boundaries."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from recall_stages.gate.phrases import BOUNDARY, tokens_of
 
-_LONGEST = 1_000  # characters; of a longer message, which holds a paste, only its two ends are read
+_LONGEST = 1_000  # characters; of a longer message, which holds a paste, only the two ends count
 _END = 400
-# Bounded, so that an opening mark which is never closed costs little.
+# Bounded, so that an opening mark without a closing one costs little.
 _QUOTED = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]{1,300}`"
     r'|"[^"]{1,600}"|“[^“”]{1,600}”|„[^„“”]{1,600}[“”]|«[^«»]{1,600}»|»[^«»]{1,600}«'
@@ -28,18 +28,18 @@ class Sentence:
     """One sentence.
 
     Attributes:
-        spoken: Its tokens as they stand, with boundaries at its ends and at its commas.
+        words: Its tokens as they stand, with boundaries at its ends and at its commas.
         tokens: The same in lower case.
         is_question: Whether it ends with a question mark.
     """
 
-    spoken: tuple[str, ...]
+    words: tuple[str, ...]
     tokens: tuple[str, ...]
     is_question: bool = False
 
 
 def without_material(text: str) -> str:
-    """A message without what it quotes; whole, where it is nothing but a quotation.
+    """A message without its quotations; the whole message, where it is nothing else.
 
     Examples:
         >>> without_material('Translate "as I told you" into French')
@@ -47,8 +47,8 @@ def without_material(text: str) -> str:
     """
     if len(text) > _LONGEST:
         text = f"{text[:_END]}\n{text[-_END:]}"
-    kept = _QUOTED.sub("…", text)
-    return kept if any(letter.isalpha() for letter in kept) else text
+    rest = _QUOTED.sub("…", text)
+    return rest if any(letter.isalpha() for letter in rest) else text
 
 
 def sentences_of(text: str) -> Iterator[Sentence]:
@@ -59,11 +59,11 @@ def sentences_of(text: str) -> Iterator[Sentence]:
         [('|', 'hi', '|', 'ann', '|'), ('|', 'go', 'on', '|')]
     """
     for part in _SENTENCE.split(text):
-        spoken = [BOUNDARY]
+        words = [BOUNDARY]
         for clause in _CLAUSE.split(_OPENING.sub("", part)):
             tokens = tokens_of(clause)
             if tokens:
-                spoken += [*tokens, BOUNDARY]
-        if len(spoken) > 1:
-            lower = tuple(token.lower() for token in spoken)
-            yield Sentence(tuple(spoken), lower, part.rstrip(" \"'”»)*").endswith(("?", "？")))
+                words += [*tokens, BOUNDARY]
+        if len(words) > 1:
+            lower = tuple(word.lower() for word in words)
+            yield Sentence(tuple(words), lower, part.rstrip(" \"'”»)*").endswith(("?", "？")))

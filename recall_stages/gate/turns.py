@@ -1,8 +1,8 @@
-"""A conversation, in whatever form it comes, as turns: who spoke, and what was said.
+"""A conversation in any form, as turns: the side that speaks, and its text.
 
 It may be a text, a transcript with "User:" and "Assistant:" before the turns, or a list of
 messages: texts, (role, text) pairs, mappings, LangChain messages or LlamaIndex chat messages.
-Neither framework is needed: what a message says is asked of it by name.
+Neither framework is imported: the text of a message is read by the names of its attributes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LABEL = re.compile(
 
 @runtime_checkable
 class HasContent(Protocol):
-    """A framework's message: its text is under ``content``, its speaker under another name."""
+    """A message of a framework: its text is under ``content``, its speaker under another name."""
 
     @property
     def content(self) -> object:
@@ -38,22 +38,22 @@ class HasContent(Protocol):
 
 
 Conversation = str | Mapping[str, object] | HasContent | Iterable[object] | None
-"""What `should_search_memory` reads; see the top of this file."""
+"""The forms that `should_search_memory` reads; see the top of this file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one side said at once."""
+    """The text of one side, up to the other side's."""
 
     role: str
     text: str
 
 
 def read_turns(conversation: Conversation) -> list[Turn]:
-    r"""The turns of a conversation, in order; those that hold no text are left out.
+    r"""The turns of a conversation, in order; without those that have no text.
 
     Raises:
-        TypeError: When it is no conversation.
+        TypeError: When the value has another form.
 
     Examples:
         >>> read_turns("User: Hi\nAssistant: Hello!\nUser: Where were we?")[-1]
@@ -73,25 +73,25 @@ def read_turns(conversation: Conversation) -> list[Turn]:
 
 
 def _labelled(text: str) -> Iterator[Turn]:
-    """A transcript by its labels; a text without any is one turn of the user's."""
+    """A transcript by its labels; a text without labels is one turn of the user."""
     labels = list(_LABEL.finditer(text))
     if not labels:
         yield Turn(USER, text)
         return
     yield Turn(USER, text[: labels[0].start()])
     for label, following in zip_longest(labels, labels[1:]):
-        said = text[label.end() : following.start() if following else None]
-        yield Turn(_side(label[1]), said.strip())
+        content = text[label.end() : following.start() if following else None]
+        yield Turn(_side(label[1]), content.strip())
 
 
 def _turn(message: object) -> Turn:
     if message is None or isinstance(message, str):
         return Turn(USER, message or "")
     try:
-        said = read_message(message)
+        read = read_message(message)
     except ValueError as error:
         raise TypeError(f"a conversation is a text or a list of messages; {error}") from error
-    return Turn(_side(said.role), said.content)
+    return Turn(_side(read.role), read.content)
 
 
 def _side(role: str) -> str:

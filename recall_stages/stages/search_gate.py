@@ -37,7 +37,7 @@ WEIGHTS = {
     "asks": 1.0,
     "abstract": -3.0,
     "wording": -5.0,
-    "told": -4.0,
+    "note": -4.0,
 }
 """What each kind of cue counts; `recall_stages.gate.language.CUES` tells what the kinds are."""
 
