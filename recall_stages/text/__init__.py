@@ -1,4 +1,4 @@
-"""Words, names and tokens of a text.
+"""A text as words, stems, names and tokens.
 
-May import: nothing of ours.
+Imports nothing else of this project.
 """

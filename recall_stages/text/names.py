@@ -1,4 +1,4 @@
-"""Who said a memory: a person by name, or a role of a chat protocol."""
+"""The author of a memory: a person by name, or a role of a chat protocol."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 
 from recall_stages.text.split_words import CJK
 
-# No names that a question would use for a person.
+# Roles: a question does not call a person by them.
 _ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai"})
 _CJK = re.compile(f"[{CJK}]")
 _WORD = re.compile(r"[^\W_]+")
-# Names that are words too: only in capitals do they name somebody.
+# Names that are words too: they name a person only in capitals.
 _ALSO_WORDS = """
     al art bill chase chip dawn don drew faith frank gene grace guy hope hunter jack jean joy june
     mark may miles pat pearl penny ray rich rob rose ruby sue will
@@ -19,7 +19,7 @@ _CAPITALS_ONLY = frozenset(_ALSO_WORDS.split())
 
 
 def person(author: str) -> str:
-    """The name of whoever said it; empty where only a role of a chat is known.
+    """The name of an author; empty for a role of a chat.
 
     Examples:
         >>> person("Ann Lee"), person("assistant")
@@ -42,13 +42,13 @@ def asks_about(text: str, author: str) -> bool:
         True
     """
     name = person(author)
-    if _CJK.search(name):  # written without spaces, so it has no words to compare
+    if _CJK.search(name):  # written without spaces, so there are no words to compare
         return name in text
-    asked = set(_WORD.findall(text))
-    return any(_named(part, asked) for part in _WORD.findall(name) if len(part) > 1)
+    words = set(_WORD.findall(text))
+    return any(_is_among(part, words) for part in _WORD.findall(name) if len(part) > 1)
 
 
-def _named(part: str, asked: set[str]) -> bool:
+def _is_among(part: str, words: set[str]) -> bool:
     if part.lower() in _CAPITALS_ONLY:
-        return part.capitalize() in asked
-    return part.lower() in {word.lower() for word in asked}
+        return part.capitalize() in words
+    return part.lower() in {word.lower() for word in words}

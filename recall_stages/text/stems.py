@@ -1,4 +1,4 @@
-"""Text to the words that keyword search compares: stemmed, without the words that say nothing.
+"""A text as the words that keyword search compares: stemmed, without stop words.
 
 English is stemmed by PyStemmer (Snowball); Chinese, which writes no spaces, becomes its characters
 and the pairs of them. The stop list is our own and short: published ones drop "last", "may" and
@@ -17,14 +17,14 @@ from recall_stages.text.split_words import CJK
 
 _WORD = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
 _CJK = re.compile(f"[{CJK}]")
-_LONGEST = 40  # letters; what is longer is an encoded blob, not a word
+_LONGEST = 40  # letters; anything longer is an encoded blob, not a word
 
-_SAY_NOTHING = """
+_STOP_LIST = """
     a about an and are as at be been but by can could did do does for from had has have he her him
     his how i if in into is it its me my of on or our she that the their them there these they this
     to was we were what when where which who whom why will with would you your
 """
-STOP_WORDS = frozenset(_SAY_NOTHING.split())
+STOP_WORDS = frozenset(_STOP_LIST.split())
 
 
 def words(text: str) -> list[str]:
@@ -38,10 +38,10 @@ def words(text: str) -> list[str]:
         >>> words("Who is he?")
         ['who', 'is', 'he']
     """
-    found = _WORD.findall(text.lower())
-    telling = [word for word in found if word not in STOP_WORDS]
-    parts = [part for word in telling or found for part in _parts(word)]
-    # What is Chinese has no stem, and stays as it is.
+    all_words = _WORD.findall(text.lower())
+    telling = [word for word in all_words if word not in STOP_WORDS]
+    parts = [part for word in telling or all_words for part in _parts(word)]
+    # Chinese parts have no stem and stay as they are.
     stems: list[str] = _stemmer().stemWords(parts)
     return stems
 

@@ -1,8 +1,8 @@
-"""How many tokens a text is, without ever going to the network for it.
+"""The number of tokens of a text, always without the network.
 
-A counter of the user's wins. Else tiktoken counts, where the file of an encoding is already on the
-machine: in tiktoken's own cache, or in llama-index-core, which brings two. Files are read here,
-because tiktoken downloads what is missing or damaged. Else the tokens are estimated.
+A counter of the user wins. Otherwise tiktoken counts, if the file of an encoding is already on the
+machine: in tiktoken's own cache, or in llama-index-core, which brings two. This module reads the
+files, because tiktoken downloads a missing or damaged one. Without a file the tokens are estimated.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 Counter = Callable[[str], int]
-"""A text's number of tokens."""
+"""From a text to its number of tokens."""
 
 CUT_MARK = " […]"
-"""What stands where the rest of a text was cut off."""
+"""The mark in place of the rest of a text."""
 
 
 class _Encoding(NamedTuple):
-    """An encoding of tiktoken's: its file in a cache, the file's SHA-256, how it splits a text."""
+    """An encoding of tiktoken: its file in a cache, its SHA-256, and its pattern of words."""
 
     name: str
     file: str
@@ -55,18 +55,18 @@ _ENCODINGS = (
         r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
     ),
 )
-# A word after blanks, which are passed over at once: a model gone astray may say megabytes of them.
+# A word after blanks. Blanks are skipped at once: a broken model may write megabytes of them.
 _WORD = re.compile(
     r"[^\S\n]*+(?:([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\d_]+|\d{1,3}|[^\w\s]|_|\n+)|\Z)"
 )
 _CACHE_VARIABLES = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
 _PIECE = 10_000  # characters: a megabyte of blanks would overflow tiktoken's stack
-_MARGIN = 1.15  # an estimate shall rather be too high: too many tokens are refused, too few are not
-_PER_TOKEN = 16  # characters of a text that a token may stand for, in prose of any language
+_MARGIN = 1.15  # rather too high: a model refuses too many tokens, not too few
+_PER_TOKEN = 16  # the most characters in a token, in prose of any language
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens a text is for a language model of today; rather too many than too few.
+    """An estimate of the tokens of a text for a present model; rather too many than too few.
 
     A word counts 1 and a sixth for each letter beyond the seventh, a Chinese, Japanese or Korean
     character 0.75, a sign or up to three digits 1; then 15 % are added. Against tiktoken's o200k
@@ -90,7 +90,7 @@ def estimate_tokens(text: str) -> int:
 
 @cache
 def token_counter() -> Counter:
-    """The counter that is used where the user gives none: tiktoken's if it can be, else estimated.
+    """The default counter: that of tiktoken if its file is here, or else the estimate.
 
     Examples:
         >>> token_counter()("The dentist moved.") in range(3, 7)
@@ -113,7 +113,7 @@ def _counter(encoding: _Encoding, content: bytes) -> Counter:
         encoding.name,
         pat_str=encoding.pattern,
         mergeable_ranks={base64.b64decode(token): int(rank) for token, rank in lines},
-        special_tokens={},  # what is stored is text, whatever it looks like
+        special_tokens={},  # a memory is text, whatever it looks like
     )
 
     def count(text: str) -> int:
@@ -124,7 +124,7 @@ def _counter(encoding: _Encoding, content: bytes) -> Counter:
 
 
 def cut(text: str, budget: int, count: Counter) -> str:
-    """A text within a budget of tokens: itself, or its beginning and a mark that more was there.
+    """A text within a budget of tokens: itself, or its beginning and a mark for the rest.
 
     Examples:
         >>> cut("The dentist moved to Elm Street in March.", 8, estimate_tokens)
@@ -135,7 +135,7 @@ def cut(text: str, budget: int, count: Counter) -> str:
     if len(text) <= budget * _PER_TOKEN and count(text) <= budget:
         return text
     low, high = 0, min(len(text), budget * _PER_TOKEN)
-    while low < high:  # the longest beginning that fits, with its mark
+    while low < high:  # the longest beginning that fits with its mark
         middle = (low + high + 1) // 2
         if count(text[:middle] + CUT_MARK) <= budget:
             low = middle
@@ -147,15 +147,15 @@ def cut(text: str, budget: int, count: Counter) -> str:
 
 
 def _folders() -> list[Path]:
-    """Where files of tiktoken's may be: in its cache, by its own rule, and in llama-index-core."""
+    """The folders with files of tiktoken: its cache, by its own rule, and llama-index-core."""
     named = [os.environ[name] for name in _CACHE_VARIABLES if name in os.environ]
     default = str(Path(tempfile.gettempdir()) / "data-gym-cache")
     [cache_folder] = named[:1] or [default]
     folders = [Path(cache_folder)] if cache_folder else []  # an empty name switches the cache off
-    # Looked for, not imported: that would take seconds.
+    # Only looked up: an import would take seconds.
     framework = find_spec("llama_index")
     packages = framework.submodule_search_locations if framework else None
     return [
         *folders,
-        *(Path(each) / "core" / "_static" / "tiktoken_cache" for each in packages or ()),
+        *(Path(package) / "core" / "_static" / "tiktoken_cache" for package in packages or ()),
     ]
