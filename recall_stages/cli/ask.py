@@ -6,7 +6,7 @@ import argparse
 
 from rich.console import Console
 
-from recall_stages.cli.collection import Opened, opened
+from recall_stages.cli.collection import NamedStore, opened
 from recall_stages.cli.output import console, print_json, print_time, recall_json, say
 from recall_stages.cli.question import add_question, retriever_of, texts_of
 from recall_stages.core.stage import Recall
@@ -24,31 +24,31 @@ EXAMPLE = '{program} --memories notes.jsonl "what did I say about the dentist la
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Its options."""
+    """Add the options of this command."""
     add_question(parser)
 
 
-def run(given: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Ask each question and show what it finds."""
-    with opened(given) as collection:
-        retriever = retriever_of(given, collection.store)
+    with opened(options) as collection:
+        retriever = retriever_of(options, collection.store)
         answers = []
-        if not given.json:
+        if not options.json:
             _introduce(console(), collection)
-        for question in texts_of(given.question):
+        for question in texts_of(options.question):
             recall = recall_without_model(retriever, question, {})
-            if given.json:
+            if options.json:
                 answers.append(recall_json(question, recall))
             else:
                 _show(console(), question, recall)
-        if given.json:
+        if options.json:
             print_json(answers)
     return 0
 
 
-def _introduce(out: Console, collection: Opened) -> None:
-    told = f"{collection.store.count()} memories {collection.how} in {collection.name}"
-    say(out, told, style="dim")
+def _introduce(out: Console, collection: NamedStore) -> None:
+    line = f"{collection.store.count()} memories {collection.how} in {collection.name}"
+    say(out, line, style="dim")
 
 
 def _show(out: Console, question: str, recall: Recall) -> None:

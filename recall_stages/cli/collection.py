@@ -9,22 +9,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
+from recall_stages.cli.existing import open_existing
 from recall_stages.cli.jsonl import Loaded, open_beside, open_in_memory
 from recall_stages.cli.output import complain
-from recall_stages.core.errors import SettingsError, StoreError
+from recall_stages.core.errors import SettingsError
 from recall_stages.core.memory import Scope
 from recall_stages.core.memory_lines import examples
 from recall_stages.store import Fields, RecallStore
-from recall_stages.store.chroma.client import check_chroma_is_installed
 from recall_stages.store.embedding.minilm import MiniLM
 from recall_stages.timeline.parse_time import resolve_timezone
-
-if TYPE_CHECKING:
-    from chromadb.api import ClientAPI
-
 
 _FILE = (
     "JSON objects, one a line: content; and created_at, memory_type, user_id, ... The collection "
@@ -35,8 +29,8 @@ _STDIN = Path("-")
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """An open collection, its name for a person, and how it came to be there."""
+class NamedStore:
+    """An open collection, its name for people, and whether it was loaded now."""
 
     store: RecallStore
     name: str
@@ -44,13 +38,13 @@ class Opened:
 
 
 def add_file(parser: argparse.ArgumentParser) -> None:
-    """The options of a file of memories."""
+    """Add the options of a file of memories."""
     parser.add_argument("--memories", metavar="FILE", type=Path, required=True, help=_FILE)
     _add_reading(parser)
 
 
 def add_collection(parser: argparse.ArgumentParser) -> None:
-    """The options that say which collection: that of a file, or one of Chroma's."""
+    """Add the options that name a collection: that of a file, or one of Chroma."""
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--memories", metavar="FILE", type=Path, help=_FILE)
     where.add_argument(
@@ -75,87 +69,89 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
         "--event-times",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="whether the times that a text tells of are read when the file is loaded (yes)",
+        help="whether the times that a text names are read when the file is loaded (yes)",
     )
 
 
 def add_scope(parser: argparse.ArgumentParser) -> None:
-    """The options that say whose memories."""
+    """Add the options of a scope."""
     for name in Scope.model_fields:
         parser.add_argument(f"--{name.replace('_', '-')}", help=f"only the memories of this {name}")
 
 
-def scope_of(given: argparse.Namespace) -> Scope:
-    """Whose memories were asked for."""
-    named = {name: getattr(given, name) for name in Scope.model_fields}
+def scope_of(options: argparse.Namespace) -> Scope:
+    """The scope that the options name."""
+    named = {name: getattr(options, name) for name in Scope.model_fields}
     return Scope.model_validate({k: value for k, value in named.items() if value is not None})
 
 
 @contextmanager
-def opened(given: argparse.Namespace) -> Iterator[Opened]:
+def opened(options: argparse.Namespace) -> Iterator[NamedStore]:
     """The collection that was named, loaded first where its file is new or has changed.
 
     Raises:
         StoreError: When there is no such collection.
     """
-    if given.memories is not None:
-        _check_alone(given)
-        with opened_file(given) as (store, loaded):
-            yield Opened(store, kept_in(given), "loaded" if loaded.fresh else "kept")
+    if options.memories is not None:
+        _check_alone(options)
+        with opened_file(options) as (store, loaded):
+            yield NamedStore(store, folder_of(options), "loaded" if loaded.fresh else "kept")
         return
-    name, fields = given.collection or "memories", _fields(given.field)
-    resolve_timezone(given.timezone)
+    name, fields = options.collection or "memories", _fields(options.field)
+    resolve_timezone(options.timezone)
     _warm()
-    with _existing(given.chroma, name, fields) as store:
-        yield Opened(store, name, "kept")
+    with open_existing(options.chroma, name, fields) as store:
+        yield NamedStore(store, name, "kept")
 
 
 @contextmanager
-def opened_file(given: argparse.Namespace) -> Iterator[tuple[RecallStore, Loaded]]:
-    """The collection of a file, and what became of its lines; bad ones are named."""
+def opened_file(options: argparse.Namespace) -> Iterator[tuple[RecallStore, Loaded]]:
+    """The collection of a file, and what was loaded; bad lines go to standard error."""
     _warm()
-    if given.memories == _STDIN:
+    if options.memories == _STDIN:
         lines = sys.stdin.buffer.read()
-        times = given.event_times
-        store, loaded = open_in_memory(lines, _name(given), given.timezone, event_times=times)
+        times = options.event_times
+        store, loaded = open_in_memory(lines, _name(options), options.timezone, event_times=times)
     else:
-        store, loaded = open_beside(given.memories, given.timezone, event_times=given.event_times)
+        store, loaded = open_beside(
+            options.memories, options.timezone, event_times=options.event_times
+        )
     with store:
         if loaded.bad_lines:
             count = len(loaded.bad_lines)
             lines = "1 line" if count == 1 else f"{count:,} lines"
-            complain(f"{_name(given)}: without {lines} that cannot be read")
+            complain(f"{_name(options)}: without {lines} that cannot be read")
             for each in examples(loaded.bad_lines):
                 complain(each)
         yield store, loaded
 
 
-def kept_in(given: argparse.Namespace) -> str:
-    """Where the memories of the file are: the folder beside it."""
-    return _name(given) if given.memories == _STDIN else f"{given.memories.name}.recall"
+def folder_of(options: argparse.Namespace) -> str:
+    """The name of the folder with the collection of the file."""
+    return _name(options) if options.memories == _STDIN else f"{options.memories.name}.recall"
 
 
-def check_kept(given: argparse.Namespace) -> None:
-    """Refuse standard input, beside which nothing can be kept.
+def check_is_file(options: argparse.Namespace) -> None:
+    """Refuse standard input: there is no file for a folder to stand beside.
 
     Raises:
-        ValueError: When memories are to be read from there.
+        ValueError: When memories come from standard input.
     """
-    if given.memories == _STDIN:
+    if options.memories == _STDIN:
         raise ValueError(
             "load keeps a collection beside a file, and there is none of standard input; name a "
             "file, or ask with --memories -"
         )
 
 
-def _name(given: argparse.Namespace) -> str:
-    return "standard input" if given.memories == _STDIN else str(given.memories.name)
+def _name(options: argparse.Namespace) -> str:
+    return "standard input" if options.memories == _STDIN else str(options.memories.name)
 
 
-def _check_alone(given: argparse.Namespace) -> None:
-    if given.collection is not None or given.field:
+def _check_alone(options: argparse.Namespace) -> None:
+    if options.collection is not None or options.field:
         raise ValueError(
-            "--collection and --field say what a collection of yours is like; use them with "
+            "--collection and --field describe a collection of yours; use them with "
             "--chroma, not with --memories"
         )
 
@@ -173,34 +169,3 @@ def _fields(named: Sequence[str]) -> Fields:
 def _warm() -> None:
     # A second of what the user waits for is chromadb's import; the model loads beside it.
     ThreadPoolExecutor(1).submit(MiniLM().warm)
-
-
-def _existing(where: str, name: str, fields: Fields) -> RecallStore:
-    check_chroma_is_installed()
-    import chromadb  # noqa: PLC0415 - a second to import, so only once it is needed
-
-    url = urlsplit(where)
-    if url.scheme in {"http", "https"}:
-        secure = url.scheme == "https"
-        port = url.port or (443 if secure else 8000)
-        client = chromadb.HttpClient(host=url.hostname or "", port=port, ssl=secure)
-        _check_there(client, where, name)
-        return RecallStore(client, name, fields=fields)
-    # Chroma would make what is not there; a question shall leave no empty database behind.
-    if not (Path(where) / "chroma.sqlite3").is_file():
-        raise StoreError(f"{where} is no folder of Chroma: there is no chroma.sqlite3 in it")
-    client = chromadb.PersistentClient(where)
-    try:
-        _check_there(client, where, name)
-    finally:
-        client.close()  # type: ignore[attr-defined]  # its interface lags behind
-    return RecallStore(where, name, fields=fields)
-
-
-def _check_there(client: ClientAPI, where: str, name: str) -> None:
-    names = sorted(each.name for each in client.list_collections())
-    if name not in names:
-        there = ", ".join(names) or "none"
-        raise StoreError(
-            f"there is no collection {name!r} in {where}; name one with --collection: {there}"
-        )

@@ -1,4 +1,4 @@
-"""`recall eval`: how well questions of one's own are answered, and what each step adds."""
+"""`recall eval`: how well your own questions are answered, and what each step adds."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ Each line of the file of questions is
 with timestamp, timezone, user_id, agent_id, session_id, workspace as you have them."""
 EXAMPLE = "{program} --memories notes.jsonl --queries questions.jsonl --at-least recall@5=0.8"
 
-Read = list[tuple[Question, list[TimeRange]]]
+_Times = list[tuple[Question, list[TimeRange]]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Its options."""
+    """Add the options of this command."""
     add_collection(parser)
     parser.add_argument(
         "--queries", metavar="FILE", type=Path, required=True, help="the questions, one a line"
@@ -53,24 +53,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(given: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Ask, count, and show."""
     questions = [
-        each if each.timezone else each.model_copy(update={"timezone": given.timezone})
-        for each in read_questions(given.queries)
+        each if each.timezone else each.model_copy(update={"timezone": options.timezone})
+        for each in read_questions(options.queries)
     ]
-    with opened(given) as collection:
+    with opened(options) as collection:
         _name_missing(collection.store, questions)
         steps = evaluate_steps(collection.store, questions, progress=True)
     times = _read_times(questions)
     final = list(steps.evaluations.values())[-1]
-    if given.json:
+    if options.json:
         print_json(_json(steps.evaluations, final, times))
     else:
         _show(console(), steps, final, times)
     failed = [
         f"{name} is {final.figures.get(name, 0):.3f}, below {share:g}"
-        for name, share in given.at_least
+        for name, share in options.at_least
         if final.figures.get(name, 0) < share
     ]
     for each in failed:
@@ -78,15 +78,15 @@ def run(given: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _bound(given: str) -> tuple[str, float]:
-    name, _, share = given.partition("=")
+def _bound(text: str) -> tuple[str, float]:
+    name, _, share = text.partition("=")
     if name not in MEASURES:
         raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(MEASURES)}")
     try:
         return name, float(share)
     except ValueError:
-        told = f"expected a share from 0 to 1, as in {name}=0.8; got {share!r}"
-        raise argparse.ArgumentTypeError(told) from None
+        message = f"expected a share from 0 to 1, as in {name}=0.8; got {share!r}"
+        raise argparse.ArgumentTypeError(message) from None
 
 
 def _name_missing(store: RecallStore, questions: Sequence[Question]) -> None:
@@ -94,17 +94,16 @@ def _name_missing(store: RecallStore, questions: Sequence[Question]) -> None:
     missing = set(wanted) - {memory.id for memory in store.get(wanted)}
     if missing:
         some = ", ".join(sorted(missing)[:5])
-        told = f"relevant ids that are not in the collection, {len(missing)} in all: {some}"
-        complain(told)
+        complain(f"relevant ids that are not in the collection, {len(missing)} in all: {some}")
 
 
-def _read_times(questions: Sequence[Question]) -> Read:
+def _read_times(questions: Sequence[Question]) -> _Times:
     now = datetime.now(UTC)
     calendar = ExtractTime()
     return [(each, calendar.read(each.question, each.moment(now))) for each in questions]
 
 
-def _show(out: Console, steps: Comparison, final: Evaluation, times: Read) -> None:
+def _show(out: Console, steps: Comparison, final: Evaluation, times: _Times) -> None:
     out.print(steps.table())
     without = sum(each.figures is None for each in final.answers)
     out.print(
@@ -132,7 +131,7 @@ def _show_missed(out: Console, final: Evaluation) -> None:
 
 
 def _json(
-    evaluations: Mapping[str, Evaluation], final: Evaluation, times: Read
+    evaluations: Mapping[str, Evaluation], final: Evaluation, times: _Times
 ) -> dict[str, object]:
     return {
         "questions": len(final.answers),

@@ -31,31 +31,31 @@ Placed = tuple[int, Memory]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Its options."""
+    """Add the options of this command."""
     add_question(parser)
     parser.add_argument(
         "--id", action="append", default=[], help="a memory to explain, by its id; repeatable"
     )
 
 
-def run(given: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Ask each question, and show the whole trace of what it finds."""
     answers = []
-    with opened(given) as collection:
-        if given.id:
-            _check_there(collection.store, given.id)
-            given.k = max(given.k, collection.store.count())  # a place for every memory
-        retriever = retriever_of(given, collection.store)
-        for question in texts_of(given.question):
+    with opened(options) as collection:
+        if options.id:
+            _check_there(collection.store, options.id)
+            options.k = max(options.k, collection.store.count())  # a place for every memory
+        retriever = retriever_of(options, collection.store)
+        for question in texts_of(options.question):
             recall = recall_without_model(retriever, question, {})
-            places = _wanted(recall, given.id)
+            places = _wanted(recall, options.id)
             shown = replace(recall, memories=tuple(memory for _, memory in places))
-            if given.json:
-                told = recall_json(question, shown)
-                answers.append({**told, "places": [place for place, _ in places]})
+            if options.json:
+                answer = recall_json(question, shown)
+                answers.append({**answer, "places": [place for place, _ in places]})
             else:
-                _show(question, shown, places, given.id)
-    if given.json:
+                _show(question, shown, places, options.id)
+    if options.json:
         print_json(answers)
     return 0
 
@@ -98,9 +98,9 @@ def _show(question: str, recall: Recall, places: Sequence[Placed], ids: Sequence
 
 def _numbers(memory: Memory) -> dict[str, object]:
     zone_time = memory.created_at.isoformat() if memory.created_at else ""
-    told = {"content": memory.content, "recorded": zone_time, "type": memory.memory_type}
+    stored = {"content": memory.content, "recorded": zone_time, "type": memory.memory_type}
     traced = {
         name: f"{value:.4f}" if isinstance(value, float) else value
         for name, value in memory.trace.items()
     }
-    return {**told, **traced, "score": "" if memory.score is None else f"{memory.score:.4f}"}
+    return {**stored, **traced, "score": "" if memory.score is None else f"{memory.score:.4f}"}

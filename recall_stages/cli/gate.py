@@ -16,7 +16,7 @@ EXAMPLE = '{program} "When is my sister\'s birthday?" && echo ask the memories'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Its options."""
+    """Add the options of this command."""
     parser.add_argument("message", nargs="+", help="what the user says")
     parser.add_argument(
         "--threshold",
@@ -26,11 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(given: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Read the message and say yes or no."""
-    message = " ".join(given.message)
-    reading = SearchGate(threshold=given.threshold).explain(message)
-    if given.json:
+    message = " ".join(options.message)
+    reading = SearchGate(threshold=options.threshold).explain(message)
+    if options.json:
         print_json(
             {
                 "message": message,

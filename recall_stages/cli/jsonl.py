@@ -18,12 +18,12 @@ _STATE = "source.json"
 
 @dataclass(slots=True)
 class Loaded:
-    """What became of a file.
+    """What was loaded of a file.
 
     Attributes:
         count: How many memories the collection holds.
-        bad_lines: For each line that could not be read, its number and what is wrong with it.
-        fresh: Whether the file was loaded now, rather than earlier.
+        bad_lines: The lines that could not be read: their numbers and what is wrong with them.
+        fresh: Whether the file was loaded now; else it was loaded earlier.
     """
 
     count: int = 0
@@ -42,14 +42,14 @@ def open_beside(
             ``agent_id``, ``session_id``, ``workspace`` (or a ``scope`` of these four),
             ``metadata``; other names go to metadata.
         timezone: The zone in which times without one are read; None = the machine's.
-        event_times: Read from the texts the times that they tell of; see `RecallStore`.
+        event_times: Whether to read the times that a text names; see `RecallStore`.
 
     Returns:
-        The open store, and what became of the lines.
+        The open store, and what was loaded.
 
     Raises:
         FileNotFoundError: When there is no such file.
-        MemoryFormatError: When it has no line that can be read; what was loaded earlier stays.
+        MemoryFormatError: When no line of it can be read. What was loaded earlier stays.
         KeyboardInterrupt: When the user stops the load; it says how much is stored.
     """
     _check_file(path)  # before a folder is made for it
@@ -67,7 +67,7 @@ def open_beside(
     memories, bad_lines = read_memories(content, path.name, timezone)
     store = RecallStore(folder, event_times=event_times)
     try:
-        # A load that is cut short shall be done again, and may leave rows that it has to know.
+        # A load that is interrupted is done again. It needs the ids of all rows that may be there.
         known = {*state.get("ids", []), *memories}
         _note(state_file, {"ids": sorted(known), "bad_lines": {}})
         store.delete(sorted(known - memories.keys()))
@@ -83,11 +83,11 @@ def open_beside(
 def open_in_memory(
     content: bytes, name: str, timezone: str | None = None, *, event_times: bool = True
 ) -> tuple[RecallStore, Loaded]:
-    """A collection in memory, of such lines as `open_beside` reads.
+    """Load lines as those of `open_beside` into a collection in memory.
 
     Args:
         content: The lines.
-        name: What they are called in errors.
+        name: The name of their source, for errors.
         timezone: See `open_beside`.
         event_times: See `open_beside`.
 
@@ -124,7 +124,7 @@ def _add(store: RecallStore, memories: Mapping[str, Memory]) -> None:
 
 
 def _note(state_file: Path, state: Mapping[str, object]) -> None:
-    # Written beside and put in its place, so that there is never half of it.
+    # Written to another file and renamed, so that there is never half of it.
     written = state_file.with_suffix(".new")
     written.write_text(json.dumps(state), encoding="utf-8")
     written.replace(state_file)

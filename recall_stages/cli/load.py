@@ -1,10 +1,10 @@
-"""`recall load`: memories of a file into the collection beside it."""
+"""`recall load`: load a file of memories into the collection beside it."""
 
 from __future__ import annotations
 
 import argparse
 
-from recall_stages.cli.collection import add_file, check_kept, kept_in, opened_file
+from recall_stages.cli.collection import add_file, check_is_file, folder_of, opened_file
 from recall_stages.cli.output import console, print_json, say
 
 NAME = "load"
@@ -19,18 +19,18 @@ EXAMPLE = "{program} --memories notes.jsonl"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Its options."""
+    """Add the options of this command."""
     add_file(parser)
 
 
-def run(given: argparse.Namespace) -> int:
-    """Load, and say what became of the lines."""
-    check_kept(given)
-    with opened_file(given) as (_, loaded):
-        if given.json:
+def run(options: argparse.Namespace) -> int:
+    """Load the file, and print what was loaded."""
+    check_is_file(options)
+    with opened_file(options) as (_, loaded):
+        if options.json:
             print_json(
                 {
-                    "collection": kept_in(given),
+                    "collection": folder_of(options),
                     "memories": loaded.count,
                     "loaded_now": loaded.fresh,
                     "left_out": loaded.bad_lines,
@@ -38,5 +38,5 @@ def run(given: argparse.Namespace) -> int:
             )
         else:
             done = "loaded" if loaded.fresh else "were there already"
-            say(console(), f"{loaded.count} memories {done} in {kept_in(given)}")
+            say(console(), f"{loaded.count} memories {done} in {folder_of(options)}")
     return 0

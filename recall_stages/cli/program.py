@@ -51,16 +51,18 @@ def main(program: str, arguments: Sequence[str] | None = None) -> int:
         user, 141 nobody reads the output any more (as of ``| head``).
     """
     parser = _parser(program)
-    given = parser.parse_args(arguments)
-    if given.command is None:
+    options = parser.parse_args(arguments)
+    if options.command is None:
         parser.print_help(sys.stderr)
         return 2
     shown = logging.StreamHandler()
     shown.setFormatter(_Printable(logging.BASIC_FORMAT))
     logging.basicConfig(level=logging.WARNING, handlers=[shown])
-    logging.getLogger("recall_stages").setLevel(logging.DEBUG if given.verbose else logging.WARNING)
+    logging.getLogger("recall_stages").setLevel(
+        logging.DEBUG if options.verbose else logging.WARNING
+    )
     try:
-        code = int(given.run(given))
+        code = int(options.run(options))
         sys.stdout.flush()
     except BrokenPipeError:
         # What Python still holds would be written at its end, and fail once more.
@@ -99,8 +101,8 @@ class _Help(argparse.HelpFormatter):
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         filled = []
         for is_shown, lines in groupby(text.splitlines(), lambda line: line[:1] in {"", " "}):
-            told = [*lines]
-            filled += told if is_shown else wrap(" ".join(told), min(width, 100))
+            block = [*lines]
+            filled += block if is_shown else wrap(" ".join(block), min(width, 100))
         return "\n".join(indent + line for line in filled)
 
 

@@ -31,14 +31,14 @@ _WHOLE = re.compile(r"\s|[\u3040-\u30ff\u3400-\u9fff]")  # Chinese and Japanese 
 
 
 def add_question(parser: argparse.ArgumentParser) -> None:
-    """The options of everything that asks."""
+    """Add the options of a command that asks questions."""
     parser.add_argument("question", nargs="+", help=f"one question, or several, {QUOTED}")
     add_collection(parser)
     parser.add_argument("-k", type=int, default=5, help="how many memories to return (5)")
     add_moment(parser)
     add_scope(parser)
     settings = parser.add_argument_group("settings of the retriever", _AS_IN_PYTHON)
-    for name, told in _SETTINGS.items():
+    for name, about in _SETTINGS.items():
         field = MemoryRetriever.model_fields[name]
         settings.add_argument(
             f"--{name.replace('_', '-')}",
@@ -46,12 +46,12 @@ def add_question(parser: argparse.ArgumentParser) -> None:
             type=_json if name == "filter" else str,
             metavar=None if get_origin(field.annotation) is Literal else _METAVARS.get(name, "X"),
             default=argparse.SUPPRESS,
-            help=told if field.default is None else f"{told} ({field.default})",
+            help=about if field.default is None else f"{about} ({field.default})",
         )
 
 
 def add_moment(parser: argparse.ArgumentParser) -> None:
-    """The option that says when it is asked."""
+    """Add the option for the moment of asking."""
     parser.add_argument("--timestamp", help="the moment of asking, ISO 8601 (the clock)")
 
 
@@ -65,23 +65,23 @@ def texts_of(words: Sequence[str]) -> list[str]:
     return [*words] if any(map(_WHOLE.search, words)) else [" ".join(words)]
 
 
-def retriever_of(given: argparse.Namespace, store: RecallStore) -> MemoryRetriever:
+def retriever_of(options: argparse.Namespace, store: RecallStore) -> MemoryRetriever:
     """The retriever that the options describe."""
-    named = {name: vars(given)[name] for name in _SETTINGS if name in given}
+    named = {name: vars(options)[name] for name in _SETTINGS if name in options}
     settings = {name: None if value == "none" else value for name, value in named.items()}
     return MemoryRetriever(
         store=store,
-        k=given.k,
-        timestamp=given.timestamp,
-        timezone=given.timezone,
-        scope=scope_of(given),
+        k=options.k,
+        timestamp=options.timestamp,
+        timezone=options.timezone,
+        scope=scope_of(options),
         **settings,
     )
 
 
-def _json(given: str) -> object:
+def _json(text: str) -> object:
     try:
-        return json.loads(given)
+        return json.loads(text)
     except ValueError:
-        told = f"""expected JSON, such as '{{"topic": "health"}}'; got {given!r}"""
-        raise argparse.ArgumentTypeError(told) from None
+        message = f"""expected JSON, such as '{{"topic": "health"}}'; got {text!r}"""
+        raise argparse.ArgumentTypeError(message) from None

@@ -19,19 +19,19 @@ EXAMPLE = "{program} notes.jsonl.recall"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Its options."""
+    """Add the options of this command."""
     parser.add_argument("path", metavar="PATH", help="a folder of Chroma, such as FILE.recall")
 
 
-def run(given: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Repair, and say what was done to each collection."""
-    repaired = RecallStore.repair(given.path, progress=True)
-    if given.json:
+    repaired = RecallStore.repair(options.path, progress=True)
+    if options.json:
         print_json([asdict(each) for each in repaired])
         return 0
     out = console()
     for each in repaired:
         say(out, str(each))
     if not repaired:
-        say(out, f"{given.path} holds no collection")
+        say(out, f"{options.path} holds no collection")
     return 0

@@ -15,28 +15,28 @@ from recall_stages.store import RecallStore
 
 NAME = "stats"
 ABOUT = """\
-what a collection holds: how many, which kinds, whose, of when"""
+what a collection holds: how many memories, of which types, owners and times"""
 EXAMPLE = "{program} --chroma ./my_app --collection notes --field created_at=date"
 
 _MOST = 10  # values that a row of the table names
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Its options."""
+    """Add the options of this command."""
     add_collection(parser)
 
 
-def run(given: argparse.Namespace) -> int:
-    """Read the collection once through, and count."""
-    with opened(given) as collection:
+def run(options: argparse.Namespace) -> int:
+    """Count the memories of the collection."""
+    with opened(options) as collection:
         counted = _count(collection.store)
-    if given.json:
+    if options.json:
         print_json({"collection": collection.name, **counted})
         return 0
     table = Table("", "", title=cell(collection.name), title_justify="left")
     table.show_header = False
     for name, value in counted.items():
-        table.add_row(name.replace("_", " "), cell(_told(value)))
+        table.add_row(name.replace("_", " "), cell(_as_text(value)))
     console().print(table)
     return 0
 
@@ -70,7 +70,7 @@ def _count(store: RecallStore) -> dict[str, object]:
     }
 
 
-def _told(value: object) -> str:
+def _as_text(value: object) -> str:
     if not isinstance(value, dict):
         return "-" if value is None else str(value)
     named = [f"{name} {count}" for name, count in list(value.items())[:_MOST]]

@@ -1,4 +1,4 @@
-"""`recall time`: what would be understood of the words of time in a text."""
+"""`recall time`: which times are understood in a text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXAMPLE = '{program} "what did we plan for early March?" --timestamp 2024-06-12T
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Its options."""
+    """Add the options of this command."""
     parser.add_argument("text", nargs="+", help=f"one text, or several, {QUOTED}")
     add_moment(parser)
     parser.add_argument("--timezone", help="such as Europe/Berlin (the machine's)")
@@ -35,22 +35,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(given: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Read each text and show what was understood."""
-    moment = Timed(timestamp=given.timestamp, timezone=given.timezone).moment(datetime.now(UTC))
-    calendar = ExtractTime(language=given.language, week_start=given.week_start)
+    moment = Timed(timestamp=options.timestamp, timezone=options.timezone).moment(datetime.now(UTC))
+    calendar = ExtractTime(language=options.language, week_start=options.week_start)
     out, results = console(), []
-    for text in texts_of(given.text):
+    for text in texts_of(options.text):
         ranges = calendar.read(text, moment)
         searched = without_time_words(text, ranges)
-        if given.json:
-            found = [range_json(each) for each in ranges]
-            results.append({"text": text, "time": found, "searched_for": searched})
+        if options.json:
+            times = [range_json(each) for each in ranges]
+            results.append({"text": text, "time": times, "searched_for": searched})
             continue
         say(out, f"\n{text}", style="bold")
         print_time(out, ranges)
-        found_any = f"searched for: {searched}" if ranges else "no time is named"
-        say(out, found_any)
-    if given.json:
+        say(out, f"searched for: {searched}" if ranges else "no time is named")
+    if options.json:
         print_json({"asked_at": moment.isoformat(), "texts": results})
     return 0

@@ -1,8 +1,8 @@
-"""A conversation as memories: each turn knows what was said before it.
+"""A conversation as memories: each turn is linked to the turn before it.
 
-A turn alone is often no answer that words could find: "Yes, three of them." So the end of the turn
-before it is kept beside its text, in its row, where a keyword index that is built anew finds it
-too. It is searched by words only (it blurs the vector) and is part of no text that is returned.
+The words of a question often miss a turn such as "Yes, three of them." So the row of a turn also
+holds the end of the turn before it. Keyword search reads it; it is not embedded, because it blurs
+the vector, and it is part of no text that is returned.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from recall_stages.store.chroma.search_text import index_text
 from recall_stages.store.message_memory import read_turn
 from recall_stages.text.split_words import CJK
 
-# Words of the turn before. Measured on LoCoMo and BEAM together: with 10 fewer turns are found; so
-# they are with the whole turn, where that is a long reply.
-_KEPT = 20
+# Words of the turn before. Measured on LoCoMo and BEAM together: with 10 words fewer turns are
+# found, and with the whole turn as well, if it is a long reply.
+_MOST_WORDS = 20
 _STEP = timedelta(milliseconds=1)  # between turns of one time, so that their order stays
 _WORD = re.compile(rf"[{CJK}]{{1,2}}|[^\s{CJK}]+")  # two Chinese characters count as a word
 
 Stored = Callable[[Sequence[str]], list[Memory]]
-"""What gives the memories with some ids that are stored already."""
+"""A function that returns the stored memories with some ids."""
 
 
 def conversation(  # noqa: PLR0913 - all that a turn's place in time and in the store depends on
@@ -42,12 +42,12 @@ def conversation(  # noqa: PLR0913 - all that a turn's place in time and in the 
     """The turns of a conversation as memories that can be stored, the oldest first.
 
     Args:
-        messages: What was said, the oldest first; see `read_turn`.
-        scope: Whose conversation it is.
-        created_at: When it took place, for messages that do not say.
-        now: The time of messages of which nobody says it, and which are not stored yet.
+        messages: The messages, the oldest first; see `read_turn`.
+        scope: The owner of the conversation.
+        created_at: When it took place, for messages without a time.
+        now: The time of new messages if ``created_at`` is None, too.
         turn_before: The id of the turn before the first of them; empty = there is none.
-        stored: What gives the turns that are stored already.
+        stored: Returns the turns that are stored already.
 
     Raises:
         MemoryFormatError: When a message is none.
@@ -69,8 +69,8 @@ def conversation(  # noqa: PLR0913 - all that a turn's place in time and in the 
 
 
 def named(turns: Sequence[Memory], created_at: datetime | None) -> list[Memory]:
-    """Turns, each with an id made of what was said: storing it again stores nothing twice."""
-    said: Counter[tuple[str, ...]] = Counter()
+    """Turns with an id made of their content, so that storing them again stores nothing twice."""
+    counts: Counter[tuple[str, ...]] = Counter()
     named = []
     for turn in turns:
         if turn.id:
@@ -79,8 +79,8 @@ def named(turns: Sequence[Memory], created_at: datetime | None) -> list[Memory]:
         moment = turn.created_at or created_at
         when = str(moment.timestamp()) if moment else ""
         key = (*map(str, turn.scope.fields().items()), when, turn.author, turn.content)
-        said[key] += 1  # "OK" may be said twice
-        digest = hashlib.sha256(repr((key, said[key])).encode("utf-8", "replace")).hexdigest()
+        counts[key] += 1  # "OK" may come twice
+        digest = hashlib.sha256(repr((key, counts[key])).encode("utf-8", "replace")).hexdigest()
         named.append(turn.model_copy(update={"id": digest[:24]}))
     return named
 
@@ -88,7 +88,7 @@ def named(turns: Sequence[Memory], created_at: datetime | None) -> list[Memory]:
 def _dated(
     turns: Sequence[Memory], created_at: datetime | None, now: datetime, stored: Stored
 ) -> list[Memory]:
-    """Each with a time; where nobody says it, turns that are stored keep theirs."""
+    """Turns with a time; without one in the message, a stored turn keeps its time."""
     undated = [turn.id for turn in turns if turn.created_at is None and created_at is None]
     known = {turn.id: turn.created_at for turn in (stored(undated) if undated else ())}
     moment = created_at or now
@@ -105,8 +105,8 @@ def _linked(turns: Sequence[Memory], before: Memory | None) -> list[Memory]:
     linked = []
     for turn in turns:
         if before is not None and _goes_on(before, turn):
-            said = {"said_before": _end_of(index_text(before)), "turn_before": before.id}
-            linked.append(turn.model_copy(update=said))
+            link = {"said_before": _end_of(index_text(before)), "turn_before": before.id}
+            linked.append(turn.model_copy(update=link))
         else:
             linked.append(turn)
         before = turn
@@ -121,4 +121,4 @@ def _goes_on(before: Memory, turn: Memory) -> bool:
 
 def _end_of(text: str) -> str:
     words = list(_WORD.finditer(text))
-    return text[words[-_KEPT].start() :] if len(words) > _KEPT else text
+    return text[words[-_MOST_WORDS].start() :] if len(words) > _MOST_WORDS else text

@@ -1,4 +1,4 @@
-"""What a retriever asks of a collection, and a collection kept to one scope."""
+"""The interface of a store for a retriever, and a store limited to one scope."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from recall_stages.core.settings_messages import got
 from recall_stages.core.world import MemoryStore
 
 
-def open_store(given: object) -> object:
-    """A store, checked to be one.
+def open_store(store: object) -> object:
+    """Check that an object is an open store.
 
     Raises:
-        ValueError: When it is none; where it is what a store is opened with, it says how.
+        ValueError: When it is none. The message says how to open one.
     """
-    if isinstance(given, MemoryStore) and not isinstance(given, type):
-        return given
-    problem = f"must be an open store; got {got(given)}"
-    if isinstance(given, str | Path):
+    if isinstance(store, MemoryStore) and not isinstance(store, type):
+        return store
+    problem = f"must be an open store; got {got(store)}"
+    if isinstance(store, str | Path):
         raise ValueError(  # noqa: TRY004 - pydantic gathers it among its errors
-            f"{problem}. Open it: RecallStore({str(given)!r})"
+            f"{problem}. Open it: RecallStore({str(store)!r})"
         )
-    if hasattr(given, "get_or_create_collection"):  # a client of Chroma's
+    if hasattr(store, "get_or_create_collection"):  # a client of Chroma's
         raise ValueError(f"{problem}. Open it: RecallStore(client, 'the name of the collection')")
-    if hasattr(given, "upsert") and hasattr(given, "query"):
+    if hasattr(store, "upsert") and hasattr(store, "query"):
         raise ValueError(f"{problem}. Open it: RecallStore(collection)")
     raise ValueError(f"{problem}. Pass RecallStore(...), or AnyStore(source=...) for another store")
 
 
 OpenStore = Annotated[MemoryStore, BeforeValidator(open_store)]
-"""A store, as a setting: what is none is refused with a hint."""
+"""A store as a setting; anything else is refused with a hint."""
 
 
 @runtime_checkable
 class RequiresScope(Protocol):
-    """A store that may require a scope of whoever asks it; see `RecallStore`."""
+    """A store that may require a scope; see `RecallStore`."""
 
     @property
     def require_scope(self) -> tuple[ScopeName, ...]:
@@ -61,11 +61,11 @@ def required_by(store: MemoryStore) -> tuple[ScopeName, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ScopedStore:
-    """A store kept to one scope: whatever is found, read and stored through it lies inside.
+    """A store limited to one scope: all memories that it returns and stores are in the scope.
 
     Attributes:
         store: The store.
-        scope: Whose memories are seen, and written.
+        scope: The scope.
         required: The fields that the scope of a memory must name before it is stored.
     """
 
@@ -82,20 +82,20 @@ class ScopedStore:
         return await self.store.afind([self._narrowed(search) for search in searches])
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
-        """The memories with these ids; those outside the scope are left out as missing ones are."""
+        """The memories with these ids; memories outside the scope are left out."""
         found = self._stored(ids, self._owner(self.scope))
         return [memory for memory in found if self.scope.holds(memory.scope)]
 
     def add(self, memories: Iterable[Memory]) -> list[str]:
-        """Store memories in the scope: it is filled in where a memory leaves it open.
+        """Store memories in the scope; fields that a memory does not set are filled in.
 
         Raises:
-            ScopeError: When a memory has another scope, or would replace one that has; then none
-                is stored.
+            ScopeError: When a memory has another scope, or would replace one with another scope;
+                then none is stored.
         """
         mine = [self._filled_in(memory) for memory in memories]
         if self.scope.fields():
-            with suppress(IdLookupError):  # whether such a store can be written, it says itself
+            with suppress(IdLookupError):  # the store itself says whether it can be written
                 self._refuse_to_replace(mine)
         return self.store.add(mine)
 
@@ -124,12 +124,12 @@ class ScopedStore:
                     )
 
     def _owner(self, scope: Scope) -> Scope:
-        """As much of a scope as the store requires; across owners it refuses to replace, itself."""
+        """The part of a scope that the store requires; it guards these owners itself."""
         names = required_by(self.store)
         return Scope.model_validate({k: v for k, v in scope.fields().items() if k in names})
 
     def _stored(self, ids: Sequence[str], owner: Scope) -> list[Memory]:
-        """What an owner has with these ids; where the store requires none, what anybody has."""
+        """The memories of an owner with these ids; of anybody if the store requires no owner."""
         if isinstance(self.store, RequiresScope):
             return self.store.get(ids, scope=owner)
         return self.store.get(ids)

@@ -1,4 +1,4 @@
-"""Messages of a conversation as the memories that are stored of them: who said what, and when."""
+"""A message of a conversation as a memory: its author, its text and its time."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from recall_stages.core.memory import Memory, Scope
 from recall_stages.core.message import read_message
 from recall_stages.timeline import parse_time
 
-_SAID_BY = {"human": "user", "ai": "assistant", "chatbot": "assistant", "model": "assistant"}
+_AUTHORS = {"human": "user", "ai": "assistant", "chatbot": "assistant", "model": "assistant"}
 NO_TURNS = frozenset({"system", "developer", "tool", "function", "remove"})
-"""The roles of what is no turn of a conversation: instructions, calls and results of tools."""
+"""Roles whose messages are no turns: instructions, calls and results of tools."""
 
 
 def read_turn(message: object, scope: Scope) -> Memory | None:
-    """A message as a memory of the type "conversation", without what only its place can tell.
+    """A message as a memory of the type "conversation"; it is not linked to the turn before it.
 
     Args:
         message: A LangChain message, a LlamaIndex ``ChatMessage``, a mapping with ``role`` (or
             ``name``) and ``content``, or a `Memory`.
-        scope: Whose conversation it is; a `Memory` keeps its own scope besides.
+        scope: The owner of the conversation; a `Memory` keeps its own scope, too.
 
     Returns:
-        The memory; None for what is no turn: instructions of the system, calls and results of
-        tools, and messages without text. Without a time of its own, its ``created_at`` is None.
+        The memory; None for a message that is no turn: instructions of the system, calls and
+        results of tools, and messages without text. Its ``created_at`` may be None.
 
     Raises:
         MemoryFormatError: When it is none of these.
@@ -34,18 +34,18 @@ def read_turn(message: object, scope: Scope) -> Memory | None:
     if isinstance(message, Memory):
         return message.model_copy(update={"scope": scope.narrow(message.scope)})
     try:
-        said = read_message(message)
-        role = said.role.lower()
-        if role in NO_TURNS or not said.content:
+        turn = read_message(message)
+        role = turn.role.lower()
+        if role in NO_TURNS or not turn.content:
             return None
         return Memory(
-            content=said.content,
-            id=said.id,
+            content=turn.content,
+            id=turn.id,
             memory_type="conversation",
             created_at=None
-            if said.sent_at is None
-            else parse_time(said.sent_at, name="created_at"),
-            author=said.name or _speaker(role),
+            if turn.sent_at is None
+            else parse_time(turn.sent_at, name="created_at"),
+            author=turn.name or _speaker(role),
             scope=scope,
         )
     except (TypeError, ValueError) as error:
@@ -54,5 +54,5 @@ def read_turn(message: object, scope: Scope) -> Memory | None:
 
 def _speaker(role: str) -> str:
     if not role:
-        raise ValueError("it must say who spoke, by role or by name")
-    return _SAID_BY.get(role, role)
+        raise ValueError("it has neither a role nor a name")
+    return _AUTHORS.get(role, role)

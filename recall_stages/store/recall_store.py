@@ -1,4 +1,4 @@
-"""RecallStore: memories in a Chroma collection, written and found."""
+"""`RecallStore`: memories in a Chroma collection, added and searched."""
 
 from __future__ import annotations
 
@@ -35,26 +35,28 @@ class RecallStore:
     """Memories in a Chroma collection: embedded, on a server or in Chroma Cloud.
 
     One collection serves both LangChain and LlamaIndex. A collection that somebody else made is
-    searched as it is, through ``fields``, and never written. An empty one becomes ours with the
-    first memory that is added to it.
+    searched as it is, through ``fields``. It is never written to, unless it is empty: then the
+    first memory that you add makes it a collection of RecallStore.
 
     Args:
         source: A path, a chromadb client (in memory, persistent, HTTP or Cloud), or a chromadb
-            collection. None = a collection in memory, gone when it is closed. A path, and that of
-            a persistent client, is locked for this process; that of a collection is not known.
-        name: The collection, when the source is not one; made if it is not there.
+            collection. None = a collection in memory, gone when it is closed. A path is locked for
+            this process, and so is the path of a persistent client. The path of a collection is
+            not known.
+        name: The collection, when the source is not one. It is made if it does not exist.
         embedding: A LangChain ``Embeddings`` or a LlamaIndex ``BaseEmbedding``. None =
             all-MiniLM-L6-v2 on this machine, without a network. The collection remembers it.
-        fields: Where a collection made by somebody else keeps text, time, type and scope.
+        fields: The metadata keys of text, time, type and scope in a collection that somebody else
+            made.
         clock: Gives the time of a memory that comes without one.
         event_times: Whether to read the times that a text names when it is stored. "Two weeks ago",
             recorded on 20 March, is then found by "in early March". They are read in the time zone
             of ``created_at``. A memory with ``events`` of its own keeps them.
-        require_scope: The fields of a scope that every use of this store must name, such as
-            ``("user_id",)``: every search, every memory that is added, every `get`, `delete` and
-            `memories`. Without them, the call is a `ScopeError`.
-        read_only: Open what is there, and write nothing, not even a lock. A path is read from a
-            private copy, as it was when it was opened.
+        require_scope: The fields that every scope must name, such as ``("user_id",)``: in every
+            search, in every memory that is added, and in every `get`, `delete` and `memories`. A
+            call without them raises `ScopeError`.
+        read_only: Open an existing collection and write nothing, not even a lock. A path is copied
+            when it is opened, and the copy is read.
         embed_timeout_s: Seconds that a call of your embedding model may take, for up to 250
             memories or for an awaited question. After that the call raises. None = no limit. The
             clients of paid models wait ten minutes, and a large model on a slow machine needs
@@ -62,11 +64,11 @@ class RecallStore:
             The default model has no limit.
 
     Raises:
-        ScopeError: When ``require_scope`` names what is no field of a scope.
-        StoreLockedError: When another process holds the path.
+        ScopeError: When ``require_scope`` names something that is no field of a scope.
+        StoreLockedError: When another process has the path open.
         StoreDamagedError: When files of the path are torn or missing; `repair` mends most damage.
-        StoreUnavailableError: When the server does not answer; here and in every later call.
-        StoreError: When Chroma cannot open it; so is whatever it raises later.
+        StoreUnavailableError: When the server does not answer, here or in a later call.
+        StoreError: When Chroma fails, here or in a later call.
         EmbeddingMismatchError: When the collection was filled with another embedding model.
 
     Examples:
@@ -118,8 +120,8 @@ class RecallStore:
 
     def __reduce__(self) -> Never:
         raise TypeError(
-            "a RecallStore holds an open collection and can be neither pickled nor copied; hand on "
-            "its path, or what its server is called, and open it where it is needed"
+            "a RecallStore holds an open collection and can be neither pickled nor copied; pass on "
+            "its path, or the address of its server, and open it where it is needed"
         )
 
     def count(self) -> int:
@@ -132,37 +134,37 @@ class RecallStore:
     def add(self, memories: Iterable[MemoryInput], *, progress: bool = False) -> list[str]:
         """Store memories. A memory with a known id replaces the old one completely.
 
-        A memory that is stored already without any change is neither embedded nor written again. So
-        you can run a long load of memories with ids again after it was killed: it goes on where it
-        ended.
+        A memory that is stored already, without any change, is neither embedded nor written again.
+        So a long load of memories with ids can be run again after it was killed: it goes on where
+        it ended.
 
-        A text is stored and returned whole. The first 50,000 characters are searched by words and
-        embedded; the default model reads the first 256 tokens.
+        A text is stored and returned whole. Its first 50,000 characters are embedded and searched
+        by words; the default model reads the first 256 tokens.
 
         Args:
             memories: Memories, mappings of their fields, or bare texts. In a mapping ``user_id``,
                 ``agent_id``, ``session_id`` and ``workspace`` may stand at the top, as in a file.
-            progress: Show progress bars on standard error, where that is a terminal: one while
-                the memories are read, one while they are embedded and stored.
+            progress: Show progress bars on standard error if it is a terminal: one while the
+                memories are checked, one while they are embedded and stored.
 
         Returns:
-            Their ids, in order. Those that came without one get an id that sorts by time.
+            Their ids, in order. A memory without an id gets one that sorts by time.
 
         Raises:
-            ForeignCollectionError: When the collection was made by somebody else.
+            ForeignCollectionError: When somebody else made the collection.
             MemoryFormatError: When a memory cannot be stored; then none is.
-            ScopeError: When a field of a memory's scope is there and empty, or is required and
-                not there, or when it would replace one of another owner; then none is stored.
-            StoreError: When the embedding or the writing fails. Its ``stored`` are the ids of the
-                memories that are stored all the same, its ``unsure`` of those that may be.
+            ScopeError: When a field of a memory's scope is empty, or a required one is missing, or
+                the memory would replace one of another owner; then none is stored.
+            StoreError: When the embedding or the writing fails. Its ``stored`` has the ids of the
+                memories that are stored nevertheless, its ``unsure`` of those that may be.
         """
         return self._adder.add(memories, progress=progress)
 
     async def aadd(self, memories: Iterable[MemoryInput], *, progress: bool = False) -> list[str]:
         """Store memories as `add` does, without blocking the event loop.
 
-        What several tasks add at once is embedded and written together. A task that is cancelled
-        may have stored a part of its memories, in their order, and takes nothing from the others.
+        The memories of several tasks are embedded and written together. A task that is cancelled
+        may have stored the first of its memories. The other tasks are not affected.
         """
         return await self._adder.aadd(memories, progress=progress)
 
@@ -175,36 +177,36 @@ class RecallStore:
         turn_before: str = "",
         progress: bool = False,
     ) -> list[str]:
-        """Store the turns of a conversation, each found by what was said before it too.
+        """Store the turns of a conversation; the words before a turn find it, too.
 
-        The end of the turn before, in the same scope and less than an hour earlier, is searched
-        with a turn by keyword search; what is returned is the turn alone. Storing the same turns
-        again stores nothing twice. `add` stores memories as they are, whatever their session.
+        Keyword search reads a turn together with the end of the turn before it, if that is in the
+        same scope and less than an hour older. Only the turn itself is returned. Storing the same
+        turns again stores nothing twice. `add` does not link the memories of a session.
 
         Args:
             messages: The oldest first: LangChain messages, LlamaIndex ``ChatMessage``, mappings
                 with ``role`` (or ``name``), ``content`` and, if you like, ``id`` and
                 ``created_at``, or memories. Messages of system and tools are left out.
-            scope: Whose conversation it is, and which one (``session_id``).
-            created_at: When it took place, for messages that do not say; None = the clock.
-            turn_before: The id of the turn before the first of these, where that was stored by an
-                earlier call.
-            progress: Show a progress bar on standard error, where that is a terminal.
+            scope: The owner of the conversation, and its ``session_id``.
+            created_at: When it took place, for messages without a time; None = the clock.
+            turn_before: The id of the turn before the first of these, if an earlier call stored
+                it.
+            progress: Show a progress bar on standard error if it is a terminal.
 
         Returns:
             The ids of the turns, in order.
 
         Raises:
-            ForeignCollectionError: When the collection was made by somebody else.
+            ForeignCollectionError: When somebody else made the collection.
             MemoryFormatError: When a message cannot be stored; then none is.
             StoreError: When there is no turn with the id ``turn_before`` in the scope.
             ScopeError: As `add` does.
 
         Examples:
             >>> with RecallStore() as store:
-            ...     asked = {"role": "assistant", "content": "Which pets do you have?"}
-            ...     told = {"role": "user", "content": "Three of them, all cats."}
-            ...     ids = store.add_conversation([asked, told], created_at="2024-03-12T15:20:00Z")
+            ...     question = {"role": "assistant", "content": "Which pets do you have?"}
+            ...     reply = {"role": "user", "content": "Three of them, all cats."}
+            ...     ids = store.add_conversation([question, reply], created_at="2024-03-12")
             ...     store.get(ids)[1].content
             'Three of them, all cats.'
         """
@@ -239,15 +241,15 @@ class RecallStore:
         )
 
     def delete(self, ids: Sequence[str], *, scope: Scope | Mapping[str, str] | None = None) -> None:
-        """Delete memories by id; ids that are not there are passed over.
+        """Delete memories by id; unknown ids are ignored.
 
         Args:
             ids: The ids.
-            scope: Whose memories may be deleted; the ids of others are passed over as well.
+            scope: Delete only memories in this scope; the other ids are ignored.
 
         Raises:
-            ForeignCollectionError: When the collection was made by somebody else.
-            ScopeError: When the scope does not name what ``require_scope`` demands.
+            ForeignCollectionError: When somebody else made the collection.
+            ScopeError: When the scope lacks a field of ``require_scope``.
             StoreError: When the store was opened with ``read_only=True``.
         """
         self._opened.check_writable()
@@ -259,7 +261,7 @@ class RecallStore:
         self._opened.writer.delete(wanted).result()
 
     def _owner(self, scope: Scope | Mapping[str, str] | None) -> Scope:
-        """A scope that names all that is required of it."""
+        """The scope, checked for the fields that it must name."""
         self._opened.check_open()
         owner = Scope.model_validate(scope)
         owner.require(self._require_scope)
@@ -270,14 +272,14 @@ class RecallStore:
     def get(
         self, ids: Sequence[str], *, scope: Scope | Mapping[str, str] | None = None
     ) -> list[Memory]:
-        """The memories with these ids, in the order asked for; missing ones are left out.
+        """The memories with these ids, in the order of the ids; unknown ids are ignored.
 
         Args:
             ids: The ids.
-            scope: Whose memories; those of others are left out as well.
+            scope: Return only memories in this scope.
 
         Raises:
-            ScopeError: When the scope does not name what ``require_scope`` demands.
+            ScopeError: When the scope lacks a field of ``require_scope``.
         """
         owner = self._owner(scope)
         wanted = distinct_ids(ids)
@@ -286,19 +288,19 @@ class RecallStore:
         return [memory for memory in present if owner.holds(memory.scope)]
 
     def memories(self, *, scope: Scope | Mapping[str, str] | None = None) -> Iterator[Memory]:
-        """All its memories, one after the other; rows without a text are passed over.
+        """All memories, one after the other; rows without a text are left out.
 
         Args:
-            scope: Whose memories; those of others are passed over as well.
+            scope: Return only memories in this scope.
 
         Raises:
-            ScopeError: When the scope does not name what ``require_scope`` demands.
+            ScopeError: When the scope lacks a field of ``require_scope``.
         """
         owner = self._owner(scope)
         return (memory for memory in self._opened.index.memories() if owner.holds(memory.scope))
 
     def find(self, searches: Sequence[Search]) -> list[list[Memory]]:
-        """For each search the memories that answer it, the best first.
+        """The memories that answer each search, the best first.
 
         A semantic search scores by the cosine between question and memory, 0 to 1, negative ones
         counting 0; it is in the trace as ``similarity``. A keyword search scores by BM25, 0 and
@@ -307,7 +309,7 @@ class RecallStore:
         Raises:
             StoreClosedError: When the store is closed.
             FilterError: When a filter cannot match anything.
-            ScopeError: When the scope of a search does not name what ``require_scope`` demands.
+            ScopeError: When the scope of a search lacks a field of ``require_scope``.
         """
         self._check_scopes(searches)
         vectors = {text: self._embedding.embed_query(text) for text in _texts(searches)}
@@ -336,22 +338,22 @@ class RecallStore:
     ) -> list[Repaired]:
         """Repair the collections in a Chroma path whose index is damaged.
 
-        A process that is killed while Chroma saves an index can leave it torn; opening it raises
-        `StoreDamagedError` then. Chroma keeps texts and metadata elsewhere, so a new index is built
-        of the vectors that are left, and of the texts where there are none. It takes the place of
-        the damaged one when it is whole. A repair that is killed has lost nothing: run it again.
+        A process that is killed while Chroma saves an index can leave it torn. To open it then
+        raises `StoreDamagedError`. Chroma keeps texts and metadata elsewhere. So a new index is
+        built from the vectors that are left, and the other texts are embedded again. It replaces
+        the damaged index when it is whole. A repair that is killed loses nothing: run it again.
 
         Args:
             path: The folder of Chroma. Nobody else may have it open; stop a `chroma run` on it.
-            embedding: The model that filled the collections, as for `RecallStore`; it is asked for
-                vectors that are lost, and for no others.
-            progress: Show a progress bar on standard error, where that is a terminal.
+            embedding: The model that filled the collections, as for `RecallStore`. It embeds the
+                texts whose vectors are lost, and no others.
+            progress: Show a progress bar on standard error if it is a terminal.
 
         Returns:
-            For each collection what was done.
+            What was done to each collection.
 
         Raises:
-            StoreLockedError: When another process holds the path.
+            StoreLockedError: When another process has the path open.
             StoreDamagedError: When the database with the texts is damaged itself.
             EmbeddingMismatchError: When vectors are lost, and another model made the others.
 
@@ -368,11 +370,10 @@ class RecallStore:
     # -- the end ------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Write what is waiting, and give back the path and the client that the store opened.
+        """Finish all writes, and close the client and the path that the store opened.
 
-        It waits for a call of the embedding model until ``embed_timeout_s`` are over, and for a
-        call of Chroma's a minute; where that hangs, the path is free when the process ends.
-        Closing twice is fine.
+        It waits ``embed_timeout_s`` for a call of the embedding model, and a minute for a call of
+        Chroma. If that hangs, the path is free when the process ends. Closing twice is fine.
         """
         self._opened.close()
 
@@ -384,5 +385,5 @@ class RecallStore:
 
 
 def _texts(searches: Sequence[Search]) -> list[str]:
-    """What has to be embedded: each text once, though several searches ask for it."""
+    """The texts to embed, each of them once."""
     return list(dict.fromkeys(each.text for each in searches if each.method == "semantic"))

@@ -164,7 +164,7 @@ def test_what_the_config_says_wrongly_is_named(retriever: RecallRetriever, ask: 
 
 
 def test_a_store_says_that_it_cannot_be_pickled(retriever: RecallRetriever) -> None:
-    with pytest.raises(TypeError, match="can be neither pickled nor copied; hand on its path"):
+    with pytest.raises(TypeError, match="can be neither pickled nor copied; pass on its path"):
         pickle.dumps(retriever)
 
 

@@ -140,7 +140,7 @@ class TestWeights:
         other = fresh / "model.onnx"
         other.write_bytes(b"something else")
         monkeypatch.setattr(minilm, "_packaged_weights", lambda: other)
-        with pytest.raises(StoreError, match=r"not the file we know.*SHA-256.*expected 8199be6f"):
+        with pytest.raises(StoreError, match=r"not the expected file.*SHA-256.*expected 8199be6f"):
             MiniLM().embed_query("tea")
         assert not minilm._loaded
 

@@ -1,4 +1,4 @@
-"""Clients of Chroma: made for a path or for memory, and the place of one that is handed in."""
+"""Clients of Chroma: new ones for a path or for memory, and where a client keeps its data."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from recall_stages.store.disk.check import unreadable
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
 
-# What SQLite says of a file that is damaged, in the words of Chroma's error.
+# The words of Chroma's error for a database that is damaged.
 _DAMAGED_DATABASE = ("malformed", "not a database")
 
 _engine_process: dict[str, int] = {}  # the first process to run Chroma's engine: forks inherit it
 
 
 def check_chroma_is_installed() -> None:
-    """Say what to install where Chroma is missing.
+    """Check that Chroma is installed.
 
     Raises:
         StoreError: When neither chromadb nor chromadb-client is installed.
@@ -65,12 +65,12 @@ def memory_client() -> ClientAPI:
 
 
 def host_of(client: object) -> str:
-    """The server that a client speaks to; empty where Chroma's engine is in this process."""
+    """The server of a client; empty where Chroma's engine runs in this process."""
     return str(getattr(_settings(client), "chroma_server_host", None) or "")
 
 
 def path_of(client: object) -> str:
-    """Where the engine of a client writes, as it was written; empty where that is nowhere."""
+    """The folder of a client, as its user wrote it; empty where it writes to none."""
     settings = _settings(client)
     path = str(getattr(settings, "persist_directory", ""))
     writes = getattr(settings, "is_persistent", False) and not host_of(client)
@@ -84,7 +84,7 @@ def _settings(client: object) -> object:
 
 
 def _embedded(make: Callable[[], ClientAPI], where: str, stuck: Event) -> ClientAPI:
-    """A client of the engine inside this process, or why there can be none."""
+    """A client of the engine inside this process; an error in a fork."""
     process = _engine_process.setdefault("id", os.getpid())
     if process != os.getpid():
         raise StoreError(

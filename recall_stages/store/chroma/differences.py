@@ -1,7 +1,7 @@
-"""What is new in a collection, seen by the ids of its rows alone.
+"""New rows of a collection, found by the order of its ids.
 
-Chroma hands rows over in the order in which they were stored: one that is replaced keeps its place,
-and one that is deleted and stored again comes last.
+Chroma returns rows in the order in which they were stored. A row that is replaced keeps its place;
+a row that is deleted and stored again comes last.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 
 def appended(known: Sequence[str], there: Sequence[str]) -> Sequence[str] | None:
-    """The rows stored after all that are known; None where anything else has changed too.
+    """The rows stored after all known ones; None if anything else has changed too.
 
     Args:
-        known: The ids of the last rows that are known, in order.
-        there: The ids in the collection, in order, from the place of the first of these on.
+        known: The ids of the last known rows, in order.
+        there: The ids in the collection, in order, from the place of the first known one.
 
     Examples:
         >>> appended(["b", "c"], ["b", "c", "d"])
@@ -26,12 +26,12 @@ def appended(known: Sequence[str], there: Sequence[str]) -> Sequence[str] | None
 
 
 def stored_anew(known: Sequence[str], there: Sequence[str]) -> Sequence[str]:
-    """The rows that are not known, or were deleted and stored again.
+    """The rows that are unknown, or were deleted and stored again.
 
-    Those stand at the end, from the first on that is not known or comes before its predecessor.
+    They are at the end. The first of them is unknown or comes before its predecessor.
 
     Args:
-        known: The ids of all rows that are known, in order.
+        known: The ids of all known rows, in order.
         there: The ids of all rows in the collection, in order.
 
     Examples:

@@ -1,4 +1,4 @@
-"""Moments and ids as rows write them: whole milliseconds, the buckets they fall into."""
+"""Times and ids as rows hold them: whole milliseconds, and the days and months they fall in."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from recall_stages.timeline import TimeRange
 
 EARLIEST, LATEST = -62_135_596_800_000, 253_402_300_799_999
-"""The years 1 to 9999 in epoch milliseconds: all that a datetime can say."""
+"""The years 1 to 9999 in epoch milliseconds, the range of a datetime."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -22,12 +22,12 @@ def to_milliseconds(moment: datetime) -> int:
 
 
 def up_to_milliseconds(moment: datetime) -> int:
-    """Whole epoch milliseconds, rounded up: for the end of a range, which does not belong to it."""
+    """Whole epoch milliseconds, rounded up: for the end of a half-open range."""
     return _in_calendar(-((_EPOCH - moment) // _MILLISECOND))
 
 
 def bounds_of(time_range: TimeRange) -> tuple[int, int]:
-    """The first and the last millisecond of a range; of an open one, of all there are."""
+    """The first and the last millisecond of a range; an open end is `EARLIEST` or `LATEST`."""
     first = EARLIEST if time_range.start is None else to_milliseconds(time_range.start)
     last = LATEST if time_range.end is None else up_to_milliseconds(time_range.end) - 1
     return first, last
@@ -44,7 +44,7 @@ def from_milliseconds(milliseconds: int) -> datetime:
 
 
 def day_of(milliseconds: int) -> int:
-    """The day since 1970-01-01, in UTC: the small number that a day's rows share."""
+    """The number of days since 1970-01-01, in UTC."""
     return milliseconds // _DAY
 
 
@@ -64,7 +64,7 @@ def event_hull(events: Sequence[TimeRange]) -> dict[str, int]:
 
 
 def new_id(created_at: datetime) -> str:
-    """A new id that sorts by recorded time and is like no other.
+    """A new, unique id that sorts by recorded time.
 
     Examples:
         >>> new_id(from_milliseconds(0)) < new_id(from_milliseconds(1))

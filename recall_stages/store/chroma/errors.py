@@ -1,7 +1,7 @@
-"""Where Chroma is called: what fails there is a `StoreError` that says what to do.
+"""Chroma's failures as `StoreError`, with advice.
 
-Chroma raises its own classes, httpx's, the operating system's and bare ones, and other classes
-over a server than in this process. All of them are told apart here, and nowhere else.
+Chroma raises its own classes, those of httpx and of the operating system, and bare exceptions; over
+a server it raises others than in this process. They are classified here, and nowhere else.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _CLIENT_ONLY = (
     "this machine: pip uninstall chromadb-client, then pip install 'recall-retrievers[chroma]'"
 )
 
-# What an error says, and what to do then. The first that fits counts.
+# Words of an error, and the advice for it. The first match counts.
 _ADVICE = (
     ("different settings", _ANOTHER_CLIENT),
     ("http-only client mode", _CLIENT_ONLY),
@@ -47,8 +47,8 @@ _ADVICE = (
     ("does not exist", "Somebody has deleted it: open the store again"),
     ("hnsw", _REPAIR),
 )
-# After these Chroma's engine hangs at one of its next calls, or answers wrongly. What it wrote may
-# be seen when it is opened again, and not before.
+# After these errors Chroma's engine hangs at one of its next calls, or answers wrongly. Its last
+# writes may show when it is opened again, and not before.
 _BREAKS = ("disk i/o error", "disk is full", "readonly database", "failed to apply logs")
 _STUCK = (
     "Chroma can hang for ever when it is called after this, and the whole program with it, so "
@@ -63,7 +63,7 @@ def guarded(collection: Collection, stuck: Event) -> Collection:
 
     Args:
         collection: Chroma's own object.
-        stuck: Shared by all who call the same engine; set when it must not be called again.
+        stuck: Shared by all callers of one engine; set when it must not be called again.
     """
     # It has whatever a collection has, and Chroma's types have no protocol for that.
     return cast("Collection", _Guarded(collection, stuck))
@@ -97,7 +97,7 @@ def chroma_errors(what: str, stuck: Event) -> Iterator[None]:
     and the error that says so has no cause.
 
     Args:
-        what: What Chroma is to do, for the message.
+        what: The task of Chroma, for the message.
         stuck: Set after such an error; the engine is not called while it is set.
 
     Raises:

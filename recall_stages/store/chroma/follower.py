@@ -1,19 +1,18 @@
 """Keeping a mirror in step with its collection, whoever writes to it.
 
-What the stores of this process write and delete is passed on to all mirrors of the collection. What
-others do is looked for before a question, once a second, and nobody waits on the mirror's lock
-while Chroma is read:
+The stores of this process pass their writes on to all mirrors of the collection. Writes of others
+are looked for before a question, once a second. Nobody waits on the mirror's lock while Chroma is
+read:
 
-- Where other processes write with `RecallStore`: by the time of writing, which each row carries.
-- By the number of rows. If there are fewer than are known, some were deleted. All ids are listed
-  then, but for no more than a tenth of the time; as long as it is not known which rows are gone,
-  memories are read from the collection instead of the mirror. Up to 5,000 rows they are counted
-  before each question.
-- In a collection that somebody else made, whose rows carry no time of writing: by the last ids.
-  Whatever is stored comes last, so one row swapped for another is seen as well. Rows that are
-  replaced in place show no trace of it: the collection must be opened anew.
+- Rows that other processes write with `RecallStore` are found by their time of writing.
+- Deleted rows are noticed by the number of rows. Then all ids are listed, but for no more than a
+  tenth of the time. Until it is known which rows are gone, memories are read from the collection
+  instead of the mirror. Up to 5,000 rows are counted before each question.
+- Rows of a collection that somebody else made have no time of writing. There the last ids are
+  compared. New rows come last, so one row swapped for another is seen as well. A row that is
+  replaced in place is not noticed: open the collection again.
 
-Milliseconds for one look, measured on two busy cores: over a server at 100,000 rows 20 by time and
+Milliseconds a look, measured on two busy cores: over a server at 100,000 rows 20 by time and
 number, 70 by the last ids, 270 to list all; at 10,000 rows 5, 8 and 50.
 """
 
@@ -36,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 _POLL = 1.0  # seconds between two looks
 _COUNTED_AT_ONCE = 5000  # rows; up to here counting them is quick enough to do for each question
-_DELAY = 2_000  # milliseconds that Chroma may take to store a row, after its time was written down
+_DELAY = 2_000  # milliseconds from the time that a row carries until Chroma has stored it
 _SKEW = 60_000  # milliseconds by which another machine's clock may be late
 _RARELY = 10  # times as long as it took, until something costly is done again
 _NOW_AND_THEN = 200  # likewise, until all ids are compared without a reason
@@ -63,25 +62,27 @@ class Follower:
         self._seen = self._far_seen = _now()
 
     def refresh(self, *, build: bool) -> None:
-        """Learn what others have written; where there is no mirror yet, build it if that is asked.
+        """Take over what others have written up to a second ago.
 
-        What was written a second ago or earlier is known afterwards. Who asks while another looks
-        waits for what that finds, if he needs it. Reading 100,000 rows takes ten seconds.
+        A question that needs it waits while another one looks.
+
+        Args:
+            build: Whether to build a mirror that is not there yet; 100,000 rows take ten seconds.
         """
-        asked = time.monotonic()
-        if not self._may_be_behind(asked, build=build):
+        now = time.monotonic()
+        if not self._may_be_behind(now, build=build):
             return
         with self._looking:
             if not self._mirror.ready:
                 self._build()
-            elif self._may_be_behind(asked, build=build):
+            elif self._may_be_behind(now, build=build):
                 self._look()
 
-    def _may_be_behind(self, asked: float, *, build: bool) -> bool:
+    def _may_be_behind(self, now: float, *, build: bool) -> bool:
         mirror = self._mirror
         if mirror.alone or not mirror.ready:
             return build and not mirror.ready
-        if self._looked < asked - _POLL:
+        if self._looked < now - _POLL:
             return True
         return len(mirror) <= _COUNTED_AT_ONCE and self._collection.count() != len(mirror)
 
@@ -115,8 +116,8 @@ class Follower:
     def _by_number(self) -> bool:
         """Take what was written lately, and count; False where all ids have to be compared."""
         mirror = self._mirror
-        # Counted first: rows that come between the two are taken for deleted ones, which costs
-        # little; the other way round rows that are known by no time of writing would be missed.
+        # Counted first: a row that comes between the two looks like a deleted one, which costs
+        # little. Counted last, a row without a time of writing could be missed.
         count = self._collection.count()
         if mirror.shared:
             self._by_time()
@@ -127,8 +128,8 @@ class Follower:
     def _by_time(self) -> None:
         """Take the rows that others have written since the last look.
 
-        A clock that is late writes times long past. To read a minute's rows again and again takes
-        long where many are written; only the last seconds' are read each time then.
+        Another machine's clock may be late by a minute. To read the rows of a minute at each look
+        takes long if there are many. Then only those of the last seconds are read.
         """
         clock, now = time.monotonic(), _now()
         far = clock >= self._far_at

@@ -1,4 +1,4 @@
-"""The collection as an index to search: coarsely by Chroma, then exactly here."""
+"""Searching a collection: coarsely by Chroma, then exactly here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Open a path, a client or a collection, and say plainly when that cannot be done."""
+"""Opening a collection: by a path, by a client, or as it is; and closing it."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ MARK = "recall_format"  # in the metadata of a collection that is ours
 FORMAT = 1
 
 Facts = dict[str, str | int]
-"""What a collection says of itself, in its metadata."""
+"""Facts about a collection, in its metadata."""
 
-_left_open: list[Opened] = []  # a lock that nobody refers to would be let go
+_left_open: list[Opened] = []  # a lock is released when nothing refers to it
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A collection, and what has to be given back when it is closed.
+    """A collection, and what has to be closed with it.
 
     Attributes:
-        collection: The collection itself; what fails in it is a `StoreError`.
+        collection: The collection itself; every failure of it is a `StoreError`.
         client: The client that we made for it; None when it is the caller's own.
-        held: The path that is held, where there is one.
-        copy: The copy that is read in place of a path.
-        private: Whether the collection lives in memory and nobody else can know it.
+        held: The locked path, if there is one.
+        copy: The copy that is read instead of a path.
+        private: Whether the collection is in memory under a name that nobody else knows.
         shared: Whether other processes may write to it while it is open.
         cloud: Whether it lies in Chroma Cloud, which has limits and an index of its own.
         process: The process that opened it; Chroma's engine hangs in any other.
@@ -66,13 +66,13 @@ class Opened:
     process: int = 0
 
     def close(self, *, idle: bool = True) -> None:
-        """Give back what was taken; the caller's own client stays open.
+        """Close the client, the path and the copy; the caller's own client stays open.
 
-        A fork of the process has taken nothing: all of it belongs to the process that opened it.
+        A fork of the process closes nothing: all belongs to the process that opened it.
 
         Args:
-            idle: Whether no call of Chroma's is left; else the client is closed and the path is
-                free when the process ends.
+            idle: Whether no call of Chroma is running. If one is, the client and the path stay
+                open until the process ends.
         """
         if os.getpid() != self.process:
             return
@@ -96,18 +96,18 @@ class Opened:
 
 
 def open_collection(source: object, name: str, facts: Facts, *, read_only: bool) -> Opened:
-    """Open what the caller has; a collection that is not there yet is made, in cosine space.
+    """Open a collection; one that does not exist is made, in cosine space.
 
     Args:
         source: A path, a client, a collection, or None for one in memory.
         name: The name of the collection.
-        facts: What a new collection says of itself.
+        facts: The metadata of a new collection.
         read_only: Make and write nothing.
 
     Raises:
-        StoreLockedError: When another process holds the path.
+        StoreLockedError: When another process has the path open.
         StoreError: When Chroma is not installed, or cannot open it in this process.
-        TypeError: When the source is nothing that can be opened.
+        TypeError: When the source is none of these.
     """
     check_chroma_is_installed()
     # A second to import, so only once a store is opened.
@@ -158,7 +158,7 @@ def _open_client(client: ClientAPI, name: str, new: Facts | None) -> Opened:
 
 
 def _open_path(path: Path, name: str, new: Facts | None) -> Opened:
-    # One spelling a path: Chroma keeps one index for each spelling, and the last to save wins.
+    # One spelling for each path: Chroma keeps one index a spelling, and the last to save wins.
     folder = Path(os.path.realpath(path))
     _check_folder(folder, make=new is not None)
     if new is None:
@@ -192,12 +192,12 @@ def _check_folder(folder: Path, *, make: bool) -> None:
 
 
 def _collection(client: ClientAPI, name: str, new: Facts | None, stuck: Event) -> Collection:
-    """The collection of that name; what exists already is taken as it is, never changed.
+    """The collection of that name; one that exists is opened as it is, never changed.
 
     Args:
         client: Where it is.
         name: Its name.
-        new: What it says of itself where it has to be made; None = it is not made.
+        new: The metadata of a new collection; None = none is made.
         stuck: See `chroma_errors`.
     """
     with chroma_errors(f"open collection {name!r}", stuck):

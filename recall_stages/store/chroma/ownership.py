@@ -1,4 +1,4 @@
-"""Whose collection it is, and which embedding model filled it: checked before it is used."""
+"""Who made a collection, and with which embedding model: checked before it is used."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 class Identity:
-    """What a collection says of itself, compared with who opens it.
+    """The maker and the embedding model of a collection, checked against those of a store.
 
     Args:
         collection: Chroma's own object.
-        model: The name of the embedding model it is opened with.
-        fields: Where the one who opens it says that rows keep what a memory needs.
+        model: The name of the store's embedding model.
+        fields: The metadata keys that the store is opened with.
 
     Raises:
-        EmbeddingMismatchError: When the collection was filled with another model.
-        ForeignCollectionError: When it is ours, and fields are given that it does not have.
+        EmbeddingMismatchError: When another model filled the collection.
+        ForeignCollectionError: When it is ours, and has other fields.
         StoreError: When a newer version made it.
     """
 
@@ -40,7 +40,7 @@ class Identity:
             self._check_own(known, fields)
 
     def check_writable(self) -> None:
-        """Refuse to write what somebody else made."""
+        """Refuse to write to a collection that somebody else made."""
         if self.foreign:
             raise ForeignCollectionError(
                 f"collection {self._collection.name!r} was not made by RecallStore: it is "
@@ -59,13 +59,13 @@ class Identity:
                 )
 
     def learn_dimension(self, vectors: NDArray[np.float32]) -> None:
-        """Note how long vectors are, now that the first are stored."""
+        """Note the length of vectors in the collection, after the first are stored."""
         if self._dimension is None:
             self._dimension = int(vectors.shape[1])
             self._note({"embedding_dimension": self._dimension})
 
     def adopt(self) -> None:
-        """Make an empty collection of the caller's ours."""
+        """Mark an empty collection of the caller as one of RecallStore."""
         self._note({MARK: FORMAT, "embedding_model": self._model})
         self.foreign = False
 
@@ -93,6 +93,6 @@ class Identity:
         return len(head[0]) if head is not None and len(head) else None
 
     def _note(self, facts: Mapping[str, str | int]) -> None:
-        """Keep facts about the collection with it; its space was said once and for all."""
+        """Add facts to the metadata of the collection; its space cannot be written again."""
         old = {k: v for k, v in (self._collection.metadata or {}).items() if k[:5] != "hnsw:"}
         self._collection.modify(metadata={**old, **facts})

@@ -1,7 +1,7 @@
 """A private copy of a Chroma path, to read where nothing may be written.
 
-Chroma's engine writes to a path when it is opened, and may save its index when it is read. So a
-path that is only to be read is copied, and the copy is opened.
+Chroma's engine writes to a path when it opens it, and may save its index when it reads. So with
+``read_only=True`` the path is copied, and the copy is opened.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class PathCopy:
         folder: The path.
 
     Raises:
-        StoreLockedError: When the path is open, or is written to while it is copied.
-        StoreError: When there are no memories, or it cannot be read or copied.
+        StoreLockedError: When the path is open, or changes while it is copied.
+        StoreError: When there are no memories, or the path cannot be read or copied.
 
     Attributes:
         path: Where the copy is.
@@ -68,8 +68,8 @@ def _files(folder: Path) -> dict[Path, tuple[int, int]]:
         raise StoreError(f"{folder} cannot be read: {error}") from error
     if folder / "chroma.sqlite3" not in stats:
         raise StoreError(
-            f"there are no memories in {folder}: read_only=True opens what is there, and makes "
-            "nothing. Look at the path, or leave read_only out"
+            f"there are no memories in {folder}: read_only=True makes nothing. Check the path, or "
+            "leave read_only out"
         )
     return {file: (each.st_size, each.st_mtime_ns) for file, each in stats.items()}
 

@@ -1,4 +1,4 @@
-"""The lock on a path, shared by all who have the path open in this process."""
+"""The lock on a path; all stores of this process that have the path open share it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ LOCK = ".recall.lock"
 
 @dataclass(frozen=True, slots=True)
 class HeldPath:
-    """A path that is held.
+    """A path that this process has locked.
 
     Attributes:
         folder: The path, without links.
-        lock: It counts its holders: a process may hold a path many times over.
+        lock: It counts its holders: a process may lock a path several times.
         stuck: Set when Chroma's engine must not be called again; see `chroma_errors`.
     """
 
@@ -37,21 +37,21 @@ class HeldPath:
 
     @property
     def is_last(self) -> bool:
-        """Whether nobody else in this process holds the path."""
+        """Whether no other store of this process has the path open."""
         return self.lock.lock_counter == 1
 
     def close(self) -> None:
-        """Give the path back."""
+        """Release the path."""
         self.lock.release()
 
 
-# How Chroma's engine knows a path that is held, and whether it is stuck.
+# The spelling by which Chroma's engine knows a locked path, and whether the engine is stuck.
 _engines: WeakKeyDictionary[FileLock, tuple[str, Event]] = WeakKeyDictionary()
 _holding = Lock()
 
 
 def hold(folder: Path, spelling: str) -> HeldPath:
-    """Take the lock on a path, so that no other process opens it.
+    """Lock a path, so that no other process opens it.
 
     Args:
         folder: The path, without links.
@@ -59,11 +59,11 @@ def hold(folder: Path, spelling: str) -> HeldPath:
             the last to save wins.
 
     Raises:
-        StoreLockedError: When another process holds it.
-        StoreError: When this process has it open under another spelling, or no lock can be made.
+        StoreLockedError: When another process has it open.
+        StoreError: When this process has it open under another spelling, or it cannot be locked.
     """
     lock = FileLock(folder / LOCK, timeout=0, thread_local=False, is_singleton=True)
-    with _holding:  # nothing in it waits
+    with _holding:  # held for a moment only
         known, stuck = _engines.get(lock, ("", Event())) if lock.is_locked else (spelling, Event())
         if known != spelling:
             raise StoreError(
@@ -86,10 +86,10 @@ def hold(folder: Path, spelling: str) -> HeldPath:
 
 @contextmanager
 def unlocked(folder: Path) -> Iterator[None]:
-    """Keep others from opening a path for a moment, without writing to it.
+    """Lock a path for a moment without writing to it.
 
-    It cannot be known of a path that no `RecallStore` has opened, on a file system without locks,
-    and on Windows, where a lock cannot be tried without writing.
+    There is no lock on a path that no `RecallStore` has opened, on a file system without locks, and
+    on Windows, where a lock cannot be tried without writing.
 
     Raises:
         StoreLockedError: When it is open, in this process or another.
@@ -116,7 +116,7 @@ def unlocked(folder: Path) -> Iterator[None]:
 
 
 def locked(folder: Path) -> StoreLockedError:
-    """What to raise where another process holds a path."""
+    """The error for a path that another process has open."""
     return StoreLockedError(
         f"{folder} is open in another process ({os.getpid()} is this one), and two processes on "
         f"one Chroma path lose vectors. Close the other one, or serve the path to both: run "

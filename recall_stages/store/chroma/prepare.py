@@ -1,4 +1,4 @@
-"""What a caller hands over to be stored, made ready as a whole before any of it is written."""
+"""The memories of one call, all checked before the first of them is written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recall_stages.timeline.event_times import event_times
 
 MemoryInput = Memory | Mapping[str, object] | str
 
-# How a document of LangChain's and a node of LlamaIndex's are known, and what stores them.
+# The attribute that tells a document of LangChain or a node of LlamaIndex, and what stores it.
 _METHODS = {"page_content": "add_documents", "node_id": "add_nodes"}
 
 
@@ -28,8 +28,8 @@ class Ready:
     Attributes:
         memory: The memory as its row returns it, with an id and a time.
         metadata: The metadata of its row.
-        is_new: Whether its id was made just now, so that no row can have it yet.
-        made_now: The keys of its metadata that the clock has filled, not the caller.
+        is_new: Whether its id was made in this call, so that no row can have it yet.
+        made_now: The keys of its metadata that come from the clock, not from the caller.
     """
 
     memory: Memory
@@ -42,8 +42,8 @@ class Ready:
     ) -> bool:
         """Whether a row holds this memory already; a row without a text never does.
 
-        What the clock has filled is not compared: a memory that comes again without a time keeps
-        the one it was first stored with.
+        Keys that come from the clock are not compared: a memory that is added again without a time
+        keeps its first one.
         """
         if document != self.memory.content or metadata is None:
             return False
@@ -56,30 +56,30 @@ class Ready:
 
 
 def make_ready(
-    given: Iterable[MemoryInput],
+    memories: Iterable[MemoryInput],
     clock: Callable[[], datetime],
     *,
     read_events: bool,
     progress: bool = False,
 ) -> list[Ready]:
-    """Check everything that is to be stored, and give ids and times to what has none.
+    """Check all memories, and give an id and a time to those that have none.
 
     Args:
-        given: What the caller hands over.
-        clock: What tells the time of a memory that comes without one.
-        read_events: Whether to read the events of a memory from its text, where it does not say
-            what they are; one that says it has none, has none.
-        progress: Show a progress bar on standard error, where that is a terminal.
+        memories: The memories as the caller passes them.
+        clock: Gives the time of a memory that has none.
+        read_events: Whether to read the events of a memory from its text, unless it names them
+            itself; an empty list says that there are none.
+        progress: Show a progress bar on standard error if it is a terminal.
 
     Raises:
-        MemoryFormatError: When anything of it cannot be stored, or two memories have one id.
+        MemoryFormatError: When a memory cannot be stored, or two memories have one id.
     """
-    if isinstance(given, str | Mapping | Memory):
+    if isinstance(memories, str | Mapping | Memory):
         raise MemoryFormatError(
-            f"add takes a list of memories; got one {type(given).__name__}: put it in a list"
+            f"add takes a list of memories; got one {type(memories).__name__}: put it in a list"
         )
     ready: dict[str, Ready] = {}
-    shown = progress_bar(given, desc="reading", unit="memories", wanted=progress)
+    shown = progress_bar(memories, desc="reading", unit="memories", wanted=progress)
     for memory in map(_as_memory, shown):
         made_now = frozenset[str]() if memory.created_at else CREATED_KEYS
         created_at = memory.created_at or clock()
@@ -98,33 +98,35 @@ def make_ready(
 
 
 def distinct_ids(ids: Sequence[str]) -> list[str]:
-    """Each id once, in order.
+    """The ids, each of them once, in order.
 
     Raises:
-        TypeError: When they are no texts, or one text alone.
+        TypeError: When they are not a list of texts.
     """
     if isinstance(ids, str):
         raise TypeError(f"expected a list of ids; got the text {ids!r}: put it in a list")
     if not isinstance(ids, Iterable):
         raise TypeError(f"ids must be a list of texts; got {ids!r} ({type(ids).__name__})")
-    given = list(ids)
-    for each in given:
-        if not isinstance(each, str):
-            raise TypeError(f"ids must be a list of texts; got {each!r} ({type(each).__name__})")
-    return list(dict.fromkeys(given))
+    listed = list(ids)
+    for row_id in listed:
+        if not isinstance(row_id, str):
+            raise TypeError(
+                f"ids must be a list of texts; got {row_id!r} ({type(row_id).__name__})"
+            )
+    return list(dict.fromkeys(listed))
 
 
-def _as_memory(given: MemoryInput) -> Memory:
-    if not isinstance(given, str | Mapping | Memory):
-        method = next((_METHODS[name] for name in _METHODS if hasattr(given, name)), "")
+def _as_memory(source: MemoryInput) -> Memory:
+    if not isinstance(source, str | Mapping | Memory):
+        method = next((_METHODS[name] for name in _METHODS if hasattr(source, name)), "")
         hint = f": store it with retriever.{method}([...])" if method else ""
         raise MemoryFormatError(
             "a memory is a Memory, a mapping of its fields or a text; got "
-            f"{type(given).__name__}{hint}"
+            f"{type(source).__name__}{hint}"
         )
-    if isinstance(given, Memory):
-        return given
-    fields = {"content": given} if isinstance(given, str) else with_scope(given)
+    if isinstance(source, Memory):
+        return source
+    fields = {"content": source} if isinstance(source, str) else with_scope(source)
     try:
         return Memory.model_validate(fields)
     except (ValueError, TypeError) as error:  # pydantic lets a validator's TypeError through

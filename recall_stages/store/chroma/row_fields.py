@@ -1,4 +1,4 @@
-"""The names under which rows keep what a memory needs: our own, and those of other collections."""
+"""The metadata keys of rows: our own, and those of collections that somebody else made."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FRAMEWORK_KEYS = frozenset(
         "text",
     }
 )
-WRITTEN_AT = "written_at"  # when a row was last written: what others have changed is found by it
+WRITTEN_AT = "written_at"  # when a row was last written: it shows what others have changed
 CREATED_KEYS = frozenset({"created_at", "created_day", "created_month"})
 EVENT_KEYS = frozenset({"event_start", "event_end", "event_ranges"})
 OWN_KEYS = frozenset(
@@ -42,14 +42,14 @@ Row = tuple[str, str | None, Mapping[str, MetadataValue] | None]
 
 
 class Fields(Settings):
-    """Where a collection that somebody else made keeps what a memory needs.
+    """The metadata keys of a collection that somebody else made.
 
     Args:
         content: The metadata key of the text; None = the document itself.
         created_at: The key of the recorded time: epoch seconds or milliseconds, or ISO 8601.
         memory_type: The key of the memory type.
-        author: The key of who said it.
-        user_id: The key of the person, for scopes; likewise the three that follow.
+        author: The key of the author.
+        user_id: The key of the user, for scopes.
         agent_id: The key of the agent.
         session_id: The key of the conversation.
         workspace: The key of the group.

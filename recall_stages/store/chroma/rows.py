@@ -1,8 +1,8 @@
 """A memory as a row of a collection, and back.
 
 Rows are neutral: bare text, flat metadata, no framework's bookkeeping. Times are whole epoch
-milliseconds (Chroma truncates fractions when it compares), with the day and the month beside them
-as small numbers, because equality is fast in Chroma and ranges are slow.
+milliseconds, because Chroma truncates fractions when it compares. Day and month are stored too, as
+small numbers, because equality is fast in Chroma and ranges are slow.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def to_metadata(memory: Memory) -> dict[str, MetadataValue]:
     """The metadata of a memory's row; the text is the row's document.
 
     Raises:
-        MemoryFormatError: When the memory has no time, metadata under a name that is taken or that
+        MemoryFormatError: When the memory has no time, metadata under a reserved name or one that
             Chroma refuses, or text that cannot be written as UTF-8.
     """
     if memory.created_at is None:
@@ -153,16 +153,16 @@ def to_memory(  # noqa: PLR0913, PLR0917 - a row, how to read it, how near it is
 
 @lru_cache(maxsize=1024)
 def scope_of(*owners: str) -> Scope:
-    """A scope of the values of its fields; many rows share one."""
+    """A scope from the values of its fields; rows with equal owners share one object."""
     values = zip(Scope.model_fields, owners, strict=True)
     return Scope.model_construct(None, **{name: value or None for name, value in values})
 
 
 def without_strays(row: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
-    """A row of ours with the lists that it was written with, and no others.
+    """A row of ours without the lists that it was not written with.
 
     Chroma 1.5 keeps the lists of a deleted collection, and a new row in their place inherits
-    them: somebody else's tags. So our rows keep their lists a second time, as text.
+    them, such as somebody else's tags. So our rows hold their lists a second time, as text.
     """
     if "created_day" not in row or list not in map(type, row.values()):
         return row
@@ -180,7 +180,7 @@ def _text(row: dict[str, MetadataValue], key: str) -> str:
 
 
 def _moment(row_id: str, value: MetadataValue | None, unit: TimeUnit) -> datetime | None:
-    """A row's time; rows of others may have none, or one that cannot be read: those are undated."""
+    """A row's time; None where there is none, or none that can be read, as in rows of others."""
     try:
         if isinstance(value, int | float) and not isinstance(value, bool):
             if unit == "milliseconds":
@@ -194,7 +194,7 @@ def _moment(row_id: str, value: MetadataValue | None, unit: TimeUnit) -> datetim
 
 
 def _events(row_id: str, row: Mapping[str, MetadataValue]) -> tuple[TimeRange, ...]:
-    """A row's events; rows of others may have something else under that name: those have none."""
+    """A row's events; none where a row of others has something else under that name."""
     text = row.get("event_ranges")
     try:
         return tuple(parse_interval(each) for each in text.split()) if isinstance(text, str) else ()
@@ -204,14 +204,14 @@ def _events(row_id: str, row: Mapping[str, MetadataValue]) -> tuple[TimeRange, .
 
 
 def _quality(value: MetadataValue | None) -> float | None:
-    """A row's quality; rows of others may measure something else under that name."""
+    """A row's quality; None where a row of others has something else under that name."""
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
     return None
 
 
 def _check_storable(memory_id: str, row: Mapping[str, MetadataValue]) -> None:
-    """Refuse here what Chroma would refuse later, when a part of the memories is stored already."""
+    """Refuse what Chroma would refuse later, when some of the memories are stored already."""
     for key, value in row.items():
         if _REFUSED_KEY.fullmatch(key):
             raise MemoryFormatError(

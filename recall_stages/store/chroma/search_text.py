@@ -1,22 +1,22 @@
-"""The text of a memory that is searched: by its meaning, and by its words."""
+"""The text of a memory as it is embedded, and as keyword search reads it."""
 
 from __future__ import annotations
 
 from recall_stages.core.memory import Memory
 from recall_stages.text.names import person
 
-# Characters of a memory that are embedded, indexed by their words, and read for times: 8,000
-# English words. Words of a million Chinese characters took 2.9 s and its tokens 4.8, at every
-# opening again; of 50,000 it is 0.2 s. Most embedding models read 256 to 8,192 tokens.
+# Characters of a memory that are embedded, indexed by words, and read for times: 8,000 English
+# words. The words of a million Chinese characters took 2.9 s and the tokens 4.8 s at every opening;
+# those of 50,000 take 0.2 s. Most embedding models read 256 to 8,192 tokens.
 READ_CHARACTERS = 50_000
 
 
 def index_text(memory: Memory) -> str:
-    """What the embedding sees: the text, with who said it and when it helps in front.
+    """The text to embed: when the memory helps, who said it, and the content.
 
-    A name is half of what questions about people ask for: with it, plain similarity finds 0.37 of
-    LoCoMo's evidence in the first five, without it 0.15. A chat role is not a name. Of a long text
-    it is the first `READ_CHARACTERS`.
+    Questions about people name them: with the author's name, plain similarity finds 0.37 of
+    LoCoMo's evidence in the first five, without it 0.15. A chat role is not a name. A long text is
+    cut to `READ_CHARACTERS`.
 
     Examples:
         >>> index_text(Memory(content="The dentist called.", author="Ann"))
@@ -30,10 +30,10 @@ def index_text(memory: Memory) -> str:
 
 
 def keyword_text(memory: Memory) -> str:
-    r"""What keyword search sees: what the embedding does, after the end of what was said before.
+    r"""The text for keyword search: that of `index_text`, after the end of the turn before.
 
-    "Yes, three of them" is found by the words of the question that it answers. The embedding does
-    not see those: they blur what the turn itself says.
+    So "Yes, three of them" is found by the words of the question that it answers. They are not
+    embedded, because they blur the turn itself.
 
     Examples:
         >>> keyword_text(Memory(content="Yes, three.", author="Ann", said_before="Any pets?"))

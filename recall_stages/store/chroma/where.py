@@ -52,15 +52,15 @@ def scope_where(scope: Scope, fields: Fields = OWN_FIELDS) -> Where | None:
 
 
 def filter_where(
-    given: Filter | None,
+    condition: Filter | None,
     fields: Fields = OWN_FIELDS,
     unit: TimeUnit = "milliseconds",
     timezone: tzinfo | None = None,
 ) -> Where | None:
-    """A user's filter in the form that Chroma accepts, meaning what it says.
+    """A user's filter as a where clause that Chroma accepts.
 
-    Several keys, and several operators on one key, hold at once; the recorded time may be compared
-    with a datetime or ISO 8601; fractions, which Chroma truncates, compare rightly with whole
+    Several keys, and several operators on one key, must all hold. The recorded time may be compared
+    with a datetime or ISO 8601. Fractions, which Chroma truncates, compare rightly with whole
     numbers.
 
     Raises:
@@ -70,28 +70,28 @@ def filter_where(
         >>> filter_where({"topic": "tea", "stars": {"$gte": 3, "$lt": 5}})
         {'$and': [{'topic': {'$eq': 'tea'}}, {'stars': {'$gte': 3}}, {'stars': {'$lt': 5}}]}
     """
-    if given is None:
+    if condition is None:
         return None
-    return _Reader(fields.created_at, unit, timezone).read(given)
+    return _Reader(fields.created_at, unit, timezone).read(condition)
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads a filter for one collection, which has its own way of writing times."""
+    """Reads a filter for one collection, whose rows write times in one unit."""
 
     created_at: str
     unit: TimeUnit
     timezone: tzinfo | None
 
-    def read(self, given: object, depth: int = 1) -> Where | None:
+    def read(self, condition: object, depth: int = 1) -> Where | None:
         if depth > _DEEPEST:
             raise FilterError(
                 f"a filter may be nested {_DEEPEST} deep; this one is deeper. Put all conditions "
                 "of an $and, or an $or, into one list"
             )
-        if not isinstance(given, Mapping):
-            raise FilterError(f"filter must be a mapping of keys to conditions; got {given!r}")
-        return all_of([self._condition(str(key), wanted, depth) for key, wanted in given.items()])
+        if not isinstance(condition, Mapping):
+            raise FilterError(f"filter must be a mapping of keys to conditions; got {condition!r}")
+        return all_of([self._condition(str(key), value, depth) for key, value in condition.items()])
 
     def _condition(self, key: str, wanted: object, depth: int) -> Where | None:
         if key in ("$and", "$or"):
@@ -204,7 +204,7 @@ def _contains(key: str, operator: str, value: str | float) -> Where | None:
 
 def _joined(operator: str, conditions: Sequence[Where | None]) -> Where | None:
     if operator == "$or" and None in conditions:
-        return None  # no condition lets everything through, whatever stands beside it
+        return None  # one arm without a condition admits every row
     present: list[Where] = []
     for condition in conditions:
         if condition is None:

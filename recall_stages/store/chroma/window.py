@@ -1,4 +1,4 @@
-"""A time range as a where clause: coarse and fast; the exact bounds are looked at afterwards."""
+"""A time range as a where clause: coarse and fast; the exact bounds are compared afterwards."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from recall_stages.store.chroma.row_fields import Fields, TimeUnit
 from recall_stages.store.chroma.where import Where, all_of, any_of
 from recall_stages.timeline import TimeRange
 
-# Up to here a list of buckets is faster than a range, of which Chroma materialises each side.
+# Up to here a list of buckets is faster than a range: Chroma materialises each side of a range.
 _MOST_DAYS = 62
 _MOST_MONTHS = 120
 
 
 def window_where(ranges: Sequence[TimeRange]) -> Where | None:
-    """Rows that may have been recorded in, or tell of, one of the ranges.
+    """Rows whose recorded time or event time may be in one of the ranges.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -23,16 +23,16 @@ def window_where(ranges: Sequence[TimeRange]) -> Where | None:
         >>> window_where([TimeRange(start, end, "day")])["$or"][0]
         {'created_day': {'$in': [1]}}
     """
-    return any_of([arm for each in ranges for arm in (_recorded(each), _told_of(each))])
+    return any_of([arm for each in ranges for arm in (_recorded(each), _happened(each))])
 
 
 def foreign_window_where(
     ranges: Sequence[TimeRange], fields: Fields, unit: TimeUnit
 ) -> Where | None:
-    """The same for a collection made by somebody else, where its times are numbers."""
+    """The same for a collection that somebody else made; None unless its times are numbers."""
     per_unit = {"milliseconds": 1, "seconds": 1000}.get(unit)
     if per_unit is None:
-        return None  # text cannot be compared: the pool is looked through instead
+        return None  # Chroma cannot compare text: the candidates are compared here
     key, arms = fields.created_at, []
     for each in ranges:
         bounds: list[Where] = []
@@ -62,7 +62,7 @@ def _bound(operator: str, milliseconds: int | None) -> list[Where]:
     return [] if milliseconds is None else [{"created_month": {operator: month_of(milliseconds)}}]
 
 
-def _told_of(time_range: TimeRange) -> Where | None:
+def _happened(time_range: TimeRange) -> Where | None:
     bounds: list[Where] = []
     if time_range.end is not None:
         bounds.append({"event_start": {"$lt": up_to_milliseconds(time_range.end)}})

@@ -1,7 +1,7 @@
-"""Writing: one thread writes for all who call, and joins what several of them brought at once.
+"""The queue of writes: one thread writes for all callers, and joins waiting calls.
 
-Chroma takes a hundred rows in little more time than one, and an embedding model a hundred texts.
-So calls that come in while the thread is busy wait side by side and are then written together.
+A hundred rows take Chroma little more time than one, and a hundred texts an embedding model. So
+calls that come in while the thread is busy wait, and are then written together.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LINGERS_S = 10.0
 
 @dataclass(slots=True)
 class _Job:
-    """What one caller wants written or deleted, and how he learns that it was."""
+    """The rows or the deletions of one call, and its future."""
 
     rows: Sequence[Ready] = ()
     deleted: Sequence[str] = ()
@@ -43,10 +43,10 @@ class _Job:
 
 
 class Writer:
-    """Writes to one collection.
+    """Writes to one collection, in a thread of its own.
 
-    Its thread ends when there was nothing to write for a while. It does not keep the process alive:
-    an embedding or a server that hangs would.
+    The thread ends when there was nothing to write for a while. It does not keep the process alive,
+    as an embedding or a server may hang.
 
     Args:
         collection: Chroma's own object.
@@ -63,25 +63,25 @@ class Writer:
         self._alive = False  # the thread
         self._busy = False
         self._closed = False
-        self._due: float | None = None  # when what the thread does now must be over; None = never
+        self._due: float | None = None  # when the present step of the thread must end; None = never
 
     def write(self, rows: Sequence[Ready]) -> Future[None]:
         """Store some rows, at most `BATCH` of them; the future is done when they are stored.
 
-        A future that is cancelled before its turn is not written. What one caller brought may fail
-        without touching what the others brought. The error says which of the rows are stored.
+        Rows of a future that is cancelled before its turn are not written. When the rows of one
+        call fail, those of the others are stored. The error says which rows are stored.
         """
         return self._take(_Job(rows=rows))
 
     def delete(self, ids: Sequence[str]) -> Future[None]:
-        """Delete rows, after all that was to be written before."""
+        """Delete rows, after all earlier writes."""
         return self._take(_Job(deleted=ids))
 
     def close(self) -> bool:
-        """Write what is waiting, and take nothing more.
+        """Finish the waiting writes, and take no more.
 
         Returns:
-            Whether all is done; it is not where a call of Chroma's hangs.
+            Whether all are finished; False if a call of Chroma hangs.
         """
         with self._changed:
             self._closed = True
@@ -127,7 +127,7 @@ class Writer:
                             self._write_apart(together)
 
     def _next(self) -> list[_Job]:
-        """What is waiting; where nothing comes, the thread ends."""
+        """The waiting jobs; empty when none came for a while, and the thread ends."""
         with self._changed:
             self._busy = False
             self._changed.notify_all()
@@ -207,7 +207,7 @@ class Writer:
 
 
 def _joined(jobs: Sequence[_Job]) -> Iterator[list[_Job]]:
-    """Jobs that fit into one batch; of two that write one row, the later comes later."""
+    """Groups of jobs that fit into one batch; two writes of one row are never in one group."""
     together: list[_Job] = []
     ids: set[str] = set()
     for job in jobs:

@@ -1,4 +1,4 @@
-"""Is what Chroma's engine would read of a collection whole? Asked before the engine reads it."""
+"""Checks of the files of a path, before Chroma's engine reads them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _SAVING = 0.5  # seconds; a save of 100,000 rows takes 0.2
 
 
 def check_database(path: Path) -> None:
-    """See that a Chroma path which held memories still has its database.
+    """Check that a Chroma path with indexes has its database.
 
-    Call it before Chroma opens the path: where there is no database, Chroma makes an empty one.
+    Call it before Chroma opens the path: if there is no database, Chroma makes an empty one.
 
     Raises:
-        StoreDamagedError: When there is none, or something else in its place.
+        StoreDamagedError: When the database is missing, or is something else.
     """
     if path.is_dir() and not is_database(path):
         empty = not (path / DATABASE).exists() or not (path / DATABASE).stat().st_size
@@ -39,14 +39,14 @@ def check_database(path: Path) -> None:
 
 
 def check_collection(path: Path, collection: Collection) -> None:
-    """See that the index of a collection is whole, and has a vector for every row.
+    """Check that the index of a collection is whole, and has a vector for every row.
 
-    Files that are as they were when the path was last closed are not looked at again. At 100,000
-    rows a look takes half a second.
+    Files that have not changed since the path was closed are not checked again. At 100,000 rows a
+    check takes half a second.
 
     Args:
         path: The Chroma path.
-        collection: Chroma's own object, of which nothing was read yet.
+        collection: Chroma's own object, before anything was read of it.
 
     Raises:
         StoreDamagedError: When the index is not whole, with the command that repairs it.
@@ -74,11 +74,11 @@ def check_collection(path: Path, collection: Collection) -> None:
 
 
 def fault_of(folder: Path, tables: Tables, layout: Layout) -> str | None:
-    """What is wrong with the index of a collection; None = nothing.
+    """The fault of the index of a collection; None = there is none.
 
     Args:
         folder: The folder of the index, which need not be there.
-        tables: The collection, as the SQLite file has it.
+        tables: The collection in the SQLite file.
         layout: How rows lie in the index.
     """
     expected = tables.row_ids()
@@ -97,7 +97,7 @@ def fault_of(folder: Path, tables: Tables, layout: Layout) -> str | None:
 
 
 def layout_in(path: Path, collection: Collection, tables: Tables) -> Layout | None:
-    """How the rows of a collection lie in its index; None where it has no vectors yet."""
+    """The layout of a collection's index; None where it has no vectors yet."""
     dimension = tables.dimension
     settings = collection.configuration_json.get("hnsw")
     if dimension is None or settings is None:
@@ -119,7 +119,7 @@ def _damaged(path: Path, name: str, fault: str, rows: int) -> StoreDamagedError:
 
 
 def unreadable(path: Path, error: Exception) -> StoreDamagedError:
-    """What is raised for a database that SQLite cannot read."""
+    """The error for a database that SQLite cannot read."""
     return StoreDamagedError(
         f"{path / DATABASE} cannot be read: {error}. Chroma keeps all texts in that file: put it "
         "back from a backup, or try the command `.recover` of SQLite on a copy of it"

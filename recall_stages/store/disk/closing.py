@@ -1,4 +1,4 @@
-"""How the files of an index were when their path was last closed: equal files need no new look."""
+"""The state of index files when a path is closed: unchanged files are not checked again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ State = dict[str, list[int]]
 
 
 def note_closing(path: Path) -> None:
-    """Keep how the index files in a path are now, for `is_as_closed`.
+    """Write down the state of the index files in a path, for `is_as_closed`.
 
     Call it after the last client of the path has been closed: then nobody writes to them.
     """
@@ -30,7 +30,7 @@ def note_closing(path: Path) -> None:
 
 
 def is_as_closed(folder: Path) -> bool:
-    """Whether the files of an index are still as they were when the path was closed."""
+    """Whether the files of an index are unchanged since the path was closed."""
     try:
         noted = json.loads((folder.parent / FOLDER / _NOTE).read_text(encoding="utf-8"))
     except (OSError, ValueError):  # never closed, or the note itself was cut off
@@ -39,15 +39,15 @@ def is_as_closed(folder: Path) -> bool:
 
 
 def state(folder: Path) -> State:
-    """The size and the last change of each file of an index; those that are missing left out."""
-    found: State = {}
+    """The size and the last change of each file of an index; missing files are left out."""
+    known: State = {}
     for name in FILES:
         try:
             stat = (folder / name).stat()
         except OSError:
             continue
-        found[name] = [stat.st_size, stat.st_mtime_ns]
-    return found
+        known[name] = [stat.st_size, stat.st_mtime_ns]
+    return known
 
 
 def index_folders(path: Path) -> list[Path]:

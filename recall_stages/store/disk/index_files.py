@@ -38,11 +38,11 @@ _UNIT = 1e-3  # how far from 1 the length of a normalised vector may be
 
 
 def check_files(folder: Path, layout: Layout) -> set[str]:
-    """Look at every file of an index.
+    """Check every file of an index.
 
     Args:
         folder: The folder of the index.
-        layout: How its rows lie in their file.
+        layout: Its layout.
 
     Returns:
         The ids of the rows in it.
@@ -66,14 +66,14 @@ def check_files(folder: Path, layout: Layout) -> set[str]:
 def readable_vectors(
     folder: Path, layout: Layout
 ) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
-    """The vectors of an index that may be damaged, a few thousand at a time.
+    """The whole vectors of an index that may be damaged, a few thousand at a time.
 
-    A vector counts when its label has a name and it is whole: finite, and of length 1 where all of
-    them are. The header is not needed.
+    A vector is whole when its label has a name and its numbers are finite, and its length is 1 if
+    all of them are scaled. The header is not needed.
 
     Args:
         folder: The folder of the index.
-        layout: How its rows lie in their file.
+        layout: Its layout.
 
     Yields:
         The ids of rows, and their vectors as they were stored.
@@ -92,21 +92,21 @@ def readable_vectors(
     for start, rows in _chunks(folder / ROWS, layout, count):
         whole = _is_whole(rows["vector"], layout)
         named = [names.get(label) for label in rows["label"].tolist()]
-        kept = np.flatnonzero(whole & np.array([name is not None for name in named], dtype=bool))
-        vectors = rows["vector"][kept] * lengths[start + kept][:, None]
-        if len(kept):
-            yield [str(named[place]) for place in kept.tolist()], vectors
+        usable = np.flatnonzero(whole & np.array([name is not None for name in named], dtype=bool))
+        vectors = rows["vector"][usable] * lengths[start + usable][:, None]
+        if len(usable):
+            yield [str(named[place]) for place in usable.tolist()], vectors
 
 
 def unlinked_rows(folder: Path, layout: Layout) -> list[str]:
-    """The ids of rows to which no other row links, so that a search may never come to them.
+    """The ids of rows to which no other row links: a search may never come to them.
 
-    Chroma inserts the rows of a call side by side, and two that come at the same time may both
-    be linked away from a third.
+    Chroma inserts the rows of a call side by side. Two of them may both drop their links to a third
+    at the same time.
 
     Args:
         folder: The folder of a whole index.
-        layout: How its rows lie in their file.
+        layout: Its layout.
     """
     count = _checked_header(folder, layout).rows
     names = _read_names(folder / NAMES)
@@ -150,7 +150,7 @@ class _PlainUnpickler(pickle.Unpickler):
 
 
 def _checked_header(folder: Path, layout: Layout) -> Header:
-    """The header, once the files were seen to be as large as it says."""
+    """The header, checked against the sizes of the files."""
     header, row = read_header(folder / HEADER), layout.row
     if (
         header is None
@@ -169,7 +169,7 @@ def _checked_header(folder: Path, layout: Layout) -> Header:
 
 
 def _checked_labels(folder: Path, layout: Layout, count: int) -> Iterator[NDArray[np.uint64]]:
-    """The labels of the rows that are not deleted; each row is looked at."""
+    """The labels of the rows that are not deleted; every row is checked."""
     for _, rows in _chunks(folder / ROWS, layout, count):
         linked = np.arange(2 * layout.neighbours)[None, :] < rows["links"][:, None]
         if rows["links"].max() > 2 * layout.neighbours or rows["linked"][linked].max(initial=0) >= (

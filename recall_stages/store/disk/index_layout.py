@@ -28,12 +28,12 @@ _MOST_NEIGHBOURS = 4096  # far above what anybody sets: garbage reads as more
 
 
 class DamagedIndexError(Exception):
-    """The files do not belong together; the message says what is wrong with them."""
+    """The files of an index contradict each other; the message says how."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How one row of the index lies in its file.
+    """The layout of a row in its file.
 
     Attributes:
         dimension: The length of a vector.
@@ -61,13 +61,13 @@ class Layout:
 
 
 def layout_of(folder: Path, dimension: int, *, neighbours: int, normalised: bool) -> Layout:
-    """How the rows of an index lie in their file.
+    """The layout of an index.
 
     Args:
         folder: The folder of the index.
         dimension: The length of a vector.
-        neighbours: How many neighbours the collection asks for; an index that is there already
-            keeps the number with which it was made.
+        neighbours: The number of neighbours in the collection's settings. An index that exists
+            keeps the number that it was made with.
         normalised: Whether vectors are kept at length 1.
     """
     header = read_header(folder / HEADER)
@@ -75,7 +75,7 @@ def layout_of(folder: Path, dimension: int, *, neighbours: int, normalised: bool
 
 
 class Header(NamedTuple):
-    """What `HEADER` says of an index, in the order of the file; sizes and places in bytes."""
+    """The header of an index, in the order of the file; sizes and places in bytes."""
 
     version: int
     level0_at: int

@@ -23,16 +23,16 @@ _NAME = "new-index"
 
 
 class NewIndex:
-    """Vectors by id, written as Chroma writes them; saved wholly when it is left.
+    """An index that Chroma writes; it is saved as a whole at the end of the ``with`` block.
 
     Args:
         path: An empty folder to work in.
         settings: Chroma's settings of the index: its space, its neighbours and so on.
-        layout: How rows lie in the index.
-        rows: How many vectors are to come.
+        layout: The layout of the index.
+        rows: How many vectors will be added.
 
     Attributes:
-        folder: The files of the index, once it was left.
+        folder: The files of the index, after the ``with`` block.
     """
 
     def __init__(self, path: Path, settings: Mapping[str, Any], layout: Layout, rows: int) -> None:
@@ -59,7 +59,7 @@ class NewIndex:
         return self
 
     def add(self, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        """Add vectors, each under an id that is not there yet."""
+        """Add vectors under new ids."""
         for start in range(0, len(ids), _BATCH):
             part = list(ids[start : start + _BATCH])
             self._collection.add(ids=part, embeddings=vectors[start : start + _BATCH])
@@ -74,7 +74,7 @@ class NewIndex:
             self._client.close()  # type: ignore[attr-defined]  # its interface lags behind
 
     def _finish(self) -> None:
-        """Save, and see that a way leads to every row."""
+        """Save, and add rows again to which no other row links."""
         self._save()
         with open_tables(self._path) as connection:
             tables = Tables(connection, str(self._collection.id))
@@ -95,10 +95,10 @@ class NewIndex:
             self._count(1)
 
     def _save(self) -> None:
-        """Have Chroma save what it holds in memory and in its log.
+        """Make Chroma save what is in its memory and its log.
 
-        It offers no call for that, but saves after a number of operations. Metadata counts as
-        well, and leaves the index as it is.
+        It has no call for that, but saves after a number of operations. Updates of metadata count
+        as well, and leave the index as it is.
         """
         while self._unsaved:
             ids = self._last[: min(_BATCH, self._saved_each - self._unsaved)]

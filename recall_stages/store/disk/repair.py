@@ -1,7 +1,7 @@
-"""Repair: the index of a collection built anew from its texts and from the vectors that are left.
+"""Repair of a damaged index: a new one is built from its vectors and the texts.
 
-The new index is built in a folder of its own and then takes the place of the damaged one by two
-renames. The texts are never written. So a repair that is killed has lost nothing: run it again.
+The new index is built in a folder of its own, and replaces the damaged one by two renames. The
+texts are never written. So a repair that is killed loses nothing: run it again.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class Repaired:
     Attributes:
         name: The collection.
         rows: How many rows it holds.
-        fault: What was wrong with its index; None = nothing, and nothing was done.
-        recovered: How many vectors were read from the damaged files and from Chroma's log.
-        embedded: How many vectors were made anew from the texts.
+        fault: The fault of its index; None = there was none, and nothing was done.
+        recovered: How many vectors came from the damaged files and from Chroma's log.
+        embedded: How many texts were embedded again.
     """
 
     name: str
@@ -107,17 +107,17 @@ def repair_collection(
     *,
     progress: bool,
 ) -> Repaired:
-    """Look at one collection, and build its index anew where it is damaged.
+    """Check one collection, and build a new index if its own is damaged.
 
     Args:
         path: The Chroma path. Nobody else may have it open.
-        collection: Chroma's own object, of which nothing was read yet.
-        embedding: What makes vectors for rows that have none left.
-        indexed: Takes up how far the new index has followed the log; see `note_indexed`.
-        progress: Show a progress bar on standard error, where that is a terminal.
+        collection: Chroma's own object, before anything was read of it.
+        embedding: The model for texts whose vectors are lost.
+        indexed: How far the new index has followed the log is added to it; see `note_indexed`.
+        progress: Show a progress bar on standard error if it is a terminal.
 
     Raises:
-        EmbeddingMismatchError: When vectors have to be made, and another model made the others.
+        EmbeddingMismatchError: When texts have to be embedded, and another model made the vectors.
         StoreDamagedError: When the database cannot be read, or the new index is not whole.
     """
     try:
@@ -145,7 +145,7 @@ def repair_collection(
 
 
 class _Rebuilding:
-    """One damaged index, and the new one that takes its place."""
+    """One damaged index, and the new one that replaces it."""
 
     def __init__(
         self,
@@ -162,7 +162,7 @@ class _Rebuilding:
         self._embedding = embedding
 
     def run(self, rows: set[str], *, progress: bool) -> int:
-        """Build the new index and swap it in; returns how many vectors did not have to be made."""
+        """Build the new index, swap it in, and return how many vectors were recovered."""
         work = self._damaged.parent / FOLDER / "repair"
         _remove(work)  # of a repair that was killed
         left = set(rows)
@@ -201,9 +201,9 @@ class _Rebuilding:
             bar.update(len(ids))
 
     def _recovered(self, left: set[str]) -> Iterator[_Part]:
-        """The newest vector of each row, as far as there is one.
+        """The newest vector of each row that has one.
 
-        An operation that is still in the log is newer than the index, or is in it.
+        An operation in the log is newer than the index, or is in it.
         """
         logged = {
             each.row_id: each.vector for each in self._tables.logged() if each.vector is not None
@@ -214,7 +214,7 @@ class _Rebuilding:
                 yield from _wanted(ids, vectors, left)
 
     def _embedded(self, ids: list[str]) -> Iterator[_Part]:
-        """Vectors made anew from the texts of rows."""
+        """The texts of rows, embedded again."""
         for start in range(0, len(ids), _EMBEDDED):
             part = ids[start : start + _EMBEDDED]
             texts = {
@@ -225,7 +225,7 @@ class _Rebuilding:
             yield list(texts), self._embedding.embed_documents(list(texts.values()))
 
     def _check_model(self, missing: int) -> None:
-        """Refuse to make vectors with another model than the one that made the others."""
+        """Refuse a model that did not make the other vectors."""
         made_by = (self._collection.metadata or {}).get("embedding_model")
         if missing and made_by != self._embedding.model_name:
             raise EmbeddingMismatchError(
@@ -240,14 +240,14 @@ class _Rebuilding:
 def _wanted(
     ids: list[str], vectors: list[NDArray[np.float32]] | NDArray[np.float32], left: set[str]
 ) -> Iterator[_Part]:
-    """Those of some vectors that are of rows still without one."""
+    """The vectors of rows that still have none."""
     places = [place for place, row_id in enumerate(ids) if row_id in left]
     if places:
         yield [ids[place] for place in places], np.stack([vectors[place] for place in places])
 
 
 def _set_aside(damaged: Path) -> Path:
-    """Where the damaged index stands until the new one is in its place."""
+    """The place of the damaged index until the new one has replaced it."""
     return damaged.parent / FOLDER / "damaged" / damaged.name
 
 

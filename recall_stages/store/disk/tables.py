@@ -1,7 +1,7 @@
-"""What Chroma's SQLite file says of a collection, read without its engine.
+"""A collection in Chroma's SQLite file, read without its engine.
 
 Chroma (1.5.9) writes an operation to a log first, then to the tables of texts, then to the index of
-vectors, and notes how far each of the two has come. The log is purged up to what both have.
+vectors. It notes how far each of the two has come, and purges the log up to there.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Logged:
     Attributes:
         row_id: The row that it changes.
         operation: Chroma's number for it.
-        vector: The vector that it brings, where it brings one.
+        vector: The new vector, if there is one.
     """
 
     row_id: str
@@ -43,7 +43,7 @@ class Logged:
 
 
 class Tables:
-    """One collection, as the SQLite file has it.
+    """One collection in the SQLite file.
 
     Args:
         connection: The open file.
@@ -80,7 +80,7 @@ class Tables:
         return self._followed({row_id for (row_id,) in stored}, self.texts_up_to)
 
     def indexed(self, saved: set[str]) -> set[str]:
-        """The ids of the rows that its index has once Chroma has followed the log.
+        """The ids of the rows in its index after Chroma has followed the log.
 
         Args:
             saved: The ids of the rows in the files of the index.
@@ -110,17 +110,17 @@ class Tables:
                 "AND e.embedding_id IN (SELECT value FROM json_each(?))",
                 (self._texts, json.dumps(part)),
             )
-            found: dict[str, dict[str, MetadataValue]] = {row_id: {} for row_id in part}
+            rows: dict[str, dict[str, MetadataValue]] = {row_id: {} for row_id in part}
             for row_id, key, *values in cells:
                 value = next((each for each in values if each is not None), None)
                 if value is not None:
-                    found[row_id][key] = bool(value) if values[3] is not None else value
-            for row_id, metadata in found.items():
+                    rows[row_id][key] = bool(value) if values[3] is not None else value
+            for row_id, metadata in rows.items():
                 document = metadata.pop(_DOCUMENT, None)
                 yield row_id, document if isinstance(document, str) else None, metadata
 
     def _followed(self, ids: set[str], after: int) -> set[str]:
-        """Ids of rows after what the log has done to them since."""
+        """The ids after the operations of the log."""
         followed = set(ids)
         for each in self.logged(after):
             if each.operation == _DELETE:
@@ -132,10 +132,10 @@ class Tables:
 
 @contextmanager
 def open_tables(folder: Path) -> Iterator[sqlite3.Connection]:
-    """The SQLite file of a Chroma folder, to read.
+    """The SQLite file of a Chroma folder, opened to read.
 
-    It is opened as if nobody could change it: SQLite then takes no lock and looks at no journal,
-    so Chroma's engine may have it open in this process. Nobody may write meanwhile.
+    It is opened as immutable: SQLite then takes no lock and reads no journal, so Chroma's engine
+    may have it open in this process. Nobody may write meanwhile.
     """
     uri = (folder / DATABASE).resolve().as_uri() + "?mode=ro&immutable=1"
     with closing(sqlite3.connect(uri, uri=True)) as connection:
@@ -143,13 +143,13 @@ def open_tables(folder: Path) -> Iterator[sqlite3.Connection]:
 
 
 def note_indexed(folder: Path, up_to: Mapping[str, int]) -> None:
-    """Note that indexes have followed the log, so that Chroma does not take it in again.
+    """Note how far indexes have followed the log, so that Chroma does not read it again.
 
     Nobody may have the path open.
 
     Args:
         folder: The Chroma path.
-        up_to: For each index, by the name of its folder, the number of its last operation.
+        up_to: The number of the last operation of each index, by the name of its folder.
     """
     with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
         connection.executemany(

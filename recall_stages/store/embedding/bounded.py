@@ -35,19 +35,19 @@ class BoundedEmbedding:
 
     @property
     def model_name(self) -> str:
-        """What a collection records about who made its vectors."""
+        """The name that a collection records for the model of its vectors."""
         return self._model.model_name
 
     @property
     def timeout_s(self) -> float | None:
-        """After how many seconds a call is left behind; None where it is waited for."""
+        """Seconds after which a call is left behind; None = never."""
         return self._timeout_s
 
     def embed_batches(self, batches: Sequence[Sequence[str]]) -> list[Outcome]:
-        """Embed batches of texts side by side, all within one deadline.
+        """Embed batches of texts side by side, within one deadline.
 
         Returns:
-            For each batch its vectors, or the error that the model raised.
+            The vectors of each batch, or the error that the model raised.
         """
         outcomes = at_once(self._model.embed_documents, batches, self._timeout_s)
         # A TimeoutError of the model itself has become a StoreError in `as_embedder`.

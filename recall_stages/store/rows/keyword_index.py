@@ -1,8 +1,8 @@
-"""Keyword search: BM25 over the words of a collection's memories, in an index of its own.
+"""Keyword search: BM25 over the words of a collection's memories.
 
-Chroma searches by vector only (its full-text filters scan every row and rank nothing). The words
-are indexed by tantivy, in memory, about 40 MB for 100,000 memories; k1 is 1.2 and b 0.75. `Mirror`
-keeps it in step with the collection.
+Chroma searches by vector only; its full-text filters scan every row and rank nothing. So tantivy
+indexes the words, in memory, about 40 MB for 100,000 memories; k1 is 1.2 and b 0.75. `Mirror` keeps
+the index in step with the collection.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from recall_stages.text.stems import words
 from recall_stages.timeline import TimeRange
 
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
-_MOST_WORDS = 64  # of a question; a pasted page has its first ones looked up
+_MOST_WORDS = 64  # of a question: of a pasted page the first ones are looked up
 
 
 class KeywordIndex:
@@ -44,11 +44,11 @@ class KeywordIndex:
         return self._index.writer(heap_size=50_000_000, num_threads=1)
 
     def put(self, place: int, memory: Memory) -> None:
-        """Take a memory in; one of the same id must have been dropped.
+        """Add a memory; an older version must have been dropped.
 
         Args:
-            place: Where its row stands in the `Roster`.
-            memory: What the row holds.
+            place: The place of its row in the `Roster`.
+            memory: The memory.
         """
         document = _document(memory)
         document.add_integer("place", place)
@@ -63,37 +63,37 @@ class KeywordIndex:
     def search(
         self, text: str, limit: int, scope: Scope, within: Sequence[TimeRange]
     ) -> list[tuple[int, float]]:
-        """The places of the rows that share most of a question's words, with their BM25 scores.
+        """The places of the best rows by BM25, with their scores.
 
         Args:
             text: The question.
-            limit: How many at the most; the best come first.
-            scope: Whose memories.
+            limit: How many at the most.
+            scope: The scope.
             within: Where not empty, the recorded time, or the hull of the events, must touch one.
         """
-        asked = list(dict.fromkeys(words(text)))[:_MOST_WORDS]
-        if not asked:
+        terms = list(dict.fromkeys(words(text)))[:_MOST_WORDS]
+        if not terms:
             return []
         if self._stale:
             self._writer.commit()
             self._index.reload()
             self._stale = False
-        found = self._index.searcher()
-        hits = found.search(self._query(asked, scope, within), limit=limit, count=False).hits
-        places = found.fast_field_values("place", [address for _, address in hits])
+        searcher = self._index.searcher()
+        hits = searcher.search(self._query(terms, scope, within), limit=limit, count=False).hits
+        places = searcher.fast_field_values("place", [address for _, address in hits])
         return [(int(place or 0), float(hit[0])) for place, hit in zip(places, hits, strict=True)]
 
     def _query(
-        self, asked: Sequence[str], scope: Scope, within: Sequence[TimeRange]
+        self, terms: Sequence[str], scope: Scope, within: Sequence[TimeRange]
     ) -> tantivy.Query:
-        said = [self._term("words", word) for word in asked]
+        wanted = [self._term("words", word) for word in terms]
         conditions = [self._term("scope", f"{k}={v}") for k, v in scope.fields().items()]
         if within:
             conditions.append(_any([query for each in within for query in self._touching(each)]))
         # A condition only admits: it must not add to the score.
         admitted = [tantivy.Query.const_score_query(each, 0.0) for each in conditions]
         return tantivy.Query.boolean_query(
-            [(_MUST, _any(said)), *((_MUST, each) for each in admitted)]
+            [(_MUST, _any(wanted)), *((_MUST, each) for each in admitted)]
         )
 
     def _term(self, field: str, value: str) -> tantivy.Query:

@@ -1,10 +1,12 @@
-"""What this process knows of a collection's rows, so that a question need not ask Chroma for it.
+"""The rows of a collection in memory, so that a question need not ask Chroma for them.
 
-Whose a row is and of when (`Roster`), its words and its text (`KeywordIndex`), and its vector, once
-it has been seen (`Vectors`). The collection is the truth, and `Follower` keeps the mirror in step
-with it. It is built from the collection when it is first needed, so a restart loses nothing; for a
-collection that is still empty it is there at once. A private collection in memory has no other
-writers, and is not asked.
+The mirror has the owner and the times of each row (`Roster`), its words (`KeywordIndex`), its
+memory, and its vector once that was read or written (`Vectors`). The collection is the truth, and
+`Follower` keeps the mirror in step with it. It is built when a question first needs it; that of an
+empty collection is ready at once. A private collection in memory has no other writers to look for.
+
+Memories take up to 256 MB a store and vectors up to 512 MB; further ones are read from Chroma. The
+words take about 40 MB and the columns 25 MB for 100,000 rows.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ _opening = threading.Lock()
 
 
 def mirrors_of(collection: Collection) -> list[Mirror]:
-    """All mirrors in this process that show a collection."""
+    """The mirrors of a collection in this process."""
     with _opening:
         return [each for each in _open if each.shows == collection.id]
 
@@ -55,10 +57,10 @@ class Mirror:
     Args:
         index: The collection, and how its rows are written.
         alone: Whether nobody else can write to it while this store is open.
-        shared: Whether other processes can.
+        shared: Whether other processes can write to it.
 
     Attributes:
-        ready: Whether all rows are known that were there when it was built.
+        ready: Whether all rows are known.
         doubtful: Whether rows may have been deleted, and it is not known yet which.
         shows: The id of the collection.
     """
@@ -96,19 +98,19 @@ class Mirror:
             self._closed, self._begun, self.ready = True, False, False
             self._empty()
 
-    # -- what `Follower` learns of the collection -------------------------------------------------
+    # -- reading the collection, by `Follower` ----------------------------------------------------
 
     def begin(self) -> None:
-        """Begin anew, with nothing known; what this process writes is taken over from now on."""
+        """Forget all rows; what this process writes is taken over from now on."""
         with self._lock:
             self._empty()
             self._begun = True
 
     @contextmanager
     def reading(self) -> Iterator[AbstractSet[str]]:
-        """While rows are read from the collection: the ids of those that change here meanwhile.
+        """While rows are read from the collection, the ids of the rows that change here.
 
-        What was read of these may be old.
+        What was read of them may be old.
         """
         changed: set[str] = set()
         with self._lock:
@@ -120,7 +122,7 @@ class Mirror:
                 del self._readings[id(changed)]
 
     def take(self, page: Mapping[str, Any], changed: AbstractSet[str]) -> None:
-        """Take over rows that were read, but for those that changed here meanwhile."""
+        """Take over rows that were read, except those that changed here meanwhile."""
         rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
         with self._lock:
             if self._closed:
@@ -133,7 +135,7 @@ class Mirror:
                     self._put(row_id, self.index.memory((row_id, document, metadata)), written)
 
     def forget(self, ids: Iterable[str], changed: AbstractSet[str]) -> None:
-        """Forget rows that are gone, but for those that changed here meanwhile."""
+        """Forget rows that are gone, except those that changed here meanwhile."""
         with self._lock:
             for row_id in ids:
                 if row_id not in changed:
@@ -141,22 +143,22 @@ class Mirror:
                     self._forget(row_id)
 
     def ids(self) -> list[str]:
-        """The ids of all rows, in the order in which they were stored, as far as it is known."""
+        """The ids of all rows, in the order in which they were stored if that is known."""
         with self._lock:
             return self._roster.ids()
 
     def arrange(self, ids: Iterable[str]) -> None:
-        """Learn the order in which rows were stored."""
+        """Put the rows into the order in which they were stored."""
         with self._lock:
             self._roster.arrange(ids)
 
     def written_otherwise(self, written: Mapping[str, int]) -> list[str]:
-        """The ids of rows that were written at another time than is known here."""
+        """The ids of rows whose time of writing is another than is known here."""
         with self._lock:
             return [x for x, time in written.items() if self._roster.written(x) != time]
 
     def _note(self, row_id: str, mine: AbstractSet[str] | None = None) -> None:
-        """A row changes: for all who read just now, except the one who has read the change."""
+        """Note a change for all readings that are under way, except the one that has read it."""
         for changed in self._readings.values():
             if changed is not mine:
                 changed.add(row_id)
@@ -179,21 +181,21 @@ class Mirror:
             self._memories.forget(place)
             self._words.drop(row_id)
 
-    # -- what it knows ----------------------------------------------------------------------------
+    # -- questions --------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        with self._lock:  # not amid a page of rows that is being taken over
+        with self._lock:  # not while a page of rows is taken over
             return len(self._roster)
 
     def survey(self, scope: Scope, within: Sequence[TimeRange]) -> tuple[int, int]:
-        """How many rows are in a scope and may be of a time, and how many vectors it would take.
+        """How many rows are in a scope and a time, and how many of their vectors are not here.
 
         Args:
-            scope: Whose memories.
+            scope: The scope.
             within: Where not empty, the recorded time, or the hull of the events, must touch one.
 
         Returns:
-            The number of these rows, and of those among them whose vector has to be fetched.
+            The number of these rows, and the number of those whose vector has to be read.
         """
         with self._lock:
             if not within and not scope.fields():
@@ -204,8 +206,8 @@ class Mirror:
     def ranked(
         self, vector: NDArray[np.float32], most: int, scope: Scope, within: Sequence[TimeRange]
     ) -> list[Similar]:
-        """The rows most similar to a vector in a scope and a time, each of them compared."""
-        asked = unit(vector)
+        """The rows most similar to a vector in a scope and a time; all of them are compared."""
+        wanted_vector = unit(vector)
         read: dict[str, float] = {}
         while True:
             with self._lock:
@@ -215,18 +217,18 @@ class Mirror:
                 unread = [row_id for row_id in wanted if row_id not in read]
                 if not unread:
                     cosines = np.empty(len(places), dtype=np.float32)
-                    cosines[~missing] = self._vectors.cosines(places[~missing], asked)
+                    cosines[~missing] = self._vectors.cosines(places[~missing], wanted_vector)
                     cosines[missing] = [read[row_id] for row_id in wanted]
                     few = most < len(places)
                     best = np.argpartition(-cosines, most - 1)[:most] if few else slice(None)
                     ids = self._roster.ids_at(places[best])
                     break
-            read |= self._read_cosines(unread, asked)
+            read |= self._read_cosines(unread, wanted_vector)
         found = zip(ids, cosines[best].tolist(), strict=True)
         return sorted((each for each in found if each[1] >= -1), key=lambda x: (-x[1], x[0]))
 
-    def _read_cosines(self, ids: Sequence[str], asked: NDArray[np.float32]) -> dict[str, float]:
-        """How similar rows are to a vector of length 1; -2 where one has gone meanwhile."""
+    def _read_cosines(self, ids: Sequence[str], vector: NDArray[np.float32]) -> dict[str, float]:
+        """The cosines of rows to a vector of length 1; -2 for a row that is gone."""
         cosines = dict.fromkeys(ids, -2.0)
         with self.reading() as changed:
             for start in range(0, len(ids), _PAGE):
@@ -234,14 +236,14 @@ class Mirror:
                 page = self._collection.get(ids=part, include=["embeddings"])
                 if page["ids"]:
                     vectors = unit(np.asarray(page["embeddings"], dtype=np.float32))
-                    cosines |= zip(page["ids"], (vectors @ asked).tolist(), strict=True)
+                    cosines |= zip(page["ids"], (vectors @ vector).tolist(), strict=True)
                     self._keep(page["ids"], vectors, changed)
         return cosines
 
     def _keep(
         self, ids: Sequence[str], vectors: NDArray[np.float32], changed: AbstractSet[str]
     ) -> None:
-        """Keep vectors that were read, but for those of rows that changed here meanwhile."""
+        """Keep vectors that were read, except those of rows that changed here meanwhile."""
         with self._lock:
             places = self._roster.places(ids)
             current = (places >= 0) & [each not in changed for each in ids]
@@ -250,14 +252,14 @@ class Mirror:
     def fitting(
         self, found: Sequence[Similar], scope: Scope, within: Sequence[TimeRange]
     ) -> list[Similar]:
-        """Those of some rows that are in a scope and may be of a time, or are not known here."""
+        """The rows that are in a scope and a time, or are not known here."""
         with self._lock:
             places = self._roster.places(row_id for row_id, _ in found)
             fits = (places < 0) | self._roster.fitting(places, scope, within)
         return [each for each, fit in zip(found, fits.tolist(), strict=True) if fit]
 
     def read(self, ids: Sequence[str]) -> tuple[dict[str, Memory], list[str]]:
-        """Memories by id; and the ids of those rows that are not kept here, or may be gone."""
+        """Memories by id, and the ids of the rows that have to be read from the collection."""
         if self.doubtful:
             return {}, list(ids)
         with self._lock:
@@ -270,7 +272,7 @@ class Mirror:
         return kept, [row_id for row_id in ids if row_id not in kept]
 
     def by_words(self, search: Search, limit: int) -> list[tuple[str, float]]:
-        """The ids of rows that share most of a question's words, with their BM25 scores."""
+        """The ids of the best rows by BM25, with their scores."""
         with self._lock:
             hits = self._words.search(search.text, limit, search.scope, search.within)
             ids = self._roster.ids_at(np.array([place for place, _ in hits], dtype=np.intp))
@@ -278,7 +280,7 @@ class Mirror:
         scored = zip(ids, (score for _, score in hits), strict=True)
         return sorted(scored, key=lambda hit: (-hit[1], hit[0]))
 
-    # -- what its own process writes --------------------------------------------------------------
+    # -- writes of this process -------------------------------------------------------------------
 
     def put(self, memories: Sequence[Memory], written: int, vectors: NDArray[np.float32]) -> None:
         """Take over memories that were just stored, with the epoch milliseconds of the writing."""

@@ -16,7 +16,7 @@ from recall_stages.store.chroma.epoch import bounds_of, event_hull, to_milliseco
 from recall_stages.timeline import TimeRange
 
 Places = NDArray[np.intp]
-"""Where rows stand in the columns; a row keeps its place for as long as it lives."""
+"""The places of rows in the columns; a row keeps its place until it is deleted."""
 
 _NEVER = 2**62  # milliseconds: in no range
 _OWNERS = tuple(Scope.model_fields)
@@ -47,20 +47,20 @@ class Roster:
         return row_id in self._places
 
     def ids(self) -> list[str]:
-        """The ids of all rows, in the order in which they came; one put anew keeps its place."""
+        """The ids of all rows, in the order in which they came."""
         return list(self._places)
 
     def arrange(self, row_ids: Iterable[str]) -> None:
-        """Put rows in another order; those that are not named come last, in the order they have."""
+        """Put rows in another order; rows that are not named come last."""
         places = {each: self._places[each] for each in row_ids if each in self._places}
         self._places = places | self._places
 
     def put(self, row_id: str, memory: Memory | None, written: int) -> int:
-        """Take a row in, or anew; returns its place. One without a memory matches nothing.
+        """Take in a row, or its new version, and return its place.
 
         Args:
             row_id: The id of the row.
-            memory: What it holds; None where it holds no text.
+            memory: Its memory. None = it has no text, and matches nothing.
             written: When it was written, in epoch milliseconds; 0 where that is not known.
         """
         self._matches.clear()
@@ -82,7 +82,7 @@ class Roster:
         return place
 
     def drop(self, row_id: str) -> int | None:
-        """Forget a row; returns the place that is free now, None where the row was not known."""
+        """Forget a row, and return its place; None if the row is unknown."""
         place = self._places.pop(row_id, None)
         if place is not None:
             self._matches.clear()
@@ -97,7 +97,7 @@ class Roster:
         return None if place is None else self._written[place]
 
     def places(self, row_ids: Iterable[str]) -> Places:
-        """Where rows stand; -1 for those that are not known."""
+        """The places of rows; -1 for an unknown one."""
         return np.array([self._places.get(each, -1) for each in row_ids], dtype=np.intp)
 
     def ids_at(self, places: Places) -> list[str]:
@@ -110,7 +110,7 @@ class Roster:
         The last answers are remembered until a row changes: a question asks for each twice.
 
         Args:
-            scope: Whose memories.
+            scope: The scope.
             within: Where not empty, the recorded time, or the hull of the events, must touch one.
         """
         conditions = (scope, tuple(within))
@@ -124,7 +124,7 @@ class Roster:
     def fitting(
         self, places: Places, scope: Scope, within: Sequence[TimeRange]
     ) -> NDArray[np.bool_]:
-        """For each of these places whether its row does so."""
+        """Whether the row at each of these places is in a scope and may be of a time."""
         return self._fits(places, scope, within)
 
     def _fits(
