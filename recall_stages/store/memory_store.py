@@ -1,4 +1,4 @@
-"""The interface of a store for a retriever, and a store limited to one scope."""
+"""Stores as settings, and a store limited to one scope."""
 
 from __future__ import annotations
 
