@@ -1,6 +1,8 @@
 """Keyword search: what the words find, and that it stays in step with the collection."""
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 from recall_stages.core.memory import Memory, Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
+from recall_stages.store.rows.keyword_index import KeywordIndex
 from recall_stages.timeline import TimeRange
 
 MARCH = TimeRange(datetime(2024, 3, 1, tzinfo=UTC), datetime(2024, 4, 1, tzinfo=UTC), "month")
@@ -123,6 +126,62 @@ def test_what_is_added_replaced_and_deleted_is_followed(store: RecallStore) -> N
 
     store.delete(["new"])
     assert found(store, "car") == []
+
+
+def test_writes_and_other_questions_do_not_wait_for_a_search_by_words(
+    store: RecallStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a write it first has to commit the words: 0.1 s at 100,000 memories."""
+    begun, go_on = threading.Event(), threading.Event()
+    search = KeywordIndex.search
+
+    def held(index: KeywordIndex, *conditions: Any) -> list[tuple[int, float]]:
+        begun.set()
+        assert go_on.wait(60)
+        return search(index, *conditions)
+
+    monkeypatch.setattr(KeywordIndex, "search", held)
+    with ThreadPoolExecutor() as threads:
+        searching = threads.submit(found, store, "dentist")
+        try:
+            assert begun.wait(30)
+            made = threads.submit(store.add, ["The dentist has a red bicycle."]).result(30)
+            [memories] = threads.submit(store.find, [Search("bicycle", 1)]).result(30)
+            assert [memory.id for memory in memories] == made
+        finally:
+            go_on.set()
+        assert sorted(searching.result(30)) == sorted([*made, "fear", "moved"])
+
+
+def test_a_row_replaced_during_a_search_is_found_by_its_new_words_alone(
+    store: RecallStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = KeywordIndex.search
+    rounds: list[int] = []
+
+    def replaced(index: KeywordIndex, *conditions: Any) -> list[tuple[int, float]]:
+        hits = search(index, *conditions)
+        if not rounds:
+            rounds.append(1)
+            store.add([Memory(id="tea", content="A red bicycle.")])
+        return hits
+
+    monkeypatch.setattr(KeywordIndex, "search", replaced)
+    assert found(store, "green tea") == []
+    assert found(store, "bicycle") == ["tea"]
+
+
+def test_many_changes_before_a_search_are_all_found(words: Any) -> None:
+    with RecallStore(embedding=words, event_times=False) as store:
+        store.add(Memory(id=f"m{n}", content=f"word{n}") for n in range(1_500))
+        store.delete([f"m{n}" for n in range(700)])
+        store.add([Memory(id="m3", content="word3 again")])
+        assert [found(store, f"word{n}") for n in (2, 3, 700, 1499)] == [
+            [],
+            ["m3"],
+            ["m700"],
+            ["m1499"],
+        ]
 
 
 def test_a_restart_loses_no_word(tmp_path: Path, words: Any) -> None:

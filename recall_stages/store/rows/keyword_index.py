@@ -7,8 +7,10 @@ the index in step with the collection.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from threading import Lock
 
 import tantivy
 
@@ -28,11 +30,20 @@ _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
 _MOST_WORDS = 64  # of a question: of a pasted page the first ones are looked up
 
 
+_AT_ONCE = 1000  # changes that wait for the next search; more are handed to tantivy at once
+
+
 class KeywordIndex:
-    """The rows of one collection, by their words and by their ids; for one thread at a time."""
+    """The rows of one collection, by their words and by their ids.
+
+    A change only waits in a list. The next search commits it, so a write need not wait for that.
+    Threads may search side by side; changes come from one thread at a time.
+    """
 
     def __init__(self) -> None:
-        self._stale = False
+        self._changes: deque[tuple[str, tantivy.Document | None]] = deque()  # None = dropped
+        self._committed = True
+        self._writing = Lock()
 
     @cached_property
     def _index(self) -> tantivy.Index:
@@ -52,13 +63,11 @@ class KeywordIndex:
         """
         document = _document(memory)
         document.add_integer("place", place)
-        self._writer.add_document(document)
-        self._stale = True
+        self._change(memory.id, document)
 
     def drop(self, row_id: str) -> None:
         """Forget a memory."""
-        self._writer.delete_documents_by_term("id", row_id)
-        self._stale = True
+        self._change(row_id, None)
 
     def search(
         self, text: str, limit: int, scope: Scope, within: Sequence[TimeRange]
@@ -74,14 +83,34 @@ class KeywordIndex:
         terms = list(dict.fromkeys(words(text)))[:_MOST_WORDS]
         if not terms:
             return []
-        if self._stale:
-            self._writer.commit()
-            self._index.reload()
-            self._stale = False
+        self._commit()
         searcher = self._index.searcher()
         hits = searcher.search(self._query(terms, scope, within), limit=limit, count=False).hits
         places = searcher.fast_field_values("place", [address for _, address in hits])
         return [(int(place or 0), float(hit[0])) for place, hit in zip(places, hits, strict=True)]
+
+    def _change(self, row_id: str, document: tantivy.Document | None) -> None:
+        self._changes.append((row_id, document))
+        if len(self._changes) >= _AT_ONCE:
+            with self._writing:
+                self._hand_over()
+
+    def _commit(self) -> None:
+        with self._writing:
+            self._hand_over()
+            if not self._committed:
+                self._writer.commit()
+                self._index.reload()
+                self._committed = True
+
+    def _hand_over(self) -> None:
+        while self._changes:
+            row_id, document = self._changes.popleft()
+            if document is None:
+                self._writer.delete_documents_by_term("id", row_id)
+            else:
+                self._writer.add_document(document)
+            self._committed = False
 
     def _query(
         self, terms: Sequence[str], scope: Scope, within: Sequence[TimeRange]

@@ -52,7 +52,8 @@ def mirrors_of(collection: Collection) -> list[Mirror]:
 class Mirror:
     """The rows of one collection; threads may use it side by side.
 
-    Its lock is held while what is known is looked at or changed, never while Chroma is read.
+    Its lock is held while what is known is looked at or changed, never while Chroma is read or the
+    words are committed.
 
     Args:
         index: The collection, and how its rows are written.
@@ -273,9 +274,15 @@ class Mirror:
 
     def by_words(self, search: Search, limit: int) -> list[tuple[str, float]]:
         """The ids of the best rows by BM25, with their scores."""
-        with self._lock:
-            hits = self._words.search(search.text, limit, search.scope, search.within)
-            ids = self._roster.ids_at(np.array([place for place, _ in hits], dtype=np.intp))
+        while True:
+            with self.reading() as changed:
+                with self._lock:
+                    words, roster = self._words, self._roster
+                hits = words.search(search.text, limit, search.scope, search.within)
+                with self._lock:
+                    ids = roster.ids_at(np.array([place for place, _ in hits], dtype=np.intp))
+            if changed.isdisjoint(ids):  # else a place may be that of another row now
+                break
         # Equal scores come in the order of storing, which another process may not share.
         scored = zip(ids, (score for _, score in hits), strict=True)
         return sorted(scored, key=lambda hit: (-hit[1], hit[0]))
