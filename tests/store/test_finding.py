@@ -13,6 +13,7 @@ from store.kit import SmallEmbedding, best, contents
 from recall_stages.core.errors import FilterError, StoreClosedError, StoreError
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
+from recall_stages.store.rows.mirror import Mirror
 
 
 class TestFinding:
@@ -105,11 +106,13 @@ class TestFinding:
 
     def test_a_store_closed_while_it_searches_says_so(self, tmp_path: Path) -> None:
         errors: list[Exception] = []
+        searched = threading.Semaphore(0)
 
         def search(store: RecallStore) -> None:
             try:
                 while True:
                     store.find([Search("tea", 5), Search("tea", 5, method="keyword")])
+                    searched.release()
             except Exception as error:  # noqa: BLE001 - handed to the test
                 errors.append(error)
 
@@ -119,12 +122,27 @@ class TestFinding:
             threads = [threading.Thread(target=search, args=(store,)) for _ in range(3)]
             for thread in threads:
                 thread.start()
-            time.sleep(0.01 * number)
+            for _ in range(3 * number):  # closed at the first search, or later
+                assert searched.acquire(timeout=30)
             store.close()
             for thread in threads:
                 thread.join(30)
         assert len(errors) == 15
         assert {type(error) for error in errors} == {StoreClosedError}
+
+    def test_a_store_closed_within_a_search_by_words_does_not_answer_with_nothing(
+        self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        by_words = Mirror.by_words
+
+        def closing(mirror: Mirror, search: Search, limit: int) -> list[tuple[str, float]]:
+            in_memory.close()
+            return by_words(mirror, search, limit)
+
+        in_memory.add(["tea"])
+        monkeypatch.setattr(Mirror, "by_words", closing)
+        with pytest.raises(StoreClosedError):
+            best(in_memory, "tea", method="keyword")
 
     def test_threads_may_search_and_write_at_once(self, in_memory: RecallStore) -> None:
         errors: list[BaseException] = []

@@ -60,7 +60,7 @@ def two(
 @pytest.fixture
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every question looks, as if a second had passed since the last."""
-    monkeypatch.setattr(follower, "_POLL", 0.0)
+    monkeypatch.setattr(follower, "POLL_S", 0.0)
 
 
 def fill(collection: Any, names: Sequence[str]) -> None:
@@ -106,7 +106,7 @@ def watched(monkeypatch: pytest.MonkeyPatch, see: Callable[[dict[str, Any], Any]
 
 
 def test_over_a_server_all_is_seen_a_second_later(
-    two: tuple[RecallStore, RecallStore],
+    two: tuple[RecallStore, RecallStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ours, theirs = two
     ann = Scope(user_id="ann")
@@ -114,19 +114,18 @@ def test_over_a_server_all_is_seen_a_second_later(
     assert by_words(ours, "word77") == ["m77"]
 
     theirs.delete(["m77", "m4000"])
-    time.sleep(follower._POLL)
+    time.sleep(follower.POLL_S)  # this one waits, as a user does; the others look at once
+    monkeypatch.setattr(follower, "POLL_S", 0.0)
     for name in ("77", "4000"):
         assert by_words(ours, f"word{name}") == []
         assert f"m{name}" not in by_meaning(ours, f"tea word{name}", scope=ann)
 
     theirs.add([Memory(id="m77", content="coffee", scope=ann), Memory(id="new", content="milk")])
     theirs.delete(["m78"])
-    time.sleep(follower._POLL)
     assert [by_words(ours, each) for each in ("coffee", "milk", "word78")] == [["m77"], ["new"], []]
     assert by_meaning(ours, "coffee", scope=ann)[0] == "m77"
 
     theirs.add([Memory(id="m5", content="juice")])  # ann's no more
-    time.sleep(follower._POLL)
     assert by_words(ours, "juice") == ["m5"]
     assert by_words(ours, "word5 juice", scope=ann) == []
 
@@ -136,14 +135,14 @@ def test_after_a_slow_look_there_is_no_long_rest(
 ) -> None:
     ours, theirs = two
     theirs.add([Memory(id="a", content="tea"), Memory(id="b", content="coffee")])
-    monkeypatch.setattr(follower, "_COUNTED_AT_ONCE", 0, raising=False)
+    monkeypatch.setattr(follower, "COUNTED_AT_ONCE", 0, raising=False)
     with watched(monkeypatch, lambda *_: time.sleep(0.4)):
         assert by_words(ours, "tea") == ["a"]
         theirs.add([Memory(id="b", content="milk")])
-        time.sleep(follower._POLL)
+        time.sleep(follower.POLL_S)
         assert by_words(ours, "coffee") == []  # a slow look
         theirs.add([Memory(id="a", content="juice")])
-        time.sleep(follower._POLL)
+        time.sleep(follower.POLL_S)
         assert by_words(ours, "tea") == []
 
 
@@ -163,7 +162,7 @@ def test_of_few_rows_what_is_added_and_deleted_is_seen_at_once(collection: Any) 
 def test_one_row_swapped_for_another_is_seen(
     collection: Any, no_pause: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(follower, "_NOW_AND_THEN", 1_000_000)
+    monkeypatch.setattr(follower, "NOW_AND_THEN", 1_000_000)
     fill(collection, [f"word{n}" for n in range(MANY)])
     with RecallStore(collection, embedding=SMALL) as store:
         assert by_words(store, "word3") == ["word3"]
@@ -190,7 +189,7 @@ def test_one_row_swapped_for_another_is_seen(
 def test_a_collection_filled_anew_is_compared_as_a_whole_now_and_then(
     collection: Any, no_pause: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(follower, "_NOW_AND_THEN", 0)
+    monkeypatch.setattr(follower, "NOW_AND_THEN", 0)
     names = [f"word{n}" for n in range(600)]
     fill(collection, names)
     with RecallStore(collection, embedding=SMALL) as store:
@@ -216,7 +215,7 @@ def test_the_mirror_equals_the_collection_whatever_others_do(
     changes: list[tuple[str, int, int]],
 ) -> None:
     with pytest.MonkeyPatch.context() as patched, chromadb.EphemeralClient() as client:
-        for name, value in (("_POLL", 0.0), ("_TAIL", 3), ("_COUNTED_AT_ONCE", 0)):
+        for name, value in (("POLL_S", 0.0), ("TAIL", 3), ("COUNTED_AT_ONCE", 0)):
             patched.setattr(follower, name, value)
         name = f"changing-{time.monotonic_ns()}"
         collection = client.create_collection(name, embedding_function=None)
@@ -249,7 +248,7 @@ def test_what_a_late_clock_wrote_is_seen(
     no_pause: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(follower, "_NOW_AND_THEN", 1_000_000)
+    monkeypatch.setattr(follower, "NOW_AND_THEN", 1_000_000)
     ours, theirs = two
     theirs.add([Memory(id="a", content="tea"), Memory(id="b", content="bread")])
     assert by_words(ours, "tea") == ["a"]
@@ -281,7 +280,7 @@ def test_a_minutes_rows_are_not_read_at_each_look(
     earlier = int(1000 * time.time()) - 30_000
     collection = raw(theirs, server_port)
     collection.update(ids=[f"m{n}" for n in range(500)], metadatas=[{"written_at": earlier}] * 500)
-    monkeypatch.setattr(follower, "_RARELY", 1_000_000, raising=False)
+    monkeypatch.setattr(follower, "RARELY", 1_000_000, raising=False)
     read: list[int] = []
     with watched(monkeypatch, lambda _, page: read.append(len(page["ids"]))):
         by_words(ours, "word3")
@@ -304,7 +303,7 @@ def test_until_it_is_known_which_rows_are_gone_none_of_them_is_returned(
 ) -> None:
     ours, theirs = two
     theirs.add(Memory(id=f"m{n}", content=f"tea word{n}") for n in range(20))
-    monkeypatch.setattr(follower, "_RARELY", 1_000_000, raising=False)
+    monkeypatch.setattr(follower, "RARELY", 1_000_000, raising=False)
     assert by_words(ours, "word3") == ["m3"]
     listed: list[int] = []
     with watched(monkeypatch, lambda asked, page: asked.get("include") or listed.append(1)):
@@ -341,7 +340,7 @@ def test_while_one_question_looks_others_write_and_nothing_of_it_is_lost(
     server_port: int, collection_name: str, no_pause: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # All ids are listed as soon as some are gone, however long the first listing took.
-    monkeypatch.setattr(follower, "_RARELY", 0)
+    monkeypatch.setattr(follower, "RARELY", 0)
     client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
     with RecallStore(client, collection_name, embedding=SMALL) as store, ThreadPoolExecutor() as do:
         store.add([Memory(id=each, content=f"tea {each}") for each in ("a1", "b2", "c3")])
@@ -354,8 +353,8 @@ def test_while_one_question_looks_others_write_and_nothing_of_it_is_lost(
             do.submit(store.delete, ["c3"]).result(30)
             go_on.set()
             assert asking.result(60) == ["b2"]
-        monkeypatch.setattr(follower, "_POLL", 60.0)  # what was listed is looked at no more
-        monkeypatch.setattr(follower, "_COUNTED_AT_ONCE", 0, raising=False)
+        monkeypatch.setattr(follower, "POLL_S", 60.0)  # what was listed is looked at no more
+        monkeypatch.setattr(follower, "COUNTED_AT_ONCE", 0, raising=False)
         assert sorted(by_words(store, "tea")) == ["b2", "d4"]
     client.delete_collection(collection_name)
 

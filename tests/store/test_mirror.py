@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,8 +25,9 @@ from recall_stages.store.rows.vectors import Vectors, unit
 
 @pytest.fixture
 def another_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stores do not tell each other what they write, as those of two processes cannot."""
+    """Stores pass on no writes, as those of two processes cannot; every question looks."""
     monkeypatch.setattr(row_writer, "mirrors_of", lambda _: [])
+    monkeypatch.setattr(follower, "POLL_S", 0.0)
 
 
 @pytest.fixture
@@ -57,16 +57,13 @@ def test_what_another_process_adds_replaces_and_deletes_is_seen_soon(
     assert both_ways(ours, "tea", scope=ann) == [["a"], ["a"]]
 
     theirs.add([Memory(id="b", content="tea again", scope=ann)])
-    time.sleep(follower._POLL)
     assert both_ways(ours, "tea", scope=ann) == [["a", "b"], ["a", "b"]]
 
     theirs.add([Memory(id="a", content="tea", scope=bob)])  # now it is bob's alone
-    time.sleep(follower._POLL)
     assert both_ways(ours, "tea", scope=ann) == [["b"], ["b"]]
     assert both_ways(ours, "tea", scope=bob) == [["a"], ["a"]]
 
     theirs.delete(["b"])
-    time.sleep(follower._POLL)
     assert both_ways(ours, "tea", scope=ann) == [[], []]
 
 
@@ -78,7 +75,6 @@ def test_a_replaced_vector_is_not_compared_any_more(
     assert both_ways(ours, "tea")[0] == ["a", "b"]
 
     theirs.add([Memory(id="a", content="train")])
-    time.sleep(follower._POLL)
 
     [found] = ours.find([Search("tea", 5)])
     assert ids(found) == ["b", "a"]
@@ -142,7 +138,7 @@ def test_rows_that_find_no_room_are_read_from_the_collection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(kept_memories, "_MOST", 1000)
-    monkeypatch.setattr(vectors, "_MOST", 0)
+    monkeypatch.setattr(vectors, "MOST_BYTES", 0)
     with RecallStore(embedding=SmallEmbedding()) as store:
         memories = [Memory(id=f"m{n}", content=f"tea word{n}", created_at=n) for n in range(50)]
         store.add(memories)

@@ -193,6 +193,8 @@ class TestOpening:
             march = TimeRange(NOON.replace(day=1), NOON.replace(month=4, day=1), "month")
             store.add([{"content": "a trip", "created_at": "2024-05-01", "events": [march]}])
             assert [each.content for each in best(store, "tea", within=(march,))] == ["a trip"]
+            since = {"created_at": {"$lt": "2024-06-01"}}  # its times are compared as our own
+            assert [each.content for each in best(store, "tea", filter=since)] == ["a trip"]
         with RecallStore(chroma, collection_name, embedding=small) as again:
             again.add(["coffee"])
             assert again.count() == 3

@@ -33,13 +33,13 @@ from recall_stages.store.rows.mirror import Mirror
 
 _log = logging.getLogger(__name__)
 
-_POLL = 1.0  # seconds between two looks
-_COUNTED_AT_ONCE = 5000  # rows; up to here counting them is quick enough to do for each question
+POLL_S = 1.0  # seconds between two looks
+COUNTED_AT_ONCE = 5000  # rows; up to here counting them is quick enough to do for each question
 _DELAY = 2_000  # milliseconds from the time that a row carries until Chroma has stored it
 _SKEW = 60_000  # milliseconds by which another machine's clock may be late
-_RARELY = 10  # times as long as it took, until something costly is done again
-_NOW_AND_THEN = 200  # likewise, until all ids are compared without a reason
-_TAIL = 250  # the last ids, which are compared at each look
+RARELY = 10  # times as long as it took, until something costly is done again
+NOW_AND_THEN = 200  # likewise, until all ids are compared without a reason
+TAIL = 250  # the last ids, which are compared at each look
 _FULL = 300  # rows: what the Cloud returns at the most, and a collection handed in may be of it
 _PAGE = 250  # rows with their texts a call: below every limit
 _MOST_IDS = 500_000  # a call
@@ -57,7 +57,7 @@ class Follower:
         self._mirror = mirror
         self._collection: Any = mirror.index.collection
         self._looking = threading.Lock()
-        self._looked = -_POLL  # the clock counts from 0
+        self._looked = -POLL_S  # the clock counts from 0
         self._far_at = self._list_at = self._compare_at = 0.0
         self._seen = self._far_seen = _now()
 
@@ -82,9 +82,9 @@ class Follower:
         mirror = self._mirror
         if mirror.alone or not mirror.ready:
             return build and not mirror.ready
-        if self._looked < now - _POLL:
+        if self._looked < now - POLL_S:
             return True
-        return len(mirror) <= _COUNTED_AT_ONCE and self._collection.count() != len(mirror)
+        return len(mirror) <= COUNTED_AT_ONCE and self._collection.count() != len(mirror)
 
     def _build(self) -> None:
         clock, started = time.monotonic(), _now()
@@ -107,7 +107,7 @@ class Follower:
     def _by_order(self) -> bool:
         """Take what was stored last; False where all ids have to be compared."""
         known = self._mirror.ids()
-        start = max(0, len(known) - _TAIL)
+        start = max(0, len(known) - TAIL)
         with self._mirror.reading() as changed:
             new = appended(known[start:], self._ids(start))
             self._fetch(new or [], changed)
@@ -143,7 +143,7 @@ class Follower:
             self._fetch(self._mirror.written_otherwise(written), changed)
         self._seen = now
         if far:
-            self._far_seen, self._far_at = now, clock + _RARELY * took
+            self._far_seen, self._far_at = now, clock + RARELY * took
 
     def _compare(self) -> None:
         """Compare all ids: forget what is gone, take what is new."""
@@ -160,8 +160,8 @@ class Follower:
             else:  # the order of what this process wrote is not known
                 self._fetch([row_id for row_id in there if row_id in unknown], changed)
         mirror.doubtful = False
-        self._list_at = clock + _RARELY * took
-        self._compare_at = clock + _NOW_AND_THEN * took
+        self._list_at = clock + RARELY * took
+        self._compare_at = clock + NOW_AND_THEN * took
 
     # -- reading ----------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from recall_stages.store.rows.owners import Places
 
 _BLOCK = 8192  # rows: a block is never moved, and a comparison needs little memory
-_MOST = 512_000_000  # bytes: 330,000 vectors of 384 numbers; further ones are read when needed
+MOST_BYTES = 512_000_000  # bytes: 330,000 vectors of 384 numbers; further ones are read when needed
 _WHOLE = 4  # if a quarter of a block is wanted, all of it is compared: that needs no copy
 
 
@@ -67,7 +67,7 @@ class Vectors:
         return cosines
 
     def _start(self, number: int, dimension: int) -> bool:
-        if (len(self._blocks) + 1) * _BLOCK * dimension * 4 > _MOST:
+        if (len(self._blocks) + 1) * _BLOCK * dimension * 4 > MOST_BYTES:
             return False
         self._blocks[number] = np.zeros((_BLOCK, dimension), dtype=np.float32)
         self._kept[number] = np.zeros(_BLOCK, dtype=np.bool_)
