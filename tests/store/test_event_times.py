@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tables import table
 
 from recall_stages.core.memory import Memory
 from recall_stages.timeline import TimeRange, extract_time
@@ -18,7 +19,7 @@ def told(text: str, recorded_at: datetime = RECORDED) -> list[str]:
     return [each.describe() for each in event_times(text, recorded_at)]
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "events"),
     [
         ("We met Anna two weeks ago.", ["2024-03-04 to 2024-03-10"]),
@@ -37,7 +38,7 @@ def test_what_a_text_tells_of(text: str, events: list[str]) -> None:
     assert told(text) == events
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "Anna likes green tea.",
@@ -52,7 +53,7 @@ def test_what_tells_of_no_event(text: str) -> None:
     assert told(text) == []
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "events"),
     [
         ("The deadline is May 12.", ["2023-05-12 (Friday)", "2024-05-12 (Sunday)"]),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from store.kit import SmallEmbedding
+from tables import table
 
 from recall_stages.core.errors import FilterError
 from recall_stages.core.stage import Search
@@ -119,10 +120,8 @@ def test_a_filter_gives_exactly_the_rows_of_which_it_is_true(rows: RecallStore) 
     check()
 
 
-@pytest.mark.parametrize(
-    "operator", ["$eq", "$ne", "$lt", "$lte", "$gt", "$gte", "$contains", "$not_contains"]
-)
-@pytest.mark.parametrize("bound", [1.5, -1.5, 0.5, 1, 1.0, 2.0, 2.5])
+@table("operator", ["$eq", "$ne", "$lt", "$lte", "$gt", "$gte", "$contains", "$not_contains"])
+@table("bound", [1.5, -1.5, 0.5, 1, 1.0, 2.0, 2.5])
 def test_fractions_and_whole_numbers_compare_rightly(
     rows: RecallStore, operator: str, bound: float
 ) -> None:
@@ -131,7 +130,7 @@ def test_fractions_and_whole_numbers_compare_rightly(
     assert found(rows, given_filter) == expected
 
 
-@pytest.mark.parametrize("nothing", [None, {}, {"$and": [{}]}, {"$or": [{}, {"a": 1}]}], ids=str)
+@table("nothing", [None, {}, {"$and": [{}]}, {"$or": [{}, {"a": 1}]}], ids=str)
 def test_a_filter_of_nothing_lets_everything_through(rows: RecallStore, nothing: object) -> None:
     assert len(found(rows, nothing)) == len(ROWS)
 
@@ -178,7 +177,7 @@ class TestRecordedTime:
             filter_where({"created_at": {"$gte": "last Tuesday"}})
 
 
-@pytest.mark.parametrize(
+@table(
     ("wrong", "says"),
     [
         ({"a": {"b": 1}}, "metadata is flat"),
