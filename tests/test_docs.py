@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from conftest import WordsEmbedding
 from pages import PAGES, ROOT, run_page
+from tables import table
 
 import langchain_recall
 import llamaindex_recall
@@ -35,7 +36,7 @@ def test_a_page_does_what_it_shows(page: Path, workplace: dict[str, object]) -> 
     assert shown.screens == shown.promised
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@table("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_its_links_lead_somewhere(page: Path) -> None:
     text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     for link in _LINK.findall(text):

@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tables import table
 
 import langchain_recall
 import llamaindex_recall
@@ -65,7 +66,7 @@ def test_both_faces_have_the_same_names() -> None:
     assert langchain - OWN == llamaindex - OWN
 
 
-@pytest.mark.parametrize("name", STAGES)
+@table("name", STAGES)
 def test_both_faces_have_the_same_settings_and_defaults(name: str) -> None:
     ours = [getattr(face, name)() for face in (langchain_recall, llamaindex_recall)]
     theirs = {"name", "callback_manager"}  # of RunnableSerializable, and of BaseNodePostprocessor

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from faces.adapters import Face
+from tables import table
 
 from recall_stages.core.errors import ScopeError
 from recall_stages.store import RecallStore
@@ -94,7 +95,7 @@ def test_another_agent_sees_nothing(shelf: RecallStore, face: Face) -> None:
     assert _search(face, other, "Python")["total_matches"] == 0
 
 
-@pytest.mark.parametrize("nothing", ["", None, [], "what is it?"])
+@table("nothing", ["", None, [], "what is it?"])
 def test_nothing_said_finds_nothing(shelf: RecallStore, face: Face, nothing: object) -> None:
     memory = face.AgentMemory(store=shelf)
 

@@ -14,6 +14,7 @@ from faces.other_stores import (
     open_store,
     rows,
 )
+from tables import table
 
 from recall_stages.core.errors import StoreError
 
@@ -104,7 +105,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@table("case", CASES, ids=lambda case: case.name)
 def test_the_right_memories_come_back(
     filled: Callable[[str, Face], Any], kind: str, face: Face, case: Case
 ) -> None:
@@ -117,7 +118,7 @@ def test_the_right_memories_come_back(
     assert sorted(found) == sorted(case.expected)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@table("case", CASES, ids=lambda case: case.name)
 def test_every_store_gives_the_same_memories_in_both_faces(
     filled: Callable[[str, Face], Any], case: Case
 ) -> None:

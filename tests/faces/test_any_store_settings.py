@@ -17,6 +17,7 @@ from faces.other_stores import (
     open_store,
     rows,
 )
+from tables import table
 
 from recall_stages.core.errors import ForeignCollectionError, QueryError, SettingsError, StoreError
 
@@ -139,7 +140,7 @@ def test_reflections_keep_their_weight_where_the_store_cannot_look_up_their_sour
     assert "looks up nothing by id" in kept.metadata["recall_degraded"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("wrong", "says"),
     [
         ({"fetch_limit": 0}, "fetch_limit must be at least 1; got 0"),

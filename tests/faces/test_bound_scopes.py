@@ -11,6 +11,7 @@ from langchain_core.documents import Document
 from langchain_core.messages import HumanMessage
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.schema import TextNode
+from tables import table
 
 import langchain_recall
 import llamaindex_recall
@@ -121,7 +122,7 @@ def test_what_is_required_goes_with_the_retriever(store: RecallStore, face: Face
             asked.invoke(QUESTION, {"configurable": ANN})
 
 
-@pytest.mark.parametrize("wrong", ["user_id", ("",), ("user",), [None], {"user_id"}, None], ids=str)
+@table("wrong", ["user_id", ("",), ("user",), [None], {"user_id"}, None], ids=str)
 def test_what_cannot_be_required(store: RecallStore, face: Face, words: object, wrong: Any) -> None:
     message = "require_scope takes a tuple of user_id, agent_id, session_id, workspace"
     with pytest.raises(ScopeError, match=message):

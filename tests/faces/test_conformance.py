@@ -8,6 +8,7 @@ import pytest
 from faces.adapters import FACES, Face
 from faces.conftest import NOW
 from matplotlib.figure import Figure
+from tables import table
 
 from recall_stages.store import RecallStore
 
@@ -124,7 +125,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@table("case", CASES, ids=lambda case: case.name)
 def test_the_right_memories_come_back_in_order(store: RecallStore, face: Face, case: Case) -> None:
     retriever = face.RecallRetriever(store=store, **{"timestamp": NOW, **case.settings})
 
@@ -135,7 +136,7 @@ def test_the_right_memories_come_back_in_order(store: RecallStore, face: Face, c
         assert {each.id for each in found} >= set(case.expected)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@table("case", CASES, ids=lambda case: case.name)
 def test_both_faces_say_the_same(store: RecallStore, case: Case) -> None:
     settings = {"timestamp": NOW, "timezone": "UTC", **case.settings}
     answers = [

@@ -26,6 +26,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.schema import TextNode
 from llama_index.core.workflow import Context
+from tables import table
 
 import langchain_recall
 import llamaindex_recall
@@ -246,7 +247,7 @@ def test_an_empty_field_of_a_scope_is_nobody(store: RecallStore, face: Face, way
     refused()
 
 
-@pytest.mark.parametrize("nothing", [None, {}, Scope()], ids=str)
+@table("nothing", [None, {}, Scope()], ids=str)
 def test_no_scope_is_no_limit(store: RecallStore, face: Face, nothing: Any) -> None:
     everybody = {each.id for each in face.ask(retriever(face, store, k=9), QUESTION)}
 
@@ -257,7 +258,7 @@ def test_no_scope_is_no_limit(store: RecallStore, face: Face, nothing: Any) -> N
     assert {"bob", "moved"} <= everybody
 
 
-@pytest.mark.parametrize("wrong", ["", "ann", 0, False, [], [("user_id", "ann")]], ids=repr)
+@table("wrong", ["", "ann", 0, False, [], [("user_id", "ann")]], ids=repr)
 def test_what_is_no_scope_at_all(store: RecallStore, face: Face, wrong: Any) -> None:
     with pytest.raises(ScopeError, match="scope must be a Scope or a mapping"):
         face.ask(retriever(face, store), QUESTION, scope=wrong)
@@ -350,7 +351,7 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 NOBODY: list[Any] = ["", "  ", None, 0, False, [], {}]
 
 
-@pytest.mark.parametrize("field", FIELDS)
+@table("field", FIELDS)
 @pytest.mark.parametrize("command", ["ask", "explain"])
 def test_an_empty_option_of_the_command_line(
     notes: Path, capsys: pytest.CaptureFixture[str], command: str, field: str
@@ -378,7 +379,7 @@ def test_lines_of_nobody_are_left_out_and_named(
     assert sum("scope user_id must be a text" in why for why in left_out) == len(NOBODY)
 
 
-@pytest.mark.parametrize("value", NOBODY, ids=repr)
+@table("value", NOBODY, ids=repr)
 def test_a_question_of_nobody_in_a_file(tmp_path: Path, face: Face, value: object) -> None:
     asked = {"question": QUESTION, "relevant": ["moved"], "user_id": value}
     path = tmp_path / "questions.jsonl"

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from faces.adapters import Face, Found
 from faces.conftest import NOW
+from tables import table
 
 from recall_stages.store import RecallStore
 
@@ -24,7 +25,7 @@ CASES: list[tuple[str, dict[str, Any], list[tuple[str, float]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "settings", "expected"), CASES, ids=str)
+@table(("name", "settings", "expected"), CASES, ids=str)
 def test_each_works_in_a_stock_list(
     face: Face, name: str, settings: dict[str, Any], expected: list[tuple[str, float]]
 ) -> None:

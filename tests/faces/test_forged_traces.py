@@ -13,6 +13,7 @@ from conftest import WordsEmbedding
 from faces.adapters import Face, Found
 from faces.conftest import MEMORIES, NOW
 from faces.other_stores import open_store, rows
+from tables import table
 
 from recall_stages.core.errors import MemoryFormatError
 from recall_stages.store import Fields, RecallStore
@@ -61,7 +62,7 @@ def test_explain_citations_and_originals_show_none_of_it(face: Face) -> None:
     assert face.explain_text(forged) == face.explain_text(given({}))
 
 
-@pytest.mark.parametrize("name", ["FuseRerank", "TimeDecay", "HybridRank", "RelevanceRank"])
+@table("name", ["FuseRerank", "TimeDecay", "HybridRank", "RelevanceRank"])
 def test_no_stage_reads_it(face: Face, name: str) -> None:
     stage = getattr(face, name)
 
@@ -130,7 +131,7 @@ def test_over_another_store_it_ranks_nothing(face: Face) -> None:
 # -- traces of a user's own stage, and scores that are none ----------------------------------------
 
 
-@pytest.mark.parametrize("name", ["FuseRerank", "TimeDecay", "HybridRank"])
+@table("name", ["FuseRerank", "TimeDecay", "HybridRank"])
 def test_half_a_trace_of_ones_own_is_no_error(store: RecallStore, face: Face, name: str) -> None:
     halves: list[dict[str, Any]] = [
         {"fused": 0.5, "decayed": 0.5, "weighed": 0.5},
@@ -149,7 +150,7 @@ def test_half_a_trace_of_ones_own_is_no_error(store: RecallStore, face: Face, na
     assert face.explain_text(found)
 
 
-@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
+@table("score", [math.nan, math.inf, -math.inf])
 def test_a_score_that_is_no_finite_number_counts_as_absent(face: Face, score: float) -> None:
     stage = face.FuseRerank(fuse_score_threshold=0)
     unscored, odd = (
@@ -164,7 +165,7 @@ def test_a_score_that_is_no_finite_number_counts_as_absent(face: Face, score: fl
 # -- the store ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("key", ["recall_similarity", "recall_degraded", "relevance_score"])
+@table("key", ["recall_similarity", "recall_degraded", "relevance_score"])
 def test_the_store_refuses_metadata_in_which_results_say_how_they_were_found(
     own_store: RecallStore, key: str
 ) -> None:

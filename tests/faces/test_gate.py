@@ -7,6 +7,7 @@ from faces.adapters import Face, Found
 from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.event_handlers import BaseEventHandler
+from tables import table
 
 from recall_stages.store import RecallStore
 
@@ -24,7 +25,7 @@ UNDECIDED = "Why is my dentist so expensive?"
 CANDIDATES = [Found("filling", "The dentist put a filling in my tooth.", 0.6, {})]
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@table("question", QUESTIONS)
 def test_a_question_that_needs_no_memories_gets_none(
     store: RecallStore, face: Face, question: str
 ) -> None:
@@ -36,7 +37,7 @@ def test_a_question_that_needs_no_memories_gets_none(
     assert bool(counted.searches) is QUESTIONS[question]
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@table("question", QUESTIONS)
 def test_without_a_gate_every_question_is_searched(
     store: RecallStore, face: Face, question: str
 ) -> None:
@@ -53,7 +54,7 @@ def test_the_gate_alters_nothing_that_it_lets_pass(store: RecallStore, face: Fac
     assert gated == plain
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@table("question", QUESTIONS)
 def test_in_a_list_of_the_framework_it_drops_the_candidates(face: Face, question: str) -> None:
     kept = face.refine(face.SearchGate(), CANDIDATES, question)
 
@@ -70,7 +71,7 @@ def test_among_the_stages_of_a_retriever_it_ends_the_work(store: RecallStore, fa
     assert face.ask(retriever, "Who is my dentist?")
 
 
-@pytest.mark.parametrize(("reply", "some"), [("true", True), ("false", False)])
+@table(("reply", "some"), [("true", True), ("false", False)])
 def test_a_model_decides_what_is_undecided(
     store: RecallStore, face: Face, reply: str, some: bool
 ) -> None:

@@ -16,6 +16,7 @@ from langchain_core.runnables import (
     RunnableLambda,
     RunnablePassthrough,
 )
+from tables import table
 from test_house import STAGES
 
 import langchain_recall
@@ -205,7 +206,7 @@ def test_a_stage_says_what_it_takes() -> None:
     assert FuseRerank().get_output_jsonschema()["items"] == {"$ref": "#/$defs/Document"}
 
 
-@pytest.mark.parametrize("name", STAGES)
+@table("name", STAGES)
 def test_every_stage_can_be_written_down_and_read_again(name: str) -> None:
     made = getattr(langchain_recall, name)(timezone="Asia/Tokyo")
 

@@ -14,6 +14,7 @@ from langchain_core.documents import Document
 from langchain_core.load import dumps, loads
 from llama_index.core.base.response.schema import Response
 from pydantic import BaseModel, ValidationError
+from tables import table
 
 import langchain_recall
 import llamaindex_recall
@@ -281,7 +282,7 @@ def _ask(face: Any, store: RecallStore, **options: object) -> object:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-@pytest.mark.parametrize("wrong", CASES)
+@table("wrong", CASES)
 def test_it_is_said_in_our_words(store: RecallStore, package: str, wrong: str) -> None:
     do, name, says = CASES[wrong]
 
@@ -328,7 +329,7 @@ CLASSES = sorted(
 )
 
 
-@pytest.mark.parametrize(("package", "name"), CLASSES)
+@table(("package", "name"), CLASSES)
 def test_every_class_refuses_what_it_does_not_know(package: str, name: str) -> None:
     made = getattr(importlib.import_module(package), name)
     assert issubclass(made, Settings)

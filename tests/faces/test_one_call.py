@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from faces.adapters import Face, Found
 from faces.conftest import NOW
+from tables import table
 
 from recall_stages.core.errors import SettingsError
 from recall_stages.store import RecallStore
@@ -42,7 +43,7 @@ def test_by_default_time_and_kind_are_weighed(store: RecallStore, face: Face) ->
     assert [e.id for e in recall(face, "dentist", config, **options)[0]] == ["bob"]
 
 
-@pytest.mark.parametrize("method", ["semantic", "keyword", "hybrid"])
+@table("method", ["semantic", "keyword", "hybrid"])
 def test_the_method_is_handed_on(store: RecallStore, face: Face, method: str) -> None:
     config = face.RecallConfig(source=store, retrieval_method=method, max_results=3)
 
@@ -88,7 +89,7 @@ def test_nothing_found_is_an_empty_list_and_no_reflection(store: RecallStore, fa
     assert (found, reflection) == ([], None)
 
 
-@pytest.mark.parametrize(
+@table(
     "wrong", [{"max_results": 0}, {"max_candidates": 0}, {"retrieval_method": "x"}, {"limit": 3}]
 )
 def test_settings_without_sense_are_refused(

@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import ChatMemoryBuffer, Memory
 from llama_index.core.storage.chat_store import SimpleChatStore
+from tables import table
 
 from recall_stages.store import RecallStore
 
@@ -69,7 +70,7 @@ SOURCES: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@table("name", SOURCES)
 def test_it_joins_the_memories_from_wherever_it_is(
     store: RecallStore, face: Face, name: str
 ) -> None:
@@ -91,7 +92,7 @@ def test_it_joins_the_memories_from_wherever_it_is(
     assert "of the messages: no memory yet" in face.explain_text(found)
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@table("name", SOURCES)
 def test_it_alters_nothing(face: Face, name: str) -> None:
     source = SOURCES[name]()
     stage = face.ReadMessage(source=source, key="ann")
@@ -104,7 +105,7 @@ def test_it_alters_nothing(face: Face, name: str) -> None:
     assert face.refine(stage, [], "x") == []
 
 
-@pytest.mark.parametrize(
+@table(
     ("settings", "expected"),
     [
         ({}, SAID),

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from faces.adapters import Face, Found, ScriptedChat
+from tables import table
 
 from recall_stages.store import RecallStore
 
@@ -51,7 +52,7 @@ def test_a_model_that_stays_busy_costs_the_attempts_and_no_memory(face: Face) ->
     assert "1 call (2 attempts)" in found[0].metadata["recall_usage"]
 
 
-@pytest.mark.parametrize("attempts", [0, 11, 1.5])
+@table("attempts", [0, 11, 1.5])
 def test_attempts_out_of_range_are_an_error(face: Face, attempts: float) -> None:
     with pytest.raises(ValueError, match="attempts"):
         face.SemanticRank(attempts=attempts)

@@ -150,7 +150,7 @@ HALF_GOOD = {
 }
 
 
-@pytest.mark.parametrize(("reply", "ranks", "tells"), HALF_GOOD.values(), ids=HALF_GOOD)
+@table(("reply", "ranks", "tells"), HALF_GOOD.values(), ids=HALF_GOOD)
 def test_one_half_that_is_missing_costs_itself_alone(
     four: Four, face: Face, reply: object, ranks: bool, tells: bool
 ) -> None:
@@ -164,7 +164,7 @@ def test_one_half_that_is_missing_costs_itself_alone(
     assert told.content.startswith("Memory 1 :") is not tells
 
 
-@pytest.mark.parametrize("unheard", [None, ConnectionError("down"), TimeoutError("late")])
+@table("unheard", [None, ConnectionError("down"), TimeoutError("late")])
 def test_without_an_answer_the_memories_are_told_as_they_are(
     four: Four, face: Face, unheard: Exception | None
 ) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from faces.adapters import Face, Found
 from faces.conftest import NOW
+from tables import table
 
 from recall_stages.store import RecallStore
 
@@ -17,7 +18,7 @@ def many(count: int, **metadata: Any) -> list[Found]:
     return [Found(f"m{n}", f"Memory number {n}.", 0.9 - n / 100, metadata) for n in range(count)]
 
 
-@pytest.mark.parametrize("moment", MOMENTS, ids=str)
+@table("moment", MOMENTS, ids=str)
 def test_the_moment_of_asking_in_every_form(store: RecallStore, face: Face, moment: Any) -> None:
     asked, settings = "the filling in my tooth last Tuesday", {**ANN, "time_mode": "require"}
 
@@ -28,9 +29,7 @@ def test_the_moment_of_asking_in_every_form(store: RecallStore, face: Face, mome
     assert of_call == of_retriever
 
 
-@pytest.mark.parametrize(
-    ("language", "read"), [("auto", True), ("zh", True), ("en", False)], ids=str
-)
+@table(("language", "read"), [("auto", True), ("zh", True), ("en", False)], ids=str)
 def test_the_language_of_a_question(
     store: RecallStore, face: Face, language: str, read: bool
 ) -> None:
@@ -42,7 +41,7 @@ def test_the_language_of_a_question(
     assert ("recall_time_range" in found.metadata) is read
 
 
-@pytest.mark.parametrize(("first", "start"), [("monday", "2024-03-04"), ("sunday", "2024-03-03")])
+@table(("first", "start"), [("monday", "2024-03-04"), ("sunday", "2024-03-03")])
 def test_the_first_day_of_a_week(store: RecallStore, face: Face, first: str, start: str) -> None:
     stages = [face.ExtractTime(week_start=first), face.FuseRerank()]
     retriever = face.RecallRetriever(store=store, timestamp=NOW, timezone="UTC", stages=stages)
@@ -94,7 +93,7 @@ def test_a_store_of_ones_own(face: Face) -> None:
 # -- stages that ask a model ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     ("stage", "setting"),
     [
         ("SemanticRank", "enable_ranker"),
@@ -120,7 +119,7 @@ def test_switched_off_no_model_is_asked(
     assert "recall_degraded" not in found[0].metadata
 
 
-@pytest.mark.parametrize(("stage", "kept"), [("SemanticRank", 10), ("RerankMemory", 5)])
+@table(("stage", "kept"), [("SemanticRank", 10), ("RerankMemory", 5)])
 def test_how_many_a_stage_keeps(face: Face, stage: str, kept: int) -> None:
     assert len(face.refine(getattr(face, stage)(), many(12), "x")) == kept
     assert len(face.refine(getattr(face, stage)(top_n=2), many(12), "x")) == 2
@@ -184,7 +183,7 @@ def test_merging_keeps_to_a_budget(face: Face) -> None:
     assert merged.metadata["recall_left_out"] == "b"
 
 
-@pytest.mark.parametrize("kind", ["summary", "key_points"])
+@table("kind", ["summary", "key_points"])
 def test_a_reflection_is_a_summary_or_points(face: Face, kind: str) -> None:
     [told] = face.refine(face.Reflect(kind=kind), many(7), "What is there?")
 

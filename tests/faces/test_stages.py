@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from faces.adapters import Face, Found
+from tables import table
 
 from recall_stages.store import RecallStore
 
@@ -93,7 +94,7 @@ BABBLE = {
 }
 
 
-@pytest.mark.parametrize("babble", BABBLE, ids=str)
+@table("babble", BABBLE, ids=str)
 def test_a_failing_model_loses_nothing_and_is_named(face: Face, babble: str) -> None:
     stage = face.SemanticRank(llm=face.model(BABBLE[babble]))
 
@@ -200,7 +201,7 @@ SILENT = [
 ]
 
 
-@pytest.mark.parametrize("stage", [*ASKING, *SILENT])
+@table("stage", [*ASKING, *SILENT])
 def test_nothing_in_nothing_out_and_no_model_is_asked(face: Face, stage: str) -> None:
     model = face.model("{}")
     settings = {"llm": model} if stage in ASKING else {}
@@ -209,7 +210,7 @@ def test_nothing_in_nothing_out_and_no_model_is_asked(face: Face, stage: str) ->
     assert model.asked == []
 
 
-@pytest.mark.parametrize("stage", [*ASKING, *SILENT])
+@table("stage", [*ASKING, *SILENT])
 def test_what_is_given_is_not_altered(face: Face, stage: str) -> None:
     items = face.items(CANDIDATES)
     before = copy.deepcopy(items)

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from faces.adapters import Face, Found
 from faces.form_models import FormChat, FormLLM
 from langchain_core.language_models import FakeListChatModel
 from llama_index.core.types import PydanticProgramMode
+from tables import table
 
 from recall_stages.llm.fencing import quoted
 from recall_stages.store import RecallStore
@@ -83,7 +83,7 @@ NONSENSE: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("filled", NONSENSE.values(), ids=NONSENSE)
+@table("filled", NONSENSE.values(), ids=NONSENSE)
 def test_a_form_filled_in_with_nonsense_leaves_the_order(face: Face, filled: Any) -> None:
     model = form_model(face, filled, plain=AssertionError("asked plainly"))
 
@@ -102,7 +102,7 @@ FAILING: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(("filled", "why"), FAILING.values(), ids=FAILING)
+@table(("filled", "why"), FAILING.values(), ids=FAILING)
 def test_where_the_form_fails_plain_json_is_asked_for_and_the_trace_says_so(
     face: Face, filled: Any, why: str
 ) -> None:
@@ -173,7 +173,7 @@ FORMS: dict[str, tuple[Callable[[Face, Any], Any], Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("stage", FORMS)
+@table("stage", FORMS)
 def test_every_stage_has_its_form(face: Face, stage: str) -> None:
     make, filled, expected = FORMS[stage]
     model = form_model(face, filled, plain=AssertionError("asked plainly"))

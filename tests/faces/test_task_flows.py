@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from faces.adapters import Face
+from tables import table
 
 from recall_stages.store import RecallStore
 
@@ -107,7 +108,7 @@ def test_nothing_found_is_nothing(words: object, face: Face) -> None:
             assert face.ask(make(empty), "a file upload fails") == []
 
 
-@pytest.mark.parametrize("asked", ["", None])
+@table("asked", ["", None])
 def test_no_question_and_no_messages_is_an_error(
     tasks: RecallStore, face: Face, asked: str | None
 ) -> None:

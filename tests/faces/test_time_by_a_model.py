@@ -2,6 +2,7 @@
 
 import pytest
 from faces.adapters import Face, Found
+from tables import table
 
 from recall_stages.store import RecallStore
 
@@ -60,9 +61,7 @@ def test_in_a_retriever_the_model_is_asked_once(kitchen: RecallStore, face: Face
     assert "Asked at 2024-03-08 12:00 (Friday), time zone UTC:" in model.asked[0]
 
 
-@pytest.mark.parametrize(
-    "settings", [{"time_mode": "ignore"}, {"time_range": ("2020-04-01", "2020-05-01")}]
-)
+@table("settings", [{"time_mode": "ignore"}, {"time_range": ("2020-04-01", "2020-05-01")}])
 def test_time_that_is_given_or_unwanted_costs_no_call(
     kitchen: RecallStore, face: Face, settings: dict[str, object]
 ) -> None:

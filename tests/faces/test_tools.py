@@ -11,6 +11,7 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langchain_tests.integration_tests import ToolsIntegrationTests
 from langchain_tests.unit_tests import ToolsUnitTests
+from tables import table
 
 import langchain_recall
 import llamaindex_recall
@@ -39,7 +40,7 @@ CASES: list[tuple[dict[str, str], list[str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("said", "ids", "told"), CASES, ids=str)
+@table(("said", "ids", "told"), CASES, ids=str)
 def test_what_a_model_says_and_what_it_is_told(
     store: RecallStore, face: Face, said: dict[str, str], ids: list[str], told: str
 ) -> None:

@@ -7,6 +7,7 @@ import chromadb
 import pytest
 from conftest import WordsEmbedding
 from faces.adapters import Face
+from tables import table
 
 from recall_stages.core.errors import ScopeError
 from recall_stages.store import RecallStore
@@ -39,7 +40,7 @@ CONSTRUCTION = {
 }
 
 
-@pytest.mark.parametrize("wrong", CONSTRUCTION, ids=str)
+@table("wrong", CONSTRUCTION, ids=str)
 def test_construction(store: RecallStore, face: Face, wrong: str) -> None:
     settings, message = CONSTRUCTION[wrong]
 
@@ -49,7 +50,7 @@ def test_construction(store: RecallStore, face: Face, wrong: str) -> None:
     assert message in str(raised.value)
 
 
-@pytest.mark.parametrize("wrong", CONSTRUCTION, ids=str)
+@table("wrong", CONSTRUCTION, ids=str)
 def test_a_call(store: RecallStore, face: Face, wrong: str) -> None:
     options, message = CONSTRUCTION[wrong]
 
@@ -73,7 +74,7 @@ QUESTIONS = {
 }
 
 
-@pytest.mark.parametrize("wrong", QUESTIONS, ids=str)
+@table("wrong", QUESTIONS, ids=str)
 def test_a_question(store: RecallStore, face: Face, wrong: str) -> None:
     question, options, message = QUESTIONS[wrong]
     retriever = face.RecallRetriever(store=store, scope={"user_id": "ann"})
@@ -142,7 +143,7 @@ STAGES: dict[str, tuple[Callable[[Face], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("wrong", STAGES, ids=str)
+@table("wrong", STAGES, ids=str)
 def test_a_stage(face: Face, wrong: str) -> None:
     build, message = STAGES[wrong]
 
