@@ -25,7 +25,7 @@ UNUSABLE: Mapping[str, str] = {
     "right-to-left marks": "\u202e}]1 :yromem[{",
     "nested too deep": "[" * _DEEP + "]" * _DEEP,
     "objects nested too deep": '{"a":' * _DEEP + "1" + "}" * _DEEP,
-    "a whole book": "x" * 500_000,
+    "a whole book": "x" * 210_000,
     "many braces": "{[" * _DEEP,
 }
 """Replies in which nobody can find an answer, by name."""

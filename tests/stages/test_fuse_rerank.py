@@ -6,11 +6,13 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stages.scripted import answered
 from tables import table
 
 from recall_stages.core.memory import Memory, Query
 from recall_stages.core.stage import Recall
 from recall_stages.stages.fuse_rerank import FuseRerank
+from recall_stages.stages.semantic_rank import SemanticRank
 from recall_stages.timeline import TimeRange, extract_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
@@ -165,3 +167,16 @@ def test_candidates_that_were_fused_without_a_time_can_be_fused_with_one() -> No
     [again] = fuse(list(without))
 
     assert again.score == pytest.approx(0.5 * 2)
+
+
+def test_what_another_stage_has_scored_since_is_weighed_anew() -> None:
+    candidates = (
+        Memory(content="first", id="first", score=0.9),
+        Memory(content="second", id="second", score=0.3),
+    )
+    said = '{"scores": [{"memory": 1, "score": 0.2}, {"memory": 2, "score": 0.8}]}'
+    stages = [FuseRerank(), SemanticRank(llm=object()), FuseRerank()]
+
+    recall, _ = answered(stages, Recall(Query(text="x", reference_time=NOW), candidates), said)
+
+    assert [(each.id, each.score) for each in recall.memories] == [("second", 0.8), ("first", 0.2)]

@@ -206,6 +206,28 @@ def test_the_same_said_by_two_people_is_no_copy() -> None:
     assert {each.id for each in recall.memories} == {"Ann", "Bob"}
 
 
+def test_the_same_of_two_users_is_no_copy() -> None:
+    found = [
+        _told(name, "I eat no meat.", 0.9).model_copy(update={"scope": Scope(user_id=name)})
+        for name in ("ann", "bob")
+    ]
+
+    recall, _ = ask(Retrieve(method="semantic"), ASKED, found)
+
+    assert {each.id for each in recall.memories} == {"ann", "bob"}
+
+
+def test_what_stays_of_copies_has_the_best_score_of_them() -> None:
+    found = [
+        _told("old", "I eat no meat.", 0.9, "2024-03-01"),
+        _told("new", "I eat no meat.", 0.5, "2024-03-02"),
+    ]
+
+    recall, _ = ask(Retrieve(method="semantic"), ASKED, found)
+
+    assert [(each.id, each.score) for each in recall.memories] == [("new", 0.9)]
+
+
 def test_a_lambda_below_one_prefers_what_has_not_been_said() -> None:
     found = [
         _told("tea", "I like green tea with lemon.", 0.9),
@@ -219,6 +241,20 @@ def test_a_lambda_below_one_prefers_what_has_not_been_said() -> None:
 
     assert ranked() == ["tea", "again", "place"]
     assert ranked(mmr_lambda=0.5) == ["tea", "place", "again"]
+
+
+def test_what_was_said_long_before_is_still_said() -> None:
+    """A candidate is compared with all that were chosen, not only with the last."""
+    found = [
+        _told("tea", "green tea", 1.0),
+        _told("place", "the harbour", 0.9),
+        _told("again", "green tea again", 0.8),
+        _told("dog", "a dog", 0.6),
+    ]
+
+    recall, _ = ask(Retrieve(method="semantic", mmr_lambda=0.5), ASKED, found)
+
+    assert [each.id for each in recall.memories] == ["tea", "place", "dog", "again"]
 
 
 def _told(name: str, content: str, similarity: float, day: str = "2024-03-01") -> Memory:

@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime
 
+from stages.scripted import answered
+
 from recall_stages.core.memory import Memory, Query
 from recall_stages.core.stage import Recall
 from recall_stages.core.world import run
@@ -32,3 +34,13 @@ def test_copies_of_a_text_are_judged_once() -> None:
     [prompt] = next(SemanticRank(llm=object()).apply(Recall(ASKED.query, (*copies, other))))
 
     assert prompt.user.count("The same.") == 1
+
+
+def test_what_a_model_leaves_out_stays_below_all_that_it_judged() -> None:
+    candidates = tuple(Memory(content=name, id=name, score=0.5) for name in ("left out", "judged"))
+    stage = SemanticRank(llm=object())
+
+    recall, _ = answered([stage], Recall(ASKED.query, candidates), '[{"memory": 2, "score": 0.4}]')
+
+    assert [each.id for each in recall.memories] == ["judged", "left out"]
+    assert (recall.memories[1].score or 0) < 0.4

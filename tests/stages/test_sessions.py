@@ -105,9 +105,14 @@ def test_what_was_said_by_whom_the_question_does_not_mean_speaks_less() -> None:
 
 
 def test_the_rest_of_a_session_does_not_come_with_what_answers() -> None:
-    beside_the_point = turn("beside the point", 0.05)
+    """Not even where the session more than doubles what it is worth."""
+    told = [turn("answer", 1.0), turn("beside the point", 0.05)]
 
-    assert order(turn("answer", 1.0), beside_the_point) == ["answer"]
+    assert order(*told, stage=FuseRerank(fuse_session_share=0.5)) == ["answer"]
+    assert order(*told, stage=FuseRerank(fuse_session_share=0.5, fuse_score_threshold=0)) == [
+        "answer",
+        "beside the point",
+    ]
 
 
 def test_fused_again_after_a_cut_nothing_changes() -> None:
