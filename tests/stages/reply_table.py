@@ -160,6 +160,12 @@ SCORED = [
         RANK,
         order="abcd",
     ),
+    good(
+        "scored twice, and the first counts",
+        lambda kit: kit.json([*kit.entries(), kit.entry(1, 1, score=1.0)]),
+        RANK,
+        RERANK,
+    ),
     good("one score of none", lambda kit: kit.json([{"memory": 3}, *kit.entries()]), RANK, RERANK),
     bad("scores of 95", lambda kit: kit.json([{"memory": n, "score": 95} for n in (1, 2)]), RANK),
     bad("negative scores", lambda kit: kit.json([kit.entry(1, 1, score=-0.5)]), RANK),

@@ -1,6 +1,7 @@
 """Calls that are turned away: which are made again, when, how often, and how that is told."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -231,30 +232,32 @@ def test_what_is_tried_again_when_time_is_up_says_how_often_it_was_sent() -> Non
         sent.append(1)
         if len(sent) == 1:
             raise status(429, **{"retry-after": "0"})
-        time.sleep(1)
+        released.wait(20)
         return "late"
 
     sent: list[int] = []
+    released = threading.Event()
     client = Client(hang, lambda _: None, lambda _: False)
 
     [reply] = answers(client, [Prompt("s", "u", timeout_s=0.2)])
 
+    released.set()
     assert isinstance(reply.said, TimeoutError)
     assert reply.attempts == 2
 
 
 async def test_cancelling_during_a_pause_leaves_no_task() -> None:
     turned_away = status(429, **{"retry-after": "30"})
-    asked = asyncio.Event()
+    asked = asyncio.Barrier(3)
 
     async def send(prompt: Prompt) -> str:
-        asked.set()
+        await asked.wait()
         raise turned_away
 
     client = Client(send, lambda _: None, lambda _: False)
     task = asyncio.create_task(answers_async(client, [Prompt("s", "one"), Prompt("s", "two")]))
     await asked.wait()
-    await asyncio.sleep(0.05)
+    await asyncio.sleep(0)  # both have been turned away
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

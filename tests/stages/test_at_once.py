@@ -3,7 +3,6 @@
 import asyncio
 import contextvars
 import threading
-import time
 
 import pytest
 
@@ -11,11 +10,13 @@ from recall_stages.core.concurrent import MOST_AT_ONCE, at_once, at_once_async
 
 
 def test_calls_run_at_the_same_time_and_keep_their_order() -> None:
-    together = threading.Barrier(4, timeout=5)
+    ended = [threading.Event() for _ in range(5)]
 
     def call(number: int) -> int:
-        together.wait()  # passes only when all four are here
-        time.sleep(0.01 * (4 - number))
+        """Each waits for the next one: the last is the first to end."""
+        if number < 4:
+            assert ended[number + 1].wait(5)
+        ended[number].set()
         return number
 
     assert at_once(call, [1, 2, 3, 4]) == [1, 2, 3, 4]
@@ -75,7 +76,7 @@ def test_one_that_hangs_costs_the_timeout_and_itself_alone() -> None:
 async def test_a_coroutine_that_hangs_is_cancelled() -> None:
     async def call(hangs: bool) -> str:
         if hangs:
-            await asyncio.sleep(20)
+            await asyncio.Event().wait()
         return "said"
 
     outcomes = await at_once_async(call, [False, True], timeout_s=0.1)
@@ -87,15 +88,18 @@ async def test_a_coroutine_that_hangs_is_cancelled() -> None:
 
 async def test_cancelling_cancels_what_is_under_way_and_leaves_no_task() -> None:
     ended: list[int] = []
+    begun = asyncio.Barrier(4)
 
     async def call(number: int) -> None:
+        await begun.wait()
         try:
-            await asyncio.sleep(20)
+            await asyncio.Event().wait()
         finally:
             ended.append(number)
 
     task = asyncio.create_task(at_once_async(call, [1, 2, 3]))
-    await asyncio.sleep(0.05)
+    await begun.wait()
+    await asyncio.sleep(0)  # every call has left the barrier
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -84,6 +84,8 @@ REMOVED = {
     "about something else": says("The weather in Paris is mild.", 1),
     "a figure that nobody stored": says("Catch specific exceptions 3 times.", 1),
     "a memory that does not exist": says("Catch specific exceptions.", 3),
+    "a memory before the first": says("Check MIME types for security.", 0),
+    "a memory counted from the end": says("Catch specific exceptions.", -2),
     "a memory that says something else": says("Catch specific exceptions.", 2),
     "no memory": says("Catch specific exceptions."),
     "an introduction": says("Based on your question about Python:", 1),
