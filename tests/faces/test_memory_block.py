@@ -170,6 +170,7 @@ async def test_a_session_that_fails_holds_up_no_other(counting: Counting) -> Non
 async def test_a_store_that_is_down_is_tried_once_for_what_is_new(
     counting: Counting, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    # A private name: the bound is no setting, and hundreds of messages would take long.
     monkeypatch.setattr(memory_module, "_WAITING", 8)
     block = remembering(counting)
     counting.broken, counting.tried = True, 0

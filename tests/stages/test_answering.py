@@ -138,6 +138,7 @@ def ask(request: pytest.FixtureRequest) -> Callable[..., list[Reply]]:
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No pauses. A private name: how long to wait is no setting."""
     monkeypatch.setattr(answering, "_BACK_OFF", wait_none())
 
 
