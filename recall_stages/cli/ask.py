@@ -11,7 +11,6 @@ from recall_stages.cli.output import console, print_json, print_time, recall_jso
 from recall_stages.cli.question import add_question, retriever_of, texts_of
 from recall_stages.core.stage import Recall
 from recall_stages.explain.explanation import explain
-from recall_stages.retriever.without_model import recall_without_model
 from recall_stages.stages.print_memory import NOTHING_FOUND
 
 NAME = "ask"
@@ -36,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
         if not options.json:
             _introduce(console(), collection)
         for question in texts_of(options.question):
-            recall = recall_without_model(retriever, question, {})
+            recall = retriever.recall_without_model(question)
             if options.json:
                 answers.append(recall_json(question, recall))
             else:

@@ -14,7 +14,6 @@ from recall_stages.cli.question import add_question, retriever_of, texts_of
 from recall_stages.core.errors import StoreError
 from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Recall
-from recall_stages.retriever.without_model import recall_without_model
 from recall_stages.stages.print_memory import NOTHING_FOUND
 from recall_stages.store import RecallStore
 
@@ -47,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
             options.k = max(options.k, collection.store.count())  # a place for every memory
         retriever = retriever_of(options, collection.store)
         for question in texts_of(options.question):
-            recall = recall_without_model(retriever, question, {})
+            recall = retriever.recall_without_model(question)
             places = _wanted(recall, options.id)
             shown = replace(recall, memories=tuple(memory for _, memory in places))
             if options.json:

@@ -10,7 +10,6 @@ from recall_stages.evaluation.comparison import Comparison, compare
 from recall_stages.evaluation.evaluate import Find, call_options, evaluate_with
 from recall_stages.evaluation.questions import Question, as_questions
 from recall_stages.retriever.memory_retriever import MemoryRetriever
-from recall_stages.retriever.without_model import recall_without_model
 from recall_stages.stages.extract_time import ExtractTime
 from recall_stages.stages.fuse_rerank import FuseRerank
 
@@ -74,6 +73,6 @@ def evaluate_steps(
 def _finding(retriever: MemoryRetriever) -> Find:
     def find(question: Question) -> Sequence[Memory]:
         options = call_options(question)
-        return recall_without_model(retriever, question.question, options).memories
+        return retriever.recall_without_model(question.question, **options).memories
 
     return find

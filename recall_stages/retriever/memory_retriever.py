@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import sys
+import warnings
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import Annotated, ClassVar, Literal, Self, TypedDict
+from datetime import UTC, datetime
+from typing import Annotated, ClassVar, Literal, Self, TypedDict, Unpack
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -22,8 +24,15 @@ from recall_stages.core.memory import (
 )
 from recall_stages.core.message import Message, read_messages
 from recall_stages.core.stage import Recall, Stage, Steps, pipeline
+from recall_stages.core.world import World, run
 from recall_stages.ranking.fusion import Fusion
-from recall_stages.retriever.stage_list import Stages, default_stages
+from recall_stages.retriever.stage_list import (
+    Stages,
+    TakesStages,
+    default_stages,
+    fuses_unread_time,
+    replaced,
+)
 from recall_stages.stages.build_query import BuildQuery
 from recall_stages.stages.extract_time import ExtractTime
 from recall_stages.stages.retrieve import Method, Retrieve, check_threshold
@@ -59,8 +68,17 @@ _OF_A_RETRIEVER = {
     "alpha": "here it is semantic_weight",
     "embedding": "it belongs to the store: RecallStore(path, embedding=...)",
     "embed_model": "it belongs to the store: RecallStore(path, embedding=...)",
-    "llm": "stages that use a model take it, as in stages=[SemanticRank(llm=...), FuseRerank()]",
+    "llm": "stages that use a model take it, as in "
+    "stages=[ExtractTime(), SemanticRank(llm=...), FuseRerank()]",
 }
+
+
+_UNREAD_TIME = (
+    "the stages prefer the time that a question names (FuseRerank), and none of them reads it: put "
+    "ExtractTime() in front, as in stages=[ExtractTime(), ..., FuseRerank()]. To change one stage "
+    "of the default list, write replace=[FuseRerank(...)]. To ignore time, set "
+    'time_mode="ignore" or FuseRerank(fuse_time_ratio=1)'
+)
 
 
 class CallOptions(TypedDict, total=False):
@@ -90,6 +108,7 @@ class RetrieverOptions(CallOptions, total=False):
     mmr_lambda: float
     gate: SearchGate | None
     recall_key: str
+    replace: Sequence[Stage]
 
 
 def laid_over(around: CallOptions, call: CallOptions) -> CallOptions:
@@ -169,7 +188,7 @@ class RecallOptions(Timed):
         return (TimeRange(start, end, "day", text="the range given"),)
 
 
-class MemoryRetriever(RecallOptions):
+class MemoryRetriever(TakesStages, RecallOptions):
     """Ask a collection of memories in plain words, and get the right ones, dated and explained.
 
     Args:
@@ -210,6 +229,9 @@ class MemoryRetriever(RecallOptions):
         stages: What is done, in order. A stage that works on the question comes before the search.
             A stage that writes a text comes last: the text is then the only result. A function
             ``(memories, query) -> memories`` is a stage too.
+        replace: Stages that take the place of the stage of their class in ``stages``, so that the
+            list need not be written again: ``replace=[FuseRerank(fuse_time_ratio=3)]``. One without
+            an ``llm`` keeps that of the stage it replaces. Afterwards ``stages`` is the new list.
     """
 
     public_name: ClassVar[str] = "RecallRetriever"
@@ -225,6 +247,19 @@ class MemoryRetriever(RecallOptions):
     gate: SearchGate | None = None
     recall_key: str = "query"
     stages: Stages = Field(default_factory=default_stages)
+    replace: list[Stage] = Field(default_factory=list, exclude=True, repr=False)
+
+    @model_validator(mode="after")
+    def _with_replacements(self) -> Self:
+        self.stages, self.replace = replaced(self.stages, self.replace), []
+        return self
+
+    @model_validator(mode="after")
+    def _reads_the_time(self) -> Self:
+        reads_none = self.time_mode == "ignore" or self.time_range is not None
+        if not reads_none and fuses_unread_time(self.stages):
+            warnings.warn(_UNREAD_TIME, stacklevel=_stack_level(type(self)))
+        return self
 
     def steps_for(self, asked: object, now: datetime, given: CallOptions) -> Steps:
         """The steps that answer a question; `run` or `arun` drives them.
@@ -274,6 +309,15 @@ class MemoryRetriever(RecallOptions):
             _log.debug("nothing was searched; %s", recall.skipped)
         return recall.at_most(call.k)
 
+    def recall_without_model(self, question: str, **options: Unpack[CallOptions]) -> Recall:
+        """Answer a question with stages that ask no model, and return all that was understood.
+
+        Raises:
+            RecallError: When a stage asks a model: only a framework's retriever has one.
+        """
+        steps = self.steps_for(question, datetime.now(UTC), options)
+        return run(steps, World(self.scoped(options)))
+
     def scoped(self, given: CallOptions) -> ScopedStore:
         """The store, kept to the scope of a call: what its steps find, read and write it in.
 
@@ -310,3 +354,12 @@ class MemoryRetriever(RecallOptions):
         """Time handed in, or not wanted, is not read from the words again."""
         read_already = call.time_mode == "ignore" or call.time_range is not None
         return read_already and isinstance(stage, ExtractTime)
+
+
+def _stack_level(retriever: type) -> int:
+    """How far up the stack the line of the user is: above ours and what ours are made of."""
+    inner = {base.__module__.partition(".")[0] for base in retriever.__mro__}
+    level, frame = 0, sys._getframe()  # noqa: SLF001 - 3.11 has no skip_file_prefixes
+    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in inner:
+        level, frame = level + 1, frame.f_back
+    return level

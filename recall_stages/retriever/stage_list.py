@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from recall_stages.core.settings import Settings
 from recall_stages.core.stage import Recall, Stage, Steps, pipeline
 from recall_stages.stages.extract_time import ExtractTime
+from recall_stages.stages.framework_stage import with_stock
 from recall_stages.stages.function_stage import MemoryFunction, as_stage
 from recall_stages.stages.fuse_rerank import FuseRerank
 
@@ -39,7 +41,66 @@ def default_stages() -> list[Stage]:
     return [ExtractTime(), FuseRerank()]
 
 
-class StageList(Settings):
+def replaced(stages: Sequence[Stage], replacements: Sequence[Stage]) -> list[Stage]:
+    """The stages, with each replacement in the place of the stage of its class.
+
+    A replacement without a model uses the model of the stage that it replaces.
+
+    Raises:
+        ValueError: When there is no stage of that class, or more than one.
+
+    Examples:
+        >>> replaced(default_stages(), [FuseRerank(fuse_time_ratio=3)])[1].fuse_time_ratio
+        3.0
+    """
+    replaced = list(stages)
+    for new in replacements:
+        places = [place for place, old in enumerate(replaced) if _same_class(new, old)]
+        if len(places) != 1:
+            raise ValueError(
+                f"there must be one {new.called} among the stages to replace, and there are "
+                f"{len(places)}: {', '.join(stage.called for stage in replaced)}. Write the whole "
+                "list: stages=[...]"
+            )
+        [place] = places
+        replaced[place] = _with_model(new, replaced[place])
+    return replaced
+
+
+def fuses_unread_time(stages: Sequence[Stage]) -> bool:
+    """Whether the stages prefer the time of a question, and none of them reads it."""
+    fuses = any(isinstance(each, FuseRerank) and each.fuse_time_ratio != 1 for each in stages)
+    return fuses and not any(isinstance(each, ExtractTime) for each in stages)
+
+
+def _same_class(one: Stage, other: Stage) -> bool:
+    # The default stages are those without a framework; a face's and a user's are made of them.
+    return isinstance(one, type(other)) or isinstance(other, type(one))
+
+
+def _with_model(new: Stage, old: Stage) -> Stage:
+    model = getattr(old, "llm", None)
+    if model is None or getattr(new, "llm", None) is not None:
+        return new
+    return new.model_copy(update={"llm": model})
+
+
+class TakesStages(Settings):
+    """Settings with ``stages``, among which pieces of the framework may stand.
+
+    Attributes:
+        piece: The base of the framework's pieces; None where there is no framework.
+    """
+
+    piece: ClassVar[type | None] = None
+
+    @field_validator("stages", mode="before", check_fields=False)
+    @classmethod
+    def _pieces_as_stages(cls, stages: object) -> object:
+        return stages if cls.piece is None else with_stock(stages, cls.piece)
+
+
+class StageList(TakesStages):
     """Several stages as one: what the first understands of the question, the next one knows.
 
     For candidates that any retriever found. Each stage also stands alone in the framework's own

@@ -89,6 +89,7 @@ retriever = lc.RecallRetriever(
     gate=lc.SearchGate(),
     recall_key="query",
     stages=[lc.ExtractTime(), reversed_order, lambda memories, query: memories],
+    replace=[lc.ExtractTime(language="en")],
     name="memories",
     tags=["recall"],
     metadata={"app": "mine"},
@@ -122,6 +123,7 @@ nodes_from = li.RecallRetriever(
     gate=None,
     recall_key="query",
     stages=[li.ExtractTime(), reversed_order, SimilarityPostprocessor(similarity_cutoff=0.1)],
+    replace=(li.ExtractTime(language="en"),),
     callback_manager=CallbackManager(),
     object_map={},
 )
@@ -132,6 +134,7 @@ assert_type(nodes_from.scope.user_id, str | None)
 li.explain(nodes)
 
 lc.personal_memory_retriever(store, k=1, scope={"user_id": "ann"}, tags=["personal"])
+lc.personal_memory_retriever(store, replace=[lc.FuseRerank(fuse_time_ratio=3)])
 lc.simple_task_memory_retriever(store, timezone="UTC")
 li.task_memory_retriever(store, scope={"user_id": "ann"})
 

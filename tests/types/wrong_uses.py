@@ -18,6 +18,8 @@ RecallRetriever(store=store, method="vector")  # wrong: none of the methods
 RecallRetriever(store=store, k="3")  # wrong: a text
 RecallRetriever(store=store, scope="ann")  # wrong: whose name is it?
 RecallRetriever(store=store, stages=[3])  # wrong: no stage
+RecallRetriever(store=store, replace=[FuseRerank(fuse_time=3)])  # wrong: a typo
+RecallRetriever(store=store, replace=[{"fuse_time_ratio": 3}])  # wrong: no stage
 RecallRetriever(store="./memories")  # wrong: a path, where a store is wanted
 IndexRetriever(store=store, time_mode="must")  # wrong: none of the modes
 personal_memory_retriever(store, user_id="ann")  # wrong: stands in scope
