@@ -45,9 +45,9 @@ def _public(module: griffe.Module) -> Iterator[griffe.Class | griffe.Function]:
 
 
 def _describe(found: griffe.Class, value: type) -> None:
-    if found.docstring is None and value.__doc__ and found.parent.path.startswith(FACES):
-        # A class of a face puts its docstring together when it is made.
-        found.docstring = griffe.Docstring(inspect.cleandoc(value.__doc__), parent=found)
+    if found.docstring is None and found.parent.path.startswith(FACES):
+        # A class of a face has the docstring of the class that it is made of.
+        found.docstring = griffe.Docstring(inspect.getdoc(value) or "", parent=found)
     if issubclass(value, BaseModel):
         fields = {
             name: field

@@ -7,27 +7,15 @@ from typing import cast
 
 from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.documents import BaseDocumentCompressor, Document
-from pydantic import field_validator
 
 from langchain_recall._convert import to_document, to_memory
 from recall_stages.core.concurrent import at_once, at_once_async
 from recall_stages.core.memory import Memory
 from recall_stages.core.requests import Refine
-from recall_stages.core.settings import Settings
 from recall_stages.retriever.stage_list import StageInput as OwnStageInput
-from recall_stages.stages.framework_stage import with_stock
 
 StageInput = OwnStageInput | BaseDocumentCompressor
 """What may be handed in as a stage."""
-
-
-class TakesCompressors(Settings):
-    """Whatever has ``stages``, among which any document compressor may stand."""
-
-    @field_validator("stages", mode="before", check_fields=False)
-    @classmethod
-    def _compressors_as_stages(cls, stages: object) -> object:
-        return with_stock(stages, BaseDocumentCompressor)
 
 
 def refined(
@@ -36,8 +24,7 @@ def refined(
     """What compressors make of memories, under these callbacks."""
 
     def compressed(request: Refine) -> list[Memory]:
-        documents, query = _documents(request), request.query.text
-        return _memories(request, _piece(request).compress_documents(documents, query, callbacks))
+        return _memories(request, _piece(request).compress_documents(*_input(request), callbacks))
 
     return at_once(compressed, requests, requests[0].timeout_s)
 
@@ -48,20 +35,19 @@ async def refined_async(
     """The same without blocking the event loop."""
 
     async def compressed(request: Refine) -> list[Memory]:
-        documents, query = _documents(request), request.query.text
-        found = await _piece(request).acompress_documents(documents, query, callbacks)
-        return _memories(request, found)
+        piece = _piece(request)
+        return _memories(request, await piece.acompress_documents(*_input(request), callbacks))
 
     return await at_once_async(compressed, requests, requests[0].timeout_s)
 
 
 def _piece(request: Refine) -> BaseDocumentCompressor:
-    return cast("BaseDocumentCompressor", request.piece)  # as `TakesCompressors` has seen to
+    return cast("BaseDocumentCompressor", request.piece)  # as `TakesStages` has seen to
 
 
-def _documents(request: Refine) -> list[Document]:
+def _input(request: Refine) -> tuple[list[Document], str]:
     zone = request.query.reference_time.tzinfo
-    return [to_document(memory, zone) for memory in request.memories]
+    return [to_document(memory, zone) for memory in request.memories], request.query.text
 
 
 def _memories(request: Refine, found: Sequence[Document]) -> list[Memory]:

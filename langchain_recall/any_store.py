@@ -1,4 +1,15 @@
-"""Any vector store or retriever of LangChain's in the place of a `RecallStore`."""
+"""Any vector store or retriever of LangChain's in the place of a `RecallStore`.
+
+>>> from langchain_core.embeddings import DeterministicFakeEmbedding
+>>> from langchain_core.vectorstores import InMemoryVectorStore
+>>> from langchain_recall import AnyStore, RecallRetriever
+>>> yours = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
+>>> ids = yours.add_texts(["Ann likes tea.", "I do not."], [{"by": "ann"}, {"by": "bob"}])
+>>> store = AnyStore(source=yours, fields={"user_id": "by"})
+>>> retriever = RecallRetriever(store=store, scope={"user_id": "ann"})
+>>> [found.page_content for found in retriever.invoke("Ann likes tea.")]
+['Ann likes tea.']
+"""
 
 from __future__ import annotations
 
@@ -23,31 +34,12 @@ Searchable = MemoryStore | VectorStore | BaseRetriever
 
 
 class AnyStore(any_store.AnyStore):
-    __doc__ = (
-        (any_store.AnyStore.__doc__ or "")
-        + """
-    Examples:
-        >>> from langchain_core.embeddings import DeterministicFakeEmbedding
-        >>> from langchain_core.vectorstores import InMemoryVectorStore
-        >>> from langchain_recall import AnyStore, RecallRetriever
-        >>> yours = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
-        >>> ids = yours.add_texts(["Ann likes tea.", "I do not."], [{"by": "ann"}, {"by": "bob"}])
-        >>> store = AnyStore(source=yours, fields={"user_id": "by"})
-        >>> retriever = RecallRetriever(store=store, scope={"user_id": "ann"})
-        >>> [found.page_content for found in retriever.invoke("Ann likes tea.")]
-        ['Ann likes tea.']
-    """
-    )
-
     source: VectorStore | BaseRetriever = Field(repr=False, exclude=True)
 
-    if TYPE_CHECKING:  # what may be handed in; checkers would take the types that are read back
+    if TYPE_CHECKING:  # what may be passed; checkers would take the types that are read back
 
         def __init__(
-            self,
-            *,
-            source: VectorStore | BaseRetriever,
-            **options: Unpack[AnyStoreOptions],
+            self, *, source: VectorStore | BaseRetriever, **options: Unpack[AnyStoreOptions]
         ) -> None: ...
 
     @model_validator(mode="after")

@@ -3,264 +3,87 @@
 Each is a stage of `recall_stages` with LangChain's base beside it, nothing more. It works in a
 `DocumentCompressorPipeline`, under a `ContextualCompressionRetriever`, as a Runnable on
 ``{"query": ..., "documents": [...]}``, and in the ``stages`` of a `RecallRetriever`.
-`RecallCompressor` is several in one.
+`RecallCompressor` is several in one; see `langchain_recall.document_compressor`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pydantic import Field as _Field
 
-from langchain_core.callbacks import (
-    AsyncCallbackManagerForChainRun,
-    CallbackManagerForChainRun,
-    Callbacks,
+from langchain_recall._model import Model as _Model
+from langchain_recall.document_compressor import (
+    MemoryCompressor,
+    TextCompressor,
 )
-from langchain_core.documents import BaseDocumentCompressor, Document
-from langchain_core.runnables import RunnableConfig, RunnableSerializable
-from pydantic import ConfigDict, Field
-from typing_extensions import TypedDict  # pydantic, which makes the schema, wants this one
-
-from langchain_recall._convert import to_documents, to_memory
-from langchain_recall._model import Model
-from langchain_recall._stock import StageInput, TakesCompressors
-from langchain_recall._world import AsyncLangChainWorld, LangChainWorld
-from recall_stages.core.clock import Timed, TimeInput
-from recall_stages.core.memory import Query
-from recall_stages.core.stage import Recall, Stage, Steps, pipeline
-from recall_stages.core.world import arun, run
-from recall_stages.retriever.stage_list import StageList
-from recall_stages.stages import (
-    build_query,
-    extract_time,
-    filters,
-    fuse_rerank,
-    late_interaction_rank,
-    merge_memory,
-    print_memory,
-    rank_and_rewrite,
-    rankers,
-    read_message,
-    reflect,
-    rerank_memory,
-    rewrite_memory,
-    search_gate,
-    semantic_rank,
-    stale_reflections,
-    token_budget,
-)
-
-
-class CompressorInput(TypedDict):
-    """What a compressor takes as a Runnable."""
-
-    query: str
-    documents: Sequence[Document]
-
-
-class DocumentCompressor(
-    Timed, RunnableSerializable[CompressorInput, list[Document]], BaseDocumentCompressor
-):
-    """What takes and returns LangChain documents, and never alters those it is given."""
-
-    # LangChain's Serializable ignores unknown names; a typo shall be an error here too.
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
-
-    @classmethod
-    def is_lc_serializable(cls) -> bool:
-        """A stage is its settings, so `dumps` and `loads` can carry it."""
-        return True
-
-    def steps(self, recall: Recall) -> Steps:
-        """What is done with the candidates; `run` or `arun` drives it."""
-        raise NotImplementedError
-
-    @property
-    def lc_attributes(self) -> dict[str, Any]:
-        """The model goes with it: where that can't be written down, `loads` says so."""
-        model = getattr(self, "llm", None)
-        return {} if model is None else {"llm": model}
-
-    def invoke(
-        self, input: CompressorInput, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> list[Document]:
-        """Work on ``{"query": ..., "documents": [...]}``, as a run of its own in the trace."""
-        return self._call_with_config(self._compress, input, config, **kwargs)
-
-    async def ainvoke(
-        self, input: CompressorInput, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> list[Document]:
-        """Work without blocking the event loop."""
-        return await self._acall_with_config(self._acompress, input, config, **kwargs)
-
-    def compress_documents(
-        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
-    ) -> Sequence[Document]:
-        """Work on documents for a query; no documents in, none out, and no model is asked."""
-        return self.invoke({"query": query, "documents": documents}, {"callbacks": callbacks})
-
-    async def acompress_documents(
-        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
-    ) -> Sequence[Document]:
-        """Work on documents without blocking the event loop."""
-        return await self.ainvoke(
-            {"query": query, "documents": documents}, {"callbacks": callbacks}
-        )
-
-    def _compress(
-        self, given: CompressorInput, run_manager: CallbackManagerForChainRun
-    ) -> list[Document]:
-        if not given["documents"]:
-            return []
-        steps = self.steps(self._recall(given))
-        return to_documents(run(steps, LangChainWorld(run_manager.get_child())))
-
-    async def _acompress(
-        self, given: CompressorInput, run_manager: AsyncCallbackManagerForChainRun
-    ) -> list[Document]:
-        if not given["documents"]:
-            return []
-        steps = self.steps(self._recall(given))
-        return to_documents(await arun(steps, AsyncLangChainWorld(run_manager.get_child())))
+from recall_stages import stages as _stages
 
-    def _recall(self, given: CompressorInput) -> Recall:
-        moment = self.moment(datetime.now(UTC))
-        memories = tuple(to_memory(document, moment.tzinfo) for document in given["documents"])
-        return Recall(Query(text=given["query"], reference_time=moment), memories)
 
+class BuildQuery(_stages.BuildQuery, MemoryCompressor):
+    llm: _Model | None = _Field(default=None, exclude=True, repr=False)
 
-class MemoryCompressor(Stage, DocumentCompressor):
-    """A stage that takes and returns LangChain documents, and never alters those it is given."""
 
-    def steps(self, recall: Recall) -> Steps:
-        """The work of this stage alone."""
-        return pipeline([self], recall)
+class ExtractTime(_stages.ExtractTime, MemoryCompressor):
+    llm: _Model | None = _Field(default=None, exclude=True, repr=False)
 
 
-class RecallCompressor(TakesCompressors, StageList, DocumentCompressor):
-    __doc__ = (
-        (StageList.__doc__ or "")
-        + """
-    Examples:
-        >>> from langchain_core.documents import Document
-        >>> from langchain_recall import ExtractTime, FuseRerank, RecallCompressor
-        >>> found = [
-        ...     Document(f"Tea on {day}.", metadata={"created_at": day, "relevance_score": 0.5})
-        ...     for day in ("2024-03-01", "2024-03-05")
-        ... ]
-        >>> refine = RecallCompressor(
-        ...     stages=[ExtractTime(), FuseRerank(top_n=1)], timestamp="2024-03-08"
-        ... )
-        >>> refine.compress_documents(found, "tea last Tuesday")[0].page_content
-        'Tea on 2024-03-05.'
-    """
-    )
+class SearchGate(_stages.SearchGate, MemoryCompressor):
+    llm: _Model | None = _Field(default=None, exclude=True, repr=False)
 
-    if TYPE_CHECKING:  # what may be handed in; checkers would take the types that are read back
 
-        def __init__(
-            self,
-            *,
-            stages: Sequence[StageInput] = ...,
-            deadline_s: float | None = None,
-            timestamp: TimeInput | None = None,
-            timezone: str | None = None,
-            name: str | None = None,
-        ) -> None: ...
+class SemanticRank(_stages.SemanticRank, MemoryCompressor):
+    llm: _Model | None = _Field(default=None, exclude=True, repr=False)
 
 
-class TextCompressor(MemoryCompressor):
-    """A stage whose outcome is one text: as a compressor, a single document that names its sources.
+class RankAndRewrite(_stages.RankAndRewrite, MemoryCompressor):
+    llm: _Model | None = _Field(default=None, exclude=True, repr=False)
 
-    `originals` reads the memories back out of it, and `citations` who cites what.
-    """
 
-    def format(self, documents: Sequence[Document], query: str = "") -> str:
-        """The text alone, also for no documents: ``retriever | PrintMemory().format | prompt``."""
-        steps = pipeline([self], self._recall({"query": query, "documents": documents}))
-        return run(steps, LangChainWorld(None)).text
+class RerankMemory(_stages.RerankMemory, MemoryCompressor):
+    llm: _Model | None = _Field(default=None, exclude=True, repr=False)
 
 
-class BuildQuery(build_query.BuildQuery, MemoryCompressor):
-    llm: Model | None = Field(default=None, exclude=True, repr=False)
+class FuseRerank(_stages.FuseRerank, MemoryCompressor): ...
 
 
-class ExtractTime(extract_time.ExtractTime, MemoryCompressor):
-    llm: Model | None = Field(default=None, exclude=True, repr=False)
+class RelevanceThreshold(_stages.RelevanceThreshold, MemoryCompressor): ...
 
 
-class SearchGate(search_gate.SearchGate, MemoryCompressor):
-    llm: Model | None = Field(default=None, exclude=True, repr=False)
+class Deduplicate(_stages.Deduplicate, MemoryCompressor): ...
 
 
-class SemanticRank(semantic_rank.SemanticRank, MemoryCompressor):
-    llm: Model | None = Field(default=None, exclude=True, repr=False)
+class TimeDecay(_stages.TimeDecay, MemoryCompressor): ...
 
 
-class RankAndRewrite(rank_and_rewrite.RankAndRewrite, MemoryCompressor):
-    llm: Model | None = Field(default=None, exclude=True, repr=False)
+class RelevanceRank(_stages.RelevanceRank, MemoryCompressor): ...
 
 
-class RerankMemory(rerank_memory.RerankMemory, MemoryCompressor):
-    llm: Model | None = Field(default=None, exclude=True, repr=False)
+class RecencyRank(_stages.RecencyRank, MemoryCompressor): ...
 
 
-class FuseRerank(fuse_rerank.FuseRerank, MemoryCompressor):
-    pass
+class HybridRank(_stages.HybridRank, MemoryCompressor): ...
 
 
-class RelevanceThreshold(filters.RelevanceThreshold, MemoryCompressor):
-    pass
+class LateInteractionRank(_stages.LateInteractionRank, MemoryCompressor): ...
 
 
-class Deduplicate(filters.Deduplicate, MemoryCompressor):
-    pass
+class StaleReflections(_stages.StaleReflections, MemoryCompressor): ...
 
 
-class TimeDecay(filters.TimeDecay, MemoryCompressor):
-    pass
+class ReadMessage(_stages.ReadMessage, MemoryCompressor): ...
 
 
-class RelevanceRank(rankers.RelevanceRank, MemoryCompressor):
-    pass
+class TokenBudget(_stages.TokenBudget, MemoryCompressor): ...
 
 
-class RecencyRank(rankers.RecencyRank, MemoryCompressor):
-    pass
+class PrintMemory(_stages.PrintMemory, TextCompressor): ...
 
 
-class HybridRank(rankers.HybridRank, MemoryCompressor):
-    pass
+class MergeMemory(_stages.MergeMemory, TextCompressor): ...
 
 
-class LateInteractionRank(late_interaction_rank.LateInteractionRank, MemoryCompressor):
-    pass
+class RewriteMemory(_stages.RewriteMemory, TextCompressor):
+    llm: _Model | None = _Field(default=None, exclude=True, repr=False)
 
 
-class StaleReflections(stale_reflections.StaleReflections, MemoryCompressor):
-    pass
-
-
-class ReadMessage(read_message.ReadMessage, MemoryCompressor):
-    pass
-
-
-class TokenBudget(token_budget.TokenBudget, MemoryCompressor):
-    pass
-
-
-class PrintMemory(print_memory.PrintMemory, TextCompressor):
-    pass
-
-
-class MergeMemory(merge_memory.MergeMemory, TextCompressor):
-    pass
-
-
-class RewriteMemory(rewrite_memory.RewriteMemory, TextCompressor):
-    llm: Model | None = Field(default=None, exclude=True, repr=False)
-
-
-class Reflect(reflect.Reflect, TextCompressor):
-    llm: Model | None = Field(default=None, exclude=True, repr=False)
+class Reflect(_stages.Reflect, TextCompressor):
+    llm: _Model | None = _Field(default=None, exclude=True, repr=False)

@@ -29,13 +29,12 @@ def personal_memory_retriever(
 
     Args:
         store: The collection, or any store that an `AnyStore` takes.
-        llm: A model that ranks the candidates, and is asked about words of time that the grammar
-            cannot read; None = the flow makes no model call.
-        rewrite: Return one text, which the model makes of the memories and in which every sentence
-            cites them, instead of the memories; see `RewriteMemory`.
-        recall_plan: "steps" = the model is asked for each step: to rank, and once more to rewrite.
-            "single" = it does both in one call, over the first 20 candidates; time is then read by
-            the grammar alone, and the result is one text, whatever ``rewrite`` says.
+        llm: Ranks the candidates, and reads a time that the grammar cannot read. None = no model
+            call.
+        rewrite: Return one text that cites the memories, in place of them; see `RewriteMemory`.
+        recall_plan: "steps" asks the model to rank, and once more to rewrite. "single" asks it for
+            both in one call, over the first 20 candidates. It always returns a text, and the
+            grammar alone reads the time.
         **settings: Further settings of `RecallRetriever`.
 
     Raises:
@@ -50,19 +49,17 @@ def task_memory_retriever(
 ) -> RecallRetriever:
     """A retriever of task memories: it builds a query, searches, reranks and rewrites.
 
-    Returns one text. Ask it with a question, or with the conversation:
+    It returns one text. Ask it with a question, or with the conversation:
     ``retriever.invoke({"messages": [...]})``.
 
     Args:
-        store: The collection, or any store that an `AnyStore` takes; memories of the type "task"
-            are looked for, unless a filter is set.
-        llm: A model that builds the query where only messages are given, reranks the memories and
-            rewrites them; None = the flow makes no model call.
+        store: As for `personal_memory_retriever`. Memories of the type "task" are searched, unless
+            a filter is set.
+        llm: Builds the query from messages, reranks and rewrites. None = no model call.
         **settings: Further settings of `RecallRetriever`.
     """
-    stages = task_stages(compressors, llm)
     settings = {"filter": TASKS, **settings}
-    return RecallRetriever(store=store, stages=stages, **settings)
+    return RecallRetriever(store=store, stages=task_stages(compressors, llm), **settings)
 
 
 def simple_task_memory_retriever(
@@ -70,13 +67,7 @@ def simple_task_memory_retriever(
 ) -> RecallRetriever:
     """A retriever of task memories without a model: it builds a query, searches and merges.
 
-    Returns one text.
-
-    Args:
-        store: The collection, or any store that an `AnyStore` takes; memories of the type "task"
-            are looked for, unless a filter is set.
-        **settings: Further settings of `RecallRetriever`.
+    It returns one text. Its arguments are those of `task_memory_retriever`.
     """
-    stages = simple_task_stages(compressors)
     settings = {"filter": TASKS, **settings}
-    return RecallRetriever(store=store, stages=stages, **settings)
+    return RecallRetriever(store=store, stages=simple_task_stages(compressors), **settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Unpack
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -12,13 +12,13 @@ from langchain_core.callbacks import (
     adispatch_custom_event,
     dispatch_custom_event,
 )
-from langchain_core.documents import Document
+from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.retrievers import BaseRetriever, LangSmithRetrieverParams
 from langchain_core.runnables import RunnableConfig, ensure_config
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from langchain_recall._convert import to_documents, to_memory, to_stored
-from langchain_recall._stock import StageInput, TakesCompressors
+from langchain_recall._stock import StageInput
 from langchain_recall._world import AsyncLangChainWorld, LangChainWorld
 from langchain_recall.any_store import Searchable, as_store
 from recall_stages.core.memory import Scope
@@ -50,36 +50,10 @@ class RetrieverSettings(RetrieverOptions, total=False):
     metadata: dict[str, Any] | None
 
 
-class RecallRetriever(TakesCompressors, MemoryRetriever, BaseRetriever):
-    __doc__ = (
-        (MemoryRetriever.__doc__ or "")
-        + """
-    It is a LangChain retriever. The settings from ``k`` to ``deadline_s``, without
-    ``require_scope``, can be set for one call: ``retriever.invoke("...", k=3)``. The settings
-    timestamp, timezone, k, user_id, agent_id and workspace can also come through
-    ``config={"configurable": {...}}``. Any document compressor can stand among the ``stages``.
-
-    Callbacks and ``astream_events`` see each stage as a run of its own. Its model calls are inside,
-    and its output has their cost under ``usage``. If the ``gate`` skips the search, callbacks get
-    the custom event "recall_skipped".
-
-    Examples:
-        >>> from langchain_recall import RecallRetriever, RecallStore
-        >>> store = RecallStore()
-        >>> ids = store.add([
-        ...     {"content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00:00Z"},
-        ...     {"content": "The dentist moved to Elm St.", "created_at": "2024-02-01T10:00:00Z"},
-        ... ])
-        >>> retriever = RecallRetriever(store=store, k=1)
-        >>> asked = "What about the dentist last Tuesday?"
-        >>> found = retriever.invoke(asked, timestamp="2024-03-08T12:00:00Z")
-        >>> found[0].page_content, found[0].metadata["recall_time_words"]
-        ('The dentist filled a tooth.', 'last Tuesday')
-        >>> store.close()
-    """
-    )
-
+class RecallRetriever(MemoryRetriever, BaseRetriever):
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+    piece: ClassVar[type] = BaseDocumentCompressor
 
     store: Annotated[OpenStore, BeforeValidator(as_store)] = Field(repr=False, exclude=True)
 
@@ -100,7 +74,29 @@ class RecallRetriever(TakesCompressors, MemoryRetriever, BaseRetriever):
         config: RunnableConfig | None = None,
         **settings: Unpack[CallOptions],
     ) -> list[Document]:
-        """The memories that answer a question, best first; see the class for the settings."""
+        """The memories that answer a question, best first.
+
+        The settings from ``k`` to ``deadline_s`` can be set for one call. Of these, timestamp,
+        timezone, k and the fields user_id, agent_id and workspace of the scope can also come
+        through ``config={"configurable": {...}}``.
+
+        Callbacks and ``astream_events`` see each stage as a run of its own. Its model calls are
+        inside, and its output has their cost under ``usage``. If the ``gate`` skips the search,
+        callbacks get the custom event "recall_skipped".
+
+        Examples:
+            >>> from langchain_recall import RecallRetriever, RecallStore
+            >>> store = RecallStore()
+            >>> ids = store.add([
+            ...     {"content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00Z"},
+            ...     {"content": "The dentist moved to Elm St.", "created_at": "2024-02-01T10:00Z"},
+            ... ])
+            >>> retriever = RecallRetriever(store=store, timestamp="2024-03-08T12:00:00Z")
+            >>> found = retriever.invoke("What about the dentist last Tuesday?", k=1)
+            >>> found[0].page_content, found[0].metadata["recall_time_words"]
+            ('The dentist filled a tooth.', 'last Tuesday')
+            >>> store.close()
+        """
         return super().invoke(input, config, **_call_settings(config, settings))  # type: ignore[arg-type]  # a chain may hand over a dict
 
     async def ainvoke(  # type: ignore[override]
@@ -109,7 +105,7 @@ class RecallRetriever(TakesCompressors, MemoryRetriever, BaseRetriever):
         config: RunnableConfig | None = None,
         **settings: Unpack[CallOptions],
     ) -> list[Document]:
-        """The same, without blocking the event loop."""
+        """The same as `invoke`, without blocking the event loop."""
         return await super().ainvoke(input, config, **_call_settings(config, settings))  # type: ignore[arg-type]  # a chain may hand over a dict
 
     def add_documents(self, documents: Sequence[Document]) -> list[str]:

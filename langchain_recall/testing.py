@@ -1,6 +1,4 @@
-"""The contract of document compressors, as checks for yours: see `recall_stages.testing`.
-
-A test of pytest's, for instance:
+"""The contract of document compressors, as checks for your own: see `recall_stages.testing`.
 
     import pytest
     from langchain_recall.testing import CHECKS, Subject
@@ -8,6 +6,13 @@ A test of pytest's, for instance:
     @pytest.mark.parametrize("check", CHECKS, ids=str)
     def test_my_reranker(check):
         check(Subject(lambda model: MyReranker(llm=model), reply=lambda numbers: str(numbers)))
+
+Without pytest, ``check.judge`` returns a verdict:
+
+    >>> from langchain_recall import FuseRerank
+    >>> subject = Subject(lambda model: FuseRerank())
+    >>> [check.name for check in CHECKS if check.judge(subject).holds is False]
+    []
 """
 
 from __future__ import annotations
@@ -30,12 +35,12 @@ __all__ = ["CHECKS", "Check", "ContractError", "Item", "ScriptedModel", "Subject
 
 
 class ScriptedModel(BaseChatModel):
-    """A chat model with scripted replies, which keeps the prompts that it gets.
+    """A chat model with scripted replies, which keeps its prompts.
 
     Args:
-        replies: What it says, call by call, the last one for ever: texts, functions of the prompt,
-            or exceptions, which are raised.
-        asked: The prompts that it was given.
+        replies: The reply to each call; the last one for ever. Each is a text, a function of the
+            prompt, or an exception, which is raised.
+        asked: The prompts.
 
     Examples:
         >>> model = ScriptedModel(replies=["Yes.", str.upper])
@@ -59,53 +64,30 @@ class ScriptedModel(BaseChatModel):
     ) -> ChatResult:
         prompt = "\n\n".join(str(message.content) for message in messages)
         self.asked.append(prompt)
-        return _result(next_reply(self.replies, prompt, len(self.asked)))
+        reply: Any = next_reply(self.replies, prompt, len(self.asked))
+        message = reply if isinstance(reply, AIMessage) else AIMessage(reply)
+        return ChatResult(generations=[ChatGeneration(message=message)])
 
 
 class Subject(testing.Subject[Document, BaseDocumentCompressor, ScriptedModel]):
-    __doc__ = (
-        (testing.Subject.__doc__ or "")
-        + """
-    Examples:
-        >>> from langchain_recall import FuseRerank
-        >>> subject = Subject(lambda model: FuseRerank())
-        >>> [check.name for check in CHECKS if check.judge(subject).holds is False]
-        []
-    """
-    )
-
     def model(self, reply: object) -> ScriptedModel:
-        """A model that always says, or raises, this."""
         return ScriptedModel(replies=[reply])
 
-    def asked(self, model: ScriptedModel) -> int:
-        """How many times the model was asked."""
-        return len(model.asked)
-
     def write(self, item: Item) -> Document:
-        """An item as a document; its score in ``relevance_score``."""
         score = {} if item.score is None else {SCORE_KEY: item.score}
         metadata = {**item.metadata, **score}
         return Document(id=item.id, page_content=item.content, metadata=metadata)
 
     def read(self, thing: Document) -> Item:
-        """The item that a document is."""
         rest = {name: value for name, value in thing.metadata.items() if name != SCORE_KEY}
         return Item(thing.id or "", thing.page_content, thing.metadata.get(SCORE_KEY), rest)
 
     def apply(
         self, piece: BaseDocumentCompressor, things: Sequence[Document], query: str
     ) -> Sequence[Document]:
-        """Compress documents."""
         return piece.compress_documents(things, query)
 
     async def aapply(
         self, piece: BaseDocumentCompressor, things: Sequence[Document], query: str
     ) -> Sequence[Document]:
-        """Compress documents in an event loop."""
         return await piece.acompress_documents(things, query)
-
-
-def _result(said: Any) -> ChatResult:  # anything: what no model may say is said on purpose
-    message = said if isinstance(said, AIMessage) else AIMessage(said)
-    return ChatResult(generations=[ChatGeneration(message=message)])

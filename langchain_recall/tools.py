@@ -1,11 +1,10 @@
-"""The recall tool: an agent asks its memories, and is told when they were made."""
+"""The recall tool: an agent searches its memories, which come back with their dates."""
 
 from __future__ import annotations
 
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
-from pydantic import ValidationError
 
 from langchain_recall._convert import to_memory
 from langchain_recall.retriever import RecallRetriever
@@ -51,35 +50,33 @@ def create_recall_tool(
         >>> store.close()
     """
 
-    def ask(config: RunnableConfig, **given: str | None) -> tuple[str, list[Document]]:
-        asked = RecallToolInput.model_validate(given)
+    def search(config: RunnableConfig, **arguments: str | None) -> tuple[str, list[Document]]:
+        call = RecallToolInput.model_validate(arguments)
         try:
-            return _told(asked, retriever.invoke(asked.query, config, **asked.options()))
+            return _answer(call, retriever.invoke(call.query, config, **call.options()))
         except QueryError as error:
             raise ToolException(str(error)) from error
 
-    async def aask(config: RunnableConfig, **given: str | None) -> tuple[str, list[Document]]:
-        asked = RecallToolInput.model_validate(given)
+    async def asearch(
+        config: RunnableConfig, **arguments: str | None
+    ) -> tuple[str, list[Document]]:
+        call = RecallToolInput.model_validate(arguments)
         try:
-            return _told(asked, await retriever.ainvoke(asked.query, config, **asked.options()))
+            return _answer(call, await retriever.ainvoke(call.query, config, **call.options()))
         except QueryError as error:
             raise ToolException(str(error)) from error
 
     return StructuredTool.from_function(
-        ask,
-        aask,
+        search,
+        asearch,
         name=name,
         description=description,
         args_schema=RecallToolInput,
         response_format="content_and_artifact",
         handle_tool_error=True,
-        handle_validation_error=_refused,
+        handle_validation_error=what_is_wrong,
     )
 
 
-def _refused(error: object) -> str:
-    return what_is_wrong(error) if isinstance(error, ValidationError) else str(error)
-
-
-def _told(asked: RecallToolInput, found: list[Document]) -> tuple[str, list[Document]]:
-    return asked.answer([to_memory(document) for document in found]), found
+def _answer(call: RecallToolInput, found: list[Document]) -> tuple[str, list[Document]]:
+    return call.answer([to_memory(document) for document in found]), found

@@ -1,4 +1,19 @@
-"""Any vector store, index or retriever of LlamaIndex's in the place of a `RecallStore`."""
+"""Any vector store, index or retriever of LlamaIndex's in the place of a `RecallStore`.
+
+A vector store without an index embeds with ``Settings.embed_model``, as
+``VectorStoreIndex.from_vector_store`` does.
+
+    >>> from llama_index.core import MockEmbedding
+    >>> from llama_index.core.schema import TextNode
+    >>> from llamaindex_recall import AnyStore, RecallRetriever
+    >>> nodes = [TextNode(text="Ann likes tea.", metadata={"by": "ann"}),
+    ...          TextNode(text="I do not.", metadata={"by": "bob"})]
+    >>> yours = VectorStoreIndex(nodes, embed_model=MockEmbedding(embed_dim=8))
+    >>> store = AnyStore(source=yours, fields={"user_id": "by"})
+    >>> retriever = RecallRetriever(store=store, scope={"user_id": "ann"})
+    >>> [found.text for found in retriever.retrieve("Ann likes tea.")]
+    ['Ann likes tea.']
+"""
 
 from __future__ import annotations
 
@@ -26,29 +41,9 @@ Searchable = MemoryStore | VectorStoreIndex | BasePydanticVectorStore | BaseRetr
 
 
 class AnyStore(any_store.AnyStore):
-    __doc__ = (
-        (any_store.AnyStore.__doc__ or "")
-        + """
-    A vector store that is handed over without an index is asked with ``Settings.embed_model``, as
-    by ``VectorStoreIndex.from_vector_store``.
-
-    Examples:
-        >>> from llama_index.core import MockEmbedding, VectorStoreIndex
-        >>> from llama_index.core.schema import TextNode
-        >>> from llamaindex_recall import AnyStore, RecallRetriever
-        >>> nodes = [TextNode(text="Ann likes tea.", metadata={"by": "ann"}),
-        ...          TextNode(text="I do not.", metadata={"by": "bob"})]
-        >>> yours = VectorStoreIndex(nodes, embed_model=MockEmbedding(embed_dim=8))
-        >>> store = AnyStore(source=yours, fields={"user_id": "by"})
-        >>> retriever = RecallRetriever(store=store, scope={"user_id": "ann"})
-        >>> [found.text for found in retriever.retrieve("Ann likes tea.")]
-        ['Ann likes tea.']
-    """
-    )
-
     source: VectorStoreIndex | BaseRetriever = Field(repr=False, exclude=True)
 
-    if TYPE_CHECKING:  # what may be handed in; checkers would take the types that are read back
+    if TYPE_CHECKING:  # what may be passed; checkers would take the types that are read back
 
         def __init__(
             self,

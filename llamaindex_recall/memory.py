@@ -6,12 +6,11 @@ user's memories to the next; this one asks a retriever, whose scope no call can 
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import BaseMemoryBlock, Memory
@@ -20,27 +19,15 @@ from pydantic import ConfigDict, Field, PrivateAttr
 from llamaindex_recall._convert import to_memory
 from llamaindex_recall.retriever import RecallRetriever
 from recall_stages.agents.agent_prompt import recalled_text
-from recall_stages.core import memory as nouns
-from recall_stages.core.errors import MemoryFormatError, ScopeError
+from recall_stages.agents.turn_writer import ScopeOf, TurnWriter, session_scope
 from recall_stages.core.settings import Settings
 from recall_stages.retriever.memory_retriever import CallOptions, laid_over
-from recall_stages.store.conversation import conversation
-from recall_stages.store.message_memory import read_turn
 from recall_stages.text.tokens import token_counter
 
 _log = logging.getLogger(__name__)
 
 _LAST_FENCE = "\n<memory "
 _ANSWERS = 100  # that are kept for agents that read them again
-_WAITING = 1_000  # batches of messages that wait to be stored
-
-
-class _Batch(NamedTuple):
-    """Messages of one session that were handed over at once, and when."""
-
-    session: str
-    messages: Sequence[ChatMessage]
-    handed_over: datetime
 
 
 class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
@@ -87,10 +74,10 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
     description: str | None = "Memories of earlier conversations."
     priority: int = 1
     retriever: RecallRetriever = Field(repr=False)
-    scope_of: Callable[[str], nouns.Scope | Mapping[str, str]] | None = None
+    scope_of: ScopeOf | None = None
     by_session: bool = False
-    _answers: dict[str, str] = PrivateAttr(default_factory=dict)
-    _waiting: list[_Batch] = PrivateAttr(default_factory=list)
+    _answers: dict[tuple[str, str, str], str] = PrivateAttr(default_factory=dict)
+    _writer: TurnWriter = PrivateAttr(default_factory=TurnWriter)
 
     async def _aget(
         self,
@@ -106,93 +93,39 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
             call = self._call(session_id or "", options)
             # An agent reads its memory after every round of tools; the question is still the same.
             # Within an hour, that is: tomorrow "yesterday" is another day.
-            asked = f"{datetime.now(UTC):%Y-%m-%d %H} {call!r} {question}"
-            if asked not in self._answers:
+            key = (f"{datetime.now(UTC):%Y-%m-%d %H}", repr(call), question)
+            if key not in self._answers:
                 found = await self.retriever.aretrieve(question, **call)
                 if len(self._answers) >= _ANSWERS:
-                    self._answers.clear()
-                self._answers[asked] = recalled_text([to_memory(node) for node in found])
-            return self._answers[asked]
-        except Exception:  # noqa: BLE001 - what leaves a block aborts the agent's run
+                    del self._answers[next(iter(self._answers))]
+                self._answers[key] = recalled_text([to_memory(node) for node in found])
+            return self._answers[key]
+        except Exception:  # noqa: BLE001 - an error here would end the agent's run
             _log.exception("the memories could not be asked; the agent goes on without")
             return ""
 
     def _call(self, session: str, options: dict[str, Any]) -> CallOptions:
-        known = CallOptions.__annotations__
-        call: CallOptions = {k: v for k, v in options.items() if k in known}  # type: ignore[assignment]  # the keys were looked up
-        around: CallOptions = {"scope": self._whose(session)}
-        call = laid_over(around, call)
-        if self.by_session:
-            call = laid_over(call, {"scope": {"session_id": session}})
-        return call
-
-    def _whose(self, session: str) -> nouns.Scope:
-        if self.scope_of is None:
-            return nouns.Scope()
-        if not session:
-            raise ScopeError("scope_of says whose a session is, and there is no session id here")
-        scope = nouns.Scope.model_validate(self.scope_of(session))
-        if not scope.fields():
-            raise ScopeError(
-                f"scope_of must say whose the session {session!r} is, as in "
-                '{"user_id": "ann"}; it named nobody'
-            )
-        return scope
+        names = CallOptions.__annotations__
+        call: CallOptions = {k: v for k, v in options.items() if k in names}  # type: ignore[assignment]  # the keys were looked up
+        call = laid_over({"scope": session_scope(session, self.scope_of)}, call)
+        return laid_over(call, {"scope": {"session_id": session}}) if self.by_session else call
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         by_session: dict[str, list[ChatMessage]] = defaultdict(list)
         for message in messages:
             by_session[str(message.additional_kwargs.get("session_id") or "")].append(message)
-        await self._keep(by_session)
+        await self._store(by_session)
 
     async def aflush(self, memory: Memory) -> None:
-        """Keep what the memory still holds: call it when a session ends. Twice is once."""
+        """Store what the memory still holds. Call it when a session ends; twice is once."""
         try:
-            await self._keep({memory.session_id: await memory.aget_all()})
+            await self._store({memory.session_id: await memory.aget_all()})
         except Exception:  # noqa: BLE001 - as above
             _log.exception("the messages of the session could not be read; they are not kept")
 
-    async def _keep(self, messages: Mapping[str, Sequence[ChatMessage]]) -> None:
-        """Store these messages, each session's for itself; then those that wait, till one fails.
-
-        So a store that is down is not asked again and again for all that wait; and what fails goes
-        to the end, where it holds up no other.
-        """
-        now = self.retriever.moment(datetime.now(UTC))
-        new = [_Batch(*each, now) for each in messages.items()]
-        waiting, self._waiting = [*new, *self._waiting], []
-        failed: list[_Batch] = []
-        handled = 0
-        try:
-            while waiting and (handled < len(new) or not failed):
-                try:
-                    await asyncio.to_thread(self._store, waiting[0])
-                except Exception:  # noqa: BLE001 - as above
-                    _log.exception("messages could not be stored; they wait for the next")
-                    failed.append(waiting[0])
-                del waiting[0]
-                handled += 1
-        finally:  # also where the task is cancelled
-            self._waiting = [*waiting, *failed, *self._waiting]
-        if len(self._waiting) > _WAITING:
-            _log.error("the messages that wait have become too many; the oldest are given up")
-            del self._waiting[:-_WAITING]
+    async def _store(self, sessions: Mapping[str, Sequence[ChatMessage]]) -> None:
+        await self._writer.store(sessions, self.retriever, self.scope_of)
         self._answers.clear()  # what was stored may answer better
-
-    def _store(self, batch: _Batch) -> None:
-        whose: CallOptions = {"scope": self._whose(batch.session)}
-        session = {"session_id": batch.session} if batch.session else {}
-        known = self.retriever.scoped(laid_over(whose, {"scope": session}))
-        turns = conversation(
-            [turn for message in batch.messages for turn in _turns(message, known.scope)],
-            scope=known.scope,
-            created_at=None,
-            now=batch.handed_over,
-            turn_before="",
-            stored=known.get,
-        )
-        if turns:  # a message that comes with its id may have been another session's before
-            self.retriever.scoped(whose).add(turns)
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
         """Leave out the lowest ranked memories until it is short enough; None if none is left."""
@@ -203,13 +136,3 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
             if not fence or _LAST_FENCE not in content:
                 return None
         return content
-
-
-def _turns(message: ChatMessage, scope: nouns.Scope) -> list[nouns.Memory]:
-    """The message as a turn; nothing where it is none, or can never be stored."""
-    try:
-        turn = read_turn(message, scope)
-    except MemoryFormatError:  # it would hold up the others of its batch for ever
-        _log.exception("a message cannot be stored and is left out")
-        return []
-    return [] if turn is None else [turn]

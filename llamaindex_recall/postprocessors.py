@@ -2,236 +2,87 @@
 
 Each is a stage of `recall_stages` with LlamaIndex's base beside it, nothing more. It works in any
 ``node_postprocessors=[...]`` list and in the ``stages`` of a `RecallRetriever`.
-`RecallPostprocessor` is several in one.
+`RecallPostprocessor` is several in one; see `llamaindex_recall.node_postprocessor`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from llama_index.core.llms import LLM as _LLM
+from pydantic import Field as _Field
 
-from llama_index.core.callbacks import CallbackManager
-from llama_index.core.llms import LLM
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.schema import NodeWithScore, QueryBundle
-from llama_index_instrumentation import get_dispatcher
-from pydantic import ConfigDict, Field
-
-from llamaindex_recall._convert import to_memory, to_nodes
-from llamaindex_recall._stock import StageInput, TakesPostprocessors
-from llamaindex_recall._world import AsyncLlamaIndexWorld, LlamaIndexWorld
-from llamaindex_recall.retriever import RecallQueryBundle
-from recall_stages.core.clock import Timed, TimeInput
-from recall_stages.core.memory import Query
-from recall_stages.core.stage import Recall, Stage, Steps, pipeline
-from recall_stages.core.world import arun, run
-from recall_stages.retriever.memory_retriever import RecallOptions
-from recall_stages.retriever.stage_list import StageList
-from recall_stages.stages import (
-    build_query,
-    extract_time,
-    filters,
-    fuse_rerank,
-    late_interaction_rank,
-    merge_memory,
-    print_memory,
-    rank_and_rewrite,
-    rankers,
-    read_message,
-    reflect,
-    rerank_memory,
-    rewrite_memory,
-    search_gate,
-    semantic_rank,
-    stale_reflections,
-    token_budget,
+from llamaindex_recall.node_postprocessor import (
+    MemoryPostprocessor,
+    TextPostprocessor,
 )
-
-dispatcher = get_dispatcher(__name__)
-
-
-class NodePostprocessor(Timed, BaseNodePostprocessor):
-    """What takes and returns LlamaIndex nodes, and never alters those it is given.
-
-    Of a `RecallQueryBundle` it takes the moment of asking, ``k`` and the messages.
-    """
-
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
-
-    @classmethod
-    def class_name(cls) -> str:
-        """The name under which LlamaIndex writes the component down."""
-        return cls.__name__
-
-    def steps(self, recall: Recall) -> Steps:
-        """What is done with the candidates; `run` or `arun` drives it."""
-        raise NotImplementedError
-
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        if not nodes:
-            return []
-        steps = self.steps(self._recall(nodes, query_bundle))
-        return to_nodes(run(steps, LlamaIndexWorld()))
-
-    @dispatcher.span  # LlamaIndex decorates only the sync method by itself
-    async def _apostprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        if not nodes:
-            return []
-        steps = self.steps(self._recall(nodes, query_bundle))
-        return to_nodes(await arun(steps, AsyncLlamaIndexWorld()))
-
-    def _recall(self, nodes: Sequence[NodeWithScore], query_bundle: QueryBundle | None) -> Recall:
-        options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}
-        call = RecallOptions.model_validate(
-            {"timestamp": self.timestamp, "timezone": self.timezone, **options}
-        )
-        moment = call.moment(datetime.now(UTC))
-        query = Query(
-            text="" if query_bundle is None else query_bundle.query_str,
-            reference_time=moment,
-            k=options.get("k"),
-            messages=call.messages,
-        )
-        return Recall(query, tuple(to_memory(node, moment.tzinfo) for node in nodes))
+from recall_stages import stages as _stages
 
 
-class MemoryPostprocessor(Stage, NodePostprocessor):
-    """A stage that takes and returns LlamaIndex nodes, and never alters those it is given."""
-
-    def steps(self, recall: Recall) -> Steps:
-        """The work of this stage alone."""
-        return pipeline([self], recall)
+class BuildQuery(_stages.BuildQuery, MemoryPostprocessor):
+    llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
 
 
-class RecallPostprocessor(TakesPostprocessors, StageList, NodePostprocessor):
-    __doc__ = (
-        (StageList.__doc__ or "")
-        + """
-    Examples:
-        >>> from llama_index.core.schema import NodeWithScore, TextNode
-        >>> from llamaindex_recall import ExtractTime, FuseRerank, RecallPostprocessor
-        >>> nodes = [
-        ...     TextNode(text=f"Tea on {day}.", metadata={"created_at": day})
-        ...     for day in ("2024-03-01", "2024-03-05")
-        ... ]
-        >>> found = [NodeWithScore(node=node, score=0.5) for node in nodes]
-        >>> refine = RecallPostprocessor(
-        ...     stages=[ExtractTime(), FuseRerank(top_n=1)], timestamp="2024-03-08"
-        ... )
-        >>> refine.postprocess_nodes(found, query_str="tea last Tuesday")[0].text
-        'Tea on 2024-03-05.'
-    """
-    )
-
-    if TYPE_CHECKING:  # what may be handed in; checkers would take the types that are read back
-
-        def __init__(
-            self,
-            *,
-            stages: Sequence[StageInput] = ...,
-            deadline_s: float | None = None,
-            timestamp: TimeInput | None = None,
-            timezone: str | None = None,
-            callback_manager: CallbackManager = ...,
-        ) -> None: ...
+class ExtractTime(_stages.ExtractTime, MemoryPostprocessor):
+    llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
 
 
-class TextPostprocessor(MemoryPostprocessor):
-    """A stage whose outcome is one text: as a postprocessor, a single node that names its sources.
-
-    `originals` reads the memories back out of it, and `citations` who cites what.
-    """
-
-    def format(self, nodes: Sequence[NodeWithScore], query: str = "") -> str:
-        """The text alone, also for no nodes."""
-        steps = pipeline([self], self._recall(nodes, QueryBundle(query)))
-        return run(steps, LlamaIndexWorld()).text
+class SearchGate(_stages.SearchGate, MemoryPostprocessor):
+    llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
 
 
-class BuildQuery(build_query.BuildQuery, MemoryPostprocessor):
-    llm: LLM | None = Field(default=None, exclude=True, repr=False)
+class SemanticRank(_stages.SemanticRank, MemoryPostprocessor):
+    llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
 
 
-class ExtractTime(extract_time.ExtractTime, MemoryPostprocessor):
-    llm: LLM | None = Field(default=None, exclude=True, repr=False)
+class RankAndRewrite(_stages.RankAndRewrite, MemoryPostprocessor):
+    llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
 
 
-class SearchGate(search_gate.SearchGate, MemoryPostprocessor):
-    llm: LLM | None = Field(default=None, exclude=True, repr=False)
+class RerankMemory(_stages.RerankMemory, MemoryPostprocessor):
+    llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
 
 
-class SemanticRank(semantic_rank.SemanticRank, MemoryPostprocessor):
-    llm: LLM | None = Field(default=None, exclude=True, repr=False)
+class FuseRerank(_stages.FuseRerank, MemoryPostprocessor): ...
 
 
-class RankAndRewrite(rank_and_rewrite.RankAndRewrite, MemoryPostprocessor):
-    llm: LLM | None = Field(default=None, exclude=True, repr=False)
+class RelevanceThreshold(_stages.RelevanceThreshold, MemoryPostprocessor): ...
 
 
-class RerankMemory(rerank_memory.RerankMemory, MemoryPostprocessor):
-    llm: LLM | None = Field(default=None, exclude=True, repr=False)
+class Deduplicate(_stages.Deduplicate, MemoryPostprocessor): ...
 
 
-class FuseRerank(fuse_rerank.FuseRerank, MemoryPostprocessor):
-    pass
+class TimeDecay(_stages.TimeDecay, MemoryPostprocessor): ...
 
 
-class RelevanceThreshold(filters.RelevanceThreshold, MemoryPostprocessor):
-    pass
+class RelevanceRank(_stages.RelevanceRank, MemoryPostprocessor): ...
 
 
-class Deduplicate(filters.Deduplicate, MemoryPostprocessor):
-    pass
+class RecencyRank(_stages.RecencyRank, MemoryPostprocessor): ...
 
 
-class TimeDecay(filters.TimeDecay, MemoryPostprocessor):
-    pass
+class HybridRank(_stages.HybridRank, MemoryPostprocessor): ...
 
 
-class RelevanceRank(rankers.RelevanceRank, MemoryPostprocessor):
-    pass
+class LateInteractionRank(_stages.LateInteractionRank, MemoryPostprocessor): ...
 
 
-class RecencyRank(rankers.RecencyRank, MemoryPostprocessor):
-    pass
+class StaleReflections(_stages.StaleReflections, MemoryPostprocessor): ...
 
 
-class HybridRank(rankers.HybridRank, MemoryPostprocessor):
-    pass
+class ReadMessage(_stages.ReadMessage, MemoryPostprocessor): ...
 
 
-class LateInteractionRank(late_interaction_rank.LateInteractionRank, MemoryPostprocessor):
-    pass
+class TokenBudget(_stages.TokenBudget, MemoryPostprocessor): ...
 
 
-class StaleReflections(stale_reflections.StaleReflections, MemoryPostprocessor):
-    pass
+class PrintMemory(_stages.PrintMemory, TextPostprocessor): ...
 
 
-class ReadMessage(read_message.ReadMessage, MemoryPostprocessor):
-    pass
+class MergeMemory(_stages.MergeMemory, TextPostprocessor): ...
 
 
-class TokenBudget(token_budget.TokenBudget, MemoryPostprocessor):
-    pass
+class RewriteMemory(_stages.RewriteMemory, TextPostprocessor):
+    llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
 
 
-class PrintMemory(print_memory.PrintMemory, TextPostprocessor):
-    pass
-
-
-class MergeMemory(merge_memory.MergeMemory, TextPostprocessor):
-    pass
-
-
-class RewriteMemory(rewrite_memory.RewriteMemory, TextPostprocessor):
-    llm: LLM | None = Field(default=None, exclude=True, repr=False)
-
-
-class Reflect(reflect.Reflect, TextPostprocessor):
-    llm: LLM | None = Field(default=None, exclude=True, repr=False)
+class Reflect(_stages.Reflect, TextPostprocessor):
+    llm: _LLM | None = _Field(default=None, exclude=True, repr=False)

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Unpack, cast
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.response.schema import RESPONSE_TYPE
 from llama_index.core.callbacks import CallbackManager
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, QueryType
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.base import BaseEvent
 from pydantic import BeforeValidator, Field, PrivateAttr
 
 from llamaindex_recall._convert import to_memory, to_nodes, to_stored
-from llamaindex_recall._stock import StageInput, TakesPostprocessors
+from llamaindex_recall._stock import StageInput
 from llamaindex_recall._world import AsyncLlamaIndexWorld, LlamaIndexWorld
 from llamaindex_recall.any_store import Searchable, as_store
 from recall_stages.core.stage import Recall, Steps
@@ -70,32 +71,8 @@ class RetrieverSettings(RetrieverOptions, total=False):
     object_map: dict[str, Any]
 
 
-class RecallRetriever(TakesPostprocessors, MemoryRetriever, BaseRetriever):
-    __doc__ = (
-        (MemoryRetriever.__doc__ or "")
-        + """
-    It is a LlamaIndex retriever. The settings from ``k`` to ``deadline_s``, without
-    ``require_scope``, can be set for one call: ``retriever.retrieve("...", k=3)``, or with a
-    `RecallQueryBundle`. Any node postprocessor can stand among the ``stages``.
-
-    Each stage is a span of its own, with the spans of its model calls inside. Their cost is the
-    event `StageUsage`. If the ``gate`` skips the search, there is an event `SearchSkipped`.
-
-    Examples:
-        >>> from llamaindex_recall import RecallRetriever, RecallStore
-        >>> store = RecallStore()
-        >>> ids = store.add([
-        ...     {"content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00:00Z"},
-        ...     {"content": "The dentist moved to Elm St.", "created_at": "2024-02-01T10:00:00Z"},
-        ... ])
-        >>> retriever = RecallRetriever(store=store, k=1)
-        >>> asked = "What about the dentist last Tuesday?"
-        >>> found = retriever.retrieve(asked, timestamp="2024-03-08T12:00:00Z")
-        >>> found[0].text, found[0].metadata["recall_time_words"]
-        ('The dentist filled a tooth.', 'last Tuesday')
-        >>> store.close()
-    """
-    )
+class RecallRetriever(MemoryRetriever, BaseRetriever):
+    piece: ClassVar[type] = BaseNodePostprocessor
 
     store: Annotated[OpenStore, BeforeValidator(as_store)] = Field(repr=False, exclude=True)
     # What LlamaIndex's base, which is no pydantic model, sets on its instances.
@@ -118,13 +95,33 @@ class RecallRetriever(TakesPostprocessors, MemoryRetriever, BaseRetriever):
     def retrieve(
         self, str_or_query_bundle: QueryType, **options: Unpack[CallOptions]
     ) -> list[NodeWithScore]:
-        """The memories that answer a question, best first; see the class for the settings."""
+        """The memories that answer a question, best first.
+
+        The settings from ``k`` to ``deadline_s`` can be set for one call: here, or with a
+        `RecallQueryBundle`.
+
+        Each stage is a span of its own, with the spans of its model calls inside. Their cost is the
+        event `StageUsage`. If the ``gate`` skips the search, there is an event `SearchSkipped`.
+
+        Examples:
+            >>> from llamaindex_recall import RecallRetriever, RecallStore
+            >>> store = RecallStore()
+            >>> ids = store.add([
+            ...     {"content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00Z"},
+            ...     {"content": "The dentist moved to Elm St.", "created_at": "2024-02-01T10:00Z"},
+            ... ])
+            >>> retriever = RecallRetriever(store=store, timestamp="2024-03-08T12:00:00Z")
+            >>> found = retriever.retrieve("What about the dentist last Tuesday?", k=1)
+            >>> found[0].text, found[0].metadata["recall_time_words"]
+            ('The dentist filled a tooth.', 'last Tuesday')
+            >>> store.close()
+        """
         return super().retrieve(_bundle(str_or_query_bundle, options))
 
     async def aretrieve(
         self, str_or_query_bundle: QueryType, **options: Unpack[CallOptions]
     ) -> list[NodeWithScore]:
-        """The same, without blocking the event loop."""
+        """The same as `retrieve`, without blocking the event loop."""
         return await super().aretrieve(_bundle(str_or_query_bundle, options))
 
     def add_nodes(self, nodes: Sequence[BaseNode]) -> list[str]:

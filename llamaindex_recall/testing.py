@@ -1,6 +1,4 @@
-"""The contract of node postprocessors, as checks for yours: see `recall_stages.testing`.
-
-A test of pytest's, for instance:
+"""The contract of node postprocessors, as checks for your own: see `recall_stages.testing`.
 
     import pytest
     from llamaindex_recall.testing import CHECKS, Subject
@@ -8,6 +6,13 @@ A test of pytest's, for instance:
     @pytest.mark.parametrize("check", CHECKS, ids=str)
     def test_my_reranker(check):
         check(Subject(lambda model: MyReranker(llm=model), reply=lambda numbers: str(numbers)))
+
+Without pytest, ``check.judge`` returns a verdict:
+
+    >>> from llamaindex_recall import FuseRerank
+    >>> subject = Subject(lambda model: FuseRerank())
+    >>> [check.name for check in CHECKS if check.judge(subject).holds is False]
+    []
 """
 
 from __future__ import annotations
@@ -27,12 +32,12 @@ __all__ = ["CHECKS", "Check", "ContractError", "Item", "ScriptedModel", "Subject
 
 
 class ScriptedModel(CustomLLM):
-    """A model with scripted replies, which keeps the prompts that it gets.
+    """A model with scripted replies, which keeps its prompts.
 
     Args:
-        replies: What it says, call by call, the last one for ever: texts, functions of the prompt,
-            or exceptions, which are raised.
-        asked: The prompts that it was given.
+        replies: The reply to each call; the last one for ever. Each is a text, a function of the
+            prompt, or an exception, which is raised.
+        asked: The prompts.
 
     Examples:
         >>> model = ScriptedModel(replies=["Yes.", str.upper])
@@ -45,60 +50,40 @@ class ScriptedModel(CustomLLM):
 
     @property
     def metadata(self) -> LLMMetadata:
-        """What LlamaIndex wants to know of a model."""
+        """The defaults of LlamaIndex."""
         return LLMMetadata()
 
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
-        """Say what comes next."""
+        """The next reply."""
         self.asked.append(prompt)
-        said: Any = next_reply(self.replies, prompt, len(self.asked))
-        return CompletionResponse(text=said)
+        reply: Any = next_reply(self.replies, prompt, len(self.asked))
+        return CompletionResponse(text=reply)
 
     def stream_complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponseGen:
-        """Say what comes next, in one piece."""
+        """The next reply, in one piece."""
         yield self.complete(prompt)
 
 
 class Subject(testing.Subject[NodeWithScore, BaseNodePostprocessor, ScriptedModel]):
-    __doc__ = (
-        (testing.Subject.__doc__ or "")
-        + """
-    Examples:
-        >>> from llamaindex_recall import FuseRerank
-        >>> subject = Subject(lambda model: FuseRerank())
-        >>> [check.name for check in CHECKS if check.judge(subject).holds is False]
-        []
-    """
-    )
-
     def model(self, reply: object) -> ScriptedModel:
-        """A model that always says, or raises, this."""
         return ScriptedModel(replies=[reply])
 
-    def asked(self, model: ScriptedModel) -> int:
-        """How many times the model was asked."""
-        return len(model.asked)
-
     def write(self, item: Item) -> NodeWithScore:
-        """An item as a node with its score."""
         node = TextNode(id_=item.id, text=item.content, metadata=dict(item.metadata))
         return NodeWithScore(node=node, score=item.score)
 
     def read(self, thing: NodeWithScore) -> Item:
-        """The item that a node is."""
         node = thing.node
         return Item(node.node_id, node.get_content(MetadataMode.NONE), thing.score, node.metadata)
 
     def apply(
         self, piece: BaseNodePostprocessor, things: Sequence[NodeWithScore], query: str
     ) -> Sequence[NodeWithScore]:
-        """Postprocess nodes."""
         return piece.postprocess_nodes(list(things), QueryBundle(query))
 
     async def aapply(
         self, piece: BaseNodePostprocessor, things: Sequence[NodeWithScore], query: str
     ) -> Sequence[NodeWithScore]:
-        """Postprocess nodes in an event loop."""
         return await piece.apostprocess_nodes(list(things), QueryBundle(query))

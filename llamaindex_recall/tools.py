@@ -1,4 +1,4 @@
-"""The recall tool: an agent asks its memories, and is told when they were made."""
+"""The recall tool: an agent searches its memories, which come back with their dates."""
 
 # No `from __future__ import annotations`: LlamaIndex looks for the context among the annotations
 # themselves, and would not find it among their names.
@@ -53,22 +53,19 @@ def create_recall_tool(
 ) -> RecallTool:
     """A tool with which an agent searches the memories.
 
-    The model may ask a question and name a time: in words (``when``) or as dates (``since``,
-    ``until``); then nothing of another time is returned, and an empty answer says which time was
-    looked in. Its content is the memories, dated, numbered and fenced as quoted material; its raw
-    output has the nodes besides.
+    The model writes the question. It may name a time, in words (``when``) or as dates (``since``,
+    ``until``). Then nothing of another time is returned, and an empty answer names that time. The
+    content is the memories: dated, numbered and fenced as quoted material. The raw output has the
+    nodes too.
 
-    LlamaIndex's own `RetrieverTool` asks the retriever for "input is ..." instead of the question,
-    tells the model no dates, and says nothing where nothing is found.
-
-    Whose memories are searched is never in the model's hands: it is the retriever's ``scope``. In
-    an agent's run, settings of a call that stand in the context's store under ``recall_options``
-    narrow it: ``await ctx.store.set("recall_options", {"scope": {"user_id": "ann"}})``.
+    The model never chooses whose memories are searched. That is the retriever's ``scope``, narrowed
+    by the settings of a call that stand in the store of an agent's context under
+    ``recall_options``: ``await ctx.store.set("recall_options", {"scope": {"user_id": "ann"}})``.
 
     Args:
-        retriever: What is asked.
-        name: What the model calls it.
-        description: When the model is to use it.
+        retriever: The retriever that searches.
+        name: The name of the tool for the model.
+        description: Says to the model when to use the tool.
 
     Examples:
         >>> from llamaindex_recall import RecallRetriever, RecallStore, create_recall_tool
@@ -85,34 +82,30 @@ def create_recall_tool(
         >>> store.close()
     """
 
-    def ask(ctx: Context, **given: str | None) -> RecallAnswer:
-        if ctx is not None:  # its store can only be waited for, and holds whose memories are asked
+    def search(ctx: Context, **arguments: str | None) -> RecallAnswer:
+        if ctx is not None:  # its store can only be awaited, and holds the scope
             raise RuntimeError("inside a workflow the recall tool must be awaited: use acall")
         try:
-            asked = RecallToolInput.model_validate(given)
-            return _told(asked, retriever.retrieve(asked.query, **asked.options()))
-        except QueryError as error:  # for the model to mend
-            return RecallAnswer(str(error), [])
-        except ValidationError as error:
+            call = RecallToolInput.model_validate(arguments)
+            return _answer(call, retriever.retrieve(call.query, **call.options()))
+        except (QueryError, ValidationError) as error:
             return RecallAnswer(what_is_wrong(error), [])
 
-    async def aask(ctx: Context, **given: str | None) -> RecallAnswer:
+    async def asearch(ctx: Context, **arguments: str | None) -> RecallAnswer:
         options: CallOptions = {} if ctx is None else await ctx.store.get(OPTIONS, default={})
         try:
-            asked = RecallToolInput.model_validate(given)
-            bundle = RecallQueryBundle(asked.query, options=options)
-            return _told(asked, await retriever.aretrieve(bundle, **asked.options()))
-        except QueryError as error:  # for the model to mend
-            return RecallAnswer(str(error), [])
-        except ValidationError as error:
+            call = RecallToolInput.model_validate(arguments)
+            bundle = RecallQueryBundle(call.query, options=options)
+            return _answer(call, await retriever.aretrieve(bundle, **call.options()))
+        except (QueryError, ValidationError) as error:
             return RecallAnswer(what_is_wrong(error), [])
 
     return RecallTool(
-        ask,
+        search,
         ToolMetadata(description=description, name=name, fn_schema=RecallToolInput),
-        async_fn=aask,
+        async_fn=asearch,
     )
 
 
-def _told(asked: RecallToolInput, found: list[NodeWithScore]) -> RecallAnswer:
-    return RecallAnswer(asked.answer([to_memory(node) for node in found]), found)
+def _answer(call: RecallToolInput, found: list[NodeWithScore]) -> RecallAnswer:
+    return RecallAnswer(call.answer([to_memory(node) for node in found]), found)

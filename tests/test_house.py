@@ -5,13 +5,17 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from tables import table
 
 import langchain_recall
 import llamaindex_recall
+import recall_stages
 from recall_stages.core import errors
 from recall_stages.core.stage import Stage
 
@@ -76,6 +80,26 @@ def test_both_faces_have_the_same_settings_and_defaults(name: str) -> None:
         for stage in ours
     ]
     assert fields[0] == fields[1]
+
+
+@pytest.mark.parametrize("package", [recall_stages, langchain_recall, llamaindex_recall])
+def test_type_checkers_see_the_names_that_are_exported(package: ModuleType) -> None:
+    assert sorted(_seen_by_checkers(package)) == package.__all__
+
+
+def _seen_by_checkers(package: ModuleType) -> Iterator[str]:
+    tree = ast.parse(Path(str(package.__file__)).read_text(encoding="utf-8"))
+    [block] = [statement for statement in tree.body if isinstance(statement, ast.If)]
+    for statement in block.body:
+        assert isinstance(statement, ast.ImportFrom)
+        if statement.names[0].name != "*":
+            yield from (alias.asname for alias in statement.names)
+        elif statement.module == "recall_stages":
+            yield from _seen_by_checkers(recall_stages)
+        else:
+            module = import_module(str(statement.module))
+            own = {n for n, value in vars(module).items() if isinstance(value, type)}
+            yield from (n for n in own if getattr(module, n).__module__ == statement.module)
 
 
 @pytest.mark.parametrize("face", [langchain_recall, llamaindex_recall])

@@ -97,10 +97,12 @@ class RecallToolInput(BaseModel):
         return f' for "{self.when}"' if self.when else ""
 
 
-def what_is_wrong(error: ValidationError) -> str:
-    """What a model is to mend in the arguments that it filled in."""
-    given = {part: each["input"] for each in error.errors() for part in each["loc"][:1]}
-    return str(settings_error(RecallToolInput, error, given))
+def what_is_wrong(error: Exception) -> str:
+    """What the model should change in the arguments of its call."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    arguments = {part: each["input"] for each in error.errors() for part in each["loc"][:1]}
+    return str(settings_error(RecallToolInput, error, arguments))
 
 
 def _fenced(number: int, memory: Memory, timezone: tzinfo | None) -> str:

@@ -29,6 +29,22 @@ class _Missing(type):
         raise ImportError(cls.why)
 
 
+def by_name(*tables: Mapping[str, str]) -> dict[str, str]:
+    """The module of each name, sorted by name, from tables with the names of each module.
+
+    Examples:
+        >>> by_name({"langchain_recall.sources": "originals citations"})
+        {'citations': 'langchain_recall.sources', 'originals': 'langchain_recall.sources'}
+    """
+    modules = {
+        name: module
+        for table in tables
+        for module, names in table.items()
+        for name in names.split()
+    }
+    return dict(sorted(modules.items()))
+
+
 def lazy_exports(exports: Mapping[str, str], extras: Mapping[str, str]) -> Callable[[str], object]:
     """A module's ``__getattr__``.
 

@@ -112,7 +112,7 @@ def evaluate_with(
 
     Raises:
         TypeError: When a question is neither a `Question` nor a mapping.
-        ValueError: When there is no question, or one is not as it should be.
+        ValueError: When there is no question, one is wrong, or a memory has no id.
 
     Examples:
         >>> found = [Memory(id="m2", content="Tea."), Memory(id="m1", content="The dentist.")]
@@ -126,7 +126,7 @@ def evaluate_with(
         as_questions(questions), unit="questions", desc=name, wanted=progress
     ):
         started = time.perf_counter()
-        memories = find(question)
+        memories = _with_ids(find(question), question)
         took = 1000 * (time.perf_counter() - started)
         # A retriever of a user's own may return a memory twice; the measures count it once.
         once = dict(reversed([(memory.id, memory) for memory in memories]))
@@ -157,7 +157,7 @@ def unscoped(question: Question, retriever: str) -> str:
     return question.question
 
 
-def with_ids(memories: Sequence[Memory], question: Question) -> Sequence[Memory]:
+def _with_ids(memories: Sequence[Memory], question: Question) -> Sequence[Memory]:
     """The memories, where each can be compared with the ids in ``relevant``.
 
     Raises:

@@ -92,7 +92,8 @@ class AnyStore(Settings):
     What the store itself raises is raised as it is: you know its errors, and we do not.
 
     Args:
-        source: The vector store, index or retriever.
+        source: The vector store, index or retriever. In LlamaIndex, a vector store without an index
+            embeds with ``Settings.embed_model``.
         fields: Where its metadata keeps text, time, type, author and scope; as for a collection
             that somebody else made.
         similarity: What makes a similarity, 0 to 1, of its score: ``lambda distance: 1 - distance``

@@ -7,8 +7,7 @@ Needs no test framework. The faces bring it to LangChain's document compressors
 from recall_stages.testing.check import Check, ContractError, Verdict
 from recall_stages.testing.checks import CHECKS
 from recall_stages.testing.items import ITEMS, Item
-from recall_stages.testing.replies import NUMBERINGS, UNUSABLE, WRAPPINGS
-from recall_stages.testing.script import next_reply
+from recall_stages.testing.replies import NUMBERINGS, UNUSABLE, WRAPPINGS, next_reply
 from recall_stages.testing.subject import Reply, Subject, Trial
 
 __all__ = [

@@ -18,7 +18,9 @@ def _nothing_in(subject: AnySubject) -> None:
         trial = subject.trial(is_async)
         found = trial.use([])
         _expect(not found, f"{len(found)} came out of nothing")
-        _expect(not trial.asked, f"the model was asked about nothing, {trial.asked} time(s)")
+        _expect(
+            not trial.prompts, f"the model was asked about nothing, {len(trial.prompts)} time(s)"
+        )
 
 
 def _unaltered(subject: AnySubject) -> None:
@@ -156,7 +158,7 @@ def _said(subject: AnySubject, name: str, reply: object) -> Iterator[list[Item]]
 def _asks_a_model(subject: AnySubject) -> None:
     trial = subject.trial(False)
     trial.use([subject.write(item) for item in ITEMS])
-    if subject.reply is None or not trial.asked:
+    if subject.reply is None or not trial.prompts:
         raise NotApplicable("it asks no model")
 
 

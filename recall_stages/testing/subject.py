@@ -1,35 +1,43 @@
-"""What is on trial: how to make one, give it items, and read what comes back."""
+"""What is checked: how to make it, use it, and read what comes back."""
 
 from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 from recall_stages.testing.items import Item
 
+
+class Scripted(Protocol):
+    """A language model with scripted replies, which keeps its prompts."""
+
+    asked: list[str]
+
+
 Thing = TypeVar("Thing")  # the framework's document or node
 Piece = TypeVar("Piece")  # its compressor or postprocessor
-Model = TypeVar("Model")  # its language model, scripted
+Model = TypeVar("Model", bound=Scripted)
 
 Reply = Callable[[Sequence[int]], object]
-"""What a model that works says: of items numbered from 1, those with these numbers."""
+"""The reply of a model that works: it names the items with these numbers, counted from 1."""
 
 QUERY = "Where is the dentist?"
 
 
 class Subject(ABC, Generic[Thing, Piece, Model]):
-    """A compressor or postprocessor on trial, made afresh for each trial.
+    """A compressor or postprocessor to check. It is made anew for each trial.
 
     Args:
-        make: Makes it; is given a scripted model, which it may ignore. It should keep all of four
-            items (top_n=4 or more, no threshold), or there is little to see. Where it compares
-            texts, give it an embedding for which texts of the same words are equal.
-        reply: What a model that works says, in the form that it wants; the checks on odd replies
-            are made of it. None = it asks no model.
-        originals: Where it makes one text of many items: reads these out of the text's result.
-        query: The question that it is given.
+        make: Makes it from a scripted model, which it may ignore. It should keep all of four items
+            (top_n=4 or more, no threshold). If it compares texts, give it an embedding for which
+            texts with the same words are equal.
+        reply: The reply of a model that works, in the form that the subject expects. The checks on
+            odd replies are made of it. None = it asks no model.
+        originals: Reads the items out of a result, if it makes one text of many items.
+        query: The question.
     """
 
     def __init__(
@@ -47,36 +55,32 @@ class Subject(ABC, Generic[Thing, Piece, Model]):
 
     @abstractmethod
     def model(self, reply: object) -> Model:
-        """A model that always says, or raises, this."""
-
-    @abstractmethod
-    def asked(self, model: Model) -> int:
-        """How many times the model was asked."""
+        """A model that always gives, or raises, this reply."""
 
     @abstractmethod
     def write(self, item: Item) -> Thing:
-        """An item as the framework has it."""
+        """An item as the framework's object."""
 
     @abstractmethod
     def read(self, thing: Thing) -> Item:
-        """The item that the framework's object is."""
+        """The framework's object as an item."""
 
     @abstractmethod
     def apply(self, piece: Piece, things: Sequence[Thing], query: str) -> Sequence[Thing]:
-        """Use it as the framework does."""
+        """Use the subject as the framework does."""
 
     @abstractmethod
     async def aapply(self, piece: Piece, things: Sequence[Thing], query: str) -> Sequence[Thing]:
-        """Use it as the framework does in an event loop."""
+        """Use the subject as the framework does in an event loop."""
 
     def results(self, found: Sequence[Thing]) -> list[Item]:
-        """The items that came back; of a text, those it was made of."""
+        """The items that came back; of a text, the items that it was made of."""
         if self.originals is not None:
-            found = [each for thing in found for each in self.originals(thing)]
+            found = [original for thing in found for original in self.originals(thing)]
         return [self.read(thing) for thing in found]
 
     def trial(self, is_async: bool, reply: object = None, count: int = 4) -> Trial[Thing]:
-        """A fresh one, with a model that says this; None = what a model that works says."""
+        """A new subject with a model of this reply; None = the reply of a model that works."""
         if reply is None:
             reply = "" if self.reply is None else self.reply([*range(1, count + 1)])
         model = self.model(reply)
@@ -87,19 +91,17 @@ class Subject(ABC, Generic[Thing, Piece, Model]):
                 return list(asyncio.run(self.aapply(piece, things, self.query)))
             return list(self.apply(piece, things, self.query))
 
-        return Trial(use, lambda: self.asked(model))
+        return Trial(use, model.asked)
 
 
+@dataclass(frozen=True)
 class Trial(Generic[Thing]):
-    """One use of what is on trial, and how often it asked its model."""
+    """One subject in use.
 
-    def __init__(
-        self, use: Callable[[Sequence[Thing]], list[Thing]], asked: Callable[[], int]
-    ) -> None:
-        self.use = use
-        self._asked = asked
+    Attributes:
+        use: Gives items to the subject.
+        prompts: The prompts that its model got.
+    """
 
-    @property
-    def asked(self) -> int:
-        """How many times the model was asked."""
-        return self._asked()
+    use: Callable[[Sequence[Thing]], list[Thing]]
+    prompts: list[str]

@@ -10,7 +10,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import Memory
 
 from llamaindex_recall import RecallMemoryBlock, RecallRetriever
-from llamaindex_recall import memory as memory_module
+from recall_stages.agents import turn_writer
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 
@@ -170,8 +170,8 @@ async def test_a_session_that_fails_holds_up_no_other(counting: Counting) -> Non
 async def test_a_store_that_is_down_is_tried_once_for_what_is_new(
     counting: Counting, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    # A private name: the bound is no setting, and hundreds of messages would take long.
-    monkeypatch.setattr(memory_module, "_WAITING", 8)
+    # The bound is no setting, and hundreds of messages would take long.
+    monkeypatch.setattr(turn_writer, "MOST_WAITING", 8)
     block = remembering(counting)
     counting.broken, counting.tried = True, 0
     for number in range(10):

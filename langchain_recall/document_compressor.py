@@ -1,0 +1,141 @@
+"""What makes document compressors of the stages: of one, or of several.
+
+>>> from langchain_recall import ExtractTime, FuseRerank, RecallCompressor
+>>> found = [
+...     Document(f"Tea on {day}.", metadata={"created_at": day, "relevance_score": 0.5})
+...     for day in ("2024-03-01", "2024-03-05")
+... ]
+>>> refine = RecallCompressor(stages=[ExtractTime(), FuseRerank()], timestamp="2024-03-08")
+>>> refine.compress_documents(found, "tea last Tuesday")[0].page_content
+'Tea on 2024-03-05.'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForChainRun,
+    CallbackManagerForChainRun,
+    Callbacks,
+)
+from langchain_core.documents import BaseDocumentCompressor, Document
+from langchain_core.runnables import RunnableConfig, RunnableSerializable
+from pydantic import ConfigDict
+from typing_extensions import TypedDict  # pydantic, which makes the schema, wants this one
+
+from langchain_recall._convert import to_documents, to_memory
+from langchain_recall._stock import StageInput
+from langchain_recall._world import AsyncLangChainWorld, LangChainWorld
+from recall_stages.core.clock import Timed
+from recall_stages.core.memory import Query
+from recall_stages.core.stage import Recall, Stage, Steps, pipeline
+from recall_stages.core.world import arun, run
+from recall_stages.retriever.stage_list import StageList
+
+
+class CompressorInput(TypedDict):
+    """What a compressor takes as a Runnable."""
+
+    query: str
+    documents: Sequence[Document]
+
+
+class DocumentCompressor(
+    Timed, RunnableSerializable[CompressorInput, list[Document]], BaseDocumentCompressor
+):
+    """What takes and returns LangChain documents, and never alters those it is given."""
+
+    # LangChain's Serializable ignores unknown names; a typo shall be an error here too.
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+    @classmethod
+    def is_lc_serializable(cls) -> bool:
+        """A stage is its settings, so `dumps` and `loads` can carry it."""
+        return True
+
+    def steps(self, recall: Recall) -> Steps:
+        """What is done with the candidates; `run` or `arun` drives it."""
+        raise NotImplementedError
+
+    @property
+    def lc_attributes(self) -> dict[str, Any]:
+        """The model goes with it: where that can't be written down, `loads` says so."""
+        model = getattr(self, "llm", None)
+        return {} if model is None else {"llm": model}
+
+    def invoke(
+        self, input: CompressorInput, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> list[Document]:
+        """Work on ``{"query": ..., "documents": [...]}``, as a run of its own in the trace."""
+        return self._call_with_config(self._compress, input, config, **kwargs)
+
+    async def ainvoke(
+        self, input: CompressorInput, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> list[Document]:
+        """Work without blocking the event loop."""
+        return await self._acall_with_config(self._acompress, input, config, **kwargs)
+
+    def compress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+    ) -> Sequence[Document]:
+        """Work on documents for a query; no documents in, none out, and no model is asked."""
+        return self.invoke({"query": query, "documents": documents}, {"callbacks": callbacks})
+
+    async def acompress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+    ) -> Sequence[Document]:
+        """Work on documents without blocking the event loop."""
+        return await self.ainvoke(
+            {"query": query, "documents": documents}, {"callbacks": callbacks}
+        )
+
+    def _compress(
+        self, given: CompressorInput, run_manager: CallbackManagerForChainRun
+    ) -> list[Document]:
+        if not given["documents"]:
+            return []
+        steps = self.steps(self._recall(given))
+        return to_documents(run(steps, LangChainWorld(run_manager.get_child())))
+
+    async def _acompress(
+        self, given: CompressorInput, run_manager: AsyncCallbackManagerForChainRun
+    ) -> list[Document]:
+        if not given["documents"]:
+            return []
+        steps = self.steps(self._recall(given))
+        return to_documents(await arun(steps, AsyncLangChainWorld(run_manager.get_child())))
+
+    def _recall(self, given: CompressorInput) -> Recall:
+        moment = self.moment(datetime.now(UTC))
+        memories = tuple(to_memory(document, moment.tzinfo) for document in given["documents"])
+        return Recall(Query(text=given["query"], reference_time=moment), memories)
+
+
+class MemoryCompressor(Stage, DocumentCompressor):
+    """A stage that takes and returns LangChain documents, and never alters those it is given."""
+
+    def steps(self, recall: Recall) -> Steps:
+        """The work of this stage alone."""
+        return pipeline([self], recall)
+
+
+class RecallCompressor(StageList, DocumentCompressor):
+    piece: ClassVar[type] = BaseDocumentCompressor
+
+    if TYPE_CHECKING:  # what may be handed in; checkers would take the type that is read back
+        stages: Sequence[StageInput] = ()  # type: ignore[assignment]
+
+
+class TextCompressor(MemoryCompressor):
+    """A stage whose outcome is one text: as a compressor, a single document that names its sources.
+
+    `originals` reads the memories back out of it, and `citations` who cites what.
+    """
+
+    def format(self, documents: Sequence[Document], query: str = "") -> str:
+        """The text alone, also for no documents: ``retriever | PrintMemory().format | prompt``."""
+        steps = pipeline([self], self._recall({"query": query, "documents": documents}))
+        return run(steps, LangChainWorld(None)).text

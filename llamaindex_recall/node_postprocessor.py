@@ -1,0 +1,111 @@
+"""What makes node postprocessors of the stages: of one, or of several.
+
+>>> from llama_index.core.schema import TextNode
+>>> from llamaindex_recall import ExtractTime, FuseRerank, RecallPostprocessor
+>>> days = ("2024-03-01", "2024-03-05")
+>>> nodes = [TextNode(text=f"Tea on {day}.", metadata={"created_at": day}) for day in days]
+>>> found = [NodeWithScore(node=node, score=0.5) for node in nodes]
+>>> refine = RecallPostprocessor(stages=[ExtractTime(), FuseRerank()], timestamp="2024-03-08")
+>>> refine.postprocess_nodes(found, query_str="tea last Tuesday")[0].text
+'Tea on 2024-03-05.'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, ClassVar
+
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index_instrumentation import get_dispatcher
+from pydantic import ConfigDict
+
+from llamaindex_recall._convert import to_memory, to_nodes
+from llamaindex_recall._stock import StageInput
+from llamaindex_recall._world import AsyncLlamaIndexWorld, LlamaIndexWorld
+from llamaindex_recall.retriever import RecallQueryBundle
+from recall_stages.core.clock import Timed
+from recall_stages.core.memory import Query
+from recall_stages.core.stage import Recall, Stage, Steps, pipeline
+from recall_stages.core.world import arun, run
+from recall_stages.retriever.memory_retriever import RecallOptions
+from recall_stages.retriever.stage_list import StageList
+
+dispatcher = get_dispatcher(__name__)
+
+
+class NodePostprocessor(Timed, BaseNodePostprocessor):
+    """What takes and returns LlamaIndex nodes, and never alters those it is given.
+
+    Of a `RecallQueryBundle` it takes the moment of asking, ``k`` and the messages.
+    """
+
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+    @classmethod
+    def class_name(cls) -> str:
+        """The name under which LlamaIndex writes the component down."""
+        return cls.__name__
+
+    def steps(self, recall: Recall) -> Steps:
+        """What is done with the candidates; `run` or `arun` drives it."""
+        raise NotImplementedError
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        if not nodes:
+            return []
+        steps = self.steps(self._recall(nodes, query_bundle))
+        return to_nodes(run(steps, LlamaIndexWorld()))
+
+    @dispatcher.span  # LlamaIndex decorates only the sync method by itself
+    async def _apostprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        if not nodes:
+            return []
+        steps = self.steps(self._recall(nodes, query_bundle))
+        return to_nodes(await arun(steps, AsyncLlamaIndexWorld()))
+
+    def _recall(self, nodes: Sequence[NodeWithScore], query_bundle: QueryBundle | None) -> Recall:
+        options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}
+        call = RecallOptions.model_validate(
+            {"timestamp": self.timestamp, "timezone": self.timezone, **options}
+        )
+        moment = call.moment(datetime.now(UTC))
+        query = Query(
+            text="" if query_bundle is None else query_bundle.query_str,
+            reference_time=moment,
+            k=options.get("k"),
+            messages=call.messages,
+        )
+        return Recall(query, tuple(to_memory(node, moment.tzinfo) for node in nodes))
+
+
+class MemoryPostprocessor(Stage, NodePostprocessor):
+    """A stage that takes and returns LlamaIndex nodes, and never alters those it is given."""
+
+    def steps(self, recall: Recall) -> Steps:
+        """The work of this stage alone."""
+        return pipeline([self], recall)
+
+
+class RecallPostprocessor(StageList, NodePostprocessor):
+    piece: ClassVar[type] = BaseNodePostprocessor
+
+    if TYPE_CHECKING:  # what may be handed in; checkers would take the type that is read back
+        stages: Sequence[StageInput] = ()  # type: ignore[assignment]
+
+
+class TextPostprocessor(MemoryPostprocessor):
+    """A stage whose outcome is one text: as a postprocessor, a single node that names its sources.
+
+    `originals` reads the memories back out of it, and `citations` who cites what.
+    """
+
+    def format(self, nodes: Sequence[NodeWithScore], query: str = "") -> str:
+        """The text alone, also for no nodes."""
+        steps = pipeline([self], self._recall(nodes, QueryBundle(query)))
+        return run(steps, LlamaIndexWorld()).text

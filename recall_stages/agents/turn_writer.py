@@ -1,0 +1,122 @@
+"""TurnWriter: stores the messages of sessions as turns; what could not be stored is tried again."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from recall_stages.core.errors import MemoryFormatError, ScopeError
+from recall_stages.core.memory import Memory, Scope
+from recall_stages.retriever.memory_retriever import CallOptions, MemoryRetriever, laid_over
+from recall_stages.store.conversation import conversation
+from recall_stages.store.message_memory import read_turn
+
+_log = logging.getLogger(__name__)
+
+MOST_WAITING = 1_000
+"""How many batches wait at most; then the oldest are given up."""
+
+ScopeOf = Callable[[str], Scope | Mapping[str, str]]
+"""The owner of a session, by the id of the session."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Messages of one session that came at one time."""
+
+    session: str
+    messages: Sequence[object]
+    time: datetime
+
+
+class TurnWriter:
+    """Stores messages through a retriever, each session in its own scope.
+
+    It never raises. Errors are logged, and a batch that failed waits for the next call.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[_Batch] = []
+
+    async def store(
+        self,
+        sessions: Mapping[str, Sequence[object]],
+        retriever: MemoryRetriever,
+        scope_of: ScopeOf | None,
+    ) -> None:
+        """Store the messages of sessions, and then the batches that wait, until one fails.
+
+        A store that is down is asked once for each new batch, not once for each that waits. A batch
+        that fails goes to the end, so that it holds up no other.
+        """
+        now = retriever.moment(datetime.now(UTC))
+        new = [_Batch(session, messages, now) for session, messages in sessions.items()]
+        waiting, self._waiting = [*new, *self._waiting], []
+        failed: list[_Batch] = []
+        handled = 0
+        try:
+            while waiting and (handled < len(new) or not failed):
+                try:
+                    await asyncio.to_thread(_store, waiting[0], retriever, scope_of)
+                except Exception:  # noqa: BLE001 - an error here would end an agent's run
+                    _log.exception("messages could not be stored; they wait for the next")
+                    failed.append(waiting[0])
+                del waiting[0]
+                handled += 1
+        finally:  # also where the task is cancelled
+            self._waiting = [*waiting, *failed, *self._waiting]
+        if len(self._waiting) > MOST_WAITING:
+            _log.error("the messages that wait have become too many; the oldest are given up")
+            del self._waiting[:-MOST_WAITING]
+
+
+def session_scope(session: str, scope_of: ScopeOf | None) -> Scope:
+    """The scope of a session; without ``scope_of``, one that sets no limit.
+
+    Raises:
+        ScopeError: When there is no session id, or ``scope_of`` names nobody.
+
+    Examples:
+        >>> session_scope("monday", lambda session: {"user_id": "ann"}).user_id
+        'ann'
+    """
+    if scope_of is None:
+        return Scope()
+    if not session:
+        raise ScopeError("scope_of says whose a session is, and there is no session id here")
+    scope = Scope.model_validate(scope_of(session))
+    if not scope.fields():
+        raise ScopeError(
+            f"scope_of must say whose the session {session!r} is, as in "
+            '{"user_id": "ann"}; it named nobody'
+        )
+    return scope
+
+
+def _store(batch: _Batch, retriever: MemoryRetriever, scope_of: ScopeOf | None) -> None:
+    owner: CallOptions = {"scope": session_scope(batch.session, scope_of)}
+    session = {"session_id": batch.session} if batch.session else {}
+    own = retriever.scoped(laid_over(owner, {"scope": session}))
+    turns = conversation(
+        [turn for message in batch.messages for turn in _turns(message, own.scope)],
+        scope=own.scope,
+        created_at=None,
+        now=batch.time,
+        turn_before="",
+        stored=own.get,
+    )
+    if turns:  # a message that comes with its id may have been another session's before
+        retriever.scoped(owner).add(turns)
+
+
+def _turns(message: object, scope: Scope) -> list[Memory]:
+    """The message as a turn; empty if it is none, or can never be stored."""
+    try:
+        turn = read_turn(message, scope)
+    except MemoryFormatError:  # it would hold up the others of its batch for ever
+        _log.exception("a message cannot be stored and is left out")
+        return []
+    return [] if turn is None else [turn]
