@@ -1,9 +1,9 @@
-"""recall(query, config): a whole flow in one call."""
+"""The function `recall`: a whole flow in one call."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 from langchain_core.documents import Document
 from langchain_core.runnables.config import (
@@ -14,25 +14,22 @@ from langchain_core.runnables.config import (
 
 from langchain_recall._convert import to_documents
 from langchain_recall._world import AsyncLangChainWorld, LangChainWorld
-from recall_stages.core.stage import Recall
 from recall_stages.retriever.memory_retriever import CallOptions
-from recall_stages.retriever.recall_function import RecallConfig, arecall_with, recall_with
+from recall_stages.retriever.recall_function import (
+    RecallConfig,
+    Recalled,
+    arecall_with,
+    recall_with,
+)
 
 
-class Recalled(TypedDict):
-    """What a call of `recall` came to."""
-
-    memories: list[Document]
-    reflection: Document | None
-
-
-def recall(query: str, config: RecallConfig, **options: Unpack[CallOptions]) -> Recalled:
-    """The memories that answer a question, and what they come to, in one call.
+def recall(query: str, config: RecallConfig, **options: Unpack[CallOptions]) -> Recalled[Document]:
+    """The memories that answer a question, and a reflection on them, in one call.
 
     Args:
         query: The question.
-        config: What is searched, filtered, ranked and reflected on.
-        **options: Settings of this call, as those of `RecallRetriever`: scope, timestamp, ...
+        config: What to search, and how to filter, rank and reflect.
+        **options: Settings of this call, as for `RecallRetriever`: scope, timestamp, ...
 
     Returns:
         ``memories``, best first, and the ``reflection``: a document whose text cites the memories
@@ -54,18 +51,13 @@ def recall(query: str, config: RecallConfig, **options: Unpack[CallOptions]) -> 
         >>> store.close()
     """
     around = get_callback_manager_for_config(ensure_config())  # of the chain that calls this
-    return _recalled(*recall_with(partial(LangChainWorld, around), query, config, options))
+    return recall_with(partial(LangChainWorld, around), to_documents, query, config, options)
 
 
-async def arecall(query: str, config: RecallConfig, **options: Unpack[CallOptions]) -> Recalled:
+async def arecall(
+    query: str, config: RecallConfig, **options: Unpack[CallOptions]
+) -> Recalled[Document]:
     """The same as `recall`, without blocking the event loop."""
     around = get_async_callback_manager_for_config(ensure_config())
     world = partial(AsyncLangChainWorld, around)
-    return _recalled(*await arecall_with(world, query, config, options))
-
-
-def _recalled(found: Recall, told: Recall) -> Recalled:
-    return {
-        "memories": to_documents(found),
-        "reflection": to_documents(told)[0] if told.text else None,
-    }
+    return await arecall_with(world, to_documents, query, config, options)

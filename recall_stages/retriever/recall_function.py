@@ -1,10 +1,10 @@
-"""recall(query, config): candidates, filters, ranker, limit and reflection in one call."""
+"""The function `recall`: candidates, filters, ranker, limit and reflection in one call."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypedDict, TypeVar
 
 from pydantic import Field
 
@@ -19,22 +19,24 @@ from recall_stages.stages.reflect import Reflect
 from recall_stages.stages.retrieve import Method
 from recall_stages.store.memory_store import OpenStore, ScopedStore
 
+Result = TypeVar("Result")  # a document or a node
+
 
 class RecallConfig(Settings):
-    """What one call of `recall` does.
+    """The settings of one call of `recall`.
 
     Args:
         source: The collection.
         retrieval_method: By meaning ("semantic"), by words ("keyword") or both ("hybrid").
-        max_candidates: How many are looked at.
-        filters: What is done with the candidates, in order: `RelevanceThreshold`, `TimeDecay`,
+        max_candidates: How many candidates to look at.
+        filters: The filters for the candidates, in order: `RelevanceThreshold`, `TimeDecay`,
             functions ``(memories, query) -> memories`` or stages of your own.
-        ranker: What puts them in order. The default also prefers the time that the question names
-            and the weightier kinds of memory.
-        max_results: How many memories are returned.
-        generate_reflection: Whether to say what they come to.
-        reflector: What says it. None = `Reflect` without a model.
-        store_reflections: Whether to store what a model said of them as a memory.
+        ranker: The stage that ranks. The default also prefers the time that the question names, and
+            weighs the memory types.
+        max_results: How many memories to return.
+        generate_reflection: Whether to write a reflection on the memories.
+        reflector: The stage that writes it. None = `Reflect` without a model.
+        store_reflections: Whether to store a reflection that a model wrote as a memory.
 
     Raises:
         SettingsError: When a setting is unknown or out of range.
@@ -66,8 +68,8 @@ class RecallConfig(Settings):
             store_reflections: bool = False,
         ) -> None: ...
 
-    def found(self, asked: str, options: CallOptions) -> tuple[Steps, ScopedStore]:
-        """The steps that find, filter and rank the memories, and the store that answers them."""
+    def search(self, question: str, options: CallOptions) -> tuple[Steps, ScopedStore]:
+        """The steps that find, filter and rank the memories, and the store for them."""
         retriever = MemoryRetriever(
             store=self.source,
             method=self.retrieval_method,
@@ -75,43 +77,60 @@ class RecallConfig(Settings):
             k=self.max_results,
             stages=[ExtractTime(), *self.filters, self.ranker],
         )
-        return retriever.steps_for(asked, datetime.now(UTC), options), retriever.scoped(options)
+        return retriever.steps_for(question, datetime.now(UTC), options), retriever.scoped(options)
 
-    def reflected(self, found: Recall) -> Steps:
-        """The steps that say what was found comes to; the text stays empty where none is wanted."""
+    def reflection(self, found: Recall) -> Steps:
+        """The steps that reflect on the memories; none if no reflection is wanted."""
         reflector = self.reflector or Reflect()
         if self.store_reflections:
             reflector = reflector.model_copy(update={"store_reflections": True})
         return pipeline([reflector] if self.generate_reflection else [], found)
 
 
-def recall_with(
-    world: Callable[[MemoryStore], World], query: str, config: RecallConfig, options: CallOptions
-) -> tuple[Recall, Recall]:
-    """What a question finds, and the same with what is said of it.
+class Recalled(TypedDict, Generic[Result]):
+    """The result of a call of `recall`.
 
-    Args:
-        world: Makes the face's world over a store.
-        query: The question.
-        config: What is searched, filtered, ranked and reflected on.
-        options: The settings of this call.
+    Attributes:
+        memories: The memories, best first.
+        reflection: A text that cites the memories by number; None if there is none.
     """
+
+    memories: list[Result]
+    reflection: Result | None
+
+
+def recall_with(
+    world: Callable[[MemoryStore], World],
+    convert: Callable[[Recall], list[Result]],
+    query: str,
+    config: RecallConfig,
+    options: CallOptions,
+) -> Recalled[Result]:
+    """Find memories and reflect on them, in the world and with the objects of a framework."""
     config = RecallConfig.model_validate(config)
-    steps, store = config.found(query, options)
+    steps, store = config.search(query, options)
     around = world(store)
     found = run(steps, around)
-    return found, run(config.reflected(found), around)
+    return _recalled(found, run(config.reflection(found), around), convert)
 
 
 async def arecall_with(
     world: Callable[[MemoryStore], AsyncWorld],
+    convert: Callable[[Recall], list[Result]],
     query: str,
     config: RecallConfig,
     options: CallOptions,
-) -> tuple[Recall, Recall]:
-    """The same, without blocking the event loop."""
+) -> Recalled[Result]:
+    """The same as `recall_with`, without blocking the event loop."""
     config = RecallConfig.model_validate(config)
-    steps, store = config.found(query, options)
+    steps, store = config.search(query, options)
     around = world(store)
     found = await arun(steps, around)
-    return found, await arun(config.reflected(found), around)
+    return _recalled(found, await arun(config.reflection(found), around), convert)
+
+
+def _recalled(
+    found: Recall, reflected: Recall, convert: Callable[[Recall], list[Result]]
+) -> Recalled[Result]:
+    reflection = convert(reflected)[0] if reflected.text else None
+    return {"memories": convert(found), "reflection": reflection}
