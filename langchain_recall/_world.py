@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
+from langchain_core.documents import BaseDocumentCompressor, Document
 
+from langchain_recall._convert import to_document, to_memory
 from langchain_recall._model import async_client, client
-from langchain_recall._stock import refined, refined_async
+from recall_stages.core.concurrent import at_once, at_once_async
 from recall_stages.core.memory import Memory
 from recall_stages.core.recall import Recall
 from recall_stages.core.requests import Prompt, Refine, Reply
@@ -15,6 +18,10 @@ from recall_stages.core.stage import Step
 from recall_stages.core.stage_run import became, given
 from recall_stages.core.world import AsyncWorld, MemoryStore, World
 from recall_stages.llm.client import answers, answers_async
+from recall_stages.retriever.stage_list import StageInput as OwnStageInput
+
+StageInput = OwnStageInput | BaseDocumentCompressor
+"""What may be passed as a stage."""
 
 
 class LangChainWorld(World):
@@ -30,7 +37,15 @@ class LangChainWorld(World):
 
     def refine(self, requests: Sequence[Refine]) -> Sequence[list[Memory] | Exception]:
         """What the compressors make of memories."""
-        return refined(requests, self.callbacks)
+
+        def compressed(request: Refine) -> list[Memory]:
+            documents, query = _input(request)
+            compressor = _compressor(request)
+            return _memories(
+                request, compressor.compress_documents(documents, query, self.callbacks)
+            )
+
+        return at_once(compressed, requests, requests[0].timeout_s)
 
     def work(self, step: Step) -> Recall:
         """Do the work of a stage in a run of its own, with its model calls inside."""
@@ -62,7 +77,15 @@ class AsyncLangChainWorld(AsyncWorld):
 
     async def refine(self, requests: Sequence[Refine]) -> Sequence[list[Memory] | Exception]:
         """What the compressors make of memories."""
-        return await refined_async(requests, self.callbacks)
+
+        async def compressed(request: Refine) -> list[Memory]:
+            documents, query = _input(request)
+            compressor = _compressor(request)
+            return _memories(
+                request, await compressor.acompress_documents(documents, query, self.callbacks)
+            )
+
+        return await at_once_async(compressed, requests, requests[0].timeout_s)
 
     async def work(self, step: Step) -> Recall:
         """Do the work of a stage in a run of its own, with its model calls inside."""
@@ -77,3 +100,17 @@ class AsyncLangChainWorld(AsyncWorld):
             raise
         await run.on_chain_end(became(step, outcome))
         return outcome
+
+
+def _compressor(request: Refine) -> BaseDocumentCompressor:
+    return cast("BaseDocumentCompressor", request.piece)  # as `TakesStages` has seen to
+
+
+def _input(request: Refine) -> tuple[list[Document], str]:
+    zone = request.query.reference_time.tzinfo
+    return [to_document(memory, zone) for memory in request.memories], request.query.text
+
+
+def _memories(request: Refine, documents: Sequence[Document]) -> list[Memory]:
+    zone = request.query.reference_time.tzinfo
+    return [to_memory(document, zone) for document in documents]

@@ -27,8 +27,7 @@ from pydantic import ConfigDict
 from typing_extensions import TypedDict  # pydantic, which makes the schema, wants this one
 
 from langchain_recall._convert import to_documents, to_memory
-from langchain_recall._stock import StageInput
-from langchain_recall._world import AsyncLangChainWorld, LangChainWorld
+from langchain_recall._world import AsyncLangChainWorld, LangChainWorld, StageInput
 from recall_stages.core.clock import Timed
 from recall_stages.core.memory import Query
 from recall_stages.core.stage import Recall, Stage, Steps, pipeline

@@ -18,8 +18,7 @@ from langchain_core.runnables import RunnableConfig, ensure_config
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from langchain_recall._convert import to_documents, to_memory, to_stored
-from langchain_recall._stock import StageInput
-from langchain_recall._world import AsyncLangChainWorld, LangChainWorld
+from langchain_recall._world import AsyncLangChainWorld, LangChainWorld, StageInput
 from langchain_recall.any_store import Searchable, as_store
 from recall_stages.core.memory import Scope
 from recall_stages.core.world import arun, run

@@ -9,16 +9,20 @@ import inspect
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import cast
 from uuid import uuid4
 
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.base import BaseEvent
 from llama_index_instrumentation.dispatcher import active_instrument_tags
 from llama_index_instrumentation.events.span import SpanDropEvent
 from llama_index_instrumentation.span import active_span_id
 
+from llamaindex_recall._convert import to_memory, to_node
 from llamaindex_recall._model import ASYNC_CLIENT, CLIENT
-from llamaindex_recall._stock import refined, refined_async
+from recall_stages.core.concurrent import at_once, at_once_async
 from recall_stages.core.memory import Memory
 from recall_stages.core.recall import Recall
 from recall_stages.core.requests import Prompt, Refine, Reply
@@ -26,6 +30,10 @@ from recall_stages.core.stage import Step
 from recall_stages.core.stage_run import became, given
 from recall_stages.core.world import AsyncWorld, World
 from recall_stages.llm.client import answers, answers_async
+from recall_stages.retriever.stage_list import StageInput as OwnStageInput
+
+StageInput = OwnStageInput | BaseNodePostprocessor
+"""What may be passed as a stage."""
 
 dispatcher = get_dispatcher(__name__)
 
@@ -66,7 +74,12 @@ class LlamaIndexWorld(World):
 
     def refine(self, requests: Sequence[Refine]) -> Sequence[list[Memory] | Exception]:
         """What the postprocessors make of memories."""
-        return refined(requests)
+
+        def processed(request: Refine) -> list[Memory]:
+            nodes, query = _input(request)
+            return _memories(request, _postprocessor(request).postprocess_nodes(nodes, query))
+
+        return at_once(processed, requests, requests[0].timeout_s)
 
     def work(self, step: Step) -> Recall:
         """Do the work of a stage in a span of its own, with the spans of its models inside."""
@@ -83,7 +96,13 @@ class AsyncLlamaIndexWorld(AsyncWorld):
 
     async def refine(self, requests: Sequence[Refine]) -> Sequence[list[Memory] | Exception]:
         """What the postprocessors make of memories."""
-        return await refined_async(requests)
+
+        async def processed(request: Refine) -> list[Memory]:
+            nodes, query = _input(request)
+            postprocessor = _postprocessor(request)
+            return _memories(request, await postprocessor.apostprocess_nodes(nodes, query))
+
+        return await at_once_async(processed, requests, requests[0].timeout_s)
 
     async def work(self, step: Step) -> Recall:
         """Do the work of a stage in a span of its own, with the spans of its models inside."""
@@ -115,3 +134,17 @@ def _span(step: Step) -> Iterator[Callable[[Recall], Recall]]:
         raise
     finally:
         active_span_id.reset(token)
+
+
+def _postprocessor(request: Refine) -> BaseNodePostprocessor:
+    return cast("BaseNodePostprocessor", request.piece)  # as `TakesStages` has seen to
+
+
+def _input(request: Refine) -> tuple[list[NodeWithScore], QueryBundle]:
+    zone, query = request.query.reference_time.tzinfo, QueryBundle(request.query.text)
+    return [to_node(memory, zone) for memory in request.memories], query
+
+
+def _memories(request: Refine, nodes: Sequence[NodeWithScore]) -> list[Memory]:
+    zone = request.query.reference_time.tzinfo
+    return [to_memory(node, zone) for node in nodes]

@@ -22,8 +22,7 @@ from llama_index_instrumentation import get_dispatcher
 from pydantic import ConfigDict
 
 from llamaindex_recall._convert import to_memory, to_nodes
-from llamaindex_recall._stock import StageInput
-from llamaindex_recall._world import AsyncLlamaIndexWorld, LlamaIndexWorld
+from llamaindex_recall._world import AsyncLlamaIndexWorld, LlamaIndexWorld, StageInput
 from llamaindex_recall.retriever import RecallQueryBundle
 from recall_stages.core.clock import Timed
 from recall_stages.core.memory import Query

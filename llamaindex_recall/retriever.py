@@ -17,8 +17,7 @@ from llama_index_instrumentation.base import BaseEvent
 from pydantic import BeforeValidator, Field, PrivateAttr
 
 from llamaindex_recall._convert import to_memory, to_nodes, to_stored
-from llamaindex_recall._stock import StageInput
-from llamaindex_recall._world import AsyncLlamaIndexWorld, LlamaIndexWorld
+from llamaindex_recall._world import AsyncLlamaIndexWorld, LlamaIndexWorld, StageInput
 from llamaindex_recall.any_store import Searchable, as_store
 from recall_stages.core.stage import Recall, Steps
 from recall_stages.core.world import arun, run
