@@ -1,4 +1,4 @@
-"""LangChain's face: memories in a Chroma collection, asked in plain words.
+"""For LangChain: memories in a Chroma collection, found by questions in plain words.
 
     from langchain_recall import RecallRetriever, RecallStore
 

@@ -1,4 +1,4 @@
-"""Any vector store or retriever of LangChain's in the place of a `RecallStore`.
+"""A vector store or retriever of LangChain in the place of a `RecallStore`.
 
 >>> from langchain_core.embeddings import DeterministicFakeEmbedding
 >>> from langchain_core.vectorstores import InMemoryVectorStore
@@ -63,39 +63,39 @@ class AnyStore(any_store.AnyStore):
         return [found.memory for found in self._found(((each, None) for each in documents), None)]
 
     def _ask(self, asked: Asked) -> list[Found]:
-        source, given = self._searchable(asked)
+        source, arguments = self._searchable(asked)
         scored: Iterable[tuple[Document, float | None]]
         if isinstance(source, VectorStore):
             try:
-                scored = source.similarity_search_with_score(asked.text, **given)
+                scored = source.similarity_search_with_score(asked.text, **arguments)
             except NotImplementedError:
-                scored = _unscored(source.similarity_search(asked.text, **given))
+                scored = _unscored(source.similarity_search(asked.text, **arguments))
         else:
-            scored = _unscored(source.invoke(asked.text, **given))
+            scored = _unscored(source.invoke(asked.text, **arguments))
         return self._found(scored, asked.timezone)
 
     async def _aask(self, asked: Asked) -> list[Found]:
-        source, given = self._searchable(asked)
+        source, arguments = self._searchable(asked)
         scored: Iterable[tuple[Document, float | None]]
         if isinstance(source, VectorStore):
             try:
-                scored = await source.asimilarity_search_with_score(asked.text, **given)
+                scored = await source.asimilarity_search_with_score(asked.text, **arguments)
             except NotImplementedError:
-                scored = _unscored(await source.asimilarity_search(asked.text, **given))
+                scored = _unscored(await source.asimilarity_search(asked.text, **arguments))
         else:
-            scored = _unscored(await source.ainvoke(asked.text, **given))
+            scored = _unscored(await source.ainvoke(asked.text, **arguments))
         return self._found(scored, asked.timezone)
 
     def _searchable(self, asked: Asked) -> tuple[VectorStore | BaseRetriever, dict[str, Any]]:
-        """What to ask, and with which arguments: retrievers over a vector store hide its scores."""
-        source, how_many = self.source, {"k": asked.limit}
+        """What to search, and its arguments: retrievers over a vector store hide its scores."""
+        source, limit = self.source, {"k": asked.limit}
         if isinstance(source, VectorStore):
-            return source, {**asked.further, **how_many}
+            return source, {**asked.further, **limit}
         if not isinstance(source, VectorStoreRetriever):
             return source, {}
         if source.search_type == "similarity":
-            return source.vectorstore, {**source.search_kwargs, **how_many}
-        return source, how_many
+            return source.vectorstore, {**source.search_kwargs, **limit}
+        return source, limit
 
     def _found(
         self, scored: Iterable[tuple[Document, float | None]], timezone: tzinfo | None
@@ -106,7 +106,7 @@ class AnyStore(any_store.AnyStore):
         ]
 
     def _ours(self, document: Document) -> Document:
-        """The document with what a memory needs where we look for it; itself, where it is there."""
+        """The document with its text and metadata under our names."""
         metadata = in_our_names(document.metadata, self.fields)
         text = document.metadata.get(self.fields.content or "", document.page_content)
         if text == document.page_content and metadata == document.metadata:
@@ -114,9 +114,9 @@ class AnyStore(any_store.AnyStore):
         return document.model_copy(update={"page_content": str(text), "metadata": metadata})
 
 
-def as_store(given: object) -> object:
+def as_store(store: object) -> object:
     """A vector store or a retriever as a store of memories; anything else as it is."""
-    return AnyStore(source=given) if isinstance(given, VectorStore | BaseRetriever) else given
+    return AnyStore(source=store) if isinstance(store, VectorStore | BaseRetriever) else store
 
 
 def _unscored(documents: Iterable[Document]) -> list[tuple[Document, float | None]]:

@@ -36,7 +36,7 @@ from recall_stages.retriever.stage_list import StageList
 
 
 class CompressorInput(TypedDict):
-    """What a compressor takes as a Runnable."""
+    """The input of a compressor as a Runnable."""
 
     query: str
     documents: Sequence[Document]
@@ -45,9 +45,9 @@ class CompressorInput(TypedDict):
 class DocumentCompressor(
     Timed, RunnableSerializable[CompressorInput, list[Document]], BaseDocumentCompressor
 ):
-    """What takes and returns LangChain documents, and never alters those it is given."""
+    """Takes and returns LangChain documents; never alters its input."""
 
-    # LangChain's Serializable ignores unknown names; a typo shall be an error here too.
+    # LangChain's Serializable ignores unknown names; here a typo is an error.
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
     @classmethod
@@ -56,12 +56,12 @@ class DocumentCompressor(
         return True
 
     def steps(self, recall: Recall) -> Steps:
-        """What is done with the candidates; `run` or `arun` drives it."""
+        """The work on the candidates; `run` or `arun` drives it."""
         raise NotImplementedError
 
     @property
     def lc_attributes(self) -> dict[str, Any]:
-        """The model goes with it: where that can't be written down, `loads` says so."""
+        """The model, too; if it can't be written down, `loads` says so."""
         model = getattr(self, "llm", None)
         return {} if model is None else {"llm": model}
 
@@ -80,7 +80,7 @@ class DocumentCompressor(
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
-        """Work on documents for a query; no documents in, none out, and no model is asked."""
+        """Work on documents for a query; without documents no model is called."""
         return self.invoke({"query": query, "documents": documents}, {"callbacks": callbacks})
 
     async def acompress_documents(
@@ -92,29 +92,29 @@ class DocumentCompressor(
         )
 
     def _compress(
-        self, given: CompressorInput, run_manager: CallbackManagerForChainRun
+        self, input: CompressorInput, run_manager: CallbackManagerForChainRun
     ) -> list[Document]:
-        if not given["documents"]:
+        if not input["documents"]:
             return []
-        steps = self.steps(self._recall(given))
+        steps = self.steps(self._recall(input))
         return to_documents(run(steps, LangChainWorld(run_manager.get_child())))
 
     async def _acompress(
-        self, given: CompressorInput, run_manager: AsyncCallbackManagerForChainRun
+        self, input: CompressorInput, run_manager: AsyncCallbackManagerForChainRun
     ) -> list[Document]:
-        if not given["documents"]:
+        if not input["documents"]:
             return []
-        steps = self.steps(self._recall(given))
+        steps = self.steps(self._recall(input))
         return to_documents(await arun(steps, AsyncLangChainWorld(run_manager.get_child())))
 
-    def _recall(self, given: CompressorInput) -> Recall:
+    def _recall(self, input: CompressorInput) -> Recall:
         moment = self.moment(datetime.now(UTC))
-        memories = tuple(to_memory(document, moment.tzinfo) for document in given["documents"])
-        return Recall(Query(text=given["query"], reference_time=moment), memories)
+        memories = tuple(to_memory(document, moment.tzinfo) for document in input["documents"])
+        return Recall(Query(text=input["query"], reference_time=moment), memories)
 
 
 class MemoryCompressor(Stage, DocumentCompressor):
-    """A stage that takes and returns LangChain documents, and never alters those it is given."""
+    """A stage that takes and returns LangChain documents; it never alters its input."""
 
     def steps(self, recall: Recall) -> Steps:
         """The work of this stage alone."""
@@ -129,9 +129,9 @@ class RecallCompressor(StageList, DocumentCompressor):
 
 
 class TextCompressor(MemoryCompressor):
-    """A stage whose outcome is one text: as a compressor, a single document that names its sources.
+    """A stage that makes one text: as a compressor, one document that names its sources.
 
-    `originals` reads the memories back out of it, and `citations` who cites what.
+    `originals` returns the memories behind it, and `citations` what each sentence rests on.
     """
 
     def format(self, documents: Sequence[Document], query: str = "") -> str:

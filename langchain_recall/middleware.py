@@ -1,4 +1,4 @@
-"""RecallMiddleware: an agent that remembers, without asking for it.
+"""RecallMiddleware: an agent that remembers without a tool call.
 
 Needs LangChain's agents: ``pip install "recall-retrievers[agents]"``.
 """
@@ -20,7 +20,7 @@ from recall_stages.stages.search_gate import SearchGate
 
 
 class RecallState(AgentState[Any]):
-    """The state of an agent, with what it remembers in this turn."""
+    """The state of an agent, with the memories of this turn."""
 
     recalled: NotRequired[str]
 
@@ -65,7 +65,7 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
 
     # LangGraph hands the runtime over by that name.
     def before_agent(self, state: RecallState, runtime: Runtime[Any]) -> dict[str, str]:  # noqa: ARG002
-        """Ask the memories about what the user said last."""
+        """Search the memories for the last message of the user."""
         question = self._question(state["messages"])
         return _recalled(self._retriever.invoke(question) if question else [])
 
@@ -75,7 +75,7 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
         return _recalled(await self._retriever.ainvoke(question) if question else [])
 
     def _question(self, messages: Sequence[BaseMessage]) -> str:
-        """What the user said last; empty where it was no text, or needs no memories."""
+        """The last message of the user; empty if it is no text, or needs no memories."""
         last = next((each for each in reversed(messages) if isinstance(each, HumanMessage)), None)
         if last is None or (self._gate is not None and not self._gate.should_search(messages)):
             return ""
@@ -86,7 +86,7 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any]:
-        """Let the model see what was remembered."""
+        """Show the memories to the model."""
         return handler(_with_memories(request))
 
     async def awrap_model_call(
@@ -106,7 +106,7 @@ def _with_memories(request: ModelRequest[Any]) -> ModelRequest[Any]:
     recalled = request.state.get("recalled")
     if not recalled:
         return request
-    told = request.system_message
-    blocks: list[str | dict[Any, Any]] = list(told.content_blocks) if told is not None else []  # type: ignore[arg-type]  # blocks are dicts
+    own = request.system_message
+    blocks: list[str | dict[Any, Any]] = list(own.content_blocks) if own is not None else []  # type: ignore[arg-type]  # blocks are dicts
     blocks.append({"type": "text", "text": f"\n\n{recalled}" if blocks else recalled})
     return request.override(system_message=SystemMessage(content=blocks))

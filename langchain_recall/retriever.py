@@ -33,16 +33,16 @@ from recall_stages.retriever.memory_retriever import (
 from recall_stages.store.memory_store import OpenStore
 
 SKIPPED = "recall_skipped"
-"""The custom event of a question that was not searched for; its data says why."""
+"""The custom event of a question without a search; its data is the reason."""
 
-# What a chain's config may set. Not session_id: LangChain's message histories use that name for
-# a conversation, and memories of other conversations would silently vanish.
+# The names that a chain's config may set. Not session_id: LangChain's message histories use that
+# name for a conversation, and memories of other conversations would silently vanish.
 _CONFIGURABLE = ("timestamp", "timezone", "k")
 _CONFIGURABLE_SCOPE = ("user_id", "agent_id", "workspace")
 
 
 class RetrieverSettings(RetrieverOptions, total=False):
-    """The same with what LangChain adds: by these a run is known in its traces."""
+    """The options, and the settings of LangChain: names of a run in its traces."""
 
     name: str | None
     tags: list[str] | None
@@ -66,7 +66,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
             **settings: Unpack[RetrieverSettings],
         ) -> None: ...
 
-    # LangChain's base takes any keyword; here an editor knows them, and a checker finds a typo.
+    # LangChain's base takes any keyword; here editors know them, and type checkers find a typo.
     def invoke(  # type: ignore[override]
         self,
         input: object,
@@ -158,20 +158,20 @@ def explain(documents: Sequence[Document]) -> Explanation:
     """Why each document came back: a table in a terminal or a notebook, and pictures.
 
     Args:
-        documents: What a retriever or a stage of ours returned, best first.
+        documents: The results of a retriever or stage of this library, best first.
 
     Returns:
-        What shows itself as a table when it is printed, or stands last in a notebook's cell; its
-        `plot_scores` and `plot_timeline` draw it (with ``pip install 'recall-retrievers[plot]'``).
+        A table, when it is printed or stands last in a notebook's cell. `plot_scores` and
+        `plot_timeline` draw it (with ``pip install 'recall-retrievers[plot]'``).
     """
     return explain_memories([to_memory(document) for document in all_of(documents, Document)])
 
 
-def _call_settings(config: RunnableConfig | None, given: CallOptions) -> CallOptions:
-    """What the call says, over what the config of the chain around it says."""
+def _call_settings(config: RunnableConfig | None, options: CallOptions) -> CallOptions:
+    """The settings of the call over those in the config of the chain."""
     configurable = ensure_config(config).get("configurable") or {}
     around: Any = {name: configurable[name] for name in _CONFIGURABLE if name in configurable}
     scope = {name: configurable[name] for name in _CONFIGURABLE_SCOPE if name in configurable}
     if scope:
         around["scope"] = Scope.model_validate(scope)
-    return laid_over(around, given)
+    return laid_over(around, options)

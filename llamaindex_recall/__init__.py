@@ -1,4 +1,4 @@
-"""LlamaIndex's face: memories in a Chroma collection, asked in plain words.
+"""For LlamaIndex: memories in a Chroma collection, found by questions in plain words.
 
     from llamaindex_recall import RecallRetriever, RecallStore
 

@@ -1,4 +1,4 @@
-"""Any vector store, index or retriever of LlamaIndex's in the place of a `RecallStore`.
+"""A vector store, index or retriever of LlamaIndex in the place of a `RecallStore`.
 
 A vector store without an index embeds with ``Settings.embed_model``, as
 ``VectorStoreIndex.from_vector_store`` does.
@@ -96,14 +96,14 @@ class AnyStore(any_store.AnyStore):
     def _retriever(self, asked: Asked) -> BaseRetriever:
         if isinstance(self.source, VectorStoreIndex):
             return self.source.as_retriever(similarity_top_k=asked.limit, **asked.further)
-        if isinstance(self.source, VectorIndexRetriever):  # of retrievers only these can be told
+        if isinstance(self.source, VectorIndexRetriever):  # only these take a number
             retriever = copy(self.source)
             retriever.similarity_top_k = asked.limit
             return retriever
         return self.source
 
     def _found(self, scored: Iterable[NodeWithScore], timezone: tzinfo | None) -> list[Found]:
-        # What the scores of other retrievers mean, nobody can say.
+        # The scores of other retrievers may mean anything.
         known = isinstance(self.source, VectorStoreIndex | VectorIndexRetriever)
         return [
             Found(
@@ -115,7 +115,7 @@ class AnyStore(any_store.AnyStore):
         ]
 
     def _ours(self, node: BaseNode) -> BaseNode:
-        """The node with what a memory needs where we look for it; itself, where it is there."""
+        """The node with its text and metadata under our names."""
         metadata = in_our_names(node.metadata, self.fields)
         own = node.get_content(MetadataMode.NONE)
         text = str(node.metadata.get(self.fields.content or "", own))
@@ -128,8 +128,8 @@ class AnyStore(any_store.AnyStore):
         return ours
 
 
-def as_store(given: object) -> object:
+def as_store(store: object) -> object:
     """A vector store, an index or a retriever as a store of memories; anything else as it is."""
-    if isinstance(given, BasePydanticVectorStore | VectorStoreIndex | BaseRetriever):
-        return AnyStore(source=given)
-    return given
+    if isinstance(store, BasePydanticVectorStore | VectorStoreIndex | BaseRetriever):
+        return AnyStore(source=store)
+    return store

@@ -1,4 +1,4 @@
-"""RecallMemoryBlock: what an agent's memory holds beyond the messages that still fit.
+"""RecallMemoryBlock: the part of an agent's memory that outlives its messages.
 
 LlamaIndex's own vector block keeps the first session's filter for all that follow and hands one
 user's memories to the next; this one asks a retriever, whose scope no call can widen.
@@ -27,7 +27,7 @@ from recall_stages.text.tokens import token_counter
 _log = logging.getLogger(__name__)
 
 _LAST_FENCE = "\n<memory "
-_ANSWERS = 100  # that are kept for agents that read them again
+_ANSWERS = 100  # for agents that read their memory again
 
 
 class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
@@ -101,7 +101,7 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
                 self._answers[key] = recalled_text([to_memory(node) for node in found])
             return self._answers[key]
         except Exception:  # noqa: BLE001 - an error here would end the agent's run
-            _log.exception("the memories could not be asked; the agent goes on without")
+            _log.exception("the memories could not be searched; the agent goes on without")
             return ""
 
     def _call(self, session: str, options: dict[str, Any]) -> CallOptions:
@@ -121,7 +121,7 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
         try:
             await self._store({memory.session_id: await memory.aget_all()})
         except Exception:  # noqa: BLE001 - as above
-            _log.exception("the messages of the session could not be read; they are not kept")
+            _log.exception("the messages of the session could not be read; they are not stored")
 
     async def _store(self, sessions: Mapping[str, Sequence[ChatMessage]]) -> None:
         await self._writer.store(sessions, self.retriever, self.scope_of)

@@ -35,9 +35,9 @@ dispatcher = get_dispatcher(__name__)
 
 
 class NodePostprocessor(Timed, BaseNodePostprocessor):
-    """What takes and returns LlamaIndex nodes, and never alters those it is given.
+    """Takes and returns LlamaIndex nodes; never alters its input.
 
-    Of a `RecallQueryBundle` it takes the moment of asking, ``k`` and the messages.
+    It uses the reference time, ``k`` and the messages of a `RecallQueryBundle`.
     """
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
@@ -48,7 +48,7 @@ class NodePostprocessor(Timed, BaseNodePostprocessor):
         return cls.__name__
 
     def steps(self, recall: Recall) -> Steps:
-        """What is done with the candidates; `run` or `arun` drives it."""
+        """The work on the candidates; `run` or `arun` drives it."""
         raise NotImplementedError
 
     def _postprocess_nodes(
@@ -84,7 +84,7 @@ class NodePostprocessor(Timed, BaseNodePostprocessor):
 
 
 class MemoryPostprocessor(Stage, NodePostprocessor):
-    """A stage that takes and returns LlamaIndex nodes, and never alters those it is given."""
+    """A stage that takes and returns LlamaIndex nodes; it never alters its input."""
 
     def steps(self, recall: Recall) -> Steps:
         """The work of this stage alone."""
@@ -99,9 +99,9 @@ class RecallPostprocessor(StageList, NodePostprocessor):
 
 
 class TextPostprocessor(MemoryPostprocessor):
-    """A stage whose outcome is one text: as a postprocessor, a single node that names its sources.
+    """A stage that makes one text: as a postprocessor, one node that names its sources.
 
-    `originals` reads the memories back out of it, and `citations` who cites what.
+    `originals` returns the memories behind it, and `citations` what each sentence rests on.
     """
 
     def format(self, nodes: Sequence[NodeWithScore], query: str = "") -> str:

@@ -47,11 +47,11 @@ class RecallQueryBundle(QueryBundle):
 
 
 class SearchSkipped(BaseEvent):
-    """The instrumentation event of a question that was not searched for.
+    """The instrumentation event of a question without a search.
 
     Args:
         query: The question.
-        why: Which step found that no memories are needed, and why.
+        why: The step that found that no memories are needed, and its reason.
     """
 
     query: str
@@ -64,7 +64,7 @@ class SearchSkipped(BaseEvent):
 
 
 class RetrieverSettings(RetrieverOptions, total=False):
-    """The same with what LlamaIndex adds."""
+    """The options, and the settings of LlamaIndex."""
 
     callback_manager: CallbackManager
     object_map: dict[str, Any]
@@ -136,16 +136,16 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         return self.scoped({}).add([to_stored(node) for node in nodes])
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        steps, store = self._asked(query_bundle)
-        return _found(run(steps, LlamaIndexWorld(store)))
+        steps, store = self._steps(query_bundle)
+        return _nodes(run(steps, LlamaIndexWorld(store)))
 
     @dispatcher.span  # LlamaIndex decorates only the sync method by itself
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        steps, store = self._asked(query_bundle)
-        return _found(await arun(steps, AsyncLlamaIndexWorld(store)))
+        steps, store = self._steps(query_bundle)
+        return _nodes(await arun(steps, AsyncLlamaIndexWorld(store)))
 
-    def _asked(self, query_bundle: QueryBundle) -> tuple[Steps, ScopedStore]:
-        """The steps that answer a question, and the store that answers them."""
+    def _steps(self, query_bundle: QueryBundle) -> tuple[Steps, ScopedStore]:
+        """The steps that answer a question, and the store for them."""
         options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}
         steps = self.steps_for(query_bundle.query_str, datetime.now(UTC), options)
         return steps, self.scoped(options)
@@ -155,27 +155,27 @@ def explain(nodes: Sequence[NodeWithScore] | RESPONSE_TYPE) -> Explanation:
     """Why each node came back: a table in a terminal or a notebook, and pictures.
 
     Args:
-        nodes: What a retriever or a stage of ours returned, best first; or the response of a query
-            engine over one.
+        nodes: The results of a retriever or stage of this library, best first, or the response of a
+            query engine.
 
     Returns:
-        What shows itself as a table when it is printed, or stands last in a notebook's cell; its
-        `plot_scores` and `plot_timeline` draw it (with ``pip install 'recall-retrievers[plot]'``).
+        A table, when it is printed or stands last in a notebook's cell. `plot_scores` and
+        `plot_timeline` draw it (with ``pip install 'recall-retrievers[plot]'``).
     """
     found = cast("Sequence[NodeWithScore]", getattr(nodes, "source_nodes", nodes))
     return explain_memories([to_memory(node) for node in all_of(found, NodeWithScore)])
 
 
-def _bundle(asked: QueryType, options: CallOptions) -> QueryBundle:
-    if isinstance(asked, QueryBundle):
+def _bundle(question: QueryType, options: CallOptions) -> QueryBundle:
+    if isinstance(question, QueryBundle):
         if not options:
-            return asked
-        own = asked.options if isinstance(asked, RecallQueryBundle) else {}
-        return RecallQueryBundle(asked.query_str, options=laid_over(own, options))
-    return RecallQueryBundle(asked, options=options)
+            return question
+        own = question.options if isinstance(question, RecallQueryBundle) else {}
+        return RecallQueryBundle(question.query_str, options=laid_over(own, options))
+    return RecallQueryBundle(question, options=options)
 
 
-def _found(recall: Recall) -> list[NodeWithScore]:
+def _nodes(recall: Recall) -> list[NodeWithScore]:
     if recall.skipped:
         dispatcher.event(SearchSkipped(query=recall.query.text, why=recall.skipped))
     return to_nodes(recall)

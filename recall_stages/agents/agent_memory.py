@@ -1,8 +1,7 @@
 """AgentMemory: the profiles and events of an agent and its users, searched by a conversation.
 
 They are rows of the types "profile" and "event" in the one collection. With a ``user_id`` a row is
-a user's, without one it is the agent's own. Whose memories can be seen is settled where the memory
-is opened.
+a user's, without one it is the agent's own. The scope is fixed when the memory is opened.
 """
 
 from __future__ import annotations
@@ -41,15 +40,15 @@ class Match(TypedDict):
 
 
 class ContextMatches(TypedDict):
-    """What a conversation finds; the names are those of PersonaLab.
+    """The matches of a conversation, with the names of PersonaLab.
 
     Attributes:
-        search_terms: What was looked up, up to 20 terms, those said last first.
-        agent_profile_matches: Of what describes the agent.
-        agent_event_matches: Of what the agent has lived through.
-        user_profile_matches: Of what describes its users.
-        user_event_matches: Of what its users have lived through.
-        total_matches: How many matches there are in all four.
+        search_terms: The terms of the search, up to 20, the latest first.
+        agent_profile_matches: Matches in the profile of the agent.
+        agent_event_matches: Matches in the events of the agent.
+        user_profile_matches: Matches in the profiles of its users.
+        user_event_matches: Matches in the events of its users.
+        total_matches: The number of all matches.
     """
 
     search_terms: list[str]
@@ -144,7 +143,7 @@ class AgentMemory(Settings):
             ValueError: When ``max_results`` is less than 1.
             ScopeError: When ``user_id`` is no text, or an empty one.
         """
-        terms, searches = self._asked(conversation, system_prompt, user_id, max_results)
+        terms, searches = self._searches(conversation, system_prompt, user_id, max_results)
         found = self.store.find(searches) if searches else []
         return _matches(terms, found, max_results)
 
@@ -156,11 +155,11 @@ class AgentMemory(Settings):
         max_results: int = 10,
     ) -> ContextMatches:
         """The same, without blocking the event loop."""
-        terms, searches = self._asked(conversation, system_prompt, user_id, max_results)
+        terms, searches = self._searches(conversation, system_prompt, user_id, max_results)
         found = await self.store.afind(searches) if searches else []
         return _matches(terms, found, max_results)
 
-    def _asked(
+    def _searches(
         self,
         conversation: Conversation,
         system_prompt: str,

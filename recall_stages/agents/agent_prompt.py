@@ -1,4 +1,4 @@
-"""Memories as they stand in front of a conversation: for agents and chat engines."""
+"""Memories as a text in front of a conversation: for agents and chat engines."""
 
 from __future__ import annotations
 

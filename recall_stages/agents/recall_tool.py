@@ -1,7 +1,7 @@
-"""The recall tool: what an agent's model may ask of the memories, and what it is told.
+"""The recall tool: its arguments, which a model writes, and its answer.
 
-A model sees the question and three ways to name a time. Whose memories are searched, how many and
-at what moment is the operator's matter and never stands in the schema.
+The arguments are a question and three ways to name a time. The scope, the number of memories and
+the reference time are never in the schema: the operator sets them.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ DESCRIPTION = (
 
 
 class RecallToolInput(BaseModel):
-    """What a model fills in.
+    """The arguments of the tool.
 
-    Not `Settings`: agents of both frameworks catch pydantic's own error of a tool's arguments, and
-    hand it to the model; `what_is_wrong` says it in our words.
+    Not `Settings`: agents of both frameworks catch pydantic's own error and show it to the model;
+    `what_is_wrong` writes it in our words.
 
     Args:
         query: The question.
@@ -55,7 +55,7 @@ class RecallToolInput(BaseModel):
     until: str | None = Field(default=None, description="Only memories up to this day, included.")
 
     def options(self) -> CallOptions:
-        """What the retriever is told besides the question; nothing where no time is named.
+        """The settings of the call; empty if no time is named.
 
         Raises:
             QueryError: When `since` or `until` is no ISO 8601 date.
@@ -70,7 +70,7 @@ class RecallToolInput(BaseModel):
         return CallOptions()
 
     def answer(self, memories: Sequence[Memory]) -> str:
-        """The memories in their fences, in the time zone they carry, or which time held none.
+        """The memories in their fences, in their own time zone; or the time that has none.
 
         Examples:
             >>> tea = Memory(content="Tea at four.", author="Ann", metadata={"topic": "drinks"})
@@ -85,8 +85,8 @@ class RecallToolInput(BaseModel):
         """
         if memories:
             zone = next((each.created_at.tzinfo for each in memories if each.created_at), None)
-            told = (_fenced(number, memory, zone) for number, memory in enumerate(memories, 1))
-            return "\n".join([QUOTED_MATERIAL, *told])
+            lines = (_fenced(number, memory, zone) for number, memory in enumerate(memories, 1))
+            return "\n".join([QUOTED_MATERIAL, *lines])
         return f"{NOTHING_FOUND.removesuffix('.')}{self._named_time()}."
 
     def _named_time(self) -> str:
@@ -118,25 +118,25 @@ def _fenced(number: int, memory: Memory, timezone: tzinfo | None) -> str:
     )
 
 
-def _first(name: str, told: str | None) -> str | None:
-    return told if told is None else _moment(name, told).isoformat()
+def _first(name: str, text: str | None) -> str | None:
+    return text if text is None else _moment(name, text).isoformat()
 
 
-def _after(name: str, told: str | None) -> str | None:
-    """The end of what was told: a day is included."""
-    if told is None:
+def _after(name: str, text: str | None) -> str | None:
+    """The end of the range: a day is included."""
+    if text is None:
         return None
-    moment = _moment(name, told)
+    moment = _moment(name, text)
     whole_day = not isinstance(moment, datetime)
     return (moment + timedelta(days=1) if whole_day else moment).isoformat()
 
 
-def _moment(name: str, told: str) -> date | datetime:
+def _moment(name: str, text: str) -> date | datetime:
     for read in (date.fromisoformat, datetime.fromisoformat):
         try:
-            return read(told)
+            return read(text)
         except ValueError:
             continue
     raise QueryError(
-        f"{name} must be a date such as 2024-03-01, or an ISO 8601 moment; got {told!r}"
+        f"{name} must be a date such as 2024-03-01, or an ISO 8601 moment; got {text!r}"
     )

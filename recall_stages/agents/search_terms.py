@@ -37,10 +37,10 @@ def extract_search_terms(
         >>> extract_search_terms("我姐姐喜欢绿茶")
         ['绿茶', '欢绿', '喜欢', '姐喜', '姐姐']
     """
-    said = "\n".join(turn.text for turn in read_turns(conversation))[-_LONGEST_TEXT:]
+    conversation_text = "\n".join(turn.text for turn in read_turns(conversation))[-_LONGEST_TEXT:]
     languages = [load_language(code, {}) for code in LANGUAGES]
     terms: dict[str, None] = {}
-    for text in (said, system_prompt[-_LONGEST_TEXT:]):
+    for text in (conversation_text, system_prompt[-_LONGEST_TEXT:]):
         for term in _last_first(text, likely(text, languages)):
             terms[term] = None
             if len(terms) == most:

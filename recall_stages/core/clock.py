@@ -1,4 +1,4 @@
-"""Settings of whatever needs to know when it was asked."""
+"""The settings of the reference time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TimeInput = int | float | str | datetime
 
 
 class Timed(Settings):
-    """The moment of asking, and the asker's time zone.
+    """The reference time, and the time zone of the user.
 
     Args:
         timestamp: Epoch seconds, ISO 8601 or datetime. None = the clock.

@@ -77,11 +77,11 @@ def _unknown(name: str, exports: Mapping[str, str]) -> Exception:
     """What to raise for a name that is not there: it says which one was probably meant."""
     close = get_close_matches(name, exports, n=1, cutoff=0.75)
     hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(sorted(exports))}"
-    told = f"there is no {name!r} here; {hint}"
+    message = f"there is no {name!r} here; {hint}"
     # Of an AttributeError `from langchain_recall import RecallRetreiver` shows nothing. So that
     # statement, which asks from within Python's own import, is answered by an ImportError.
     asks = sys._getframe(2)  # noqa: SLF001 - documented; there is no other way to know
     module = asks.f_locals.get("module") if asks.f_code.co_name == "_handle_fromlist" else None
     if close and isinstance(module, ModuleType) and not find_spec(f"{module.__name__}.{name}"):
-        return ImportError(told, name=module.__name__)
-    return AttributeError(told)
+        return ImportError(message, name=module.__name__)
+    return AttributeError(message)

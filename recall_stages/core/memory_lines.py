@@ -1,4 +1,4 @@
-"""Lines of a file as memories: one JSON object a line, and what is said of lines that are none."""
+"""Lines of a file as memories: one JSON object a line, and errors for other lines."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ LATEST = 3
 
 
 class Message(Settings):
-    """What somebody said in a conversation.
+    """A message of a conversation.
 
     Args:
         role: Who: user, assistant, ... as the API has it; empty where it does not say.
@@ -40,11 +40,11 @@ class Message(Settings):
     memorized: bool = Field(default=False, repr=False)
 
 
-def read_messages(given: object) -> tuple[Message, ...]:
+def read_messages(value: object) -> tuple[Message, ...]:
     """Read a conversation; messages that hold no text are left out.
 
     Args:
-        given: A list of mappings with ``role`` (or ``type``) and ``content``, of (role, text)
+        value: A list of mappings with ``role`` (or ``type``) and ``content``, of (role, text)
             pairs, of LangChain messages or of LlamaIndex chat messages.
 
     Raises:
@@ -54,11 +54,11 @@ def read_messages(given: object) -> tuple[Message, ...]:
         >>> read_messages([{"role": "user", "content": "Where were we?"}, ("ai", "")])
         (Message(role='user', content='Where were we?', name='', id='', sent_at=None),)
     """
-    if isinstance(given, str | Mapping) or not isinstance(given, Sequence):
+    if isinstance(value, str | Mapping) or not isinstance(value, Sequence):
         raise ValueError(  # noqa: TRY004 - pydantic gathers it among its errors
-            f"messages must be a list of messages, each with a role and a content; got {given!r}"
+            f"messages must be a list of messages, each with a role and a content; got {value!r}"
         )
-    messages = (read_message(each) for each in given)
+    messages = (read_message(each) for each in value)
     return tuple(
         message if message.role else message.model_copy(update={"role": "user"})
         for message in messages
@@ -66,11 +66,11 @@ def read_messages(given: object) -> tuple[Message, ...]:
     )
 
 
-def read_message(given: object) -> Message:
+def read_message(value: object) -> Message:
     """Read one message; neither framework is imported, what it says is asked of it by name.
 
     Args:
-        given: A mapping with ``content`` and ``role`` (or ``type``), a (role, text) pair, a
+        value: A mapping with ``content`` and ``role`` (or ``type``), a (role, text) pair, a
             LangChain message or a LlamaIndex chat message. When it was sent is looked for under
             ``created_at``, ``timestamp`` and ``time_created``, in its ``additional_kwargs`` and
             ``metadata`` too.
@@ -82,18 +82,18 @@ def read_message(given: object) -> Message:
         >>> read_message({"role": "user", "content": [{"text": "Hi"}], "name": "Ann"})
         Message(role='user', content='Hi', name='Ann', id='', sent_at=None)
     """
-    if isinstance(given, Message):
-        return given
-    said = _said(given)
-    role = said.get("role") or said.get("type")
+    if isinstance(value, Message):
+        return value
+    fields = _fields(value)
+    role = fields.get("role") or fields.get("type")
     try:
         return Message(
             role=str(getattr(role, "value", role) or ""),
-            content=_text(said.get("content")).strip(),
-            name=str(said.get("name") or said.get("role_name") or ""),
-            id=str(said.get("id") or ""),
-            sent_at=next((said[name] for name in _TIMES if said.get(name) is not None), None),
-            memorized=bool(said.get("memorized")),
+            content=_text(fields.get("content")).strip(),
+            name=str(fields.get("name") or fields.get("role_name") or ""),
+            id=str(fields.get("id") or ""),
+            sent_at=next((fields[name] for name in _TIMES if fields.get(name) is not None), None),
+            memorized=bool(fields.get("memorized")),
         )
     except SettingsError as error:
         raise ValueError(f"a message cannot be read: {error}") from error
@@ -112,22 +112,22 @@ def latest(messages: Sequence[Message], longest: int) -> list[tuple[str, str]]:
     ]
 
 
-def _said(given: object) -> Mapping[str, object]:
+def _fields(value: object) -> Mapping[str, object]:
     """What a message says about itself, by the names that a mapping uses."""
-    if isinstance(given, tuple) and len(given) == 2:
-        return {"role": given[0], "content": given[1]}
-    if isinstance(given, Mapping) and "content" in given:
-        own = given
-    elif hasattr(given, "content"):
-        found = ((name, getattr(given, name, None)) for name in (*_NAMES, *_BESIDE))
+    if isinstance(value, tuple) and len(value) == 2:
+        return {"role": value[0], "content": value[1]}
+    if isinstance(value, Mapping) and "content" in value:
+        own = value
+    elif hasattr(value, "content"):
+        found = ((name, getattr(value, name, None)) for name in (*_NAMES, *_BESIDE))
         own = {name: value for name, value in found if value is not None}
     else:
-        told = f" with {', '.join(map(str, given))}" if isinstance(given, Mapping) else ""
-        raise ValueError(f"a message has a role and a content; got {type(given).__name__}{told}")
-    said: dict[str, object] = {}
+        names = f" with {', '.join(map(str, value))}" if isinstance(value, Mapping) else ""
+        raise ValueError(f"a message has a role and a content; got {type(value).__name__}{names}")
+    fields: dict[str, object] = {}
     for noted in (*map(own.get, _BESIDE), own):  # what it says itself counts
-        said.update(noted if isinstance(noted, Mapping) else {})
-    return said
+        fields.update(noted if isinstance(noted, Mapping) else {})
+    return fields
 
 
 def _text(content: object) -> str:

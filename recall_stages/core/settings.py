@@ -1,4 +1,4 @@
-"""The base of everything a user constructs: what is wrong is said in our words, not pydantic's."""
+"""The base of every class that a user constructs: its errors are in our words, not pydantic's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of wrong settings: pydantic's findings, in the words of our public names."""
+"""Errors of settings: pydantic's findings, in our words."""
 
 from __future__ import annotations
 
@@ -63,21 +63,21 @@ _CLASSES = {  # what a user calls a class that a setting must be of; else it is 
 }
 
 
-def settings_error(owner: type[BaseModel], found: ValidationError, given: object) -> SettingsError:
+def settings_error(owner: type[BaseModel], found: ValidationError, values: object) -> SettingsError:
     """What pydantic found wrong, as our own error: a sentence for each setting.
 
     Args:
         owner: The class that was constructed.
         found: What pydantic says.
-        given: What was handed in, by the names of the settings.
+        values: What was handed in, by the names of the settings.
     """
     by_path: dict[Path, list[ErrorDetails]] = {}
     for each in found.errors(include_url=False):
-        by_path.setdefault(_path(each, given), []).append(each)
+        by_path.setdefault(_path(each, values), []).append(each)
     problems = [
         problem
         for path, details in by_path.items()
-        for problem in _problems(owner, path, details, given)
+        for problem in _problems(owner, path, details, values)
     ]
     return SettingsError(public_name(owner), tuple(dict.fromkeys(problems)))
 
@@ -126,13 +126,13 @@ def got(value: object) -> str:
     return f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind}"
 
 
-def _path(found: ErrorDetails, given: object) -> Path:
+def _path(found: ErrorDetails, values: object) -> Path:
     """As much of where pydantic found it as the user has written.
 
     Between these stand pydantic's own names, as of the members of a union.
     """
     path: list[str | int] = []
-    inside = given
+    inside = values
     for place, part in enumerate(found["loc"]):
         value = _part(inside, part)
         is_last = place == len(found["loc"]) - 1
@@ -153,7 +153,7 @@ def _part(inside: object, part: str | int) -> object:
 
 
 def _problems(
-    owner: type[BaseModel], path: Path, details: Sequence[ErrorDetails], given: object
+    owner: type[BaseModel], path: Path, details: Sequence[ErrorDetails], values: object
 ) -> Iterator[str]:
     """What is wrong with one value; of a union each member has found something."""
     name = _named(path)
@@ -169,11 +169,11 @@ def _problems(
         else:
             expected.append(_expected(each))
     if expected and not path:
-        yield f"{public_name(owner)} is made of a mapping of its arguments; got {got(given)}"
+        yield f"{public_name(owner)} is made of a mapping of its arguments; got {got(values)}"
     elif expected:
         choices = list(dict.fromkeys(expected))
         listed = " or ".join([", ".join(choices[:-1]), choices[-1]] if choices[1:] else choices)
-        value = reduce(_part, path, given)
+        value = reduce(_part, path, values)
         yield f"{name} must be {listed}; got {got(value)}{_nearest(value, listed)}"
 
 
@@ -192,11 +192,11 @@ def _no_json(owner: type[BaseModel], _: Path) -> str:
     return f"{public_name(owner)} is made of JSON here; what was handed in is none"
 
 
-def _sentence(name: str, told: str) -> str:
+def _sentence(name: str, text: str) -> str:
     """What a check of ours says, with the name of the setting where it leaves that out."""
-    if told.startswith("must "):
-        return f"{name} {told}"
-    return told if not name or re.search(rf"\b{re.escape(name)}\b", told) else f"{name}: {told}"
+    if text.startswith("must "):
+        return f"{name} {text}"
+    return text if not name or re.search(rf"\b{re.escape(name)}\b", text) else f"{name}: {text}"
 
 
 def _named(path: Path) -> str:

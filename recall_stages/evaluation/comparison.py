@@ -177,8 +177,8 @@ def compare(evaluations: Mapping[str, Evaluation]) -> Comparison:
             )
     if len(evaluations) < 2:
         raise ValueError(f"compare takes at least two evaluations; got {len(evaluations)}")
-    asked = [[a.question for a in evaluation.answers] for evaluation in evaluations.values()]
-    if any(each != asked[0] for each in asked):
+    questions = [[a.question for a in evaluation.answers] for evaluation in evaluations.values()]
+    if any(own != questions[0] for own in questions):
         raise ValueError(
             "the evaluations are of different questions; evaluate each retriever with the same list"
         )

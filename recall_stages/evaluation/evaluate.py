@@ -1,4 +1,4 @@
-"""Ask labelled questions, and count what came back."""
+"""Ask labelled questions, and measure the answers."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Find = Callable[[Question], Sequence[Memory]]
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One question and what came back.
+    """One question and its results.
 
     Attributes:
-        question: What was asked.
-        memories: What came back, the best first, at most ten.
+        question: The question.
+        memories: The results, best first, at most ten.
         figures: How good that is; None where no memory answers the question.
         milliseconds: How long it took.
     """

@@ -21,15 +21,15 @@ class Question(Timed):
     """A question, and the ids of the memories that answer it.
 
     Args:
-        question: What is asked, in plain words; never empty.
+        question: The question, in plain words; never empty.
         relevant: The ids of the memories that should come back. Empty = none answers it; such a
             question is asked, and has no figures.
         scope: Whose memories may answer.
         category: A kind of question, such as "dates"; comparisons have a figure for each.
 
     Examples:
-        >>> asked = Question(question="Which dentist?", relevant=["m1"], scope={"user_id": "ann"})
-        >>> asked.options()["scope"].fields()
+        >>> question = Question(question="Tea?", relevant=["m1"], scope={"user_id": "ann"})
+        >>> question.options()["scope"].fields()
         {'user_id': 'ann'}
     """
 
@@ -105,9 +105,9 @@ def as_questions(questions: Iterable[Question | Mapping[str, object]]) -> list[Q
         {'user_id': 'ann'}
     """
     read = []
-    for number, given in enumerate(questions, 1):
+    for number, question in enumerate(questions, 1):
         try:
-            read.append(given if isinstance(given, Question) else _question(given))
+            read.append(question if isinstance(question, Question) else _question(question))
         except SettingsError as error:
             problems = tuple(f"question {number}: {each}" for each in error.problems)
             raise SettingsError(error.owner, problems) from None

@@ -1,4 +1,4 @@
-"""What each step of the search adds: the same questions, asked with more and more of it."""
+"""What each step of the search adds, measured with the same questions."""
 
 from __future__ import annotations
 

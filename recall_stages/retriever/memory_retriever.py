@@ -1,4 +1,4 @@
-"""MemoryRetriever: what both faces' retrievers are made of; a question in, a `Recall` out."""
+"""MemoryRetriever: the base of both retrievers; a question in, a `Recall` out."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ RangeInput = TimeRange | tuple[TimeInput | None, TimeInput | None] | str
 TimeMode = Literal["prefer", "require", "ignore"]
 
 
-# What other retrievers call the same.
+# Names of other libraries, and what to write here.
 _OF_A_CALL = {
     "search_kwargs": "k, filter and threshold_score are arguments of their own here",
     "search_type": "here it is method='hybrid', 'semantic' or 'keyword'; for 'mmr' set mmr_lambda",
@@ -82,7 +82,7 @@ _UNREAD_TIME = (
 
 
 class CallOptions(TypedDict, total=False):
-    """What a single call may set: the names and meanings of the retriever's own settings."""
+    """The settings of a single call; see `MemoryRetriever`."""
 
     k: int
     method: Method
@@ -98,7 +98,7 @@ class CallOptions(TypedDict, total=False):
 
 
 class RetrieverOptions(CallOptions, total=False):
-    """What a retriever may be opened with, apart from its store and its stages."""
+    """The settings of a retriever, apart from its store and its stages."""
 
     require_scope: Sequence[ScopeName]
     fetch_k: int
@@ -112,7 +112,7 @@ class RetrieverOptions(CallOptions, total=False):
 
 
 def laid_over(around: CallOptions, call: CallOptions) -> CallOptions:
-    """The settings of a call over those that stand around it; of two scopes both hold.
+    """The settings of a call over the settings around it; of two scopes both hold.
 
     Raises:
         ScopeError: When the two scopes contradict each other.
@@ -125,7 +125,7 @@ def laid_over(around: CallOptions, call: CallOptions) -> CallOptions:
 
 
 class RecallOptions(Timed):
-    """The settings that a retriever has and that a call may set anew; see `MemoryRetriever`."""
+    """The settings of a retriever that a call may change; see `MemoryRetriever`."""
 
     public_name: ClassVar[str] = "a call"
     elsewhere: ClassVar[Mapping[str, str]] = _OF_A_CALL
@@ -151,14 +151,14 @@ class RecallOptions(Timed):
         check_threshold(self.method, self.threshold_score)
         return self
 
-    def for_call(self, given: CallOptions) -> RecallOptions:
-        """These settings with those of one call over them.
+    def for_call(self, options: CallOptions) -> RecallOptions:
+        """These settings, with the settings of one call over them.
 
-        A call can only narrow: its scope and its filter hold besides the retriever's own.
+        A call can only narrow: the scope and the filter of the retriever hold too.
         """
-        if not given:
+        if not options:
             return self
-        call = RecallOptions.model_validate(given)
+        call = RecallOptions.model_validate(options)
         chosen = {
             name: getattr(call if name in call.model_fields_set else self, name)
             for name in RecallOptions.model_fields
@@ -169,10 +169,10 @@ class RecallOptions(Timed):
         return RecallOptions.model_construct(**chosen)  # both parts have been checked
 
     def bounds(self, moment: datetime, calendar: ExtractTime) -> tuple[TimeRange, ...]:
-        """The time that was handed in, if one was; words are read by the calendar's settings.
+        """The time range of the call, if it has one; words are read with the calendar's settings.
 
         Raises:
-            QueryError: When it was handed in as words that name none.
+            QueryError: When its words name no time.
         """
         if self.time_range is None or isinstance(self.time_range, TimeRange):
             return (self.time_range,) if self.time_range else ()
@@ -189,7 +189,7 @@ class RecallOptions(Timed):
 
 
 class MemoryRetriever(TakesStages, RecallOptions):
-    """Ask a collection of memories in plain words, and get the right ones, dated and explained.
+    """Find the memories that answer a question in plain words, dated and explained.
 
     Args:
         store: The collection; see `RecallStore`. A vector store or a retriever of the framework is
@@ -197,7 +197,7 @@ class MemoryRetriever(TakesStages, RecallOptions):
         k: How many memories to return.
         method: How to search: by meaning ("semantic"), by words ("keyword") or both ("hybrid").
         threshold_score: The lowest similarity that a candidate may have, 0 to 1. None = any.
-        timestamp: The moment of asking, against which "last Tuesday" is read: epoch seconds,
+        timestamp: The reference time, from which "last Tuesday" is read: epoch seconds,
             ISO 8601 or datetime. None = the clock.
         timezone: The asker's time zone, such as "Europe/Berlin". None = the timestamp's own, else
             the machine's.
@@ -206,12 +206,12 @@ class MemoryRetriever(TakesStages, RecallOptions):
         require_scope: The fields that the scope of every call must name, such as ``("user_id",)``:
             here, in the call or in both. A call without them is a `ScopeError`.
         filter: Conditions on metadata, as Chroma writes them: ``{"topic": {"$in": ["a", "b"]}}``.
-            A call's filter holds besides this one.
+            The filter of a call holds too.
         time_range: The time to look in: (start, end) with None for open, or words such as "last
             Tuesday"; the question's own words of time are then not read.
         time_mode: What a time named in the question does. "prefer" searches and favours it,
             "require" returns nothing else, "ignore" does not read it.
-        messages: The conversation in which it is asked: a list of messages with a role and a
+        messages: The conversation before the question: a list of messages with a role and a
             content. `BuildQuery` and `RewriteMemory` look at the last three.
         deadline_s: Seconds for the whole question. After that no model is asked, and you get what
             is found and ranked by then; the trace says so. A search that has begun is finished.
@@ -226,7 +226,7 @@ class MemoryRetriever(TakesStages, RecallOptions):
         gate: Decides from the question's words whether memories are needed. If not, nothing is
             searched and the result is empty. None = every question is searched.
         recall_key: The key of the question, if a chain passes a dict.
-        stages: What is done, in order. A stage that works on the question comes before the search.
+        stages: The stages, in order. A stage that works on the question comes before the search.
             A stage that writes a text comes last: the text is then the only result. A function
             ``(memories, query) -> memories`` is a stage too.
         replace: Stages that take the place of the stage of their class in ``stages``, so that the
@@ -299,7 +299,7 @@ class MemoryRetriever(TakesStages, RecallOptions):
             threshold_score=call.threshold_score,
             require_time=call.time_mode == "require",
         )
-        stages = [stage for stage in self.stages if not self._unasked(stage, call)]
+        stages = [stage for stage in self.stages if not self._reads_no_time(stage, call)]
         before = [stage for stage in stages if stage.before_search]
         after = [stage for stage in stages if not stage.before_search]
         gate = [] if self.gate is None else [self.gate]
@@ -318,18 +318,18 @@ class MemoryRetriever(TakesStages, RecallOptions):
         steps = self.steps_for(question, datetime.now(UTC), options)
         return run(steps, World(self.scoped(options)))
 
-    def scoped(self, given: CallOptions) -> ScopedStore:
-        """The store, kept to the scope of a call: what its steps find, read and write it in.
+    def scoped(self, options: CallOptions) -> ScopedStore:
+        """The store within the scope of a call: its steps find, read and write only there.
 
         Args:
-            given: The settings of the call; empty where the retriever itself stores something.
+            options: The settings of the call; empty if the retriever itself stores something.
         """
-        scope = self.scope.narrow(Scope.model_validate(given.get("scope")))
+        scope = self.scope.narrow(Scope.model_validate(options.get("scope")))
         return ScopedStore(self.store, scope, self._required)
 
     @property
     def _required(self) -> tuple[ScopeName, ...]:
-        """What this retriever and its store require of a scope."""
+        """The fields of a scope that this retriever and its store require."""
         return tuple(dict.fromkeys([*self.require_scope, *required_by(self.store)]))
 
     def _calendar(self) -> ExtractTime:
@@ -350,8 +350,8 @@ class MemoryRetriever(TakesStages, RecallOptions):
         return query_text(question)
 
     @staticmethod
-    def _unasked(stage: Stage, call: RecallOptions) -> bool:
-        """Time handed in, or not wanted, is not read from the words again."""
+    def _reads_no_time(stage: Stage, call: RecallOptions) -> bool:
+        """Whether the call has a time range or ignores time: then its words are not read."""
         read_already = call.time_mode == "ignore" or call.time_range is not None
         return read_already and isinstance(stage, ExtractTime)
 

@@ -1,4 +1,4 @@
-"""StageList: several stages, one after the other, for those who have the candidates already."""
+"""StageList: several stages in order, for candidates that another retriever found."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from recall_stages.stages.function_stage import MemoryFunction, as_stage
 from recall_stages.stages.fuse_rerank import FuseRerank
 
 StageInput = Stage | MemoryFunction
-"""What may be handed in as a stage."""
+"""What may be passed as a stage."""
 
 AnyStage = Annotated[Stage, BeforeValidator(as_stage)]
 """A stage, or a function that does the work of one."""
@@ -37,7 +37,7 @@ Stages = Annotated[list[AnyStage], AfterValidator(_a_text_comes_last)]
 
 
 def default_stages() -> list[Stage]:
-    """The time of the question understood, and its memories ranked by it, their kind and score."""
+    """The stages of a retriever by default: read the time, then rank by it, by type and score."""
     return [ExtractTime(), FuseRerank()]
 
 
@@ -101,17 +101,17 @@ class TakesStages(Settings):
 
 
 class StageList(TakesStages):
-    """Several stages as one: what the first understands of the question, the next one knows.
+    """Several stages as one: each knows what the stages before it understood of the question.
 
-    For candidates that any retriever found. Each stage also stands alone in the framework's own
-    lists; there only the candidates are passed on, and what was understood travels on them.
+    It works on candidates of any retriever. A single stage also works in the framework's own lists.
+    There only the candidates are passed on, and the time of the question travels in their trace.
 
     Args:
-        stages: What is done, in order. One that writes a text comes last: then that text is
-            returned, as a single result. A function ``(memories, query) -> memories`` is a stage
+        stages: The stages, in order. A stage that writes a text comes last: that text is then the
+            only result. A function ``(memories, query) -> memories`` is a stage
             too.
-        deadline_s: Seconds after which no model is asked or waited for any more: what is ranked by
-            then is returned, and the trace says so. None = no limit.
+        deadline_s: Seconds for all stages. After that no model is called, and you get what is
+            ranked by then; the trace says so. None = no limit.
 
     Raises:
         SettingsError: On construction, when there is no stage, or a text does not come last.

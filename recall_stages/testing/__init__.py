@@ -1,4 +1,4 @@
-"""What every compressor and postprocessor owes the list it stands in, as checks to run on yours.
+"""The contract checks for compressors and postprocessors: run them on your own.
 
 Needs no test framework. The faces bring it to LangChain's document compressors
 (`langchain_recall.testing`) and to LlamaIndex's node postprocessors (`llamaindex_recall.testing`).

@@ -1,4 +1,4 @@
-"""A check: a promise by name, and how to find out whether it is kept."""
+"""A check: the name of a promise, and a function that tests it."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ AnySubject = Subject[Any, Any, Any]  # of any framework
 
 
 class ContractError(AssertionError):
-    """A promise is not kept; the message says how."""
+    """A promise is broken; the message says how."""
 
 
 class NotApplicable(Exception):  # noqa: N818 - no error
-    """There is nothing to see: what is on trial asks no model."""
+    """The check does not apply: the subject asks no model."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check came to.
+    """The result of a check.
 
     Attributes:
-        holds: Whether the promise is kept; None where it does not apply.
-        why: How it was broken, or why it does not apply; empty where it holds.
+        holds: Whether the promise holds; None if it does not apply.
+        why: How it is broken, or why it does not apply; empty if it holds.
     """
 
     holds: bool | None
@@ -34,12 +34,12 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Check:
-    """One promise; called with a subject, it raises where the promise is not kept.
+    """One promise; a call with a subject raises if the promise is broken.
 
     Attributes:
-        name: A word for it.
-        promise: What is promised.
-        look: Raises `ContractError` where it is not kept.
+        name: Its name.
+        promise: The promise.
+        look: Raises `ContractError` if it is broken.
     """
 
     name: str
@@ -51,24 +51,24 @@ class Check:
         return self.name
 
     def __call__(self, subject: AnySubject) -> None:
-        """Check one; a promise that does not apply is kept.
+        """Check a subject; a promise that does not apply holds.
 
         Raises:
-            ContractError: When it is not kept.
+            ContractError: When it is broken.
         """
         verdict = self.judge(subject)
         if verdict.holds is False:
             raise ContractError(f"{self.promise}: {verdict.why}")
 
     def judge(self, subject: AnySubject) -> Verdict:
-        """Check one, and say what it came to."""
+        """Check a subject, and return the result."""
         try:
             self.look(subject)
         except NotApplicable as reason:
             return Verdict(None, str(reason))
         except ContractError as broken:
             return Verdict(False, str(broken))
-        except Exception as error:  # noqa: BLE001 - whatever it is, what is on trial raised it
+        except Exception as error:  # noqa: BLE001 - whatever it is, the subject raised it
             return Verdict(False, raised(error))
         return Verdict(True)
 

@@ -1,4 +1,4 @@
-"""The promises, each a function that looks at both ways of asking: sync and async."""
+"""The promises: a function for each, which tests sync and async."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ def _nothing_in(subject: AnySubject) -> None:
 
 def _unaltered(subject: AnySubject) -> None:
     for is_async in (False, True):
-        given = [subject.write(item) for item in ITEMS]
-        before = copy.deepcopy(given)
-        subject.trial(is_async).use(given)
-        for was, now in zip(before, given, strict=True):
+        things = [subject.write(item) for item in ITEMS]
+        before = copy.deepcopy(things)
+        subject.trial(is_async).use(things)
+        for was, now in zip(before, things, strict=True):
             _expect(was == now, _altered(subject.read(was), subject.read(now)))
 
 
 def _ids(subject: AnySubject) -> None:
     for found in _both_ways(subject, ITEMS):
         lost = [item.id for item in found if item.id not in {each.id for each in ITEMS}]
-        _expect(not lost, f"ids that nobody gave: {lost}")
+        _expect(not lost, f"ids that are not in the input: {lost}")
 
 
 def _subset(subject: AnySubject) -> None:
     for found in _both_ways(subject, ITEMS):
-        _given_once(found)
+        _items_once(found)
 
 
 def _metadata(subject: AnySubject) -> None:
     for found in _both_ways(subject, ITEMS):
         for item in found:
-            kept = {name: item.metadata.get(name) for name in (MARK, "stars")}
-            _expect(kept["stars"] == 3 and kept[MARK] is not None, f"of {item.id!r} it kept {kept}")
+            left = {name: item.metadata.get(name) for name in (MARK, "stars")}
+            _expect(left["stars"] == 3 and left[MARK] is not None, f"of {item.id!r} is left {left}")
 
 
 def _ties(subject: AnySubject) -> None:
@@ -89,38 +89,38 @@ def _plain(subject: AnySubject) -> None:
 
 def _bare(subject: AnySubject) -> None:
     for found in _both_ways(subject, BARE):
-        _given_once(found)
+        _items_once(found)
 
 
 def _failing(subject: AnySubject) -> None:
     _asks_a_model(subject)
     for name, error in ERRORS.items():
-        for found in _said(subject, name, error):
+        for found in _after(subject, name, error):
             _nothing_lost(found, name)
 
 
 def _odd(subject: AnySubject) -> None:
     _asks_a_model(subject)
     for name, reply in _odd_replies(subject):
-        for found in _said(subject, name, reply):
-            _given_once(found, f"after {name}, ")
+        for found in _after(subject, name, reply):
+            _items_once(found, f"after {name}, ")
 
 
 def _kept(subject: AnySubject) -> None:
     _asks_a_model(subject)
     for name, reply in UNUSABLE.items():
-        for found in _said(subject, name, reply):
+        for found in _after(subject, name, reply):
             _nothing_lost(found, name)
 
 
 CHECKS: tuple[Check, ...] = (
-    Check("empty", "nothing in, nothing out, and no model asked", _nothing_in),
-    Check("unaltered", "what is given is not altered", _unaltered),
-    Check("ids", "every result has the id of an item that was given", _ids),
-    Check("subset", "every result is an item that was given, once, with text of its own", _subset),
-    Check("metadata", "what an item's metadata says is kept", _metadata),
+    Check("empty", "nothing in gives nothing out, and no model is asked", _nothing_in),
+    Check("unaltered", "the input is not altered", _unaltered),
+    Check("ids", "every result has the id of an item in the input", _ids),
+    Check("subset", "every result is an item of the input, once, with its own text", _subset),
+    Check("metadata", "the metadata of an item is kept", _metadata),
     Check("ties", "equal items keep their order", _ties),
-    Check("async", "sync and async say the same", _sync_is_async),
+    Check("async", "sync and async give the same result", _sync_is_async),
     Check("plain", "scores and metadata are plain Python values, which JSON can carry", _plain),
     Check("bare", "items without scores and dates are no error", _bare),
     Check("failing", "a model that fails raises nothing and loses nothing", _failing),
@@ -130,8 +130,8 @@ CHECKS: tuple[Check, ...] = (
 """The promises, in the order in which a table shows them."""
 
 
-def _expect(kept: bool, otherwise: str) -> None:
-    if not kept:
+def _expect(holds: bool, otherwise: str) -> None:
+    if not holds:
         raise ContractError(otherwise)
 
 
@@ -143,8 +143,8 @@ def _both_ways(subject: AnySubject, items: Sequence[Item]) -> tuple[list[Item], 
     return use(False), use(True)
 
 
-def _said(subject: AnySubject, name: str, reply: object) -> Iterator[list[Item]]:
-    """What comes back, both ways, where the model says this."""
+def _after(subject: AnySubject, name: str, reply: object) -> Iterator[list[Item]]:
+    """The results, sync and async, after this reply of the model."""
     for is_async in (False, True):
         trial = subject.trial(is_async, reply)
         try:
@@ -185,19 +185,19 @@ def _altered(was: Item, now: Item) -> str:
     return f"{was.id!r} was altered: {', '.join(changed) or 'in its inner parts'}"
 
 
-def _given_once(found: Sequence[Item], when: str = "") -> None:
+def _items_once(found: Sequence[Item], when: str = "") -> None:
     marks = [item.metadata.get(MARK) for item in found]
     _expect(len(marks) == len(set(marks)), f"{when}items came back twice: {marks}")
-    given = {item.id: item.content for item in ITEMS}
+    contents = {item.id: item.content for item in ITEMS}
     for item, mark in zip(found, marks, strict=True):
-        _expect(mark in given, f"{when}{item.id!r} came back, which nobody gave")
-        text = given[str(mark)]
+        _expect(mark in contents, f"{when}{item.id!r} came back and is no item of the input")
+        text = contents[str(mark)]
         own = item.content in text or text in item.content
         _expect(own, f"{when}{item.content!r:.80} came back in the place of {text!r}")
 
 
 def _nothing_lost(found: Sequence[Item], after: str) -> None:
-    _given_once(found, f"after {after}, ")
+    _items_once(found, f"after {after}, ")
     lost = {item.id for item in ITEMS} - {item.metadata.get(MARK) for item in found}
     _expect(not lost, f"after {after}, {sorted(lost)} were lost")
 

@@ -1,4 +1,4 @@
-"""What is put into a list on trial: neutral items, and the ones that the checks use."""
+"""The items of the checks, without a framework."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MARK = "mark"
 
 @dataclass(frozen=True)
 class Item:
-    """One thing in a list, whatever the framework calls it.
+    """One document or node, without a framework.
 
     Args:
         id: Its id.

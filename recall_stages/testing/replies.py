@@ -1,4 +1,4 @@
-"""What models say when they are asked for something to be read by a program, and should not."""
+"""Replies of models that a program can hardly read, or not at all."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ ERRORS: Mapping[str, Exception] = {
 """What calls of a model raise, by name."""
 
 WRAPPINGS: Mapping[str, Callable[[str], str]] = {
-    "fenced": lambda said: f"```json\n{said}\n```",
-    "a fence that is never closed": lambda said: f"```\n{said}",
-    "prose before": lambda said: f"Sure, here you are: {said}",
-    "prose after": lambda said: f"{said}\nI hope that this helps!",
-    "prose in another language": lambda said: f"好的，结果如下：\n{said}\n如上所述。",
-    "after a thought": lambda said: f"<think>Is it 3 or 7?</think>{said}",
-    "said twice": lambda said: f"{said}\n{said}",
-    "cut off": lambda said: said[: max(len(said) // 2, 12)],  # a word is said whole
-    "a byte order mark": lambda said: "\ufeff" + said,
+    "fenced": lambda reply: f"```json\n{reply}\n```",
+    "a fence that is never closed": lambda reply: f"```\n{reply}",
+    "prose before": lambda reply: f"Sure, here you are: {reply}",
+    "prose after": lambda reply: f"{reply}\nI hope that this helps!",
+    "prose in another language": lambda reply: f"好的，结果如下：\n{reply}\n如上所述。",
+    "after a thought": lambda reply: f"<think>Is it 3 or 7?</think>{reply}",
+    "said twice": lambda reply: f"{reply}\n{reply}",
+    "cut off": lambda reply: reply[: max(len(reply) // 2, 12)],  # a word is said whole
+    "a byte order mark": lambda reply: "\ufeff" + reply,
 }
 """What models put around a good reply, or take away from it, by name."""
 

@@ -175,6 +175,6 @@ def test_a_sync_that_says_other_things_than_async_is_seen() -> None:
     [check] = [check for check in CHECKS if check.name == "async"]
 
     with pytest.raises(
-        testing.ContractError, match=r"sync and async say the same: sync \['a', 'b', 'c'"
+        testing.ContractError, match=r"sync and async give the same result: sync \['a', 'b', 'c'"
     ):
         check(testing.Subject(lambda model: Twofold(llm=model, wrong=fine)))

@@ -146,7 +146,7 @@ async def test_what_goes_wrong_is_logged_and_what_was_not_stored_waits(
     await block.aflush(memory)
     assert "Tom" not in await seen(memory_of(block, "other"), "What is my cat called?")
     assert "could not be stored" in caplog.text
-    assert "could not be asked" in caplog.text
+    assert "could not be searched" in caplog.text
 
     counting.broken = False
     await block.aput([told("Good night.")], session_id="s1")

@@ -161,7 +161,7 @@ def test_an_order_without_scores_holds_for_the_stages_that_follow(
     upside_down = piece(face, lambda items: items[::-1])
     settings = {**SETTINGS, "k": 3}
     plain = face.ask(face.RecallRetriever(store=store, **settings), "the dentist")
-    stages = [face.FuseRerank(top_n=3), upside_down, face.RelevanceRank()]
+    stages = [face.ExtractTime(), face.FuseRerank(top_n=3), upside_down, face.RelevanceRank()]
 
     found = face.ask(face.RecallRetriever(store=store, **settings, stages=stages), "the dentist")
 
