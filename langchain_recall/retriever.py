@@ -28,7 +28,7 @@ from recall_stages.retriever.memory_retriever import (
     CallOptions,
     MemoryRetriever,
     RetrieverOptions,
-    laid_over,
+    combine_options,
 )
 from recall_stages.store.memory_store import OpenStore
 
@@ -174,4 +174,4 @@ def _call_settings(config: RunnableConfig | None, options: CallOptions) -> CallO
     scope = {name: configurable[name] for name in _CONFIGURABLE_SCOPE if name in configurable}
     if scope:
         around["scope"] = Scope.model_validate(scope)
-    return laid_over(around, options)
+    return combine_options(around, options)

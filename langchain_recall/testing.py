@@ -40,16 +40,16 @@ class ScriptedModel(BaseChatModel):
     Args:
         replies: The reply to each call; the last one for ever. Each is a text, a function of the
             prompt, or an exception, which is raised.
-        asked: The prompts.
+        prompts: The prompts.
 
     Examples:
         >>> model = ScriptedModel(replies=["Yes.", str.upper])
-        >>> [model.invoke(text).content for text in ("Tea?", "Milk?")], model.asked
+        >>> [model.invoke(text).content for text in ("Tea?", "Milk?")], model.prompts
         (['Yes.', 'MILK?'], ['Tea?', 'Milk?'])
     """
 
     replies: list[Any]
-    asked: list[str] = Field(default_factory=list)
+    prompts: list[str] = Field(default_factory=list)
 
     @property
     def _llm_type(self) -> str:
@@ -63,8 +63,8 @@ class ScriptedModel(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         prompt = "\n\n".join(str(message.content) for message in messages)
-        self.asked.append(prompt)
-        reply: Any = next_reply(self.replies, prompt, len(self.asked))
+        self.prompts.append(prompt)
+        reply: Any = next_reply(self.replies, prompt, len(self.prompts))
         message = reply if isinstance(reply, AIMessage) else AIMessage(reply)
         return ChatResult(generations=[ChatGeneration(message=message)])
 

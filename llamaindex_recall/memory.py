@@ -21,7 +21,7 @@ from llamaindex_recall.retriever import RecallRetriever
 from recall_stages.agents.agent_prompt import recalled_text
 from recall_stages.agents.turn_writer import ScopeOf, TurnWriter, session_scope
 from recall_stages.core.settings import Settings
-from recall_stages.retriever.memory_retriever import CallOptions, laid_over
+from recall_stages.retriever.memory_retriever import CallOptions, combine_options
 from recall_stages.text.tokens import token_counter
 
 _log = logging.getLogger(__name__)
@@ -107,8 +107,10 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
     def _call(self, session: str, options: dict[str, Any]) -> CallOptions:
         names = CallOptions.__annotations__
         call: CallOptions = {k: v for k, v in options.items() if k in names}  # type: ignore[assignment]  # the keys were looked up
-        call = laid_over({"scope": session_scope(session, self.scope_of)}, call)
-        return laid_over(call, {"scope": {"session_id": session}}) if self.by_session else call
+        call = combine_options({"scope": session_scope(session, self.scope_of)}, call)
+        return (
+            combine_options(call, {"scope": {"session_id": session}}) if self.by_session else call
+        )
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         by_session: dict[str, list[ChatMessage]] = defaultdict(list)

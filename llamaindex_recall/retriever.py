@@ -27,7 +27,7 @@ from recall_stages.retriever.memory_retriever import (
     CallOptions,
     MemoryRetriever,
     RetrieverOptions,
-    laid_over,
+    combine_options,
 )
 from recall_stages.store.memory_store import OpenStore, ScopedStore
 
@@ -171,7 +171,7 @@ def _bundle(question: QueryType, options: CallOptions) -> QueryBundle:
         if not options:
             return question
         own = question.options if isinstance(question, RecallQueryBundle) else {}
-        return RecallQueryBundle(question.query_str, options=laid_over(own, options))
+        return RecallQueryBundle(question.query_str, options=combine_options(own, options))
     return RecallQueryBundle(question, options=options)
 
 

@@ -37,16 +37,16 @@ class ScriptedModel(CustomLLM):
     Args:
         replies: The reply to each call; the last one for ever. Each is a text, a function of the
             prompt, or an exception, which is raised.
-        asked: The prompts.
+        prompts: The prompts.
 
     Examples:
         >>> model = ScriptedModel(replies=["Yes.", str.upper])
-        >>> [model.complete(text).text for text in ("Tea?", "Milk?")], model.asked
+        >>> [model.complete(text).text for text in ("Tea?", "Milk?")], model.prompts
         (['Yes.', 'MILK?'], ['Tea?', 'Milk?'])
     """
 
     replies: list[Any]
-    asked: list[str] = Field(default_factory=list)
+    prompts: list[str] = Field(default_factory=list)
 
     @property
     def metadata(self) -> LLMMetadata:
@@ -55,8 +55,8 @@ class ScriptedModel(CustomLLM):
 
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
         """The next reply."""
-        self.asked.append(prompt)
-        reply: Any = next_reply(self.replies, prompt, len(self.asked))
+        self.prompts.append(prompt)
+        reply: Any = next_reply(self.replies, prompt, len(self.prompts))
         return CompletionResponse(text=reply)
 
     def stream_complete(

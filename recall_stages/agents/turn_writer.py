@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from recall_stages.core.errors import MemoryFormatError, ScopeError
 from recall_stages.core.memory import Memory, Scope
-from recall_stages.retriever.memory_retriever import CallOptions, MemoryRetriever, laid_over
+from recall_stages.retriever.memory_retriever import CallOptions, MemoryRetriever, combine_options
 from recall_stages.store.conversation import conversation
 from recall_stages.store.message_memory import read_turn
 
@@ -99,7 +99,7 @@ def session_scope(session: str, scope_of: ScopeOf | None) -> Scope:
 def _store(batch: _Batch, retriever: MemoryRetriever, scope_of: ScopeOf | None) -> None:
     owner: CallOptions = {"scope": session_scope(batch.session, scope_of)}
     session = {"session_id": batch.session} if batch.session else {}
-    own = retriever.scoped(laid_over(owner, {"scope": session}))
+    own = retriever.scoped(combine_options(owner, {"scope": session}))
     turns = conversation(
         [turn for message in batch.messages for turn in _turns(message, own.scope)],
         scope=own.scope,

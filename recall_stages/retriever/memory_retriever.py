@@ -111,7 +111,7 @@ class RetrieverOptions(CallOptions, total=False):
     replace: Sequence[Stage]
 
 
-def laid_over(around: CallOptions, call: CallOptions) -> CallOptions:
+def combine_options(around: CallOptions, call: CallOptions) -> CallOptions:
     """The settings of a call over the settings around it; of two scopes both hold.
 
     Raises:

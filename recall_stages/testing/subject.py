@@ -14,7 +14,7 @@ from recall_stages.testing.items import Item
 class Scripted(Protocol):
     """A language model with scripted replies, which keeps its prompts."""
 
-    asked: list[str]
+    prompts: list[str]
 
 
 Thing = TypeVar("Thing")  # the framework's document or node
@@ -91,7 +91,7 @@ class Subject(ABC, Generic[Thing, Piece, Model]):
                 return list(asyncio.run(self.aapply(piece, things, self.query)))
             return list(self.apply(piece, things, self.query))
 
-        return Trial(use, model.asked)
+        return Trial(use, model.prompts)
 
 
 @dataclass(frozen=True)

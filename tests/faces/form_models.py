@@ -32,7 +32,7 @@ class FormChat(ScriptedChat):
         return ChatResult(generations=[ChatGeneration(message=message)])
 
     def _said(self, prompt: str) -> Any:
-        self.asked.append(prompt)
+        self.prompts.append(prompt)
         said = self.filled(prompt) if callable(self.filled) else self.filled
         if isinstance(said, Exception):
             raise said
@@ -61,11 +61,11 @@ class FormLLM(MockFunctionCallingLLM):
             return ChatMessage(role=MessageRole.ASSISTANT, blocks=[block])
 
         super().__init__(response_generator=generate, is_chat_model=True, **settings)
-        self._asked, self._forms = asked, forms
+        self._prompts, self._forms = asked, forms
 
     @property
-    def asked(self) -> list[str]:
-        return self._asked
+    def prompts(self) -> list[str]:
+        return self._prompts
 
     @property
     def forms(self) -> list[Any]:

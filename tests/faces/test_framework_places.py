@@ -48,7 +48,7 @@ def test_a_chain(langchain: Any) -> None:
     )
 
     assert chain.invoke("Where is the dentist?") == "On Elm Street."
-    assert "Memory 1:\n  Content: Ann is afraid of the dentist." in model.asked[0]
+    assert "Memory 1:\n  Content: Ann is afraid of the dentist." in model.prompts[0]
 
 
 def test_a_chain_that_hands_over_a_dict(langchain: Any) -> None:

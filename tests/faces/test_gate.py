@@ -81,7 +81,7 @@ def test_a_model_decides_what_is_undecided(
     assert bool(face.ask(retriever, UNDECIDED)) is some
     face.ask(retriever, "What is a dentist?")
 
-    assert len(model.asked) == 1
+    assert len(model.prompts) == 1
 
 
 def test_a_model_that_fails_leaves_the_words_answer(store: RecallStore, face: Face) -> None:

@@ -86,8 +86,8 @@ def query_engine(retriever: Any, refine: list[Any], is_async: bool) -> list[str]
     llm = ScriptedLLM(replies=[ANSWER])
     engine = RetrieverQueryEngine.from_args(retriever, llm=llm, node_postprocessors=refine)
     found = asked(engine, is_async)
-    assert "The dentist put a filling in my tooth." in llm.asked[0]
-    assert "recall_" not in llm.asked[0]
+    assert "The dentist put a filling in my tooth." in llm.prompts[0]
+    assert "recall_" not in llm.prompts[0]
     return found
 
 
@@ -96,7 +96,7 @@ def citation_engine(retriever: Any, refine: list[Any], is_async: bool) -> list[s
     engine = CitationQueryEngine(retriever, llm=llm, node_postprocessors=refine)
     answer = asyncio.run(engine.aquery(QUESTION)) if is_async else engine.query(QUESTION)
     assert str(answer) == ANSWER
-    assert "Source 1:\nThe dentist put a filling in my tooth." in llm.asked[0]
+    assert "Source 1:\nThe dentist put a filling in my tooth." in llm.prompts[0]
     # Its sources are pieces with ids of their own, that carry what the memories carry.
     assert {node.metadata["recall_time_words"] for node in answer.source_nodes} == {"last Tuesday"}
     return ["filling" for node in answer.source_nodes if "a filling in my tooth" in node.text]
@@ -106,7 +106,7 @@ def context_chat(retriever: Any, refine: list[Any], is_async: bool) -> list[str]
     llm = ScriptedLLM(replies=[ANSWER])
     engine = ContextChatEngine.from_defaults(retriever, llm=llm, node_postprocessors=refine)
     found = chatted(engine, is_async)
-    assert "The dentist put a filling in my tooth." in llm.asked[0]
+    assert "The dentist put a filling in my tooth." in llm.prompts[0]
     return found
 
 
@@ -223,7 +223,7 @@ def test_each_stage_alone_in_a_query_engine(name: str, is_async: bool, retriever
     engine = RetrieverQueryEngine.from_args(retriever, llm=llm, node_postprocessors=[stage])
 
     assert asked(engine, is_async)
-    assert "The dentist put a filling in my tooth." in llm.asked[0]
+    assert "The dentist put a filling in my tooth." in llm.prompts[0]
 
 
 def test_the_moment_of_a_bundle_holds_for_the_postprocessors_too(cost: Cost) -> None:

@@ -41,4 +41,4 @@ def test_replies_of_a_real_model(emily: RecallStore, face: Face, flow: Flow) -> 
         found = flow.run(face, emily, model)
 
         flow.check(face, found)
-        assert model.asked
+        assert model.prompts

@@ -48,7 +48,7 @@ def test_a_ready_made_flow_keeps_its_stages_and_its_model(face: Face, store: Any
     names = [type(stage).__name__ for stage in retriever.stages]
     assert names == ["ExtractTime", "SemanticRank", "StaleReflections", "FuseRerank"]
     assert face.ask(retriever, QUESTION, timestamp=NOW)[0].metadata["recall_semantic"] == 0.9
-    assert len(model.asked) == 1
+    assert len(model.prompts) == 1
 
 
 def test_a_stage_that_is_not_in_the_list_is_refused(face: Face, store: Any) -> None:

@@ -47,7 +47,7 @@ def test_a_model_that_stays_busy_costs_the_attempts_and_no_memory(face: Face) ->
     found = face.refine(face.SemanticRank(llm=model, attempts=2), GIVEN, "which?")
 
     assert [each.id for each in found] == ["a", "b"]
-    assert len(model.asked) == 2
+    assert len(model.prompts) == 2
     assert found[0].metadata["recall_degraded"] == "SemanticRank: RateLimitError: slow down"
     assert "1 call (2 attempts)" in found[0].metadata["recall_usage"]
 
@@ -71,7 +71,7 @@ def test_the_deadline_of_a_question_ends_the_attempts(store: RecallStore, face: 
     found = face.ask(retriever, "the dentist")
 
     assert len(found) == 5
-    assert len(model.asked) == 1
+    assert len(model.prompts) == 1
     assert found[0].metadata["recall_degraded"] == "SemanticRank: LaterError: slow down"
 
 
@@ -85,7 +85,7 @@ def test_a_model_that_tries_again_by_itself_is_asked_once(face: Face) -> None:
 
     face.refine(face.SemanticRank(llm=model), GIVEN, "which?")
 
-    assert len(model.asked) == 1
+    assert len(model.prompts) == 1
 
 
 def test_langchains_own_retries_are_not_doubled() -> None:
@@ -95,5 +95,5 @@ def test_langchains_own_retries_are_not_doubled() -> None:
 
     found = face.refine(face.SemanticRank(llm=model), GIVEN, "which?")
 
-    assert len(inner.asked) == 2
+    assert len(inner.prompts) == 2
     assert "RateLimitError" in found[0].metadata["recall_degraded"]

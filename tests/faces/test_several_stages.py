@@ -84,9 +84,9 @@ def test_a_failing_model_is_named_once(face: Face) -> None:
     assert found[0].metadata["recall_degraded"] == "SemanticRank: ConnectionError: down"
     assert found[0].metadata["recall_usage"].count("SemanticRank") == 1
     assert ";" not in found[0].metadata["recall_usage"]
-    asked = len(model.asked)
+    asked = len(model.prompts)
     assert face.refine(several, [], QUESTION) == []
-    assert len(model.asked) == asked
+    assert len(model.prompts) == asked
 
 
 def test_a_deadline_ends_the_asking(face: Face) -> None:
@@ -97,7 +97,7 @@ def test_a_deadline_ends_the_asking(face: Face) -> None:
 
     assert [each.id for each in found] == ["moved", "filling", "tea"]
     assert "SemanticRank" in found[0].metadata["recall_degraded"]
-    assert not model.asked
+    assert not model.prompts
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=str)

@@ -82,7 +82,7 @@ def test_a_reply_ranks_and_tells(four: Four, face: Face, reply: Reply) -> None:
 
     told = ask(face, four, model)
 
-    assert len(model.asked) == 1
+    assert len(model.prompts) == 1
     assert sorted(told.metadata["recall_ids"].split(", ")) == sorted(CONTENTS)
     assert sorted(contents(face, told)) == sorted(CONTENTS.values())
     citations = face.cited(told)
@@ -105,8 +105,8 @@ def test_the_whole_flow_is_one_call(store: RecallStore, face: Face) -> None:
 
     [told] = face.ask(retriever, "the filling in my tooth during the lockdown")
 
-    assert len(model.asked) == 1
-    assert "highest scores, 3 at the most" in model.asked[0]
+    assert len(model.prompts) == 1
+    assert "highest scores, 3 at the most" in model.prompts[0]
     assert told.metadata["recall_usage"].startswith("RankAndRewrite: 1 call, ")
     assert "recall_degraded" not in told.metadata
     kept = told.metadata["recall_ids"].split(", ")
@@ -185,7 +185,7 @@ def test_only_the_first_candidates_are_shown_and_none_is_lost(face: Face) -> Non
 
     found = face.refine(face.RankAndRewrite(llm=model, window=2), GIVEN, "the dentist")
 
-    assert model.asked[0].count("<memory ") == 2
+    assert model.prompts[0].count("<memory ") == 2
     assert found[0].id == "b"
     assert sorted(each.id for each in found) == ["a", "b", "c", "d"]
     assert [e.metadata["recall_semantic"] for e in found if e.id in "cd"] == ["not judged"] * 2

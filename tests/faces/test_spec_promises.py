@@ -115,7 +115,7 @@ def test_switched_off_no_model_is_asked(
         found = face.ask(retriever, "Who is the dentist?")
 
     assert found
-    assert model.asked == []
+    assert model.prompts == []
     assert "recall_degraded" not in found[0].metadata
 
 
@@ -132,7 +132,7 @@ def test_copies_are_judged_once(face: Face) -> None:
     found = face.refine(face.SemanticRank(llm=model), [*copies, *many(1)], "tea")
 
     assert [(each.id, each.score) for each in found] == [("one", 0.7), ("m0", 0.1)]
-    assert model.asked[0].count("Green tea.") == 1
+    assert model.prompts[0].count("Green tea.") == 1
 
 
 def test_the_last_three_messages_are_the_query(store: RecallStore, words: Any, face: Face) -> None:

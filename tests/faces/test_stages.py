@@ -79,9 +79,9 @@ def test_semantic_rank_sorts_by_what_the_model_says(face: Face) -> None:
         ("d", 0.0),
     ]
     assert ranked[0].metadata["recall_semantic"] == 0.9
-    assert len(model.asked) == 1
-    assert "Who filled my tooth?" in model.asked[0]
-    assert '<memory number="2" recorded="2024-03-05 Tuesday">\nA filling' in model.asked[0]
+    assert len(model.prompts) == 1
+    assert "Who filled my tooth?" in model.prompts[0]
+    assert '<memory number="2" recorded="2024-03-05 Tuesday">\nA filling' in model.prompts[0]
 
 
 BABBLE = {
@@ -132,7 +132,7 @@ def test_windows_are_ranked_together(face: Face) -> None:
 
     ranked = face.refine(face.SemanticRank(llm=model, window=2), CANDIDATES, "tea")
 
-    assert len(model.asked) == 2
+    assert len(model.prompts) == 2
     assert [(each.id, each.score) for each in ranked] == [
         ("c", 0.9),
         ("b", 0.7),
@@ -147,7 +147,7 @@ def test_memory_text_cannot_leave_its_fence(face: Face) -> None:
 
     face.refine(face.SemanticRank(llm=model), [*CANDIDATES[:2], sly], "tea")
 
-    assert model.asked[0].count("</memory>") == 3
+    assert model.prompts[0].count("</memory>") == 3
 
 
 def test_print_memory_writes_what_a_reader_sees(face: Face) -> None:
@@ -207,7 +207,7 @@ def test_nothing_in_nothing_out_and_no_model_is_asked(face: Face, stage: str) ->
     settings = {"llm": model} if stage in ASKING else {}
 
     assert face.refine(getattr(face, stage)(**settings), [], "the dentist") == []
-    assert model.asked == []
+    assert model.prompts == []
 
 
 @table("stage", [*ASKING, *SILENT])

@@ -59,7 +59,7 @@ def test_langchains_compression_retriever_runs_our_stages(
     assert len(found) == 2
     assert found[0].metadata["recall_semantic"] == 1.0
     assert {"recall_time_words", "recall_time_match"} <= set(found[0].metadata)
-    assert len(model.asked) == 1
+    assert len(model.prompts) == 1
 
 
 def test_langchains_compression_retriever_asks_no_model_about_nothing(store: RecallStore) -> None:
@@ -69,7 +69,7 @@ def test_langchains_compression_retriever_asks_no_model_about_nothing(store: Rec
 
     found = retriever.model_copy(update={"base_retriever": nobody}).invoke("dentist")
 
-    assert (found, model.asked) == ([], [])
+    assert (found, model.prompts) == ([], [])
 
 
 # -- theirs in ours -------------------------------------------------------------------------------

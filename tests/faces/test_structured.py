@@ -43,7 +43,7 @@ def test_a_model_that_takes_a_form_is_given_it_and_asked_once(face: Face) -> Non
     found = ranked(face, model)
 
     assert [(each.id, each.score) for each in found] == [("c", 0.3), ("b", 0.2), ("a", 0.1)]
-    assert len(model.asked) == 1
+    assert len(model.prompts) == 1
     assert "recall_degraded" not in found[0].metadata
     [form] = model.forms
     assert set(form["properties"]) == {"scores"}
@@ -58,8 +58,8 @@ def test_braces_in_a_memory_reach_a_model_that_takes_a_form(face: Face) -> None:
 
     ranked(face, model)
 
-    assert quoted(2, face.Memory(content="A filling {user} the dentist.")) in model.asked[0]
-    assert '{"scores": [{"memory": 1, "score": 0.8}' in model.asked[0]
+    assert quoted(2, face.Memory(content="A filling {user} the dentist.")) in model.prompts[0]
+    assert '{"scores": [{"memory": 1, "score": 0.8}' in model.prompts[0]
 
 
 def test_what_a_form_was_filled_in_with_is_read_and_checked_as_any_reply(face: Face) -> None:
@@ -91,7 +91,7 @@ def test_a_form_filled_in_with_nonsense_leaves_the_order(face: Face, filled: Any
 
     assert [(each.id, each.score) for each in found] == [(e.id, e.score) for e in GIVEN]
     assert found[0].metadata["recall_degraded"].startswith("SemanticRank: ReplyError: ")
-    assert len(model.asked) == 1
+    assert len(model.prompts) == 1
 
 
 FAILING: dict[str, Any] = {
@@ -111,7 +111,7 @@ def test_where_the_form_fails_plain_json_is_asked_for_and_the_trace_says_so(
     found = ranked(face, model)
 
     assert [each.id for each in found] == ["c", "b", "a"]
-    assert len(model.asked) == 2
+    assert len(model.prompts) == 2
     told = found[0].metadata["recall_degraded"]
     assert told.startswith("SemanticRank: asked again for plain JSON, as the form failed (")
     if face.is_langchain and isinstance(filled, str):
@@ -137,7 +137,7 @@ def test_a_model_that_takes_no_form_is_asked_plainly(face: Face) -> None:
     found = ranked(face, unasked)
     wished = ranked(face, asked, structured=True)
 
-    assert len(unasked.asked) == len(asked.asked) == 1
+    assert len(unasked.prompts) == len(asked.prompts) == 1
     assert "recall_degraded" not in found[0].metadata
     assert wished[0].metadata["recall_degraded"] == (
         "SemanticRank: the model takes no form; it was asked for plain JSON"
@@ -150,7 +150,7 @@ def test_a_form_may_be_switched_off(face: Face) -> None:
 
     found = ranked(face, model, structured=False)
 
-    assert (model.forms, len(model.asked)) == ([], 1)
+    assert (model.forms, len(model.prompts)) == ([], 1)
     assert "recall_degraded" not in found[0].metadata
 
 
@@ -202,7 +202,7 @@ def test_so_have_the_stages_that_read_the_question(store: RecallStore, face: Fac
 
     assert found.metadata["recall_time_words"] == "during the lockdown"
     assert built
-    assert len(model.forms) == len(model.asked) == 4
+    assert len(model.forms) == len(model.prompts) == 4
     assert "recall_degraded" not in found.metadata | built[0].metadata
 
 

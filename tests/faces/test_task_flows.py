@@ -66,7 +66,7 @@ def test_tasks_with_a_model_from_messages_alone(tasks: RecallStore, words: Any, 
     assert words.queries[-1] == "upload times out"
     assert told.content == "Catch PermissionError. [1]"
     assert [each.ids for each in face.cited(told)] == [("catch",)]
-    assert len(model.asked) == 3
+    assert len(model.prompts) == 3
     assert "recall_degraded" not in told.metadata
 
 

@@ -60,7 +60,7 @@ def test_reflections_never_feed_reflections(own_store: RecallStore, face: Face) 
     [told] = face.ask(retriever, "the dentist moved")
 
     assert "reflection-" not in told.metadata["recall_ids"]
-    assert model.asked[1] == model.asked[0]
+    assert model.prompts[1] == model.prompts[0]
 
 
 def test_reflections_alone_come_back_as_they_are(face: Face) -> None:

@@ -44,7 +44,7 @@ def test_in_a_list_of_the_framework_the_model_is_asked_once(face: Face) -> None:
     assert given[0].metadata["recall_time_words"] == "during the lockdown"
     assert given[0].metadata["recall_time_match"] == "recorded"
     assert "recall_degraded" not in given[0].metadata
-    assert len(model.asked) == 1
+    assert len(model.prompts) == 1
 
 
 def test_in_a_retriever_the_model_is_asked_once(kitchen: RecallStore, face: Face) -> None:
@@ -57,8 +57,8 @@ def test_in_a_retriever_the_model_is_asked_once(kitchen: RecallStore, face: Face
 
     assert found[0].id == "old"
     assert found[0].metadata["recall_time_words"] == "during the lockdown"
-    assert len(model.asked) == 1
-    assert "Asked at 2024-03-08 12:00 (Friday), time zone UTC:" in model.asked[0]
+    assert len(model.prompts) == 1
+    assert "Asked at 2024-03-08 12:00 (Friday), time zone UTC:" in model.prompts[0]
 
 
 @table("settings", [{"time_mode": "ignore"}, {"time_range": ("2020-04-01", "2020-05-01")}])
@@ -70,7 +70,7 @@ def test_time_that_is_given_or_unwanted_costs_no_call(
 
     face.ask(retriever, QUESTION, **settings)
 
-    assert model.asked == []
+    assert model.prompts == []
 
 
 def test_the_personal_flow_hands_its_model_to_both(kitchen: RecallStore, face: Face) -> None:
@@ -83,7 +83,7 @@ def test_the_personal_flow_hands_its_model_to_both(kitchen: RecallStore, face: F
     face.ask(retriever, "What do I cook?")
 
     assert best.metadata["recall_time_words"] == "during the lockdown"
-    assert ["stretch of time" in prompt for prompt in model.asked] == [True, False, False]
+    assert ["stretch of time" in prompt for prompt in model.prompts] == [True, False, False]
 
 
 def test_a_model_that_fails_leaves_the_answer_of_no_model(kitchen: RecallStore, face: Face) -> None:
