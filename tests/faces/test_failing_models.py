@@ -174,3 +174,29 @@ def test_nodes_of_a_text_show_a_prompt_the_text_alone() -> None:
 
     assert told.node.get_content(MetadataMode.LLM) == told.text
     assert told.score == 0.9
+
+
+def test_a_type_error_of_a_model_costs_its_answer_and_is_logged(
+    face: Face, caplog: pytest.LogCaptureFixture
+) -> None:
+    def confused() -> None:
+        raise TypeError("the dentist's secret")
+
+    model = face.model(failing_on("", confused))
+
+    found = face.refine(face.SemanticRank(llm=model), GIVEN, "the dentist")
+
+    assert len(found) == len(GIVEN)
+    assert found[0].metadata["recall_degraded"] == "SemanticRank: TypeError: the dentist's secret"
+    logged = [each.getMessage() for each in caplog.records if each.name.startswith("recall")]
+    assert logged == ["SemanticRank: a call failed with TypeError"]
+
+
+def test_a_type_error_of_ours_reaches_the_user(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*given: Any) -> Any:
+        raise TypeError("a bug of ours")
+
+    monkeypatch.setattr("recall_stages.stages.semantic_rank.read_scores", broken)
+
+    with pytest.raises(TypeError, match="a bug of ours"):
+        face.refine(face.SemanticRank(llm=face.model(all_judged)), GIVEN, "the dentist")

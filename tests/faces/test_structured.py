@@ -258,3 +258,22 @@ def test_a_model_that_hangs_over_a_form_does_not_keep_the_process_alive() -> Non
     )
 
     assert done.stdout == "SemanticRank: TimeoutError: no answer within 0.5 s\n", done.stderr
+
+
+def test_a_form_is_made_once_for_each_prompt(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+    model = form_model(face, SCORES)
+    name = "with_structured_output" if face.is_langchain else "structured_predict"
+    if face.is_async and not face.is_langchain:
+        name = "astructured_predict"
+    real = getattr(type(model), name)
+
+    def counted(self: Any, form: Any, *rest: Any, **settings: Any) -> Any:
+        made.append(form)
+        return real(self, form, *rest, **settings)
+
+    monkeypatch.setattr(type(model), name, counted)
+
+    ranked(face, model, window=2)
+
+    assert len(made) == 2

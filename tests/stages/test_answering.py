@@ -306,3 +306,15 @@ def test_a_model_that_stays_busy_over_a_form_is_not_asked_plainly_too() -> None:
 
     assert isinstance(reply.said, Exception)
     assert asked == [True, True, True]
+
+
+def test_a_bug_of_ours_is_raised_and_not_taken_for_the_models(
+    ask: Callable[..., list[Reply]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*given: Any) -> Any:
+        raise TypeError("a bug of ours")
+
+    monkeypatch.setattr(answering, "retry_after", broken)
+
+    with pytest.raises(TypeError, match="a bug of ours"):
+        ask(Scripted(status(429)))

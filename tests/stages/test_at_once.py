@@ -122,3 +122,16 @@ def test_an_interrupt_is_no_outcome() -> None:
     for items in ([1], [1, 2]):
         with pytest.raises(KeyboardInterrupt):
             at_once(call, items)
+
+
+def test_calls_that_hang_are_counted_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    released = threading.Event()
+
+    at_once(lambda _: released.wait(20), [1, 2], timeout_s=0.05)
+    at_once(lambda _: released.wait(20), [3], timeout_s=0.05)
+    released.set()
+
+    assert [record.getMessage() for record in caplog.records] == [
+        "a call has not ended in time; 2 of this process still hang",
+        "a call has not ended in time; 3 of this process still hang",
+    ]

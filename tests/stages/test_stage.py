@@ -178,3 +178,60 @@ def test_a_stage_may_read_and_write_the_collection_in_both_worlds() -> None:
     assert sync == asynchronous
     with pytest.raises(StoreError, match="inside a RecallRetriever"):
         run(Keeps().apply(ASKED))
+
+
+@pytest.mark.parametrize(
+    ("own", "deadline", "least", "most"),
+    [(0.5, 60, 0.5, 0.5), (60, 0.5, 0.1, 0.5), (None, 0.5, 0.1, 0.5), (0.5, None, 0.5, 0.5)],
+)
+def test_a_prompt_has_no_more_time_than_its_stage_and_the_deadline_leave(
+    own: float | None, deadline: float | None, least: float, most: float
+) -> None:
+    class Patient(Stage):
+        def apply(self, recall: Recall) -> Steps:
+            [reply] = yield [Prompt("s", "u", timeout_s=own)]
+            return Recall(recall.query, text=reply)
+
+    sent: list[float] = []
+
+    def ask(prompts):
+        sent.extend(prompt.timeout_s for prompt in prompts)
+        return [Reply("said")]
+
+    asyncio.run(arun(pipeline([Patient()], ASKED, deadline), AsyncScripted(ask)))
+    run(pipeline([Patient()], ASKED, deadline), Scripted(ask))
+
+    assert all(least <= each <= most for each in sent)
+    assert len(sent) == 2
+
+
+def test_a_model_that_fails_is_logged_without_what_it_said(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    world = Scripted(lambda prompts: [Reply("said"), Reply(TypeError("Ann's secret"))])
+
+    run(pipeline([Asks()], ASKED), world)
+
+    [record] = caplog.records
+    assert record.getMessage() == "Asks: a call failed with TypeError"
+    assert record.name == "recall_stages.core.usage"
+
+
+def test_requests_of_two_kinds_at_once_are_refused() -> None:
+    class Mixes(Stage):
+        def apply(self, recall: Recall) -> Steps:
+            yield [Search("tea", limit=1), Prompt("s", "u")]
+            return recall
+
+    with pytest.raises(TypeError, match=r"requests of one kind, .* got Prompt, Search"):
+        run(pipeline([Mixes()], ASKED))
+
+
+def test_nothing_asked_for_is_nothing_answered() -> None:
+    class Idle(Stage):
+        def apply(self, recall: Recall) -> Steps:
+            answers = yield []
+            return Recall(recall.query, text=repr(answers))
+
+    assert run(pipeline([Idle()], ASKED)).text == "[]"
+    assert asyncio.run(arun(pipeline([Idle()], ASKED), AsyncScripted())).text == "[]"
