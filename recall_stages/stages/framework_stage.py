@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
 
 from pydantic import Field
 
@@ -43,11 +42,11 @@ class StockStage(Stage):
         )
         try:
             [outcome] = yield [Refine(self.piece, recall.query, handed)]
-        except Exception as error:  # noqa: BLE001 - such as no time left: the order stands
+        except TimeoutError as error:  # no time is left: the order stands
             return recall.fell_back(self.called, error)
         if isinstance(outcome, Exception):
             return recall.fell_back(self.called, outcome)
-        taken = [_known(each, handed) for each in cast("Sequence[Memory]", outcome)]
+        taken = [_known(each, handed) for each in outcome]
         return replace(recall, memories=tuple(_in_order(taken, self.called)))
 
 

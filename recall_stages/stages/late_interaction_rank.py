@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from recall_stages.core.errors import RecallError
 from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Recall, Stage, Steps, Work
 from recall_stages.ranking.relevance import relevances
@@ -59,8 +59,8 @@ class LateInteractionRank(Stage):
             return recall
         texts = [index_text(memory) for memory in looked_at]
         try:
-            [similar] = cast("Sequence[list[float]]", (yield [Work(lambda: max_sim(text, texts))]))
-        except Exception as error:  # noqa: BLE001 - without it the order stands
+            [similar] = yield [Work(lambda: max_sim(text, texts))]
+        except (RecallError, MemoryError) as error:  # no weights, or no room for the vectors
             return recall.fell_back(type(self).__name__, error)
         before = relevances(recall.memories, _BY)
         best, best_similar, least = max(before), max(similar), min(similar)

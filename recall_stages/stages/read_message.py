@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import tzinfo
@@ -20,6 +21,8 @@ from recall_stages.store.conversation import named
 from recall_stages.store.message_memory import NO_TURNS, read_turn
 from recall_stages.text.names import asks_about
 from recall_stages.timeline import parse_time
+
+logger = logging.getLogger(__name__)
 
 
 @runtime_checkable
@@ -121,10 +124,14 @@ class ReadMessage(Stage):
 
     def _asked(self, recall: Recall) -> Steps:
         try:
-            [said] = yield [Work(partial(_messages, self.source, self.key))]
-            return self._joined(recall, cast("Sequence[object]", said))
-        except Exception as error:  # noqa: BLE001 - whatever holds the messages, no memory is lost
-            return recall.fell_back(type(self).__name__, error)
+            [messages] = yield [Work(partial(_messages, self.source, self.key))]
+        except Exception as error:  # noqa: BLE001 - a user's source may raise anything
+            logger.warning("%s: the source failed with %s", self.called, type(error).__name__)
+            return recall.fell_back(self.called, error)
+        try:
+            return self._joined(recall, messages)
+        except QueryError as error:
+            return recall.fell_back(self.called, error)
 
     def _joined(self, recall: Recall, said: Sequence[object]) -> Recall:
         query = recall.query

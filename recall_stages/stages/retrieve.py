@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Literal, Self, cast
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -76,7 +76,7 @@ class Retrieve(Stage):
         limit = max(self.fetch_k, 4 * wanted)
         while True:
             searches = self._searches(query, limit)
-            arms = cast("Sequence[list[Memory]]", (yield searches))
+            arms: Sequence[list[Memory]] = yield searches
             found = self._fused(searches, arms, limit)
             candidates = self._distinct(filter(self._reaches, found), _bounded(query))
             exhausted = all(len(arm) < limit for arm in arms)

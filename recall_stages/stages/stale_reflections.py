@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import cast
 
 from pydantic import Field
 
@@ -34,7 +33,7 @@ class StaleReflections(Stage):
         if not wanted:
             return recall
         try:
-            [sources] = cast("list[list[Memory]]", (yield [Fetch(tuple(wanted))]))
+            [sources] = yield [Fetch(tuple(wanted))]
         except IdLookupError as error:  # not every store can; without it they keep their weight
             return recall.fell_back(type(self).__name__, str(error))
         known = {memory.id: memory for memory in sources}
