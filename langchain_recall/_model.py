@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from recall_stages.core.requests import Prompt
 from recall_stages.llm.client import Client
-from recall_stages.llm.reply_schemas import written
+from recall_stages.llm.reply_schemas import as_reply
 
 Model = Runnable[Any, Any]
 """A chat model or an LLM, also one wrapped by ``with_retry`` or ``with_fallbacks``."""
@@ -95,4 +95,4 @@ def _text(reply: BaseMessage | BaseModel | str | None) -> str:
         return json.dumps(reply.tool_calls[0]["args"])
     if isinstance(reply, BaseMessage):
         return str(reply.text)
-    return written(reply) if isinstance(reply, BaseModel) else reply or ""
+    return as_reply(reply) if isinstance(reply, BaseModel) else reply or ""

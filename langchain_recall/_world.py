@@ -10,14 +10,14 @@ from langchain_core.documents import BaseDocumentCompressor, Document
 
 from langchain_recall._convert import to_document, to_memory
 from langchain_recall._model import async_client, client
-from recall_stages.core.concurrent import at_once, at_once_async
+from recall_stages.core.concurrent import call_all, call_all_async
 from recall_stages.core.memory import Memory
 from recall_stages.core.recall import Recall
 from recall_stages.core.requests import Prompt, Refine, Reply
-from recall_stages.core.stage import Step
-from recall_stages.core.stage_run import became, given
+from recall_stages.core.stage import StageRun
+from recall_stages.core.trace_view import stage_input, stage_output
 from recall_stages.core.world import AsyncWorld, MemoryStore, World
-from recall_stages.llm.client import answers, answers_async
+from recall_stages.llm.client import ask_models, ask_models_async
 from recall_stages.retriever.stage_list import StageInput as OwnStageInput
 
 StageInput = OwnStageInput | BaseDocumentCompressor
@@ -33,7 +33,7 @@ class LangChainWorld(World):
 
     def reply(self, prompts: Sequence[Prompt]) -> Sequence[Reply]:
         """What the models reply."""
-        return answers(client(self.callbacks), prompts)
+        return ask_models(client(self.callbacks), prompts)
 
     def refine(self, requests: Sequence[Refine]) -> Sequence[list[Memory] | Exception]:
         """What the compressors make of memories."""
@@ -45,20 +45,20 @@ class LangChainWorld(World):
                 request, compressor.compress_documents(documents, query, self.callbacks)
             )
 
-        return at_once(compressed, requests, requests[0].timeout_s)
+        return call_all(compressed, requests, requests[0].timeout_s)
 
-    def work(self, step: Step) -> Recall:
+    def work(self, stage_run: StageRun) -> Recall:
         """Do the work of a stage in a run of its own, with its model calls inside."""
         if self.callbacks is None or not self.callbacks.handlers:
-            return super().work(step)
-        run = self.callbacks.on_chain_start(None, given(step), name=step.stage.called)
+            return super().work(stage_run)
+        run = self.callbacks.on_chain_start(None, stage_input(stage_run), name=stage_run.name)
         inside = LangChainWorld(run.get_child(), self.store)
         try:
-            outcome = super(LangChainWorld, inside).work(step)
+            outcome = super(LangChainWorld, inside).work(stage_run)
         except BaseException as error:
             run.on_chain_error(error)
             raise
-        run.on_chain_end(became(step, outcome))
+        run.on_chain_end(stage_output(stage_run, outcome))
         return outcome
 
 
@@ -73,7 +73,7 @@ class AsyncLangChainWorld(AsyncWorld):
 
     async def reply(self, prompts: Sequence[Prompt]) -> Sequence[Reply]:
         """What the models reply."""
-        return await answers_async(async_client(self.callbacks), prompts)
+        return await ask_models_async(async_client(self.callbacks), prompts)
 
     async def refine(self, requests: Sequence[Refine]) -> Sequence[list[Memory] | Exception]:
         """What the compressors make of memories."""
@@ -85,20 +85,20 @@ class AsyncLangChainWorld(AsyncWorld):
                 request, await compressor.acompress_documents(documents, query, self.callbacks)
             )
 
-        return await at_once_async(compressed, requests, requests[0].timeout_s)
+        return await call_all_async(compressed, requests, requests[0].timeout_s)
 
-    async def work(self, step: Step) -> Recall:
+    async def work(self, stage_run: StageRun) -> Recall:
         """Do the work of a stage in a run of its own, with its model calls inside."""
         if self.callbacks is None or not self.callbacks.handlers:
-            return await super().work(step)
-        run = await self.callbacks.on_chain_start(None, given(step), name=step.stage.called)
+            return await super().work(stage_run)
+        run = await self.callbacks.on_chain_start(None, stage_input(stage_run), name=stage_run.name)
         inside = AsyncLangChainWorld(run.get_child(), self.store)
         try:
-            outcome = await super(AsyncLangChainWorld, inside).work(step)
+            outcome = await super(AsyncLangChainWorld, inside).work(stage_run)
         except BaseException as error:
             await run.on_chain_error(error)
             raise
-        await run.on_chain_end(became(step, outcome))
+        await run.on_chain_end(stage_output(stage_run, outcome))
         return outcome
 
 

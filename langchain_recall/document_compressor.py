@@ -30,7 +30,7 @@ from langchain_recall._convert import to_documents, to_memory
 from langchain_recall._world import AsyncLangChainWorld, LangChainWorld, StageInput
 from recall_stages.core.clock import Timed
 from recall_stages.core.memory import Query
-from recall_stages.core.stage import Recall, Stage, Steps, pipeline
+from recall_stages.core.stage import Flow, Recall, Stage, pipeline
 from recall_stages.core.world import arun, run
 from recall_stages.retriever.stage_list import StageList
 
@@ -55,7 +55,7 @@ class DocumentCompressor(
         """A stage is its settings, so `dumps` and `loads` can carry it."""
         return True
 
-    def steps(self, recall: Recall) -> Steps:
+    def steps(self, recall: Recall) -> Flow:
         """The work on the candidates; `run` or `arun` drives it."""
         raise NotImplementedError
 
@@ -116,7 +116,7 @@ class DocumentCompressor(
 class MemoryCompressor(Stage, DocumentCompressor):
     """A stage that takes and returns LangChain documents; it never alters its input."""
 
-    def steps(self, recall: Recall) -> Steps:
+    def steps(self, recall: Recall) -> Flow:
         """The work of this stage alone."""
         return pipeline([self], recall)
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from recall_stages.core.requests import Prompt
 from recall_stages.llm.client import Client
-from recall_stages.llm.reply_schemas import written
+from recall_stages.llm.reply_schemas import as_reply
 
 
 def _send(prompt: Prompt) -> str:
@@ -27,7 +27,7 @@ def _formed(prompt: Prompt) -> Callable[[], str] | None:
     model, form = _taking_form(prompt)
     if form is None:
         return None
-    return lambda: written(model.structured_predict(form, _template(), **_material(prompt)))
+    return lambda: as_reply(model.structured_predict(form, _template(), **_material(prompt)))
 
 
 def _formed_async(prompt: Prompt) -> Callable[[], Awaitable[str]] | None:
@@ -36,7 +36,7 @@ def _formed_async(prompt: Prompt) -> Callable[[], Awaitable[str]] | None:
         return None
 
     async def send() -> str:
-        return written(await model.astructured_predict(form, _template(), **_material(prompt)))
+        return as_reply(await model.astructured_predict(form, _template(), **_material(prompt)))
 
     return send
 

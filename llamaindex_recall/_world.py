@@ -22,14 +22,14 @@ from llama_index_instrumentation.span import active_span_id
 
 from llamaindex_recall._convert import to_memory, to_node
 from llamaindex_recall._model import ASYNC_CLIENT, CLIENT
-from recall_stages.core.concurrent import at_once, at_once_async
+from recall_stages.core.concurrent import call_all, call_all_async
 from recall_stages.core.memory import Memory
 from recall_stages.core.recall import Recall
 from recall_stages.core.requests import Prompt, Refine, Reply
-from recall_stages.core.stage import Step
-from recall_stages.core.stage_run import became, given
+from recall_stages.core.stage import StageRun
+from recall_stages.core.trace_view import stage_input, stage_output
 from recall_stages.core.world import AsyncWorld, World
-from recall_stages.llm.client import answers, answers_async
+from recall_stages.llm.client import ask_models, ask_models_async
 from recall_stages.retriever.stage_list import StageInput as OwnStageInput
 
 StageInput = OwnStageInput | BaseNodePostprocessor
@@ -70,7 +70,7 @@ class LlamaIndexWorld(World):
 
     def reply(self, prompts: Sequence[Prompt]) -> Sequence[Reply]:
         """What the models reply."""
-        return answers(CLIENT, prompts)
+        return ask_models(CLIENT, prompts)
 
     def refine(self, requests: Sequence[Refine]) -> Sequence[list[Memory] | Exception]:
         """What the postprocessors make of memories."""
@@ -79,12 +79,12 @@ class LlamaIndexWorld(World):
             nodes, query = _input(request)
             return _memories(request, _postprocessor(request).postprocess_nodes(nodes, query))
 
-        return at_once(processed, requests, requests[0].timeout_s)
+        return call_all(processed, requests, requests[0].timeout_s)
 
-    def work(self, step: Step) -> Recall:
+    def work(self, stage_run: StageRun) -> Recall:
         """Do the work of a stage in a span of its own, with the spans of its models inside."""
-        with _span(step) as ended:
-            return ended(super().work(step))
+        with _span(stage_run) as ended:
+            return ended(super().work(stage_run))
 
 
 class AsyncLlamaIndexWorld(AsyncWorld):
@@ -92,7 +92,7 @@ class AsyncLlamaIndexWorld(AsyncWorld):
 
     async def reply(self, prompts: Sequence[Prompt]) -> Sequence[Reply]:
         """What the models reply."""
-        return await answers_async(ASYNC_CLIENT, prompts)
+        return await ask_models_async(ASYNC_CLIENT, prompts)
 
     async def refine(self, requests: Sequence[Refine]) -> Sequence[list[Memory] | Exception]:
         """What the postprocessors make of memories."""
@@ -102,35 +102,37 @@ class AsyncLlamaIndexWorld(AsyncWorld):
             postprocessor = _postprocessor(request)
             return _memories(request, await postprocessor.apostprocess_nodes(nodes, query))
 
-        return await at_once_async(processed, requests, requests[0].timeout_s)
+        return await call_all_async(processed, requests, requests[0].timeout_s)
 
-    async def work(self, step: Step) -> Recall:
+    async def work(self, stage_run: StageRun) -> Recall:
         """Do the work of a stage in a span of its own, with the spans of its models inside."""
-        with _span(step) as ended:
-            return ended(await super().work(step))
+        with _span(stage_run) as ended:
+            return ended(await super().work(stage_run))
 
 
 @contextmanager
-def _span(step: Step) -> Iterator[Callable[[Recall], Recall]]:
+def _span(stage_run: StageRun) -> Iterator[Callable[[Recall], Recall]]:
     # The decorator `dispatcher.span` would show the stage's inner state as what went in and out.
-    span_id = f"{step.stage.called}.apply-{uuid4()}"
-    bound = inspect.BoundArguments(_SIGNATURE, OrderedDict(given(step)))
+    span_id = f"{stage_run.name}.apply-{uuid4()}"
+    bound = inspect.BoundArguments(_SIGNATURE, OrderedDict(stage_input(stage_run)))
     token = active_span_id.set(span_id)
     parent = token.old_value if isinstance(token.old_value, str) else None
     tags = active_instrument_tags.get()
-    dispatcher.span_enter(span_id, bound, step.stage, parent_id=parent, tags=tags)
+    dispatcher.span_enter(span_id, bound, stage_run.stage, parent_id=parent, tags=tags)
 
     def ended(outcome: Recall) -> Recall:
-        if step.meter.calls:
-            dispatcher.event(StageUsage(stage=step.stage.called, **step.meter.figures()))
-        dispatcher.span_exit(span_id, bound, step.stage, result=became(step, outcome))
+        if stage_run.meter.calls:
+            dispatcher.event(StageUsage(stage=stage_run.name, **stage_run.meter.figures()))
+        dispatcher.span_exit(
+            span_id, bound, stage_run.stage, result=stage_output(stage_run, outcome)
+        )
         return outcome
 
     try:
         yield ended
     except BaseException as error:
         dispatcher.event(SpanDropEvent(span_id=span_id, err_str=str(error)))
-        dispatcher.span_drop(span_id, bound, step.stage, err=error)
+        dispatcher.span_drop(span_id, bound, stage_run.stage, err=error)
         raise
     finally:
         active_span_id.reset(token)

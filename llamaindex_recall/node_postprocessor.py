@@ -26,7 +26,7 @@ from llamaindex_recall._world import AsyncLlamaIndexWorld, LlamaIndexWorld, Stag
 from llamaindex_recall.retriever import RecallQueryBundle
 from recall_stages.core.clock import Timed
 from recall_stages.core.memory import Query
-from recall_stages.core.stage import Recall, Stage, Steps, pipeline
+from recall_stages.core.stage import Flow, Recall, Stage, pipeline
 from recall_stages.core.world import arun, run
 from recall_stages.retriever.memory_retriever import RecallOptions
 from recall_stages.retriever.stage_list import StageList
@@ -47,7 +47,7 @@ class NodePostprocessor(Timed, BaseNodePostprocessor):
         """The name under which LlamaIndex writes the component down."""
         return cls.__name__
 
-    def steps(self, recall: Recall) -> Steps:
+    def steps(self, recall: Recall) -> Flow:
         """The work on the candidates; `run` or `arun` drives it."""
         raise NotImplementedError
 
@@ -86,7 +86,7 @@ class NodePostprocessor(Timed, BaseNodePostprocessor):
 class MemoryPostprocessor(Stage, NodePostprocessor):
     """A stage that takes and returns LlamaIndex nodes; it never alters its input."""
 
-    def steps(self, recall: Recall) -> Steps:
+    def steps(self, recall: Recall) -> Flow:
         """The work of this stage alone."""
         return pipeline([self], recall)
 

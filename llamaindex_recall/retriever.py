@@ -19,7 +19,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr
 from llamaindex_recall._convert import to_memory, to_nodes, to_stored
 from llamaindex_recall._world import AsyncLlamaIndexWorld, LlamaIndexWorld, StageInput
 from llamaindex_recall.any_store import Searchable, as_store
-from recall_stages.core.stage import Recall, Steps
+from recall_stages.core.stage import Flow, Recall
 from recall_stages.core.world import arun, run
 from recall_stages.explain.explanation import Explanation, all_of
 from recall_stages.explain.explanation import explain as explain_memories
@@ -144,7 +144,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         steps, store = self._steps(query_bundle)
         return _nodes(await arun(steps, AsyncLlamaIndexWorld(store)))
 
-    def _steps(self, query_bundle: QueryBundle) -> tuple[Steps, ScopedStore]:
+    def _steps(self, query_bundle: QueryBundle) -> tuple[Flow, ScopedStore]:
         """The steps that answer a question, and the store for them."""
         options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}
         steps = self.steps_for(query_bundle.query_str, datetime.now(UTC), options)

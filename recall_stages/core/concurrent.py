@@ -32,7 +32,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def at_once(
+def call_all(
     call: Callable[[T], R], items: Sequence[T], timeout_s: float | None = None
 ) -> list[R | Exception]:
     """Call a function on every item, in threads; the context variables of the caller are seen.
@@ -46,7 +46,7 @@ def at_once(
         For each item, in order, what the call returned or the exception it raised.
 
     Examples:
-        >>> at_once(lambda number: 6 / number, [3, 0])
+        >>> call_all(lambda number: 6 / number, [3, 0])
         [2.0, ZeroDivisionError('division by zero')]
     """
     if len(items) == 1 and timeout_s is None:
@@ -87,7 +87,7 @@ def at_once(
     return outcomes
 
 
-async def at_once_async(
+async def call_all_async(
     call: Callable[[T], Awaitable[R]], items: Sequence[T], timeout_s: float | None = None
 ) -> list[R | Exception]:
     """The same for coroutines; when this is cancelled, they are, and none is left behind.
@@ -95,7 +95,7 @@ async def at_once_async(
     Examples:
         >>> async def divide(number: int) -> float:
         ...     return 6 / number
-        >>> asyncio.run(at_once_async(divide, [3, 0]))
+        >>> asyncio.run(call_all_async(divide, [3, 0]))
         [2.0, ZeroDivisionError('division by zero')]
     """
     places = asyncio.Semaphore(MOST_AT_ONCE)

@@ -57,12 +57,12 @@ class Reply:
     """What became of a prompt.
 
     Attributes:
-        said: What the model said, or the error that came instead.
+        outcome: The text of the model, or the error that came in its place.
         attempts: How often the prompt was sent.
         note: What had to be done otherwise than was wished; empty = nothing.
     """
 
-    said: str | Exception
+    outcome: str | Exception
     attempts: int = 1
     note: str = ""
 

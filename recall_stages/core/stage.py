@@ -34,14 +34,14 @@ from recall_stages.core.usage import Deadline, Meter
 # With the requests: whoever writes a stage needs both.
 __all__ = [
     "Fetch",
+    "Flow",
     "Prompt",
     "RankStage",
     "Recall",
     "Refine",
     "Search",
     "Stage",
-    "Step",
-    "Steps",
+    "StageRun",
     "TopN",
     "Work",
     "Write",
@@ -52,7 +52,7 @@ __all__ = [
 TopN = Annotated[int | None, Field(ge=1)]
 """How many memories a stage keeps; None = as many as the retriever's k, else 5."""
 
-Steps = Generator[Requests, Answers, Recall]
+Flow = Generator[Requests, Answers, Recall]
 """The work of a stage that asks for something: it yields requests, and returns a `Recall`."""
 
 
@@ -69,11 +69,11 @@ class Stage(Settings):
     """Whether the outcome of the stage is one text; the memories are then its sources."""
 
     @property
-    def called(self) -> str:
+    def stage_name(self) -> str:
         """What the stage is called in traces."""
         return type(self).__name__
 
-    def apply(self, recall: Recall) -> Recall | Steps:
+    def apply(self, recall: Recall) -> Recall | Flow:
         """Do the work: a new `Recall`, or a generator of requests that returns one."""
         raise NotImplementedError
 
@@ -104,7 +104,7 @@ def limit(top_n: int | None, query: Query, at_least: int = 1) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Step(Request):
+class StageRun(Request):
     """A stage about to work. A pipeline asks for its work, so that a face can trace each stage.
 
     Attributes:
@@ -117,7 +117,12 @@ class Step(Request):
     recall: Recall
     meter: Meter
 
-    def steps(self) -> Steps:
+    @property
+    def name(self) -> str:
+        """The name of the stage in traces."""
+        return self.stage.stage_name
+
+    def flow(self) -> Flow:
         """The work of the stage, with what its models cost in the outcome."""
         outcome = self.stage.apply(self.recall)
         if isinstance(outcome, Generator):
@@ -129,7 +134,7 @@ class Step(Request):
         return outcome
 
 
-def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None = None) -> Steps:
+def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None = None) -> Flow:
     """Run stages one after the other, each on the outcome of the one before it.
 
     Where a stage fell back, every memory that comes out says so in its trace, as ``degraded``;
@@ -143,7 +148,7 @@ def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None =
     """
     deadline = Deadline.after(deadline_s)
     for stage in stages:
-        [recall] = yield [Step(stage, recall, Meter(stage.called, deadline))]
+        [recall] = yield [StageRun(stage, recall, Meter(stage.stage_name, deadline))]
         if recall.skipped:
             return recall
     notes = recall.told()

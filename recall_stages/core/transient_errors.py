@@ -39,12 +39,13 @@ _SPENT = "insufficient_quota"  # what OpenAI says, with a 429, where the money i
 _DEEPEST = 5  # errors that an error was raised from
 
 
-def passes(error: BaseException) -> bool:
+def is_transient(error: BaseException) -> bool:
     """Whether the same call may succeed a little later; a timeout may not be tried again.
 
     Examples:
-        >>> passes(ConnectionResetError("by peer")), passes(TimeoutError()), passes(KeyError("x"))
-        (True, False, False)
+        >>> errors = (ConnectionResetError("by peer"), TimeoutError(), KeyError("x"))
+        >>> [is_transient(error) for error in errors]
+        [True, False, False]
     """
     return next((said for each in _chain(error) if (said := _passes(each)) is not None), False)
 

@@ -134,7 +134,9 @@ class Meter:
         replies = [each for each in answers if isinstance(each, Reply)]
         count = token_counter()
         self.attempts += sum(each.attempts for each in replies)
-        self.tokens_out += sum(count(each.said) for each in replies if isinstance(each.said, str))
+        self.tokens_out += sum(
+            count(each.outcome) for each in replies if isinstance(each.outcome, str)
+        )
         self.notes += dict.fromkeys(each.note for each in replies if each.note)
         texts = [_text(each) if isinstance(each, Reply) else each for each in answers]
         errors = [each for each in texts if isinstance(each, Exception)]
@@ -153,4 +155,4 @@ class Meter:
 
 
 def _text(reply: Reply) -> str | ModelError:
-    return ModelError(reply.said) if isinstance(reply.said, Exception) else reply.said
+    return ModelError(reply.outcome) if isinstance(reply.outcome, Exception) else reply.outcome

@@ -27,7 +27,7 @@ from recall_stages.core.requests import (
     Work,
     Write,
 )
-from recall_stages.core.stage import Step, Steps
+from recall_stages.core.stage import Flow, StageRun
 from recall_stages.core.usage import Meter
 
 T = TypeVar("T", bound=Request)
@@ -64,8 +64,8 @@ class World:
 
     def answer(self, requests: Requests) -> Answers:
         """One answer for each request; all requests are of one kind."""
-        if _all_are(requests, Step):
-            return [self.work(step) for step in requests]
+        if _all_are(requests, StageRun):
+            return [self.work(stage_run) for stage_run in requests]
         if _all_are(requests, Prompt):
             return self.reply(requests)
         if _all_are(requests, Refine):
@@ -82,9 +82,9 @@ class World:
         """What pieces of the framework make of memories, or their errors."""
         raise _no_framework(requests)
 
-    def work(self, step: Step) -> Recall:
+    def work(self, stage_run: StageRun) -> Recall:
         """Do the work of a stage in this world."""
-        return run(step.steps(), Metered(self, step.meter))
+        return run(stage_run.flow(), Metered(self, stage_run.meter))
 
 
 class AsyncWorld:
@@ -95,8 +95,8 @@ class AsyncWorld:
 
     async def answer(self, requests: Requests) -> Answers:
         """One answer for each request; all requests are of one kind."""
-        if _all_are(requests, Step):
-            return [await self.work(step) for step in requests]
+        if _all_are(requests, StageRun):
+            return [await self.work(stage_run) for stage_run in requests]
         if _all_are(requests, Prompt):
             return await self.reply(requests)
         if _all_are(requests, Refine):
@@ -113,9 +113,9 @@ class AsyncWorld:
         """What pieces of the framework make of memories, or their errors."""
         raise _no_framework(requests)
 
-    async def work(self, step: Step) -> Recall:
+    async def work(self, stage_run: StageRun) -> Recall:
         """Do the work of a stage in this world."""
-        return await arun(step.steps(), AsyncMetered(self, step.meter))
+        return await arun(stage_run.flow(), AsyncMetered(self, stage_run.meter))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,19 +149,19 @@ class AsyncMetered:
 _NOWHERE = World()
 
 
-def run(steps: Steps, world: World | Metered = _NOWHERE) -> Recall:
+def run(flow: Flow, world: World | Metered = _NOWHERE) -> Recall:
     """Do the work of stages to its end, and answer each request in turn.
 
     Args:
-        steps: What `Stage.apply` or `pipeline` returned.
+        flow: What `Stage.apply` or `pipeline` returned.
         world: What answers. The default has no model and no collection.
     """
-    return drive(steps, world.answer)
+    return drive(flow, world.answer)
 
 
-async def arun(steps: Steps, world: AsyncWorld | AsyncMetered) -> Recall:
+async def arun(flow: Flow, world: AsyncWorld | AsyncMetered) -> Recall:
     """The same without blocking the event loop."""
-    return await drive_async(steps, world.answer)
+    return await drive_async(flow, world.answer)
 
 
 def _all_are(requests: Requests, kind: type[T]) -> TypeGuard[Sequence[T]]:

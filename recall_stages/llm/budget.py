@@ -9,7 +9,7 @@ from recall_stages.llm.fencing import body
 from recall_stages.text.tokens import Counter, cut
 
 
-def within(memories: Sequence[Memory], budget: int, count: Counter) -> list[Memory]:
+def fit_budget(memories: Sequence[Memory], budget: int, count: Counter) -> list[Memory]:
     """The memories that fit, the best first served; those left out are named in their trace.
 
     The first is never left out: where it is longer than the whole budget, it is cut, with a mark.
@@ -21,9 +21,9 @@ def within(memories: Sequence[Memory], budget: int, count: Counter) -> list[Memo
 
     Examples:
         >>> told = [Memory(content=text, id=text[:1]) for text in ("Tea.", "A long story.", "Jam.")]
-        >>> [(each.content, each.trace) for each in within(told, 10, len)]
+        >>> [(each.content, each.trace) for each in fit_budget(told, 10, len)]
         [('Tea.', {'left_out': 'A'}), ('Jam.', {'left_out': 'A'})]
-        >>> within(told[1:], 10, len)[0].content
+        >>> fit_budget(told[1:], 10, len)[0].content
         'A long […]'
     """
     kept: list[Memory] = []

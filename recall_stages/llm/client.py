@@ -21,11 +21,11 @@ from tenacity import (
     wait_random,
 )
 
-from recall_stages.core.concurrent import at_once, at_once_async
+from recall_stages.core.concurrent import call_all, call_all_async
 from recall_stages.core.driver import drive, drive_async
 from recall_stages.core.errors import ModelError
 from recall_stages.core.requests import Prompt, Reply
-from recall_stages.core.transient_errors import passes, retry_after
+from recall_stages.core.transient_errors import is_transient, retry_after
 
 ATTEMPTS = 3
 """How often a prompt is sent at the most, where nobody said so and the model does not try again."""
@@ -53,17 +53,19 @@ class Client(Generic[Sent]):
     retries: Callable[[Prompt], bool]
 
 
-def answers(client: Client[str], prompts: Sequence[Prompt]) -> list[Reply]:
+def ask_models(client: Client[str], prompts: Sequence[Prompt]) -> list[Reply]:
     """Ask the model of each prompt, several at once; an error is a reply too."""
     calls = _calls(prompts)
-    outcomes = at_once(lambda call: _answer(client, call), calls, prompts[0].timeout_s)
+    outcomes = call_all(lambda call: _answer(client, call), calls, prompts[0].timeout_s)
     return _replies(calls, outcomes)
 
 
-async def answers_async(client: Client[Awaitable[str]], prompts: Sequence[Prompt]) -> list[Reply]:
+async def ask_models_async(
+    client: Client[Awaitable[str]], prompts: Sequence[Prompt]
+) -> list[Reply]:
     """The same without blocking the event loop."""
     calls = _calls(prompts)
-    outcomes = await at_once_async(
+    outcomes = await call_all_async(
         lambda call: _answer_async(client, call), calls, prompts[0].timeout_s
     )
     return _replies(calls, outcomes)
@@ -89,7 +91,7 @@ class _Call:
                     formed = client.formed(prompt)
                 text = "" if formed is None else (yield formed)
             except ModelError as error:
-                if passes(error):  # it was sent again and waited for: plain JSON fares no better
+                if is_transient(error):  # it was sent again in vain: so would plain JSON be
                     raise
                 self.note = f"asked again for plain JSON, as the form failed ({error})"
             else:
@@ -121,7 +123,7 @@ def _answer(client: Client[str], call: _Call) -> str:
             return way()
 
     patient = Retrying(
-        retry=retry_if_exception(passes), stop=call.ends, wait=call.pause, reraise=True
+        retry=retry_if_exception(is_transient), stop=call.ends, wait=call.pause, reraise=True
     )
     return drive(call.ways(client), lambda way: patient(send, way))
 
@@ -133,7 +135,7 @@ async def _answer_async(client: Client[Awaitable[str]], call: _Call) -> str:
             return await way()
 
     patient = AsyncRetrying(
-        retry=retry_if_exception(passes), stop=call.ends, wait=call.pause, reraise=True
+        retry=retry_if_exception(is_transient), stop=call.ends, wait=call.pause, reraise=True
     )
     return await drive_async(call.ways(client), lambda way: patient(send, way))
 

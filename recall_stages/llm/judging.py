@@ -12,9 +12,9 @@ from string import Template
 
 from recall_stages.core.errors import ModelError, ReplyError
 from recall_stages.core.memory import Memory
-from recall_stages.core.stage import Prompt, Recall, Steps
+from recall_stages.core.stage import Flow, Prompt, Recall
 from recall_stages.llm.replies import answer_under, decimal_number, whole_number
-from recall_stages.llm.windows import Window, read_each, some_failed
+from recall_stages.llm.windows import Window, read_replies, some_failed
 
 NOT_JUDGED = "not judged"
 """What the trace of a memory says under ``semantic`` where the model gave it no score."""
@@ -85,7 +85,7 @@ def read_ranking(reply: str, count: int, shown: str = "") -> dict[int, float]:
 
 def judge(
     recall: Recall, stage: str, windows: Sequence[Window], prompts: Sequence[Prompt], read: Read
-) -> Steps:
+) -> Flow:
     """Let a model judge the candidates, check each judgement against what was sent, and sort.
 
     A single memory is not judged: its place is certain. Where no reply can be used, the order and
@@ -102,13 +102,13 @@ def judge(
         return recall
     try:
         replies = yield prompts
-        memories, outcomes = judged(windows, replies, read)
+        memories, outcomes = judged_memories(windows, replies, read)
     except (ModelError, ReplyError) as error:
         return recall.fell_back(stage, error)
     return some_failed(replace(recall, memories=tuple(memories)), stage, outcomes)
 
 
-def judged(
+def judged_memories(
     windows: Sequence[Window], replies: Sequence[str | Exception], read: Read
 ) -> tuple[list[Memory], Sequence[object]]:
     """All memories with their new scores, best first, and what was read for each window.
@@ -121,7 +121,7 @@ def judged(
     Raises:
         Exception: That of the first window, when no reply can be used.
     """
-    outcomes = read_each(
+    outcomes = read_replies(
         windows, replies, lambda reply, window: read(reply, len(window.memories), window.text)
     )
     scores = [{} if isinstance(each, Exception) else each for each in outcomes]

@@ -31,20 +31,20 @@ class Judgement(BaseModel):
     score: float
 
 
-class Told(BaseModel):
+class CitedSentence(BaseModel):
     """A sentence, and the numbers of the memories that it rests on."""
 
     text: str
     memories: list[int]
 
 
-def written(form: BaseModel) -> str:
+def as_reply(form: BaseModel) -> str:
     """A form that a model filled in, as the reply that it would have written.
 
     Examples:
         >>> class Scores(BaseModel):
         ...     scores: Loose[list[Judgement]]
-        >>> written(Scores(scores=[{"memory": "one"}]))
+        >>> as_reply(Scores(scores=[{"memory": "one"}]))
         '{"scores":[{"memory":"one"}]}'
     """
     return form.model_dump_json(warnings=False)

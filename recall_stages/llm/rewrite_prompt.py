@@ -15,7 +15,7 @@ $messages
 The memories:
 $memories""")
 
-HOW_TO_TELL = """\
+REWRITE_RULES = """\
 what bears on it, what can be acted on, in a sensible order, and nothing else. Every sentence \
 rests on memories and names them by number; keep to their own words, names and figures, and add \
 nothing that they do not say. Write in the language of the memories."""

@@ -74,7 +74,7 @@ def windows(
     ]
 
 
-def read_each(
+def read_replies(
     windows: Sequence[Window], replies: Sequence[str | Exception], read: Callable[[str, Window], T]
 ) -> list[T | Exception]:
     """What each reply says, or why nothing can be made of it; one bad reply costs itself alone.

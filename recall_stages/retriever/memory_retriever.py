@@ -23,7 +23,7 @@ from recall_stages.core.memory import (
     required_names,
 )
 from recall_stages.core.message import Message, read_messages
-from recall_stages.core.stage import Recall, Stage, Steps, pipeline
+from recall_stages.core.stage import Flow, Recall, Stage, pipeline
 from recall_stages.core.world import World, run
 from recall_stages.ranking.fusion import Fusion
 from recall_stages.retriever.stage_list import (
@@ -261,7 +261,7 @@ class MemoryRetriever(TakesStages, RecallOptions):
             warnings.warn(_UNREAD_TIME, stacklevel=_stack_level(type(self)))
         return self
 
-    def steps_for(self, asked: object, now: datetime, given: CallOptions) -> Steps:
+    def steps_for(self, asked: object, now: datetime, given: CallOptions) -> Flow:
         """The steps that answer a question; `run` or `arun` drives them.
 
         Args:

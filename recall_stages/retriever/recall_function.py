@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Generic, TypedDict, TypeVar
 from pydantic import Field
 
 from recall_stages.core.settings import Settings
-from recall_stages.core.stage import Recall, Steps, pipeline
+from recall_stages.core.stage import Flow, Recall, pipeline
 from recall_stages.core.world import AsyncWorld, MemoryStore, World, arun, run
 from recall_stages.retriever.memory_retriever import CallOptions, MemoryRetriever
 from recall_stages.retriever.stage_list import AnyStage, StageInput
@@ -68,7 +68,7 @@ class RecallConfig(Settings):
             store_reflections: bool = False,
         ) -> None: ...
 
-    def search(self, question: str, options: CallOptions) -> tuple[Steps, ScopedStore]:
+    def search(self, question: str, options: CallOptions) -> tuple[Flow, ScopedStore]:
         """The steps that find, filter and rank the memories, and the store for them."""
         retriever = MemoryRetriever(
             store=self.source,
@@ -79,7 +79,7 @@ class RecallConfig(Settings):
         )
         return retriever.steps_for(question, datetime.now(UTC), options), retriever.scoped(options)
 
-    def reflection(self, found: Recall) -> Steps:
+    def reflection(self, found: Recall) -> Flow:
         """The steps that reflect on the memories; none if no reflection is wanted."""
         reflector = self.reflector or Reflect()
         if self.store_reflections:

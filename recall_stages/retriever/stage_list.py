@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from recall_stages.core.settings import Settings
-from recall_stages.core.stage import Recall, Stage, Steps, pipeline
+from recall_stages.core.stage import Flow, Recall, Stage, pipeline
 from recall_stages.stages.extract_time import ExtractTime
 from recall_stages.stages.framework_stage import with_stock
 from recall_stages.stages.function_stage import MemoryFunction, as_stage
@@ -58,8 +58,8 @@ def replaced(stages: Sequence[Stage], replacements: Sequence[Stage]) -> list[Sta
         places = [place for place, old in enumerate(replaced) if _same_class(new, old)]
         if len(places) != 1:
             raise ValueError(
-                f"there must be one {new.called} among the stages to replace, and there are "
-                f"{len(places)}: {', '.join(stage.called for stage in replaced)}. Write the whole "
+                f"there must be one {new.stage_name} among the stages to replace, and there are "
+                f"{len(places)}: {', '.join(stage.stage_name for stage in replaced)}. Write the whole "
                 "list: stages=[...]"
             )
         [place] = places
@@ -120,6 +120,6 @@ class StageList(TakesStages):
     stages: Stages = Field(default_factory=default_stages, min_length=1)
     deadline_s: float | None = Field(default=None, gt=0)
 
-    def steps(self, recall: Recall) -> Steps:
+    def steps(self, recall: Recall) -> Flow:
         """The steps of all stages; `run` or `arun` drives them."""
         return pipeline(self.stages, recall, self.deadline_s)

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from recall_stages.core.errors import ModelError, QueryError, ReplyError
 from recall_stages.core.memory import Query
 from recall_stages.core.message import Message, latest
-from recall_stages.core.stage import Prompt, Recall, Steps
+from recall_stages.core.stage import Flow, Prompt, Recall
 from recall_stages.llm.fencing import one_line, quoted_messages
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt
 from recall_stages.llm.replies import answer_under
@@ -79,7 +79,7 @@ class BuildQuery(ModelStage):
     system_prompt: SystemPrompt = None
     user_prompt: str | None = None
 
-    def apply(self, recall: Recall) -> Steps:
+    def apply(self, recall: Recall) -> Flow:
         """Set the text of the query, unless it has one."""
         query = recall.query
         if query.text.strip():
@@ -94,7 +94,7 @@ class BuildQuery(ModelStage):
                 [reply] = yield [self._prompt(query)]
                 built = read_query(reply)
             except (ModelError, ReplyError) as error:
-                recall = recall.fell_back(self.called, error)
+                recall = recall.fell_back(self.stage_name, error)
         return replace(recall, query=query.model_copy(update={"text": built}))
 
     def _prompt(self, query: Query) -> Prompt:

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import ClassVar, Literal
 
 from recall_stages.core.errors import ModelError, ReplyError
-from recall_stages.core.stage import Recall, Steps
+from recall_stages.core.stage import Flow, Recall
 from recall_stages.core.time_trace import stamped
 from recall_stages.llm.model_stage import ModelStage
 from recall_stages.llm.time_question import read_time, time_prompt
@@ -62,7 +62,7 @@ class ExtractTime(ModelStage):
     hemisphere: Literal["north", "south"] = "north"
     strip: bool = True
 
-    def apply(self, recall: Recall) -> Recall | Steps:
+    def apply(self, recall: Recall) -> Recall | Flow:
         """Read the question's words of time against its reference time."""
         query = recall.query
         if ranges := self.read(query.text, query.reference_time):
@@ -83,12 +83,12 @@ class ExtractTime(ModelStage):
             hemisphere=self.hemisphere,
         )
 
-    def _asked(self, recall: Recall) -> Steps:
+    def _asked(self, recall: Recall) -> Flow:
         try:
             [reply] = yield [self.to_model(time_prompt(recall.query))]
             found = read_time(reply, recall.query)
         except (ModelError, ReplyError) as error:
-            return recall.fell_back(self.called, error)
+            return recall.fell_back(self.stage_name, error)
         return recall if found is None else self._understood(recall, [found])
 
     def _understood(self, recall: Recall, ranges: list[TimeRange]) -> Recall:

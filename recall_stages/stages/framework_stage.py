@@ -8,7 +8,7 @@ from dataclasses import replace
 from pydantic import Field
 
 from recall_stages.core.memory import Memory
-from recall_stages.core.stage import Recall, Refine, Stage, Steps
+from recall_stages.core.stage import Flow, Recall, Refine, Stage
 
 _PLACE = "place"  # in the trace of what is handed over: by it a memory is known again
 
@@ -28,11 +28,11 @@ class StockStage(Stage):
     piece: object = Field(exclude=True)
 
     @property
-    def called(self) -> str:
+    def stage_name(self) -> str:
         """The piece, by its class."""
         return type(self.piece).__name__
 
-    def apply(self, recall: Recall) -> Steps:
+    def apply(self, recall: Recall) -> Flow:
         """Hand the candidates over, and take what comes back."""
         if not recall.memories:
             return recall
@@ -43,11 +43,11 @@ class StockStage(Stage):
         try:
             [outcome] = yield [Refine(self.piece, recall.query, handed)]
         except TimeoutError as error:  # no time is left: the order stands
-            return recall.fell_back(self.called, error)
+            return recall.fell_back(self.stage_name, error)
         if isinstance(outcome, Exception):
-            return recall.fell_back(self.called, outcome)
+            return recall.fell_back(self.stage_name, outcome)
         taken = [_known(each, handed) for each in outcome]
-        return replace(recall, memories=tuple(_in_order(taken, self.called)))
+        return replace(recall, memories=tuple(_in_order(taken, self.stage_name)))
 
 
 def with_stock(stages: object, kind: type) -> object:

@@ -49,7 +49,7 @@ class FunctionStage(Stage):
         return function
 
     @property
-    def called(self) -> str:
+    def stage_name(self) -> str:
         """The function, by its name."""
         return str(getattr(self.function, "__name__", type(self.function).__name__))
 
@@ -60,7 +60,7 @@ class FunctionStage(Stage):
         wrong = [type(each).__name__ for each in memories if not isinstance(each, Memory)]
         if wrong:
             raise TypeError(
-                f"{self.called} must return memories, as (memories, query) -> memories; "
+                f"{self.stage_name} must return memories, as (memories, query) -> memories; "
                 f"got {wrong[0]}"
             )
         return replace(recall, memories=memories)

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from recall_stages.core.errors import RecallError
 from recall_stages.core.memory import Memory
-from recall_stages.core.stage import Recall, Stage, Steps, Work
+from recall_stages.core.stage import Flow, Recall, Stage, Work
 from recall_stages.ranking.relevance import relevances
 from recall_stages.store.chroma.search_text import index_text
 from recall_stages.store.embedding.minilm import MiniLM
@@ -51,7 +51,7 @@ class LateInteractionRank(Stage):
     top_n: int = Field(default=30, ge=1)
     late_weight: float = Field(default=0.3, ge=0, le=1)
 
-    def apply(self, recall: Recall) -> Steps:
+    def apply(self, recall: Recall) -> Flow:
         """Compare the words, mix, and sort; memories with equal scores keep their order."""
         query, looked_at = recall.query, recall.memories[: self.top_n]
         text = query.search_text or query.text

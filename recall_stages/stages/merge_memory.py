@@ -14,7 +14,7 @@ from pydantic import Field
 
 from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Recall, Stage
-from recall_stages.llm.budget import within
+from recall_stages.llm.budget import fit_budget
 from recall_stages.llm.fencing import indented
 from recall_stages.text.tokens import Counter, token_counter
 
@@ -61,7 +61,7 @@ class MergeMemory(Stage):
         told = memories
         if self.token_budget is not None:
             count = self.token_counter or token_counter()
-            told = within(memories, self.token_budget, count)
+            told = fit_budget(memories, self.token_budget, count)
         text = TEXT.substitute(memories="\n".join(map(_line, told))) if told else ""
         return replace(recall, memories=tuple(_whole(told, memories)), text=text)
 

@@ -15,20 +15,20 @@ from pydantic import BaseModel, Field
 from recall_stages.core.draft import Draft, identity
 from recall_stages.core.errors import ModelError, ReplyError
 from recall_stages.core.memory import Query
-from recall_stages.core.stage import Prompt, Recall, Steps, TopN, limit
+from recall_stages.core.stage import Flow, Prompt, Recall, TopN, limit
 from recall_stages.llm.claims import read_claims
 from recall_stages.llm.fencing import QUOTED_MATERIAL
-from recall_stages.llm.judging import SCORES_EXAMPLE, by_score, judged, read_scores
+from recall_stages.llm.judging import SCORES_EXAMPLE, by_score, judged_memories, read_scores
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_stages.llm.reply_schemas import Judgement, Loose, Told
-from recall_stages.llm.rewrite_prompt import HOW_TO_TELL, USER, material
+from recall_stages.llm.reply_schemas import CitedSentence, Judgement, Loose
+from recall_stages.llm.rewrite_prompt import REWRITE_RULES, USER, material
 from recall_stages.llm.windows import Window, windows
 from recall_stages.ranking.copies import distinct
 
 SYSTEM = Template(f"""\
 You judge how well memories answer a question, and tell what they say. First give every memory a \
 score between 0.0 (has nothing to do with it) and 1.0 (answers it). Then turn those with the \
-highest scores, $most at the most, into a short text that helps with the question: {HOW_TO_TELL} \
+highest scores, $most at the most, into a short text that helps with the question: {REWRITE_RULES} \
 Leave out memories that do not help. {QUOTED_MATERIAL} So are the question and the messages. Reply \
 with JSON only, one score for each memory and one entry for each sentence:
 {{"scores": {SCORES_EXAMPLE}, \
@@ -42,7 +42,7 @@ class RankedText(BaseModel):
     """How well each memory answers the question, and a short text of the best ones."""
 
     scores: Loose[list[Judgement]]
-    sentences: Loose[list[Told]]
+    sentences: Loose[list[CitedSentence]]
 
 
 class RankAndRewrite(ModelStage):
@@ -83,7 +83,7 @@ class RankAndRewrite(ModelStage):
     system_prompt: SystemPrompt = None
     user_prompt: str | None = None
 
-    def apply(self, recall: Recall) -> Steps:
+    def apply(self, recall: Recall) -> Flow:
         """Ask once, check every score against what was sent, sort, and keep the text as a draft."""
         kept = limit(self.top_n, recall.query, _AT_LEAST)
         recall = replace(recall, memories=distinct(recall.memories))
@@ -94,7 +94,7 @@ class RankAndRewrite(ModelStage):
             try:
                 [reply] = yield [self._prompt(recall.query, shown, kept)]
             except ModelError as error:
-                recall = recall.fell_back(self.called, error)
+                recall = recall.fell_back(self.stage_name, error)
             else:
                 recall = self._drafted(self._judged(recall, reply, shown), reply, shown)
         return replace(recall, memories=by_score(recall.memories)[:kept])
@@ -108,16 +108,16 @@ class RankAndRewrite(ModelStage):
         count = len(shown.memories)
         parts = [shown, Window(recall.memories[count:], "", count)]
         try:
-            memories, _ = judged(parts, [reply, ReplyError("not shown")], read_scores)
+            memories, _ = judged_memories(parts, [reply, ReplyError("not shown")], read_scores)
         except ReplyError as error:
-            return recall.fell_back(self.called, error)
+            return recall.fell_back(self.stage_name, error)
         return replace(recall, memories=tuple(memories))
 
     def _drafted(self, recall: Recall, reply: str, shown: Window) -> Recall:
         try:
             claims = read_claims(reply, "sentences")
         except ReplyError as error:
-            return recall.fell_back(self.called, error)
+            return recall.fell_back(self.stage_name, error)
         scored = {identity(each): each for each in recall.memories}
         memories = tuple(scored[identity(each)] for each in shown.memories)
         return replace(recall, draft=Draft(tuple(claims), memories))

@@ -16,7 +16,7 @@ from recall_stages.core.errors import QueryError
 from recall_stages.core.message import Message, read_messages
 from recall_stages.core.recall import JOINED
 from recall_stages.core.requests import Work
-from recall_stages.core.stage import Recall, Stage, Steps
+from recall_stages.core.stage import Flow, Recall, Stage
 from recall_stages.store.conversation import named
 from recall_stages.store.message_memory import NO_TURNS, read_turn
 from recall_stages.text.names import asks_about
@@ -116,22 +116,22 @@ class ReadMessage(Stage):
         _check(source, self.key)
         return self._chosen(_messages(source, self.key), None)
 
-    def apply(self, recall: Recall) -> Recall | Steps:
+    def apply(self, recall: Recall) -> Recall | Flow:
         """Let the messages join the memories."""
         if self.source is None:
             return self._joined(recall, recall.query.messages)
         return self._asked(recall)
 
-    def _asked(self, recall: Recall) -> Steps:
+    def _asked(self, recall: Recall) -> Flow:
         try:
             [messages] = yield [Work(partial(_messages, self.source, self.key))]
         except Exception as error:  # noqa: BLE001 - a user's source may raise anything
-            logger.warning("%s: the source failed with %s", self.called, type(error).__name__)
-            return recall.fell_back(self.called, error)
+            logger.warning("%s: the source failed with %s", self.stage_name, type(error).__name__)
+            return recall.fell_back(self.stage_name, error)
         try:
             return self._joined(recall, messages)
         except QueryError as error:
-            return recall.fell_back(self.called, error)
+            return recall.fell_back(self.stage_name, error)
 
     def _joined(self, recall: Recall, said: Sequence[object]) -> Recall:
         query = recall.query

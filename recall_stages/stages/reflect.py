@@ -16,12 +16,12 @@ from recall_stages.core.citation import Citation
 from recall_stages.core.errors import ModelError, RecallError, ReplyError
 from recall_stages.core.memory import Memory, Query
 from recall_stages.core.reflection import is_reflection, reflection_of
-from recall_stages.core.stage import Prompt, Recall, Steps, Write
+from recall_stages.core.stage import Flow, Prompt, Recall, Write
 from recall_stages.llm.citation_check import Verified, verify
 from recall_stages.llm.claims import read_claims, sentences_in
 from recall_stages.llm.fencing import QUOTED_MATERIAL, quoted_question
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_stages.llm.reply_schemas import Loose, Told
+from recall_stages.llm.reply_schemas import CitedSentence, Loose
 from recall_stages.llm.windows import Window, windows
 
 FEWEST, MOST = 3, 5  # key points
@@ -51,7 +51,7 @@ $memories""")
 class Points(BaseModel):
     """What the memories come to."""
 
-    points: Loose[list[Told]]
+    points: Loose[list[CitedSentence]]
 
 
 class Reflect(ModelStage):
@@ -106,12 +106,12 @@ class Reflect(ModelStage):
     system_prompt: SystemPrompt = None
     user_prompt: str | None = None
 
-    def apply(self, recall: Recall) -> Steps:
+    def apply(self, recall: Recall) -> Flow:
         """Ask for the reflection, verify every sentence of it, set it, and store it if so set."""
         sources = tuple(each for each in recall.memories if not is_reflection(each))
         if not sources:
             why = "there is nothing to reflect on but reflections"
-            return recall.fell_back(self.called, why) if recall.memories else recall
+            return recall.fell_back(self.stage_name, why) if recall.memories else recall
         recall = replace(recall, memories=sources).at_most(recall.query.k)
         citations = _first_sentences(recall.memories)
         if self.llm is not None:
@@ -120,22 +120,22 @@ class Reflect(ModelStage):
             )
             if others:
                 left_out = ", ".join(each.id for other in others for each in other.memories)
-                recall = recall.fell_back(self.called, f"no room for memories {left_out}")
+                recall = recall.fell_back(self.stage_name, f"no room for memories {left_out}")
             try:
                 [reply] = yield [self._prompt(recall.query, window)]
                 told = self._read(reply, window)
             except (ModelError, ReplyError) as error:
-                recall = recall.fell_back(self.called, error)
+                recall = recall.fell_back(self.stage_name, error)
             else:
                 citations = told.citations[: MOST if self.kind == "key_points" else None]
                 recall = yield from self._verified(recall, told, citations)
         return replace(recall, text=self._text(citations), citations=citations)
 
-    def _verified(self, recall: Recall, told: Verified, citations: Sequence[Citation]) -> Steps:
+    def _verified(self, recall: Recall, told: Verified, citations: Sequence[Citation]) -> Flow:
         """Say what was left out of it, and store the rest if so set."""
         if told.removed:
             why = f"{told.removed} sentence(s) left out that do not rest on what they cite"
-            recall = recall.fell_back(self.called, why)
+            recall = recall.fell_back(self.stage_name, why)
         if self.store_reflections:
             text = self._plain(citations)
             if any(text == memory.content.strip() for memory in recall.memories):
@@ -143,7 +143,7 @@ class Reflect(ModelStage):
             try:
                 yield [Write((reflection_of(text, citations, recall),))]
             except (RecallError, OSError) as error:  # the reflection is there, if not stored
-                recall = recall.fell_back(self.called, error)
+                recall = recall.fell_back(self.stage_name, error)
         return recall
 
     def _prompt(self, query: Query, window: Window) -> Prompt:

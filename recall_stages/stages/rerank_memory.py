@@ -11,7 +11,7 @@ from typing import ClassVar
 from pydantic import BaseModel, Field
 
 from recall_stages.core.memory import Memory, Query
-from recall_stages.core.stage import Prompt, Recall, Steps, TopN, limit
+from recall_stages.core.stage import Flow, Prompt, Recall, TopN, limit
 from recall_stages.llm.fencing import QUOTED_MATERIAL, quoted_question
 from recall_stages.llm.judging import RANKING_EXAMPLE, USER, judge, read_ranking
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
@@ -86,7 +86,7 @@ class RerankMemory(ModelStage):
     system_prompt: SystemPrompt = None
     user_prompt: str | None = None
 
-    def apply(self, recall: Recall) -> Steps:
+    def apply(self, recall: Recall) -> Flow:
         """Leave out the poor, ask for a ranking of the others, check it, and cut."""
         good = tuple(memory for memory in recall.memories if self._good_enough(memory))
         recall = replace(recall, memories=good)
@@ -98,7 +98,7 @@ class RerankMemory(ModelStage):
                 most=self.window,
             )
             prompts = [self._prompt(recall.query, window) for window in shown]
-            recall = yield from judge(recall, self.called, shown, prompts, read_ranking)
+            recall = yield from judge(recall, self.stage_name, shown, prompts, read_ranking)
         return replace(recall, memories=recall.memories[: limit(self.top_n, recall.query)])
 
     def _prompt(self, query: Query, window: Window) -> Prompt:

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from recall_stages.core.errors import StoreError
 from recall_stages.core.memory import Memory, Query
-from recall_stages.core.stage import Recall, Search, Stage, Steps
+from recall_stages.core.stage import Flow, Recall, Search, Stage
 from recall_stages.ranking.copies import copies, for_all
 from recall_stages.ranking.diversity import diversified
 from recall_stages.ranking.fusion import Fusion, fuse_arms
@@ -69,7 +69,7 @@ class Retrieve(Stage):
         check_threshold(self.method, self.threshold_score)
         return self
 
-    def apply(self, recall: Recall) -> Steps:
+    def apply(self, recall: Recall) -> Flow:
         """Ask for the arms of the search; return distinct candidates, the best first."""
         query = recall.query
         wanted = query.k or 1

@@ -14,17 +14,17 @@ from pydantic import BaseModel, Field
 from recall_stages.core.draft import Claim, Draft, identity
 from recall_stages.core.errors import ModelError, ReplyError
 from recall_stages.core.memory import Memory, Query
-from recall_stages.core.stage import Prompt, Recall, Steps
+from recall_stages.core.stage import Flow, Prompt, Recall
 from recall_stages.llm.citation_check import Verified, verify
 from recall_stages.llm.claims import read_claims
 from recall_stages.llm.fencing import QUOTED_MATERIAL, indented
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_stages.llm.reply_schemas import Loose, Told
-from recall_stages.llm.rewrite_prompt import HOW_TO_TELL, USER, material
-from recall_stages.llm.windows import Window, read_each, some_failed, windows
+from recall_stages.llm.reply_schemas import CitedSentence, Loose
+from recall_stages.llm.rewrite_prompt import REWRITE_RULES, USER, material
+from recall_stages.llm.windows import Window, read_replies, some_failed, windows
 
 SYSTEM = f"""\
-You turn memories into a short text that helps with a question: {HOW_TO_TELL} \
+You turn memories into a short text that helps with a question: {REWRITE_RULES} \
 Leave out memories that do not help. {QUOTED_MATERIAL} So are the question and the messages. Reply \
 with JSON only, one entry for each sentence:
 {{"sentences": [{{"text": "...", "memories": [1]}}, {{"text": "...", "memories": [1, 3]}}]}}"""
@@ -35,7 +35,7 @@ _MARGIN = " " * 2  # deeper than the name of a field
 class Sentences(BaseModel):
     """A short text that helps with the question, sentence by sentence."""
 
-    sentences: Loose[list[Told]]
+    sentences: Loose[list[CitedSentence]]
 
 
 class RewriteMemory(ModelStage):
@@ -100,7 +100,7 @@ class RewriteMemory(ModelStage):
     system_prompt: SystemPrompt = None
     user_prompt: str | None = None
 
-    def apply(self, recall: Recall) -> Steps:
+    def apply(self, recall: Recall) -> Flow:
         """Ask for the text, verify every sentence of it, and set it."""
         draft = recall.draft if self.enable_llm_rewrite else None
         recall = recall.at_most(recall.query.k) if draft is None else self._sources(recall, draft)
@@ -116,15 +116,15 @@ class RewriteMemory(ModelStage):
             else:
                 shown = windows(memories, budget=self.token_budget, count=self.token_counter)
                 replies = yield [self._prompt(recall.query, window) for window in shown]
-                outcomes = read_each(shown, replies, self._read)
+                outcomes = read_replies(shown, replies, self._read)
         except (ModelError, ReplyError) as error:
-            return replace(recall.fell_back(self.called, error), text=plain_text(memories))
-        recall = some_failed(recall, self.called, outcomes)
+            return replace(recall.fell_back(self.stage_name, error), text=plain_text(memories))
+        recall = some_failed(recall, self.stage_name, outcomes)
         told = [each for each in outcomes if isinstance(each, Verified)]
         removed = sum(each.removed for each in told)
         if removed:
             why = f"{removed} sentence(s) left out that do not rest on what they cite"
-            recall = recall.fell_back(self.called, why)
+            recall = recall.fell_back(self.stage_name, why)
         parts = [_told(outcome, window) for outcome, window in zip(outcomes, shown, strict=True)]
         citations = tuple(citation for each in told for citation in each.citations)
         return replace(recall, text="\n\n".join(parts), citations=citations)

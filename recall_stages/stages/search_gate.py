@@ -20,7 +20,7 @@ from typing import ClassVar, Self
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from recall_stages.core.errors import ModelError, ReplyError
-from recall_stages.core.stage import Recall, Steps
+from recall_stages.core.stage import Flow, Recall
 from recall_stages.gate.language import CUES, Language, likely, load_language
 from recall_stages.gate.reading import names_served, read_cues
 from recall_stages.gate.turns import USER, Conversation, Turn, read_turns
@@ -140,7 +140,7 @@ class SearchGate(ModelStage):
         """Whether a conversation needs memories, as `should_search_memory` says it."""
         return self.explain(conversation, system_prompt).search
 
-    def apply(self, recall: Recall) -> Recall | Steps:
+    def apply(self, recall: Recall) -> Recall | Flow:
         """Let a question that needs memories pass, and end the work on one that needs none."""
         before = read_turns([(each.role, each.content) for each in recall.query.messages])
         asked = [Turn(USER, recall.query.text)] if recall.query.text else []
@@ -150,12 +150,12 @@ class SearchGate(ModelStage):
             return self._asked(recall, reading)
         return self._decided(recall, reading)
 
-    def _asked(self, recall: Recall, reading: GateReading) -> Steps:
+    def _asked(self, recall: Recall, reading: GateReading) -> Flow:
         try:
             [reply] = yield [self.to_model(gate_prompt(recall.query.text))]
             search = read_verdict(reply)
         except (ModelError, ReplyError) as error:
-            return self._decided(recall.fell_back(self.called, error), reading)
+            return self._decided(recall.fell_back(self.stage_name, error), reading)
         return self._decided(recall, replace(reading, search=search, model=search))
 
     def _decided(self, recall: Recall, reading: GateReading) -> Recall:

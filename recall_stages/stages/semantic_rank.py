@@ -11,7 +11,7 @@ from typing import ClassVar
 from pydantic import BaseModel, Field
 
 from recall_stages.core.memory import Query
-from recall_stages.core.stage import Prompt, Recall, Steps, TopN, limit
+from recall_stages.core.stage import Flow, Prompt, Recall, TopN, limit
 from recall_stages.llm.fencing import QUOTED_MATERIAL, quoted_question
 from recall_stages.llm.judging import SCORES_EXAMPLE, USER, by_score, judge, read_scores
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
@@ -74,7 +74,7 @@ class SemanticRank(ModelStage):
     system_prompt: SystemPrompt = None
     user_prompt: str | None = None
 
-    def apply(self, recall: Recall) -> Steps:
+    def apply(self, recall: Recall) -> Flow:
         """Ask for scores, check every one against what was sent, and sort."""
         recall = replace(recall, memories=distinct(recall.memories))
         if self.llm is not None and self.enable_ranker:
@@ -85,7 +85,7 @@ class SemanticRank(ModelStage):
                 most=self.window,
             )
             prompts = [self._prompt(recall.query, window) for window in shown]
-            recall = yield from judge(recall, self.called, shown, prompts, read_scores)
+            recall = yield from judge(recall, self.stage_name, shown, prompts, read_scores)
         ranked = by_score(recall.memories)
         return replace(recall, memories=ranked[: limit(self.top_n, recall.query, _AT_LEAST)])
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from recall_stages.core.errors import IdLookupError
 from recall_stages.core.memory import Memory
 from recall_stages.core.reflection import is_reflection, is_stale, source_ids
-from recall_stages.core.stage import Fetch, Recall, Stage, Steps
+from recall_stages.core.stage import Fetch, Flow, Recall, Stage
 
 
 class StaleReflections(Stage):
@@ -26,7 +26,7 @@ class StaleReflections(Stage):
 
     stale_ratio: float = Field(default=0.5, ge=0, le=1)
 
-    def apply(self, recall: Recall) -> Steps:
+    def apply(self, recall: Recall) -> Flow:
         """Look for the sources of the reflections, and weigh these."""
         found = [each for each in recall.memories if is_reflection(each)]
         wanted = dict.fromkeys(source for each in found for source in source_ids(each))

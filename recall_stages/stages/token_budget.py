@@ -7,7 +7,7 @@ from dataclasses import replace
 from pydantic import Field
 
 from recall_stages.core.stage import Recall, Stage
-from recall_stages.llm.budget import within
+from recall_stages.llm.budget import fit_budget
 from recall_stages.text.tokens import Counter, token_counter
 
 
@@ -39,4 +39,6 @@ class TokenBudget(Stage):
     def apply(self, recall: Recall) -> Recall:
         """Keep what fits."""
         count = self.token_counter or token_counter()
-        return replace(recall, memories=tuple(within(recall.memories, self.token_budget, count)))
+        return replace(
+            recall, memories=tuple(fit_budget(recall.memories, self.token_budget, count))
+        )

@@ -17,7 +17,7 @@ import langchain_recall
 import llamaindex_recall
 from recall_stages.core.errors import ScopeError, StoreError
 from recall_stages.core.memory import Memory, Scope
-from recall_stages.core.stage import Fetch, Recall, Search, Stage, Steps, Write
+from recall_stages.core.stage import Fetch, Flow, Recall, Search, Stage, Write
 from recall_stages.store import RecallStore
 
 ANN, BOB = {"user_id": "ann"}, {"user_id": "bob"}
@@ -267,7 +267,7 @@ def test_a_deletion_keeps_to_its_scope(own_store: RecallStore) -> None:
 class Careless(Stage):
     """A stage of somebody's own that forgets whose question it is."""
 
-    def apply(self, recall: Recall) -> Steps:
+    def apply(self, recall: Recall) -> Flow:
         """Look everywhere, and write it down."""
         [found] = yield [Search(QUESTION, 9)]
         [known] = yield [Fetch(("moved", "bob"))]

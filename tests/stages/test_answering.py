@@ -17,9 +17,9 @@ from tables import table
 from tenacity import wait_fixed, wait_none
 
 from recall_stages.core.requests import Prompt, Reply
-from recall_stages.core.transient_errors import passes, retry_after
+from recall_stages.core.transient_errors import is_transient, retry_after
 from recall_stages.llm import client as answering
-from recall_stages.llm.client import Client, answers, answers_async
+from recall_stages.llm.client import Client, ask_models, ask_models_async
 
 
 def error(name: str, *bases: type[Exception], **attributes: Any) -> Exception:
@@ -82,12 +82,12 @@ LASTING["a bad request, though a connection was lost before"] = _late
 
 @table("raised", PASSING.values(), ids=PASSING)
 def test_what_passes(raised: Exception) -> None:
-    assert passes(raised)
+    assert is_transient(raised)
 
 
 @table("raised", LASTING.values(), ids=LASTING)
 def test_what_does_not(raised: Exception) -> None:
-    assert not passes(raised)
+    assert not is_transient(raised)
 
 
 def test_when_the_server_wants_to_be_asked_again() -> None:
@@ -117,7 +117,7 @@ class Scripted:
 
 
 def sync(model: Scripted, prompts: list[Prompt], retries: bool) -> list[Reply]:
-    return answers(Client(model, lambda _: None, lambda _: retries), prompts)
+    return ask_models(Client(model, lambda _: None, lambda _: retries), prompts)
 
 
 def asynchronous(model: Scripted, prompts: list[Prompt], retries: bool) -> list[Reply]:
@@ -125,7 +125,7 @@ def asynchronous(model: Scripted, prompts: list[Prompt], retries: bool) -> list[
         return model(prompt)
 
     client = Client(send, lambda _: None, lambda _: retries)
-    return asyncio.run(answers_async(client, prompts))
+    return asyncio.run(ask_models_async(client, prompts))
 
 
 @pytest.fixture(params=[sync, asynchronous])
@@ -192,7 +192,7 @@ def test_a_server_is_asked_again_when_it_says(
 
     [reply] = ask(model)
 
-    assert (reply.said, reply.attempts) == ("said", 2)
+    assert (reply.outcome, reply.attempts) == ("said", 2)
     assert model.asked[1] - model.asked[0] >= 0.05
 
 
@@ -223,7 +223,7 @@ def test_each_of_several_prompts_is_tried_on_its_own() -> None:
     prompts = [Prompt("s", user) for user in ("one", "bad", "two")]
     client = Client(send, lambda _: None, lambda _: False)
 
-    assert answers(client, prompts) == [Reply("one", 2), Reply(bad, 1), Reply("two", 2)]
+    assert ask_models(client, prompts) == [Reply("one", 2), Reply(bad, 1), Reply("two", 2)]
 
 
 def test_what_is_tried_again_when_time_is_up_says_how_often_it_was_sent() -> None:
@@ -240,10 +240,10 @@ def test_what_is_tried_again_when_time_is_up_says_how_often_it_was_sent() -> Non
     released = threading.Event()
     client = Client(hang, lambda _: None, lambda _: False)
 
-    [reply] = answers(client, [Prompt("s", "u", timeout_s=0.2)])
+    [reply] = ask_models(client, [Prompt("s", "u", timeout_s=0.2)])
 
     released.set()
-    assert isinstance(reply.said, TimeoutError)
+    assert isinstance(reply.outcome, TimeoutError)
     assert reply.attempts == 2
 
 
@@ -256,7 +256,7 @@ async def test_cancelling_during_a_pause_leaves_no_task() -> None:
         raise turned_away
 
     client = Client(send, lambda _: None, lambda _: False)
-    task = asyncio.create_task(answers_async(client, [Prompt("s", "one"), Prompt("s", "two")]))
+    task = asyncio.create_task(ask_models_async(client, [Prompt("s", "one"), Prompt("s", "two")]))
     await asked.wait()
     await asyncio.sleep(0)  # both have been turned away
     task.cancel()
@@ -284,9 +284,9 @@ def test_a_form_that_fails_for_a_while_is_asked_for_again_and_one_that_fails_for
         partial(send, in_form=False), lambda prompt: partial(send, prompt, True), lambda _: False
     )
 
-    [reply] = answers(client, [Prompt("s", "u", form=BaseModel)])
+    [reply] = ask_models(client, [Prompt("s", "u", form=BaseModel)])
 
-    assert reply.said == "said"
+    assert reply.outcome == "said"
     assert asked == ([True, True, True] if broken == "busy" else [True, False])
     assert ("the form failed" in reply.note) is (broken == "unsure")
 
@@ -302,9 +302,9 @@ def test_a_model_that_stays_busy_over_a_form_is_not_asked_plainly_too() -> None:
         partial(send, in_form=False), lambda prompt: partial(send, prompt, True), lambda _: False
     )
 
-    [reply] = answers(client, [Prompt("s", "u", form=BaseModel)])
+    [reply] = ask_models(client, [Prompt("s", "u", form=BaseModel)])
 
-    assert isinstance(reply.said, Exception)
+    assert isinstance(reply.outcome, Exception)
     assert asked == [True, True, True]
 
 

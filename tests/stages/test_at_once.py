@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from recall_stages.core.concurrent import MOST_AT_ONCE, at_once, at_once_async
+from recall_stages.core.concurrent import MOST_AT_ONCE, call_all, call_all_async
 
 
 def test_calls_run_at_the_same_time_and_keep_their_order() -> None:
@@ -19,7 +19,7 @@ def test_calls_run_at_the_same_time_and_keep_their_order() -> None:
         ended[number].set()
         return number
 
-    assert at_once(call, [1, 2, 3, 4]) == [1, 2, 3, 4]
+    assert call_all(call, [1, 2, 3, 4]) == [1, 2, 3, 4]
 
 
 async def test_coroutines_run_at_the_same_time_and_keep_their_order() -> None:
@@ -30,13 +30,13 @@ async def test_coroutines_run_at_the_same_time_and_keep_their_order() -> None:
             await together.wait()
         return number
 
-    assert await at_once_async(call, [1, 2, 3, 4]) == [1, 2, 3, 4]
+    assert await call_all_async(call, [1, 2, 3, 4]) == [1, 2, 3, 4]
 
 
 def test_more_calls_than_threads_are_all_made() -> None:
     items = list(range(3 * MOST_AT_ONCE))
 
-    assert at_once(str, items) == [str(each) for each in items]
+    assert call_all(str, items) == [str(each) for each in items]
 
 
 def test_one_that_fails_costs_itself_alone() -> None:
@@ -47,8 +47,8 @@ def test_one_that_fails_costs_itself_alone() -> None:
         return 6 / number
 
     for outcomes in (
-        at_once(call, [3, 0, 2]),
-        asyncio.run(at_once_async(acall, [3, 0, 2])),
+        call_all(call, [3, 0, 2]),
+        asyncio.run(call_all_async(acall, [3, 0, 2])),
     ):
         assert outcomes[::2] == [2.0, 3.0]
         assert isinstance(outcomes[1], ZeroDivisionError)
@@ -63,8 +63,8 @@ def test_one_that_hangs_costs_the_timeout_and_itself_alone() -> None:
             waited_for.append(hangs)
         return "said"
 
-    outcomes = at_once(call, [False, True], timeout_s=0.2)
-    alone = at_once(call, [True], timeout_s=0.05)
+    outcomes = call_all(call, [False, True], timeout_s=0.2)
+    alone = call_all(call, [True], timeout_s=0.05)
 
     assert not waited_for
     released.set()
@@ -79,7 +79,7 @@ async def test_a_coroutine_that_hangs_is_cancelled() -> None:
             await asyncio.Event().wait()
         return "said"
 
-    outcomes = await at_once_async(call, [False, True], timeout_s=0.1)
+    outcomes = await call_all_async(call, [False, True], timeout_s=0.1)
 
     assert outcomes[0] == "said"
     assert str(outcomes[1]) == "no answer within 0.1 s"
@@ -97,7 +97,7 @@ async def test_cancelling_cancels_what_is_under_way_and_leaves_no_task() -> None
         finally:
             ended.append(number)
 
-    task = asyncio.create_task(at_once_async(call, [1, 2, 3]))
+    task = asyncio.create_task(call_all_async(call, [1, 2, 3]))
     await begun.wait()
     await asyncio.sleep(0)  # every call has left the barrier
     task.cancel()
@@ -112,7 +112,7 @@ def test_the_threads_see_the_context_of_the_caller() -> None:
     name = contextvars.ContextVar("name", default="nobody")
     name.set("Ann")
 
-    assert at_once(lambda _: name.get(), [1, 2]) == ["Ann", "Ann"]
+    assert call_all(lambda _: name.get(), [1, 2]) == ["Ann", "Ann"]
 
 
 def test_an_interrupt_is_no_outcome() -> None:
@@ -121,14 +121,14 @@ def test_an_interrupt_is_no_outcome() -> None:
 
     for items in ([1], [1, 2]):
         with pytest.raises(KeyboardInterrupt):
-            at_once(call, items)
+            call_all(call, items)
 
 
 def test_calls_that_hang_are_counted_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     released = threading.Event()
 
-    at_once(lambda _: released.wait(20), [1, 2], timeout_s=0.05)
-    at_once(lambda _: released.wait(20), [3], timeout_s=0.05)
+    call_all(lambda _: released.wait(20), [1, 2], timeout_s=0.05)
+    call_all(lambda _: released.wait(20), [3], timeout_s=0.05)
     released.set()
 
     assert [record.getMessage() for record in caplog.records] == [

@@ -11,11 +11,11 @@ from recall_stages.core.memory import Memory, Query
 from recall_stages.core.requests import Reply
 from recall_stages.core.stage import (
     Fetch,
+    Flow,
     Prompt,
     Recall,
     Search,
     Stage,
-    Steps,
     Write,
     pipeline,
 )
@@ -27,7 +27,7 @@ ASKED = Recall(Query(text="tea?", reference_time=datetime(2024, 3, 8, tzinfo=UTC
 class Asks(Stage):
     """Asks a model two things at once, and falls back when it fails."""
 
-    def apply(self, recall: Recall) -> Steps:
+    def apply(self, recall: Recall) -> Flow:
         try:
             replies = yield [Prompt("s", "one", None), Prompt("s", "two", None)]
         except ModelError as error:
@@ -38,7 +38,7 @@ class Asks(Stage):
 class Searches(Stage):
     """Asks the collection."""
 
-    def apply(self, recall: Recall) -> Steps:
+    def apply(self, recall: Recall) -> Flow:
         found = yield [Search(recall.query.text, limit=1)]
         return Recall(recall.query, tuple(found[0]))
 
@@ -112,7 +112,7 @@ def test_a_model_has_the_time_of_its_stage_and_no_more_than_is_left(
     own: float | None, deadline: float, most: float
 ) -> None:
     class Patient(Stage):
-        def apply(self, recall: Recall) -> Steps:
+        def apply(self, recall: Recall) -> Flow:
             yield [Prompt("s", "u", timeout_s=own)]
             return recall
 
@@ -130,7 +130,7 @@ def test_a_model_has_the_time_of_its_stage_and_no_more_than_is_left(
 
 def test_of_several_prompts_one_that_fails_has_its_error_in_place_of_a_reply() -> None:
     class Keeps(Stage):
-        def apply(self, recall: Recall) -> Steps:
+        def apply(self, recall: Recall) -> Flow:
             replies = yield [Prompt("s", "one", None), Prompt("s", "two", None)]
             return Recall(recall.query, text=" and ".join(map(repr, replies)))
 
@@ -159,7 +159,7 @@ def test_a_stage_may_read_and_write_the_collection_in_both_worlds() -> None:
     stored: dict[str, Memory] = {}
 
     class Keeps(Stage):
-        def apply(self, recall: Recall) -> Steps:
+        def apply(self, recall: Recall) -> Flow:
             [ids] = yield [Write((Memory(content="Tea.", id="tea"),))]
             [found] = yield [Fetch((*ids, "gone"))]
             return Recall(recall.query, tuple(found))
@@ -188,7 +188,7 @@ def test_a_prompt_has_no_more_time_than_its_stage_and_the_deadline_leave(
     own: float | None, deadline: float | None, least: float, most: float
 ) -> None:
     class Patient(Stage):
-        def apply(self, recall: Recall) -> Steps:
+        def apply(self, recall: Recall) -> Flow:
             [reply] = yield [Prompt("s", "u", timeout_s=own)]
             return Recall(recall.query, text=reply)
 
@@ -219,7 +219,7 @@ def test_a_model_that_fails_is_logged_without_what_it_said(
 
 def test_requests_of_two_kinds_at_once_are_refused() -> None:
     class Mixes(Stage):
-        def apply(self, recall: Recall) -> Steps:
+        def apply(self, recall: Recall) -> Flow:
             yield [Search("tea", limit=1), Prompt("s", "u")]
             return recall
 
@@ -229,7 +229,7 @@ def test_requests_of_two_kinds_at_once_are_refused() -> None:
 
 def test_nothing_asked_for_is_nothing_answered() -> None:
     class Idle(Stage):
-        def apply(self, recall: Recall) -> Steps:
+        def apply(self, recall: Recall) -> Flow:
             answers = yield []
             return Recall(recall.query, text=repr(answers))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tables import table
 
 from recall_stages.core.memory import Memory
-from recall_stages.llm.budget import within
+from recall_stages.llm.budget import fit_budget
 from recall_stages.llm.windows import windows
 from recall_stages.text import tokens
 from recall_stages.text.tokens import CUT_MARK, cut, estimate_tokens, token_counter
@@ -160,7 +160,7 @@ def test_a_memory_longer_than_a_window_is_cut_with_a_mark_and_stays_whole() -> N
 def test_what_fits_is_kept_and_the_rest_is_named(texts, budget) -> None:
     memories = [Memory(content=text, id=str(n)) for n, text in enumerate(texts)]
 
-    kept = within(memories, budget, len)
+    kept = fit_budget(memories, budget, len)
 
     assert bool(kept) is bool(memories)
     assert sum(len(each.content) for each in kept) <= budget
@@ -173,7 +173,7 @@ def test_what_fits_is_kept_and_the_rest_is_named(texts, budget) -> None:
 def test_a_condition_longer_than_the_budget_is_cut_too() -> None:
     memory = Memory(content="word " * 500, when_to_use="when " * 500)
 
-    [kept] = within([memory], 100, estimate_tokens)
+    [kept] = fit_budget([memory], 100, estimate_tokens)
 
     assert estimate_tokens(f"When to use: {kept.when_to_use}\n{kept.content}") <= 100
     assert kept.content.startswith("word word")

@@ -17,7 +17,7 @@ from recall_stages.core.errors import (
     StoreError,
     StoreUnavailableError,
 )
-from recall_stages.core.transient_errors import passes
+from recall_stages.core.transient_errors import is_transient
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
@@ -151,4 +151,4 @@ def is_away(error: BaseException) -> bool:
     """
     # Chroma raises a bare Exception where a proxy answered, while it handles httpx's.
     chain = [each for each in (error, error.__context__) if each is not None]
-    return any(passes(each) or "Timeout" in type(each).__name__ for each in chain)
+    return any(is_transient(each) or "Timeout" in type(each).__name__ for each in chain)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_stages.core.concurrent import at_once
+from recall_stages.core.concurrent import call_all
 from recall_stages.core.errors import StoreUnavailableError
 from recall_stages.store.embedding.embedder import Embedder
 from recall_stages.store.embedding.minilm import MiniLM
@@ -49,7 +49,7 @@ class BoundedEmbedding:
         Returns:
             The vectors of each batch, or the error that the model raised.
         """
-        outcomes = at_once(self._model.embed_documents, batches, self._timeout_s)
+        outcomes = call_all(self._model.embed_documents, batches, self._timeout_s)
         # A TimeoutError of the model itself has become a StoreError in `as_embedder`.
         return [
             self._too_late("texts to store", each) if isinstance(each, TimeoutError) else each
