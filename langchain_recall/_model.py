@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
@@ -16,39 +15,31 @@ from langchain_core.runnables.retry import RunnableRetry
 from pydantic import BaseModel
 
 from recall_stages.core.requests import Prompt
-from recall_stages.llm.client import Client
+from recall_stages.llm.client import Client, Send
 from recall_stages.llm.reply_schemas import as_reply
 
 Model = Runnable[Any, Any]
 """A chat model or an LLM, also one wrapped by ``with_retry`` or ``with_fallbacks``."""
 
 
-def client(callbacks: BaseCallbackManager | None) -> Client[str]:
+def client(callbacks: BaseCallbackManager | None, *, asynchronous: bool) -> Client:
     """Calls models under these callbacks."""
     config: RunnableConfig = {"callbacks": callbacks}
 
-    def send(model: Model, prompt: Prompt) -> str:
-        return _text(model.invoke(_messages(prompt), config))
-
-    def formed(prompt: Prompt) -> Callable[[], str] | None:
-        model = _in_form(prompt)
-        return None if model is None else partial(send, model, prompt)
-
-    return Client(lambda prompt: send(_model(prompt), prompt), formed, _retries)
-
-
-def async_client(callbacks: BaseCallbackManager | None) -> Client[Awaitable[str]]:
-    """The same without blocking the event loop."""
-    config: RunnableConfig = {"callbacks": callbacks}
-
     async def send(model: Model, prompt: Prompt) -> str:
-        return _text(await model.ainvoke(_messages(prompt), config))
+        messages = _messages(prompt)
+        if asynchronous:
+            return _text(await model.ainvoke(messages, config))
+        return _text(model.invoke(messages, config))
 
-    def formed(prompt: Prompt) -> Callable[[], Awaitable[str]] | None:
+    def formed(prompt: Prompt) -> Send | None:
         model = _in_form(prompt)
         return None if model is None else partial(send, model, prompt)
 
-    return Client(lambda prompt: send(_model(prompt), prompt), formed, _retries)
+    async def plain(prompt: Prompt) -> str:
+        return await send(_model(prompt), prompt)
+
+    return Client(plain, formed, _retries)
 
 
 def _model(prompt: Prompt) -> Model:

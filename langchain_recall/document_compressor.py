@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForChainRun,
+    CallbackManager,
     CallbackManagerForChainRun,
     Callbacks,
 )
@@ -27,7 +28,7 @@ from pydantic import ConfigDict
 from typing_extensions import TypedDict  # pydantic, which makes the schema, wants this one
 
 from langchain_recall._convert import to_documents, to_memory
-from langchain_recall._world import AsyncLangChainWorld, LangChainWorld, StageInput
+from langchain_recall._world import LangChainWorld, StageInput
 from recall_stages.core.clock import Timed
 from recall_stages.core.memory import Query
 from recall_stages.core.stage import Flow, Recall, Stage, pipeline
@@ -105,7 +106,7 @@ class DocumentCompressor(
         if not input["documents"]:
             return []
         steps = self.steps(self._recall(input))
-        return to_documents(await arun(steps, AsyncLangChainWorld(run_manager.get_child())))
+        return to_documents(await arun(steps, LangChainWorld(run_manager.get_child())))
 
     def _recall(self, input: CompressorInput) -> Recall:
         moment = self.moment(datetime.now(UTC))
@@ -137,4 +138,4 @@ class TextCompressor(MemoryCompressor):
     def format(self, documents: Sequence[Document], query: str = "") -> str:
         """The text alone, also for no documents: ``retriever | PrintMemory().format | prompt``."""
         steps = pipeline([self], self._recall({"query": query, "documents": documents}))
-        return run(steps, LangChainWorld(None)).text
+        return run(steps, LangChainWorld(CallbackManager([]))).text

@@ -13,7 +13,7 @@ from langchain_core.runnables.config import (
 )
 
 from langchain_recall._convert import to_documents
-from langchain_recall._world import AsyncLangChainWorld, LangChainWorld
+from langchain_recall._world import LangChainWorld
 from recall_stages.retriever.memory_retriever import CallOptions
 from recall_stages.retriever.recall_function import (
     RecallConfig,
@@ -59,5 +59,5 @@ async def arecall(
 ) -> Recalled[Document]:
     """The same as `recall`, without blocking the event loop."""
     around = get_async_callback_manager_for_config(ensure_config())
-    world = partial(AsyncLangChainWorld, around)
+    world = partial(LangChainWorld, around)
     return await arecall_with(world, to_documents, query, config, options)

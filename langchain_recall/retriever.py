@@ -18,7 +18,7 @@ from langchain_core.runnables import RunnableConfig, ensure_config
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from langchain_recall._convert import to_documents, to_memory, to_stored
-from langchain_recall._world import AsyncLangChainWorld, LangChainWorld, StageInput
+from langchain_recall._world import LangChainWorld, StageInput
 from langchain_recall.any_store import Searchable, as_store
 from recall_stages.core.memory import Scope
 from recall_stages.core.world import arun, run
@@ -142,7 +142,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
     ) -> list[Document]:
         steps = self.steps_for(query, datetime.now(UTC), options)
         callbacks = run_manager.get_child()
-        recall = await arun(steps, AsyncLangChainWorld(callbacks, self.scoped(options)))
+        recall = await arun(steps, LangChainWorld(callbacks, self.scoped(options)))
         if recall.skipped:
             await adispatch_custom_event(SKIPPED, recall.skipped, config={"callbacks": callbacks})
         return to_documents(recall)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from functools import partial
 
 from llama_index.core.llms import LLM, ChatMessage, MessageRole
 from llama_index.core.prompts import ChatPromptTemplate
@@ -11,34 +11,29 @@ from llama_index.core.types import PydanticProgramMode
 from pydantic import BaseModel
 
 from recall_stages.core.requests import Prompt
-from recall_stages.llm.client import Client
+from recall_stages.llm.client import Client, Send
 from recall_stages.llm.reply_schemas import as_reply
 
 
-def _send(prompt: Prompt) -> str:
-    return _text(_model(prompt).chat(_messages(prompt)).message)
+def client(*, asynchronous: bool) -> Client:
+    """Calls models."""
 
+    async def plain(prompt: Prompt) -> str:
+        model, messages = _model(prompt), _messages(prompt)
+        response = await model.achat(messages) if asynchronous else model.chat(messages)
+        return _text(response.message)
 
-async def _send_async(prompt: Prompt) -> str:
-    return _text((await _model(prompt).achat(_messages(prompt))).message)
+    def formed(prompt: Prompt) -> Send | None:
+        model, form = _taking_form(prompt)
+        return None if form is None else partial(fill_in, model, form, prompt)
 
+    async def fill_in(model: LLM, form: type[BaseModel], prompt: Prompt) -> str:
+        material = {"system": prompt.system, "user": prompt.user}
+        if asynchronous:
+            return as_reply(await model.astructured_predict(form, _template(), **material))
+        return as_reply(model.structured_predict(form, _template(), **material))
 
-def _formed(prompt: Prompt) -> Callable[[], str] | None:
-    model, form = _taking_form(prompt)
-    if form is None:
-        return None
-    return lambda: as_reply(model.structured_predict(form, _template(), **_material(prompt)))
-
-
-def _formed_async(prompt: Prompt) -> Callable[[], Awaitable[str]] | None:
-    model, form = _taking_form(prompt)
-    if form is None:
-        return None
-
-    async def send() -> str:
-        return as_reply(await model.astructured_predict(form, _template(), **_material(prompt)))
-
-    return send
+    return Client(plain, formed, _retries)
 
 
 def _taking_form(prompt: Prompt) -> tuple[LLM, type[BaseModel] | None]:
@@ -47,10 +42,6 @@ def _taking_form(prompt: Prompt) -> tuple[LLM, type[BaseModel] | None]:
     by_text = model.pydantic_program_mode is PydanticProgramMode.LLM
     takes = model.metadata.is_function_calling_model and not by_text
     return model, prompt.form if takes else None
-
-
-def _material(prompt: Prompt) -> dict[str, str]:
-    return {"system": prompt.system, "user": prompt.user}
 
 
 def _retries(prompt: Prompt) -> bool:
@@ -91,7 +82,3 @@ def _text(message: ChatMessage) -> str:
             if told is not None:
                 return told if isinstance(told, str) else json.dumps(told)
     return message.content or ""
-
-
-CLIENT = Client(_send, _formed, _retries)
-ASYNC_CLIENT = Client(_send_async, _formed_async, _retries)

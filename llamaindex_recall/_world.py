@@ -13,7 +13,7 @@ from typing import cast
 from uuid import uuid4
 
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import QueryBundle
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.base import BaseEvent
 from llama_index_instrumentation.dispatcher import active_instrument_tags
@@ -21,15 +21,14 @@ from llama_index_instrumentation.events.span import SpanDropEvent
 from llama_index_instrumentation.span import active_span_id
 
 from llamaindex_recall._convert import to_memory, to_node
-from llamaindex_recall._model import ASYNC_CLIENT, CLIENT
-from recall_stages.core.concurrent import call_all, call_all_async
+from llamaindex_recall._model import client
 from recall_stages.core.memory import Memory
 from recall_stages.core.recall import Recall
 from recall_stages.core.requests import Prompt, Refine, Reply
 from recall_stages.core.stage import StageRun
 from recall_stages.core.trace_view import stage_input, stage_output
-from recall_stages.core.world import AsyncWorld, World
-from recall_stages.llm.client import ask_models, ask_models_async
+from recall_stages.core.world import World
+from recall_stages.llm.client import ask_models
 from recall_stages.retriever.stage_list import StageInput as OwnStageInput
 
 StageInput = OwnStageInput | BaseNodePostprocessor
@@ -68,46 +67,29 @@ class StageUsage(BaseEvent):
 class LlamaIndexWorld(World):
     """Models and postprocessors are called, and each stage is a span."""
 
-    def reply(self, prompts: Sequence[Prompt]) -> Sequence[Reply]:
-        """What the models reply."""
-        return ask_models(CLIENT, prompts)
-
-    def refine(self, requests: Sequence[Refine]) -> Sequence[list[Memory] | Exception]:
-        """What the postprocessors make of memories."""
-
-        def processed(request: Refine) -> list[Memory]:
-            nodes, query = _input(request)
-            return _memories(request, _postprocessor(request).postprocess_nodes(nodes, query))
-
-        return call_all(processed, requests, requests[0].timeout_s)
-
-    def work(self, stage_run: StageRun) -> Recall:
-        """Do the work of a stage in a span of its own, with the spans of its models inside."""
-        with _span(stage_run) as ended:
-            return ended(super().work(stage_run))
-
-
-class AsyncLlamaIndexWorld(AsyncWorld):
-    """The same without blocking the event loop."""
-
     async def reply(self, prompts: Sequence[Prompt]) -> Sequence[Reply]:
         """What the models reply."""
-        return await ask_models_async(ASYNC_CLIENT, prompts)
+        return await ask_models(self, client(asynchronous=self.asynchronous), prompts)
 
     async def refine(self, requests: Sequence[Refine]) -> Sequence[list[Memory] | Exception]:
         """What the postprocessors make of memories."""
-
-        async def processed(request: Refine) -> list[Memory]:
-            nodes, query = _input(request)
-            postprocessor = _postprocessor(request)
-            return _memories(request, await postprocessor.apostprocess_nodes(nodes, query))
-
-        return await call_all_async(processed, requests, requests[0].timeout_s)
+        return await self.call_all(self._refined, requests, requests[0].timeout_s)
 
     async def work(self, stage_run: StageRun) -> Recall:
         """Do the work of a stage in a span of its own, with the spans of its models inside."""
         with _span(stage_run) as ended:
             return ended(await super().work(stage_run))
+
+    async def _refined(self, request: Refine) -> list[Memory]:
+        zone = request.query.reference_time.tzinfo
+        nodes = [to_node(memory, zone) for memory in request.memories]
+        query = QueryBundle(request.query.text)
+        piece = cast("BaseNodePostprocessor", request.piece)  # as `TakesStages` has seen to
+        if self.asynchronous:
+            processed = await piece.apostprocess_nodes(nodes, query)
+        else:
+            processed = piece.postprocess_nodes(nodes, query)
+        return [to_memory(node, zone) for node in processed]
 
 
 @contextmanager
@@ -136,17 +118,3 @@ def _span(stage_run: StageRun) -> Iterator[Callable[[Recall], Recall]]:
         raise
     finally:
         active_span_id.reset(token)
-
-
-def _postprocessor(request: Refine) -> BaseNodePostprocessor:
-    return cast("BaseNodePostprocessor", request.piece)  # as `TakesStages` has seen to
-
-
-def _input(request: Refine) -> tuple[list[NodeWithScore], QueryBundle]:
-    zone, query = request.query.reference_time.tzinfo, QueryBundle(request.query.text)
-    return [to_node(memory, zone) for memory in request.memories], query
-
-
-def _memories(request: Refine, nodes: Sequence[NodeWithScore]) -> list[Memory]:
-    zone = request.query.reference_time.tzinfo
-    return [to_memory(node, zone) for node in nodes]

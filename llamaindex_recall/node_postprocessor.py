@@ -22,7 +22,7 @@ from llama_index_instrumentation import get_dispatcher
 from pydantic import ConfigDict
 
 from llamaindex_recall._convert import to_memory, to_nodes
-from llamaindex_recall._world import AsyncLlamaIndexWorld, LlamaIndexWorld, StageInput
+from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.retriever import RecallQueryBundle
 from recall_stages.core.clock import Timed
 from recall_stages.core.memory import Query
@@ -66,7 +66,7 @@ class NodePostprocessor(Timed, BaseNodePostprocessor):
         if not nodes:
             return []
         steps = self.steps(self._recall(nodes, query_bundle))
-        return to_nodes(await arun(steps, AsyncLlamaIndexWorld()))
+        return to_nodes(await arun(steps, LlamaIndexWorld(asynchronous=True)))
 
     def _recall(self, nodes: Sequence[NodeWithScore], query_bundle: QueryBundle | None) -> Recall:
         options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}

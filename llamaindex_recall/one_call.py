@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Unpack
 
 from llama_index.core.schema import NodeWithScore
 
 from llamaindex_recall._convert import to_nodes
-from llamaindex_recall._world import AsyncLlamaIndexWorld, LlamaIndexWorld
+from llamaindex_recall._world import LlamaIndexWorld
 from recall_stages.retriever.memory_retriever import CallOptions
 from recall_stages.retriever.recall_function import (
     RecallConfig,
@@ -53,4 +54,5 @@ async def arecall(
     query: str, config: RecallConfig, **options: Unpack[CallOptions]
 ) -> Recalled[NodeWithScore]:
     """The same as `recall`, without blocking the event loop."""
-    return await arecall_with(AsyncLlamaIndexWorld, to_nodes, query, config, options)
+    world = partial(LlamaIndexWorld, asynchronous=True)
+    return await arecall_with(world, to_nodes, query, config, options)

@@ -17,7 +17,7 @@ from llama_index_instrumentation.base import BaseEvent
 from pydantic import BeforeValidator, Field, PrivateAttr
 
 from llamaindex_recall._convert import to_memory, to_nodes, to_stored
-from llamaindex_recall._world import AsyncLlamaIndexWorld, LlamaIndexWorld, StageInput
+from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.any_store import Searchable, as_store
 from recall_stages.core.stage import Flow, Recall
 from recall_stages.core.world import arun, run
@@ -142,7 +142,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
     @dispatcher.span  # LlamaIndex decorates only the sync method by itself
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         steps, store = self._steps(query_bundle)
-        return _nodes(await arun(steps, AsyncLlamaIndexWorld(store)))
+        return _nodes(await arun(steps, LlamaIndexWorld(store, asynchronous=True)))
 
     def _steps(self, query_bundle: QueryBundle) -> tuple[Flow, ScopedStore]:
         """The steps that answer a question, and the store for them."""

@@ -1,13 +1,13 @@
-"""Generators that ask for what they need, driven to their end: in threads, and as coroutines.
+"""The one loop that drives a generator of requests, and what runs it without an event loop.
 
-Whoever writes one decides what comes next, once; only here is anything waited for. An error arrives
-at the ``yield``, so one ``except`` holds the fallback for both worlds. (After ``Auth.auth_flow`` of
+A generator decides what comes next, once; only here is anything waited for. An error arrives at
+the ``yield``, so one ``except`` holds the fallback for both worlds. (After ``Auth.auth_flow`` of
 httpx.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from typing import TypeVar
 
 Wanted = TypeVar("Wanted")
@@ -15,47 +15,59 @@ Answer = TypeVar("Answer")
 Outcome = TypeVar("Outcome")
 
 
-def drive(
-    asking: Generator[Wanted, Answer, Outcome], answer: Callable[[Wanted], Answer]
+async def drive_async(
+    flow: Generator[Wanted, Answer, Outcome], answer: Callable[[Wanted], Awaitable[Answer]]
 ) -> Outcome:
-    """Answer each request of a generator in turn; what it returns.
+    """Answer each request of a generator in turn, and return its outcome."""
+    try:
+        wanted = next(flow)
+        while True:
+            try:
+                sent = await answer(wanted)
+            except Exception as error:  # noqa: BLE001 - the generator decides what it can mend
+                wanted = flow.throw(error)
+            else:
+                wanted = flow.send(sent)
+    except StopIteration as ended:
+        outcome: Outcome = ended.value
+        return outcome
+
+
+def drive(flow: Generator[Wanted, Answer, Outcome], answer: Callable[[Wanted], Answer]) -> Outcome:
+    """The same with a function that blocks.
 
     Examples:
-        >>> def asking():
+        >>> def flow():
         ...     try:
         ...         yield 0
         ...     except ZeroDivisionError:
         ...         return (yield 4)
-        >>> drive(asking(), lambda wanted: 12 / wanted)
+        >>> drive(flow(), lambda wanted: 12 / wanted)
         3.0
     """
+
+    async def blocking(wanted: Wanted) -> Answer:
+        return answer(wanted)
+
+    return completed(drive_async(flow, blocking))
+
+
+def completed(coroutine: Coroutine[object, None, Outcome]) -> Outcome:
+    """The result of a coroutine in which everything blocks and nothing waits: no loop is needed.
+
+    Raises:
+        RuntimeError: When the coroutine waits for an event loop.
+
+    Examples:
+        >>> async def add(one, two):
+        ...     return one + two
+        >>> completed(add(1, 2))
+        3
+    """
     try:
-        wanted = next(asking)
-        while True:
-            try:
-                found = answer(wanted)
-            except Exception as error:  # noqa: BLE001 - whoever asks decides what it can mend
-                wanted = asking.throw(error)
-            else:
-                wanted = asking.send(found)
+        coroutine.send(None)
     except StopIteration as ended:
         outcome: Outcome = ended.value
         return outcome
-
-
-async def drive_async(
-    asking: Generator[Wanted, Answer, Outcome], answer: Callable[[Wanted], Awaitable[Answer]]
-) -> Outcome:
-    """The same without blocking the event loop."""
-    try:
-        wanted = next(asking)
-        while True:
-            try:
-                found = await answer(wanted)
-            except Exception as error:  # noqa: BLE001 - whoever asks decides what it can mend
-                wanted = asking.throw(error)
-            else:
-                wanted = asking.send(found)
-    except StopIteration as ended:
-        outcome: Outcome = ended.value
-        return outcome
+    coroutine.close()
+    raise RuntimeError("this work needs an event loop; use the async method")

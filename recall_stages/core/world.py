@@ -1,17 +1,19 @@
 """The world of a stage: one object that answers whatever the stage asks for, and waits for it.
 
-There is one for threads and one for an event loop. A face's world adds its framework's models,
-pieces and runs. `Metered` wraps a world for the time in which one stage works.
+One object blocks, another waits in an event loop; both are a `World`. A face's world adds its
+framework's models, pieces and runs. `Metered` wraps a world for the time in which one stage works.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeGuard, TypeVar, runtime_checkable
 
-from recall_stages.core.driver import drive, drive_async
+from recall_stages.core.concurrent import call_all, call_all_async
+from recall_stages.core.driver import completed, drive_async
 from recall_stages.core.errors import RecallError, StoreError
 from recall_stages.core.memory import Memory
 from recall_stages.core.recall import Recall
@@ -30,7 +32,9 @@ from recall_stages.core.requests import (
 from recall_stages.core.stage import Flow, StageRun
 from recall_stages.core.usage import Meter
 
-T = TypeVar("T", bound=Request)
+T = TypeVar("T")
+R = TypeVar("R")
+Kind = TypeVar("Kind", bound=Request)
 
 
 @runtime_checkable
@@ -51,47 +55,21 @@ class MemoryStore(Protocol):
 
 
 class World:
-    """Answers the requests of stages, and blocks while it waits.
+    """Answers the requests of stages.
 
     By itself it has a collection at most. A face overrides `reply`, `refine` and `work`.
 
+    Every method is a coroutine. In a world that blocks none of them waits for an event loop, so
+    `run` needs none; the same methods serve both.
+
     Args:
         store: The collection. None = there is none, as for a stage without a retriever.
+        asynchronous: Whether it waits in an event loop, and does not block it.
     """
 
-    def __init__(self, store: MemoryStore | None = None) -> None:
+    def __init__(self, store: MemoryStore | None = None, *, asynchronous: bool = False) -> None:
         self.store = store
-
-    def answer(self, requests: Requests) -> Answers:
-        """One answer for each request; all requests are of one kind."""
-        if _all_are(requests, StageRun):
-            return [self.work(stage_run) for stage_run in requests]
-        if _all_are(requests, Prompt):
-            return self.reply(requests)
-        if _all_are(requests, Refine):
-            return self.refine(requests)
-        if _all_are(requests, Search):
-            return _opened(self.store).find(requests)
-        return _done(requests, self.store)
-
-    def reply(self, prompts: Sequence[Prompt]) -> Sequence[Reply]:
-        """What the models reply; a model's error is a reply too."""
-        raise _no_framework(prompts)
-
-    def refine(self, requests: Sequence[Refine]) -> Sequence[list[Memory] | Exception]:
-        """What pieces of the framework make of memories, or their errors."""
-        raise _no_framework(requests)
-
-    def work(self, stage_run: StageRun) -> Recall:
-        """Do the work of a stage in this world."""
-        return run(stage_run.flow(), Metered(self, stage_run.meter))
-
-
-class AsyncWorld:
-    """Answers the requests of stages without blocking the event loop; see `World`."""
-
-    def __init__(self, store: MemoryStore | None = None) -> None:
-        self.store = store
+        self.asynchronous = asynchronous
 
     async def answer(self, requests: Requests) -> Answers:
         """One answer for each request; all requests are of one kind."""
@@ -102,8 +80,11 @@ class AsyncWorld:
         if _all_are(requests, Refine):
             return await self.refine(requests)
         if _all_are(requests, Search):
-            return await _opened(self.store).afind(requests)
-        return await asyncio.to_thread(_done, requests, self.store)
+            store = _opened(self.store)
+            return await store.afind(requests) if self.asynchronous else store.find(requests)
+        if self.asynchronous:
+            return await asyncio.to_thread(_done, requests, self.store)
+        return _done(requests, self.store)
 
     async def reply(self, prompts: Sequence[Prompt]) -> Sequence[Reply]:
         """What the models reply; a model's error is a reply too."""
@@ -115,7 +96,25 @@ class AsyncWorld:
 
     async def work(self, stage_run: StageRun) -> Recall:
         """Do the work of a stage in this world."""
-        return await arun(stage_run.flow(), AsyncMetered(self, stage_run.meter))
+        return await arun(stage_run.flow(), Metered(self, stage_run.meter))
+
+    async def call_all(
+        self,
+        call: Callable[[T], Coroutine[object, None, R]],
+        items: Sequence[T],
+        timeout_s: float | None,
+    ) -> list[R | Exception]:
+        """Call a function on every item, several at once; see `core.concurrent`."""
+        if self.asynchronous:
+            return await call_all_async(call, items, timeout_s)
+        return call_all(lambda item: completed(call(item)), items, timeout_s)
+
+    async def sleep(self, seconds: float) -> None:
+        """Do nothing for a while."""
+        if self.asynchronous:
+            await asyncio.sleep(seconds)
+        else:
+            time.sleep(seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,20 +122,6 @@ class Metered:
     """A world in which the model calls of one stage are counted and kept within a deadline."""
 
     world: World
-    meter: Meter
-
-    def answer(self, requests: Requests) -> Answers:
-        """What the world answers; of a model's reply the text alone."""
-        with self.meter.waiting(requests) as within:
-            answers = self.world.answer(within)
-        return self.meter.read(answers)
-
-
-@dataclass(frozen=True, slots=True)
-class AsyncMetered:
-    """The same for an event loop."""
-
-    world: AsyncWorld
     meter: Meter
 
     async def answer(self, requests: Requests) -> Answers:
@@ -149,22 +134,22 @@ class AsyncMetered:
 _NOWHERE = World()
 
 
-def run(flow: Flow, world: World | Metered = _NOWHERE) -> Recall:
+def run(flow: Flow, world: World = _NOWHERE) -> Recall:
     """Do the work of stages to its end, and answer each request in turn.
 
     Args:
         flow: What `Stage.apply` or `pipeline` returned.
-        world: What answers. The default has no model and no collection.
+        world: What answers, and blocks. The default has no model and no collection.
     """
-    return drive(flow, world.answer)
+    return completed(arun(flow, world))
 
 
-async def arun(flow: Flow, world: AsyncWorld | AsyncMetered) -> Recall:
-    """The same without blocking the event loop."""
+async def arun(flow: Flow, world: World | Metered) -> Recall:
+    """The same in a world that does not block the event loop."""
     return await drive_async(flow, world.answer)
 
 
-def _all_are(requests: Requests, kind: type[T]) -> TypeGuard[Sequence[T]]:
+def _all_are(requests: Requests, kind: type[Kind]) -> TypeGuard[Sequence[Kind]]:
     return all(isinstance(each, kind) for each in requests)
 
 

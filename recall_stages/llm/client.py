@@ -1,31 +1,24 @@
-"""Prompts answered by models: with a schema if the model takes one, and sent again if rejected.
-
-It stands between the worlds and the models of both frameworks. A generator decides what comes
-next; two loops, in threads and as coroutines, only wait.
-"""
+"""Prompts answered by models: with a schema if the model takes one, and sent again if rejected."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic
-from typing import Generic, TypeVar
 
 from tenacity import (
     AsyncRetrying,
     RetryCallState,
-    Retrying,
     retry_if_exception,
     wait_exponential,
     wait_random,
 )
 
-from recall_stages.core.concurrent import call_all, call_all_async
-from recall_stages.core.driver import drive, drive_async
 from recall_stages.core.errors import ModelError
 from recall_stages.core.requests import Prompt, Reply
 from recall_stages.core.transient_errors import is_transient, retry_after
+from recall_stages.core.world import World
 
 ATTEMPTS = 3
 """How often a prompt is sent at the most, where nobody said so and the model does not try again."""
@@ -35,11 +28,12 @@ LONGEST_PAUSE = 60.0
 
 _BACK_OFF = wait_exponential(multiplier=0.5, max=8) + wait_random(0, 0.5)
 
-Sent = TypeVar("Sent")
+Send = Callable[[], Awaitable[str]]
+"""Sends a prompt to its model; what the model says."""
 
 
 @dataclass(frozen=True, slots=True)
-class Client(Generic[Sent]):
+class Client:
     """How a face calls the model of a prompt.
 
     Attributes:
@@ -48,27 +42,21 @@ class Client(Generic[Sent]):
         retries: Whether the model tries again by itself.
     """
 
-    plain: Callable[[Prompt], Sent]
-    formed: Callable[[Prompt], Callable[[], Sent] | None]
+    plain: Callable[[Prompt], Awaitable[str]]
+    formed: Callable[[Prompt], Send | None]
     retries: Callable[[Prompt], bool]
 
 
-def ask_models(client: Client[str], prompts: Sequence[Prompt]) -> list[Reply]:
-    """Ask the model of each prompt, several at once; an error is a reply too."""
-    calls = _calls(prompts)
-    outcomes = call_all(lambda call: _answer(client, call), calls, prompts[0].timeout_s)
-    return _replies(calls, outcomes)
-
-
-async def ask_models_async(
-    client: Client[Awaitable[str]], prompts: Sequence[Prompt]
-) -> list[Reply]:
-    """The same without blocking the event loop."""
-    calls = _calls(prompts)
-    outcomes = await call_all_async(
-        lambda call: _answer_async(client, call), calls, prompts[0].timeout_s
-    )
-    return _replies(calls, outcomes)
+async def ask_models(world: World, client: Client, prompts: Sequence[Prompt]) -> list[Reply]:
+    """Ask the model of each prompt, several at once; a model's error is a reply too."""
+    timeout = prompts[0].timeout_s
+    limit = None if timeout is None else monotonic() + timeout
+    calls = [_Call(prompt, client, world, limit) for prompt in prompts]
+    outcomes = await world.call_all(_Call.text, calls, timeout)
+    return [
+        Reply(_reply(outcome), call.sent, call.note)
+        for call, outcome in zip(calls, outcomes, strict=True)
+    ]
 
 
 @dataclass(slots=True)
@@ -76,20 +64,24 @@ class _Call:
     """One prompt on its way: how often it was sent, and when that has to end."""
 
     prompt: Prompt
+    client: Client
+    world: World
     limit: float | None
-    most: int = ATTEMPTS
     sent: int = 0
     note: str = ""
 
-    def ways(self, client: Client[Sent]) -> Generator[Callable[[], Sent], str, str]:
-        """What sends the prompt: first with the schema, if the model takes it, then without."""
+    async def text(self) -> str:
+        """What the model says: with the schema, if it takes one, else without.
+
+        Raises:
+            ModelError: When the model fails.
+        """
         prompt = self.prompt
-        self.most = prompt.attempts or (1 if client.retries(prompt) else ATTEMPTS)
         if prompt.form is not None and prompt.structured is not False:
             try:
                 with _of_a_model():
-                    formed = client.formed(prompt)
-                text = "" if formed is None else (yield formed)
+                    formed = self.client.formed(prompt)
+                text = "" if formed is None else await self._send(formed)
             except ModelError as error:
                 if is_transient(error):  # it was sent again in vain: so would plain JSON be
                     raise
@@ -101,43 +93,36 @@ class _Call:
                     self.note = "asked again for plain JSON, as the form failed (it said nothing)"
                 elif prompt.structured:
                     self.note = "the model takes no form; it was asked for plain JSON"
-        return (yield lambda: client.plain(prompt))
+        return await self._send(lambda: self.client.plain(prompt))
 
-    def ends(self, state: RetryCallState) -> bool:
-        """Whether it is over, with the error that came last."""
+    async def _send(self, send: Send) -> str:
+        async def once() -> str:
+            self.sent += 1
+            with _of_a_model():
+                return await send()
+
+        attempts = self.prompt.attempts
+        most = attempts or (1 if self.client.retries(self.prompt) else ATTEMPTS)
+        patient = AsyncRetrying(
+            sleep=self.world.sleep,
+            retry=retry_if_exception(is_transient),
+            stop=lambda state: state.attempt_number >= most or self._too_late(state),
+            wait=_pause,
+            reraise=True,
+        )
+        return await patient(once)
+
+    def _too_late(self, state: RetryCallState) -> bool:
         pause = state.upcoming_sleep
         late = self.limit is not None and monotonic() + pause >= self.limit
-        return late or pause > LONGEST_PAUSE or state.attempt_number >= self.most
-
-    def pause(self, state: RetryCallState) -> float:
-        """The seconds before the next attempt: what the server said, else longer every time."""
-        error = state.outcome.exception() if state.outcome else None
-        told = None if error is None else retry_after(error)
-        return _BACK_OFF(state) if told is None else told
+        return late or pause > LONGEST_PAUSE
 
 
-def _answer(client: Client[str], call: _Call) -> str:
-    def send(way: Callable[[], str]) -> str:
-        call.sent += 1
-        with _of_a_model():
-            return way()
-
-    patient = Retrying(
-        retry=retry_if_exception(is_transient), stop=call.ends, wait=call.pause, reraise=True
-    )
-    return drive(call.ways(client), lambda way: patient(send, way))
-
-
-async def _answer_async(client: Client[Awaitable[str]], call: _Call) -> str:
-    async def send(way: Callable[[], Awaitable[str]]) -> str:
-        call.sent += 1
-        with _of_a_model():
-            return await way()
-
-    patient = AsyncRetrying(
-        retry=retry_if_exception(is_transient), stop=call.ends, wait=call.pause, reraise=True
-    )
-    return await drive_async(call.ways(client), lambda way: patient(send, way))
+def _pause(state: RetryCallState) -> float:
+    """The seconds before the next attempt: those that the server names, else more every time."""
+    error = state.outcome.exception() if state.outcome else None
+    seconds = None if error is None else retry_after(error)
+    return _BACK_OFF(state) if seconds is None else seconds
 
 
 @contextmanager
@@ -147,19 +132,6 @@ def _of_a_model() -> Iterator[None]:
         yield
     except Exception as error:
         raise ModelError(error) from error
-
-
-def _calls(prompts: Sequence[Prompt]) -> list[_Call]:
-    timeout = prompts[0].timeout_s
-    limit = None if timeout is None else monotonic() + timeout
-    return [_Call(prompt, limit) for prompt in prompts]
-
-
-def _replies(calls: Sequence[_Call], outcomes: Sequence[str | Exception]) -> list[Reply]:
-    return [
-        Reply(_reply(outcome), call.sent, call.note)
-        for call, outcome in zip(calls, outcomes, strict=True)
-    ]
 
 
 def _reply(outcome: str | Exception) -> str | Exception:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from recall_stages.core.settings import Settings
 from recall_stages.core.stage import Flow, Recall, pipeline
-from recall_stages.core.world import AsyncWorld, MemoryStore, World, arun, run
+from recall_stages.core.world import MemoryStore, World, arun, run
 from recall_stages.retriever.memory_retriever import CallOptions, MemoryRetriever
 from recall_stages.retriever.stage_list import AnyStage, StageInput
 from recall_stages.stages.extract_time import ExtractTime
@@ -115,7 +115,7 @@ def recall_with(
 
 
 async def arecall_with(
-    world: Callable[[MemoryStore], AsyncWorld],
+    world: Callable[[MemoryStore], World],
     convert: Callable[[Recall], list[Result]],
     query: str,
     config: RecallConfig,

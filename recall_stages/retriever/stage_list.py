@@ -59,8 +59,8 @@ def replaced(stages: Sequence[Stage], replacements: Sequence[Stage]) -> list[Sta
         if len(places) != 1:
             raise ValueError(
                 f"there must be one {new.stage_name} among the stages to replace, and there are "
-                f"{len(places)}: {', '.join(stage.stage_name for stage in replaced)}. Write the whole "
-                "list: stages=[...]"
+                f"{len(places)}: {', '.join(stage.stage_name for stage in replaced)}. Write the "
+                "whole list: stages=[...]"
             )
         [place] = places
         replaced[place] = _with_model(new, replaced[place])

@@ -9,7 +9,7 @@ from faces.adapters import Face, Found
 
 from recall_stages.core.memory import Memory, Query
 from recall_stages.core.stage import Recall
-from recall_stages.core.world import AsyncWorld, arun
+from recall_stages.core.world import World, arun
 from recall_stages.stages import late_interaction_rank
 from recall_stages.stages.late_interaction_rank import LateInteractionRank
 from recall_stages.store import RecallStore
@@ -93,6 +93,6 @@ async def test_it_works_in_a_thread_while_others_go_on(monkeypatch: pytest.Monke
     query = Query(text="tea?", reference_time=parse_time("2024-03-06", "UTC"))
 
     steps = LateInteractionRank().apply(Recall(query, (Memory(content="Tea."),)))
-    await asyncio.wait_for(arun(steps, AsyncWorld()), timeout=10)
+    await asyncio.wait_for(arun(steps, World(asynchronous=True)), timeout=10)
 
     assert threads != [threading.get_ident()]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from faces.adapters import Face, Found
 from faces.form_models import FormChat, FormLLM
 from langchain_core.language_models import FakeListChatModel

@@ -16,10 +16,12 @@ from pydantic import BaseModel
 from tables import table
 from tenacity import wait_fixed, wait_none
 
+from recall_stages.core.driver import completed
 from recall_stages.core.requests import Prompt, Reply
 from recall_stages.core.transient_errors import is_transient, retry_after
+from recall_stages.core.world import World
 from recall_stages.llm import client as answering
-from recall_stages.llm.client import Client, ask_models, ask_models_async
+from recall_stages.llm.client import Client, ask_models
 
 
 def error(name: str, *bases: type[Exception], **attributes: Any) -> Exception:
@@ -116,16 +118,31 @@ class Scripted:
         return str(said)
 
 
-def sync(model: Scripted, prompts: list[Prompt], retries: bool) -> list[Reply]:
-    return ask_models(Client(model, lambda _: None, lambda _: retries), prompts)
+def sync(send: Callable[[Prompt], str], prompts: list[Prompt], retries: bool) -> list[Reply]:
+    return completed(ask_models(World(), client(send, retries=retries), prompts))
 
 
-def asynchronous(model: Scripted, prompts: list[Prompt], retries: bool) -> list[Reply]:
-    async def send(prompt: Prompt) -> str:
-        return model(prompt)
+def asynchronous(
+    send: Callable[[Prompt], str], prompts: list[Prompt], retries: bool
+) -> list[Reply]:
+    world = World(asynchronous=True)
+    return asyncio.run(ask_models(world, client(send, retries=retries), prompts))
 
-    client = Client(send, lambda _: None, lambda _: retries)
-    return asyncio.run(ask_models_async(client, prompts))
+
+def client(
+    plain: Callable[[Prompt], str],
+    formed: Callable[[Prompt], str] | None = None,
+    *,
+    retries: bool = False,
+) -> Client:
+    async def send(function: Callable[[Prompt], str], prompt: Prompt) -> str:
+        return function(prompt)
+
+    return Client(
+        partial(send, plain),
+        lambda prompt: None if formed is None else partial(send, formed, prompt),
+        lambda _: retries,
+    )
 
 
 @pytest.fixture(params=[sync, asynchronous])
@@ -221,9 +238,8 @@ def test_each_of_several_prompts_is_tried_on_its_own() -> None:
 
     seen: list[str] = []
     prompts = [Prompt("s", user) for user in ("one", "bad", "two")]
-    client = Client(send, lambda _: None, lambda _: False)
 
-    assert ask_models(client, prompts) == [Reply("one", 2), Reply(bad, 1), Reply("two", 2)]
+    assert sync(send, prompts, retries=False) == [Reply("one", 2), Reply(bad, 1), Reply("two", 2)]
 
 
 def test_what_is_tried_again_when_time_is_up_says_how_often_it_was_sent() -> None:
@@ -238,9 +254,8 @@ def test_what_is_tried_again_when_time_is_up_says_how_often_it_was_sent() -> Non
 
     sent: list[int] = []
     released = threading.Event()
-    client = Client(hang, lambda _: None, lambda _: False)
 
-    [reply] = ask_models(client, [Prompt("s", "u", timeout_s=0.2)])
+    [reply] = sync(hang, [Prompt("s", "u", timeout_s=0.2)], retries=False)
 
     released.set()
     assert isinstance(reply.outcome, TimeoutError)
@@ -255,8 +270,9 @@ async def test_cancelling_during_a_pause_leaves_no_task() -> None:
         await asked.wait()
         raise turned_away
 
-    client = Client(send, lambda _: None, lambda _: False)
-    task = asyncio.create_task(ask_models_async(client, [Prompt("s", "one"), Prompt("s", "two")]))
+    prompts = [Prompt("s", "one"), Prompt("s", "two")]
+    models = Client(send, lambda _: None, lambda _: False)
+    task = asyncio.create_task(ask_models(World(asynchronous=True), models, prompts))
     await asked.wait()
     await asyncio.sleep(0)  # both have been turned away
     task.cancel()
@@ -280,11 +296,9 @@ def test_a_form_that_fails_for_a_while_is_asked_for_again_and_one_that_fails_for
         return "said"
 
     asked: list[bool] = []
-    client = Client(
-        partial(send, in_form=False), lambda prompt: partial(send, prompt, True), lambda _: False
-    )
+    models = client(partial(send, in_form=False), partial(send, in_form=True))
 
-    [reply] = ask_models(client, [Prompt("s", "u", form=BaseModel)])
+    [reply] = completed(ask_models(World(), models, [Prompt("s", "u", form=BaseModel)]))
 
     assert reply.outcome == "said"
     assert asked == ([True, True, True] if broken == "busy" else [True, False])
@@ -298,11 +312,9 @@ def test_a_model_that_stays_busy_over_a_form_is_not_asked_plainly_too() -> None:
         raise status(429)
 
     asked: list[bool] = []
-    client = Client(
-        partial(send, in_form=False), lambda prompt: partial(send, prompt, True), lambda _: False
-    )
+    models = client(partial(send, in_form=False), partial(send, in_form=True))
 
-    [reply] = ask_models(client, [Prompt("s", "u", form=BaseModel)])
+    [reply] = completed(ask_models(World(), models, [Prompt("s", "u", form=BaseModel)]))
 
     assert isinstance(reply.outcome, Exception)
     assert asked == [True, True, True]

@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime
 
 import pytest
-from stages.worlds import AsyncScripted, Scripted
+from stages.worlds import Scripted
 
 from recall_stages.core.errors import ModelError, StoreError
 from recall_stages.core.memory import Memory, Query
@@ -51,7 +51,7 @@ def test_requests_of_one_yield_are_answered_together_in_both_worlds() -> None:
         return [Reply(prompt.user.upper()) for prompt in prompts]
 
     sync = run(pipeline([Asks()], ASKED), Scripted(ask))
-    asynchronous = asyncio.run(arun(pipeline([Asks()], ASKED), AsyncScripted(ask)))
+    asynchronous = asyncio.run(arun(pipeline([Asks()], ASKED), Scripted(ask, asynchronous=True)))
 
     assert sync == asynchronous
     assert sync.memories[0].content == "ONE and TWO"
@@ -64,7 +64,7 @@ def test_an_error_arrives_at_the_yield_in_both_worlds() -> None:
 
     for recall in (
         run(pipeline([Asks()], ASKED), Scripted(ask)),
-        asyncio.run(arun(pipeline([Asks()], ASKED), AsyncScripted(ask))),
+        asyncio.run(arun(pipeline([Asks()], ASKED), Scripted(ask, asynchronous=True))),
     ):
         assert recall.fallbacks == ("Asks: ConnectionError: down",)
 
@@ -139,7 +139,7 @@ def test_of_several_prompts_one_that_fails_has_its_error_in_place_of_a_reply() -
 
     for recall in (
         run(pipeline([Keeps()], ASKED), Scripted(ask)),
-        asyncio.run(arun(pipeline([Keeps()], ASKED), AsyncScripted(ask))),
+        asyncio.run(arun(pipeline([Keeps()], ASKED), Scripted(ask, asynchronous=True))),
     ):
         assert recall.text == "'said' and ModelError('OSError: down')"
 
@@ -150,7 +150,7 @@ def test_where_all_prompts_fail_the_first_error_arrives_at_the_yield() -> None:
 
     for recall in (
         run(pipeline([Asks()], ASKED), Scripted(ask)),
-        asyncio.run(arun(pipeline([Asks()], ASKED), AsyncScripted(ask))),
+        asyncio.run(arun(pipeline([Asks()], ASKED), Scripted(ask, asynchronous=True))),
     ):
         assert recall.fallbacks == ("Asks: ConnectionError: down",)
 
@@ -172,7 +172,9 @@ def test_a_stage_may_read_and_write_the_collection_in_both_worlds() -> None:
         return [stored[each] for each in ids if each in stored]
 
     sync = run(Keeps().apply(ASKED), Scripted(get=get, add=add))
-    asynchronous = asyncio.run(arun(Keeps().apply(ASKED), AsyncScripted(get=get, add=add)))
+    asynchronous = asyncio.run(
+        arun(Keeps().apply(ASKED), Scripted(asynchronous=True, get=get, add=add))
+    )
 
     assert [each.content for each in sync.memories] == ["Tea."]
     assert sync == asynchronous
@@ -198,7 +200,7 @@ def test_a_prompt_has_no_more_time_than_its_stage_and_the_deadline_leave(
         sent.extend(prompt.timeout_s for prompt in prompts)
         return [Reply("said")]
 
-    asyncio.run(arun(pipeline([Patient()], ASKED, deadline), AsyncScripted(ask)))
+    asyncio.run(arun(pipeline([Patient()], ASKED, deadline), Scripted(ask, asynchronous=True)))
     run(pipeline([Patient()], ASKED, deadline), Scripted(ask))
 
     assert all(least <= each <= most for each in sent)
@@ -234,4 +236,13 @@ def test_nothing_asked_for_is_nothing_answered() -> None:
             return Recall(recall.query, text=repr(answers))
 
     assert run(pipeline([Idle()], ASKED)).text == "[]"
-    assert asyncio.run(arun(pipeline([Idle()], ASKED), AsyncScripted())).text == "[]"
+    assert asyncio.run(arun(pipeline([Idle()], ASKED), Scripted(asynchronous=True))).text == "[]"
+
+
+def test_a_world_that_waits_is_not_taken_for_one_that_blocks() -> None:
+    class Waits(Scripted):
+        async def reply(self, prompts):
+            await asyncio.sleep(0)
+
+    with pytest.raises(RuntimeError, match="use the async method"):
+        run(pipeline([Asks()], ASKED), Waits())

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from recall_stages.core.requests import Prompt
-from recall_stages.core.world import AsyncWorld, World
+from recall_stages.core.world import World
 
 
 class Scripted(World):
@@ -14,19 +14,14 @@ class Scripted(World):
     A stage in a pipeline gets a `Reply` for each prompt, a stage alone the text of one.
     """
 
-    def __init__(self, ask: Callable[..., Any] | None = None, **store: Callable[..., Any]) -> None:
-        super().__init__(_store(store))
-        self._ask = ask
-
-    def reply(self, prompts: Sequence[Prompt]) -> Any:
-        return super().reply(prompts) if self._ask is None else self._ask(prompts)
-
-
-class AsyncScripted(AsyncWorld):
-    """The same for an event loop."""
-
-    def __init__(self, ask: Callable[..., Any] | None = None, **store: Callable[..., Any]) -> None:
-        super().__init__(_store(store))
+    def __init__(
+        self,
+        ask: Callable[..., Any] | None = None,
+        *,
+        asynchronous: bool = False,
+        **store: Callable[..., Any],
+    ) -> None:
+        super().__init__(_store(store), asynchronous=asynchronous)
         self._ask = ask
 
     async def reply(self, prompts: Sequence[Prompt]) -> Any:
