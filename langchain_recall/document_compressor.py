@@ -29,9 +29,9 @@ from typing_extensions import TypedDict  # pydantic, which makes the schema, wan
 
 from langchain_recall._convert import to_documents, to_memory
 from langchain_recall._world import LangChainWorld, StageInput
-from recall_stages.core.clock import Timed
+from recall_stages.core.clock import Timestamp, Timezone, moment
 from recall_stages.core.memory import Query
-from recall_stages.core.stage import Flow, Recall, Stage, pipeline
+from recall_stages.core.stage import Recall, Stage
 from recall_stages.core.world import arun, run
 from recall_stages.retriever.stage_list import StageList
 
@@ -43,22 +43,21 @@ class CompressorInput(TypedDict):
     documents: Sequence[Document]
 
 
-class DocumentCompressor(
-    Timed, RunnableSerializable[CompressorInput, list[Document]], BaseDocumentCompressor
+class MemoryCompressor(
+    Stage, RunnableSerializable[CompressorInput, list[Document]], BaseDocumentCompressor
 ):
-    """Takes and returns LangChain documents; never alters its input."""
+    """A stage that takes and returns LangChain documents; it never alters its input."""
 
     # LangChain's Serializable ignores unknown names; here a typo is an error.
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+    timestamp: Timestamp = None
+    timezone: Timezone = None
 
     @classmethod
     def is_lc_serializable(cls) -> bool:
         """A stage is its settings, so `dumps` and `loads` can carry it."""
         return True
-
-    def steps(self, recall: Recall) -> Flow:
-        """The work on the candidates; `run` or `arun` drives it."""
-        raise NotImplementedError
 
     @property
     def lc_attributes(self) -> dict[str, Any]:
@@ -97,32 +96,24 @@ class DocumentCompressor(
     ) -> list[Document]:
         if not input["documents"]:
             return []
-        steps = self.steps(self._recall(input))
-        return to_documents(run(steps, LangChainWorld(run_manager.get_child())))
+        flow = self.flow(self._recall(input))
+        return to_documents(run(flow, LangChainWorld(run_manager.get_child())))
 
     async def _acompress(
         self, input: CompressorInput, run_manager: AsyncCallbackManagerForChainRun
     ) -> list[Document]:
         if not input["documents"]:
             return []
-        steps = self.steps(self._recall(input))
-        return to_documents(await arun(steps, LangChainWorld(run_manager.get_child())))
+        flow = self.flow(self._recall(input))
+        return to_documents(await arun(flow, LangChainWorld(run_manager.get_child())))
 
     def _recall(self, input: CompressorInput) -> Recall:
-        moment = self.moment(datetime.now(UTC))
-        memories = tuple(to_memory(document, moment.tzinfo) for document in input["documents"])
-        return Recall(Query(text=input["query"], reference_time=moment), memories)
+        asked_at = moment(self.timestamp, self.timezone, datetime.now(UTC))
+        memories = tuple(to_memory(document, asked_at.tzinfo) for document in input["documents"])
+        return Recall(Query(text=input["query"], reference_time=asked_at), memories)
 
 
-class MemoryCompressor(Stage, DocumentCompressor):
-    """A stage that takes and returns LangChain documents; it never alters its input."""
-
-    def steps(self, recall: Recall) -> Flow:
-        """The work of this stage alone."""
-        return pipeline([self], recall)
-
-
-class RecallCompressor(StageList, DocumentCompressor):
+class RecallCompressor(StageList, MemoryCompressor):
     piece: ClassVar[type] = BaseDocumentCompressor
 
     if TYPE_CHECKING:  # what may be handed in; checkers would take the type that is read back
@@ -137,5 +128,5 @@ class TextCompressor(MemoryCompressor):
 
     def format(self, documents: Sequence[Document], query: str = "") -> str:
         """The text alone, also for no documents: ``retriever | PrintMemory().format | prompt``."""
-        steps = pipeline([self], self._recall({"query": query, "documents": documents}))
-        return run(steps, LangChainWorld(CallbackManager([]))).text
+        flow = self.flow(self._recall({"query": query, "documents": documents}))
+        return run(flow, LangChainWorld(CallbackManager([]))).text

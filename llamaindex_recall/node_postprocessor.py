@@ -24,9 +24,9 @@ from pydantic import ConfigDict
 from llamaindex_recall._convert import to_memory, to_nodes
 from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.retriever import RecallQueryBundle
-from recall_stages.core.clock import Timed
+from recall_stages.core.clock import Timestamp, Timezone
 from recall_stages.core.memory import Query
-from recall_stages.core.stage import Flow, Recall, Stage, pipeline
+from recall_stages.core.stage import Recall, Stage
 from recall_stages.core.world import arun, run
 from recall_stages.retriever.memory_retriever import RecallOptions
 from recall_stages.retriever.stage_list import StageList
@@ -34,30 +34,29 @@ from recall_stages.retriever.stage_list import StageList
 dispatcher = get_dispatcher(__name__)
 
 
-class NodePostprocessor(Timed, BaseNodePostprocessor):
-    """Takes and returns LlamaIndex nodes; never alters its input.
+class MemoryPostprocessor(Stage, BaseNodePostprocessor):
+    """A stage that takes and returns LlamaIndex nodes; it never alters its input.
 
     It uses the reference time, ``k`` and the messages of a `RecallQueryBundle`.
     """
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
+    timestamp: Timestamp = None
+    timezone: Timezone = None
+
     @classmethod
     def class_name(cls) -> str:
         """The name under which LlamaIndex writes the component down."""
         return cls.__name__
-
-    def steps(self, recall: Recall) -> Flow:
-        """The work on the candidates; `run` or `arun` drives it."""
-        raise NotImplementedError
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         if not nodes:
             return []
-        steps = self.steps(self._recall(nodes, query_bundle))
-        return to_nodes(run(steps, LlamaIndexWorld()))
+        flow = self.flow(self._recall(nodes, query_bundle))
+        return to_nodes(run(flow, LlamaIndexWorld()))
 
     @dispatcher.span  # LlamaIndex decorates only the sync method by itself
     async def _apostprocess_nodes(
@@ -65,8 +64,8 @@ class NodePostprocessor(Timed, BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         if not nodes:
             return []
-        steps = self.steps(self._recall(nodes, query_bundle))
-        return to_nodes(await arun(steps, LlamaIndexWorld(asynchronous=True)))
+        flow = self.flow(self._recall(nodes, query_bundle))
+        return to_nodes(await arun(flow, LlamaIndexWorld(asynchronous=True)))
 
     def _recall(self, nodes: Sequence[NodeWithScore], query_bundle: QueryBundle | None) -> Recall:
         options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}
@@ -83,15 +82,7 @@ class NodePostprocessor(Timed, BaseNodePostprocessor):
         return Recall(query, tuple(to_memory(node, moment.tzinfo) for node in nodes))
 
 
-class MemoryPostprocessor(Stage, NodePostprocessor):
-    """A stage that takes and returns LlamaIndex nodes; it never alters its input."""
-
-    def steps(self, recall: Recall) -> Flow:
-        """The work of this stage alone."""
-        return pipeline([self], recall)
-
-
-class RecallPostprocessor(StageList, NodePostprocessor):
+class RecallPostprocessor(StageList, MemoryPostprocessor):
     piece: ClassVar[type] = BaseNodePostprocessor
 
     if TYPE_CHECKING:  # what may be handed in; checkers would take the type that is read back
@@ -106,5 +97,5 @@ class TextPostprocessor(MemoryPostprocessor):
 
     def format(self, nodes: Sequence[NodeWithScore], query: str = "") -> str:
         """The text alone, also for no nodes."""
-        steps = pipeline([self], self._recall(nodes, QueryBundle(query)))
-        return run(steps, LlamaIndexWorld()).text
+        flow = self.flow(self._recall(nodes, QueryBundle(query)))
+        return run(flow, LlamaIndexWorld()).text

@@ -45,7 +45,7 @@ def stages(face: str) -> list[str]:
     package = importlib.import_module(face)
     exported = {name: getattr(package, name) for name in package.__all__}
     kinds = {name: each for name, each in exported.items() if isinstance(each, type)}
-    bases = {"MemoryCompressor", "MemoryPostprocessor"}
+    bases = {"MemoryCompressor", "MemoryPostprocessor", "RecallCompressor", "RecallPostprocessor"}
     return sorted(n for n, each in kinds.items() if issubclass(each, Stage) and n not in bases)
 
 

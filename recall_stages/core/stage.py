@@ -77,6 +77,10 @@ class Stage(Settings):
         """Do the work: a new `Recall`, or a generator of requests that returns one."""
         raise NotImplementedError
 
+    def flow(self, recall: Recall) -> Flow:
+        """The work of this stage alone, for `run` or `arun`."""
+        return pipeline([self], recall)
+
 
 class RankStage(Stage):
     """A stage that puts the candidates in order and keeps the best of them.
@@ -121,6 +125,11 @@ class StageRun(Request):
     def name(self) -> str:
         """The name of the stage in traces."""
         return self.stage.stage_name
+
+    def within(self, deadline: Deadline) -> StageRun:
+        """The same with no more time than a deadline leaves, as for a stage inside another."""
+        sooner = self.meter.deadline.sooner(deadline)
+        return replace(self, meter=replace(self.meter, deadline=sooner))
 
     def flow(self) -> Flow:
         """The work of the stage, with what its models cost in the outcome."""

@@ -126,6 +126,9 @@ class Metered:
 
     async def answer(self, requests: Requests) -> Answers:
         """What the world answers; of a model's reply the text alone."""
+        if _all_are(requests, StageRun):  # stages inside this one: each has a meter of its own
+            inside = [each.within(self.meter.deadline) for each in requests]
+            return await self.world.answer(inside)
         with self.meter.waiting(requests) as within:
             answers = await self.world.answer(within)
         return self.meter.read(answers)

@@ -100,7 +100,7 @@ class TakesStages(Settings):
         return stages if cls.piece is None else with_stock(stages, cls.piece)
 
 
-class StageList(TakesStages):
+class StageList(TakesStages, Stage):
     """Several stages as one: each knows what the stages before it understood of the question.
 
     It works on candidates of any retriever. A single stage also works in the framework's own lists.
@@ -120,6 +120,10 @@ class StageList(TakesStages):
     stages: Stages = Field(default_factory=default_stages, min_length=1)
     deadline_s: float | None = Field(default=None, gt=0)
 
-    def steps(self, recall: Recall) -> Flow:
-        """The steps of all stages; `run` or `arun` drives them."""
+    def apply(self, recall: Recall) -> Flow:
+        """Do the work of all stages, in order."""
         return pipeline(self.stages, recall, self.deadline_s)
+
+    def flow(self, recall: Recall) -> Flow:
+        """The work of all stages, without a run around them."""
+        return self.apply(recall)

@@ -33,7 +33,11 @@ SWITCHES = st.fixed_dictionaries({}, optional={"timezone": st.just("Europe/Berli
 def _stages(face: Any) -> Iterator[type]:
     for name in face.__all__:
         value = getattr(face, name)
-        if isinstance(value, type) and issubclass(value, Stage) and not name.startswith("Memory"):
+        if (
+            isinstance(value, type)
+            and issubclass(value, Stage)
+            and not name.startswith(("Memory", "Recall"))
+        ):
             yield value
 
 

@@ -1,10 +1,12 @@
 """RecallCompressor and RecallPostprocessor: several stages as one, in the framework's own lists."""
 
 import importlib
+import time
 from typing import Any
 
 import pytest
 from faces.adapters import Face, Found
+from faces.slow_models import SlowChat, SlowLLM
 from langchain_classic.retrievers import ContextualCompressionRetriever
 from langchain_classic.retrievers.document_compressors import DocumentCompressorPipeline
 from langchain_core.documents import Document
@@ -149,3 +151,19 @@ def test_it_can_be_written_down() -> None:
 
     assert [type(each) for each in back.stages] == names[1:]
     assert back.stages[1].top_n == 3
+
+
+def test_inside_a_retriever_they_share_its_question_and_its_deadline(
+    face: Face, store: Any
+) -> None:
+    slow = (SlowChat if face.is_langchain else SlowLLM)(replies=["{}"])
+    stages = [face.SemanticRank(llm=slow)]
+    several = face.several(stages=[face.ExtractTime(), *stages, face.FuseRerank()], **ASKED)
+    retriever = face.RecallRetriever(store=store, stages=[several], deadline_s=0.3, **ASKED)
+
+    begun = time.monotonic()
+    found = face.ask(retriever, QUESTION)
+
+    assert time.monotonic() - begun < 10
+    assert "SemanticRank: TimeoutError" in found[0].metadata["recall_degraded"]
+    assert any("recall_time_match" in each.metadata for each in found)
