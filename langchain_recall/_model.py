@@ -81,7 +81,7 @@ def _messages(prompt: Prompt) -> list[BaseMessage]:
 
 
 def _text(reply: BaseMessage | BaseModel | str | None) -> str:
-    """What a model said; where it called a tool instead, what it would have told the tool."""
+    """The text of a reply; of a tool call, its arguments."""
     if isinstance(reply, AIMessage) and reply.tool_calls and not str(reply.text).strip():
         return json.dumps(reply.tool_calls[0]["args"])
     if isinstance(reply, BaseMessage):

@@ -37,7 +37,7 @@ def client(*, asynchronous: bool) -> Client:
 
 
 def _taking_form(prompt: Prompt) -> tuple[LLM, type[BaseModel] | None]:
-    """The model, and the schema if it calls functions: else LlamaIndex reads JSON, as we do."""
+    """The model, and the schema if it calls functions; else LlamaIndex reads JSON itself."""
     model = _model(prompt)
     by_text = model.pydantic_program_mode is PydanticProgramMode.LLM
     takes = model.metadata.is_function_calling_model and not by_text
@@ -49,9 +49,9 @@ def _retries(prompt: Prompt) -> bool:
 
 
 def _template() -> ChatPromptTemplate:
-    """A template that holds nothing yet, as braces in a memory would count as its placeholders.
+    """A template with placeholders alone, as braces in a memory would count as placeholders.
 
-    A new one for each call, since LlamaIndex may write a parser into the one that it is given.
+    A new one for each call, since LlamaIndex may write a parser into it.
     """
     return ChatPromptTemplate(
         message_templates=[
@@ -75,10 +75,10 @@ def _messages(prompt: Prompt) -> list[ChatMessage]:
 
 
 def _text(message: ChatMessage) -> str:
-    """What a model said; where it called a tool instead, what it would have told the tool."""
+    """The text of a reply; of a tool call, its arguments."""
     if not (message.content or "").strip():
         for block in message.blocks:
-            told = getattr(block, "tool_kwargs", None)  # of a ToolCallBlock, which 0.14.0 lacks
-            if told is not None:
-                return told if isinstance(told, str) else json.dumps(told)
+            arguments = getattr(block, "tool_kwargs", None)  # of a ToolCallBlock; 0.14.0 has none
+            if arguments is not None:
+                return arguments if isinstance(arguments, str) else json.dumps(arguments)
     return message.content or ""

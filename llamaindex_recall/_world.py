@@ -40,12 +40,12 @@ _SIGNATURE = inspect.Signature()  # what went in has names of its own, and no mo
 
 
 class StageUsage(BaseEvent):
-    """The instrumentation event of a stage that asked a model: what it cost.
+    """The instrumentation event of a stage that asked a model, with the cost.
 
     Args:
         stage: The stage.
         calls: How many prompts were sent.
-        attempts: How often they were sent, all in all.
+        attempts: How often they were sent in all.
         tokens_in: The tokens of the prompts, each once.
         tokens_out: The tokens of the replies.
         milliseconds: How long the stage waited for them.

@@ -29,18 +29,18 @@ A generator has one type for everything that is sent into it, so no checker can 
 
 @dataclass(frozen=True, slots=True)
 class Prompt(Request):
-    """What a stage asks of a language model.
+    """A prompt for a language model.
 
     Attributes:
-        system: How the model is to work, and what form its reply must have.
+        system: The instructions, with the form of the reply.
         user: The material.
-        llm: The framework's model to ask; only the face knows what it is.
-        timeout_s: Seconds to wait for the reply, of all that is asked at once; None = no limit of
+        llm: The framework's model; only the face knows what it is.
+        timeout_s: Seconds to wait for the replies to all prompts of one request. None = no limit of
             ours.
-        attempts: How often it is sent at the most, where the model turns it away or the connection
-            drops; None = three times, or once where the model tries again by itself.
-        form: What a reply looks like, for models that are given that apart.
-        structured: Whether to give it; None = where the model says that it takes one.
+        attempts: How often it is sent at most, if the model rejects it or the connection drops.
+            None = three times, or once if the model retries by itself.
+        form: The form of a reply, for models that take a schema.
+        structured: Whether to pass the form as a schema. None = if the model takes one.
     """
 
     system: str
@@ -54,12 +54,12 @@ class Prompt(Request):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What became of a prompt.
+    """The outcome of a prompt.
 
     Attributes:
         outcome: The text of the model, or the error that came in its place.
         attempts: How often the prompt was sent.
-        note: What had to be done otherwise than was wished; empty = nothing.
+        note: What the model did not do as it was set, such as to take a schema; mostly empty.
     """
 
     outcome: str | Exception
@@ -69,15 +69,15 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Search(Request):
-    """What a stage asks of the collection: the memories that answer a text best.
+    """A search of the collection: the memories that answer a text best.
 
     Attributes:
-        text: What to look for.
-        limit: How many at the most.
+        text: The text to search for.
+        limit: How many memories at most.
         scope: Whose memories.
         filter: Conditions on metadata, as Chroma writes them.
-        within: Where not empty, the recorded or the event time must lie in one of these.
-        timezone: The zone in which the times of a filter are read, where they have none.
+        within: If not empty, the recorded or the event time must lie in one of these.
+        timezone: The time zone of the times in a filter that have none.
         method: "semantic" = nearest in meaning, scored by similarity, 0 to 1; "keyword" = sharing
             most of its words, scored by BM25, 0 and up.
     """
@@ -109,7 +109,7 @@ class Search(Request):
 
 @dataclass(frozen=True, slots=True)
 class Fetch(Request):
-    """What a stage asks of the collection: memories by their ids; those that are gone are left out.
+    """Memories of the collection by their ids; missing ones are left out.
 
     Attributes:
         ids: Their ids.
@@ -120,10 +120,10 @@ class Fetch(Request):
 
 @dataclass(frozen=True, slots=True)
 class Write(Request):
-    """What a stage asks of the collection: to store memories, and return them with their ids.
+    """Memories to store in the collection. The answer is their ids.
 
     Attributes:
-        memories: What to store; one with an id that is there already replaces it.
+        memories: The memories. One with a stored id replaces the stored memory.
     """
 
     memories: tuple[Memory, ...]
@@ -131,13 +131,13 @@ class Write(Request):
 
 @dataclass(frozen=True, slots=True)
 class Refine(Request):
-    """What a stage asks of the framework: to let a piece of its own work on memories.
+    """Work for a document compressor or node postprocessor of the framework.
 
     Attributes:
-        piece: A document compressor or node postprocessor; only the face knows what it is.
+        piece: The compressor or postprocessor; only the face knows what it is.
         query: The question.
         memories: The candidates, best first.
-        timeout_s: Seconds to wait for it; None = no limit of ours.
+        timeout_s: Seconds to wait for it. None = no limit of ours.
     """
 
     piece: object
@@ -148,10 +148,11 @@ class Refine(Request):
 
 @dataclass(frozen=True, slots=True)
 class Work(Request):
-    """What a stage has to do itself, and nobody else shall wait for: to compute, or to read.
+    """Work of the stage itself that takes long: it must not block an event loop.
 
     Attributes:
-        do: Does it, and returns what came out; called in a thread where there is an event loop.
+        do: Does the work and returns the result. It is called in a thread if there is an event
+            loop.
     """
 
     do: Callable[[], Sequence[object]]

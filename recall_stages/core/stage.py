@@ -59,7 +59,7 @@ Flow = Generator[Requests, Answers, Recall]
 class Stage(Settings):
     """One step between a question and its memories.
 
-    A stage is its settings and one method. It never alters what it is given.
+    A stage is its settings and one method. It never alters its input.
     """
 
     before_search: ClassVar[bool] = False
@@ -70,7 +70,7 @@ class Stage(Settings):
 
     @property
     def stage_name(self) -> str:
-        """What the stage is called in traces."""
+        """The name of the stage in traces."""
         return type(self).__name__
 
     def apply(self, recall: Recall) -> Recall | Flow:
@@ -146,14 +146,13 @@ class StageRun(Request):
 def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None = None) -> Flow:
     """Run stages one after the other, each on the outcome of the one before it.
 
-    Where a stage fell back, every memory that comes out says so in its trace, as ``degraded``;
-    where a model was asked, what it cost, as ``usage``. Where a stage finds that no memories are
-    needed, the rest is left out.
+    The trace of every memory in the outcome names the stages that fell back (``degraded``) and what
+    the models cost (``usage``). If a stage finds that no memories are needed, the rest is skipped.
 
     Args:
         stages: The stages, in order.
         recall: The question, and the candidates if there are any.
-        deadline_s: Seconds after which no model is asked any more, and none is waited for.
+        deadline_s: Seconds after which no model is asked or waited for.
     """
     deadline = Deadline.after(deadline_s)
     for stage in stages:

@@ -1,4 +1,4 @@
-"""What the traces of a framework show of a stage at work: small, flat, and no text of memories."""
+"""The input and the output of a stage in a framework's traces: small, flat, no text of memories."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ _MOST_IDS = 10
 
 
 def stage_input(stage_run: StageRun) -> dict[str, object]:
-    """What a stage was given: the question, as it is searched for, and how many candidates.
+    """The question, as it is searched for, and the number of candidates.
 
     Examples:
         >>> from datetime import UTC, datetime
         >>> from recall_stages.core.memory import Memory, Query
         >>> from recall_stages.core.stage import Stage, pipeline
-        >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
-        >>> flow = pipeline([Stage()], Recall(asked, (Memory(content="Tea.", id="a"),)))
+        >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> flow = pipeline([Stage()], Recall(query, (Memory(content="Tea.", id="a"),)))
         >>> [stage_run] = next(flow)
         >>> stage_input(stage_run)
         {'query': 'tea?', 'candidates': 1}
@@ -27,11 +27,11 @@ def stage_input(stage_run: StageRun) -> dict[str, object]:
 
 
 def stage_output(stage_run: StageRun, outcome: Recall) -> dict[str, object]:
-    """What came out of it: the same, and the best candidates by id.
+    """The same for the outcome, with the ids of the best candidates.
 
-    Where there are any: the ``time`` that the stage understood, how many ``characters`` the text
-    has that it wrote, where it fell back and why (``degraded``), why no memories are needed
-    (``skipped``), and what its models cost (``usage``).
+    If there are any: the ``time`` that the stage understood, the number of ``characters`` in its
+    text, why it fell back (``degraded``), why no memories are needed (``skipped``), and what its
+    models cost (``usage``).
     """
     shown = _seen(outcome) | {"best": [memory.id for memory in outcome.memories[:_MOST_IDS]]}
     if outcome.query.time_ranges != stage_run.recall.query.time_ranges:

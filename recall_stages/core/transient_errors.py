@@ -40,29 +40,30 @@ _DEEPEST = 5  # errors that an error was raised from
 
 
 def is_transient(error: BaseException) -> bool:
-    """Whether the same call may succeed a little later; a timeout may not be tried again.
+    """Whether the same call may succeed a little later. A timeout is not tried again.
 
     Examples:
         >>> errors = (ConnectionResetError("by peer"), TimeoutError(), KeyError("x"))
         >>> [is_transient(error) for error in errors]
         [True, False, False]
     """
-    return next((said for each in _chain(error) if (said := _passes(each)) is not None), False)
+    verdicts = (_is_transient(each) for each in _chain(error))
+    return next((verdict for verdict in verdicts if verdict is not None), False)
 
 
 def retry_after(error: BaseException) -> float | None:
-    """The seconds after which the server wants to be asked again; None = it did not say."""
+    """The seconds that the server asks to wait; None = it does not say."""
     for each in _chain(error):
         headers = getattr(getattr(each, "response", None), "headers", None)
         if isinstance(headers, Mapping):
-            said = next((v for k, v in headers.items() if str(k).lower() == "retry-after"), None)
-            if said is not None:
-                return _seconds(str(said))
+            value = next((v for k, v in headers.items() if str(k).lower() == "retry-after"), None)
+            if value is not None:
+                return _seconds(str(value))
     return None
 
 
-def _passes(error: BaseException) -> bool | None:
-    """The same of one error alone; None = nothing can be told from it."""
+def _is_transient(error: BaseException) -> bool | None:
+    """The same for one error alone; None = it does not show."""
     if getattr(error, "code", None) == _SPENT:
         return False
     status = _status(error)
@@ -85,21 +86,21 @@ def _status(error: BaseException) -> int | None:
     return next((int(each) for each in found if isinstance(each, int) and each >= 100), None)
 
 
-def _seconds(said: str) -> float | None:
+def _seconds(header: str) -> float | None:
     """Both forms of the header: a number of seconds, or a date."""
     try:
-        return max(float(said), 0.0)
+        return max(float(header), 0.0)
     except ValueError:
         pass
     try:
-        moment = parsedate_to_datetime(said)
+        moment = parsedate_to_datetime(header)
     except ValueError:
         return None
     return max((moment - datetime.now(moment.tzinfo or UTC)).total_seconds(), 0.0)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """An error, and what it was raised from: frameworks wrap those of their clients."""
+    """An error and its causes: frameworks wrap the errors of their clients."""
     each: BaseException | None = error
     for _ in range(_DEEPEST):
         if each is None:

@@ -51,16 +51,16 @@ class _Evidence:
         )
         text = f"{body(memory)} {memory.author} {recorded}"
         # In the prompt an address has "&amp;" for "&": a model may write either.
-        shown = live_parts(body(memory)) | live_parts(harmless(body(memory)))
-        return cls(frozenset(words(text)), _figures(text), shown)
+        live = live_parts(body(memory)) | live_parts(harmless(body(memory)))
+        return cls(frozenset(words(text)), _figures(text), live)
 
     @classmethod
-    def together(cls, parts: Sequence[Self]) -> Self:
-        none = frozenset[str]()
+    def union(cls, parts: Sequence[Self]) -> Self:
+        empty = frozenset[str]()
         return cls(
-            none.union(*(each.words for each in parts)),
-            none.union(*(each.figures for each in parts)),
-            none.union(*(each.live_parts for each in parts)),
+            empty.union(*(each.words for each in parts)),
+            empty.union(*(each.figures for each in parts)),
+            empty.union(*(each.live_parts for each in parts)),
         )
 
 
@@ -76,40 +76,41 @@ def verify(
 
     Args:
         claims: What the model wrote.
-        memories: What it was given, numbered from 1.
+        memories: The memories of its prompt, numbered from 1.
         min_support: The share of a sentence's words, 0 to 1; with 0 a memory need only exist.
         first: What to add to the numbers, where these memories are not the first of the text's.
 
     Examples:
-        >>> told = [Memory(content="The dentist moved to Elm Street.", id="a")]
-        >>> said = [Claim("The dentist is on Elm Street.", (1, 7)), Claim("Pay 100 dollars.", (1,))]
-        >>> verify(said, told, 0.4)
+        >>> memories = [Memory(content="The dentist moved to Elm Street.", id="a")]
+        >>> street = Claim("The dentist is on Elm Street.", (1, 7))
+        >>> verify([street, Claim("Pay 100 dollars.", (1,))], memories, 0.4)
         Verified(citations=(Citation(sentence='The dentist is on Elm Street.', numbers=(1,), \
 ids=('a',)),), removed=1)
     """
     evidence = [_Evidence.of(memory) for memory in memories]
-    kept = []
+    supported = []
     for claim in claims:
         numbers = _supporting(claim, evidence, min_support)
         if numbers:
             ids = tuple(memories[number - 1].id for number in numbers)
-            kept.append(Citation(claim.sentence, tuple(first + n for n in numbers), ids))
-    return Verified(tuple(kept), len(claims) - len(kept))
+            supported.append(Citation(claim.sentence, tuple(first + n for n in numbers), ids))
+    return Verified(tuple(supported), len(claims) - len(supported))
 
 
 def _supporting(claim: Claim, evidence: Sequence[_Evidence], min_support: float) -> list[int]:
     """The numbers of the cited memories that support a sentence; none, if they do not suffice."""
-    said = frozenset(words(claim.sentence))
+    needed = frozenset(words(claim.sentence))
     cited = [
         number
         for number in claim.numbers
-        if 1 <= number <= len(evidence) and (min_support == 0 or said & evidence[number - 1].words)
+        if 1 <= number <= len(evidence)
+        and (min_support == 0 or needed & evidence[number - 1].words)
     ]
-    known = _Evidence.together([evidence[number - 1] for number in cited])
-    if not live_parts(claim.sentence) <= known.live_parts:
+    shown = _Evidence.union([evidence[number - 1] for number in cited])
+    if not live_parts(claim.sentence) <= shown.live_parts:
         return []
-    enough = len(said & known.words) >= min_support * len(said)
-    figures_are_known = min_support == 0 or _figures(claim.sentence) <= known.figures
+    enough = len(needed & shown.words) >= min_support * len(needed)
+    figures_are_known = min_support == 0 or _figures(claim.sentence) <= shown.figures
     return cited if enough and figures_are_known else []
 
 

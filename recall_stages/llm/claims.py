@@ -1,4 +1,4 @@
-"""What a model wrote, sentence by sentence, and the memory numbers that it says each rests on."""
+"""The sentences that a model wrote, each with the memory numbers that it cites."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _END = re.compile(r"(?<=[.!?…])\s+(?=[^a-z\s])|(?<=[。！？])\s*")
 _ABBREVIATED = re.compile(
     r"(?:^|[\s(])(?:[A-HJ-Z]|Dr|Mrs?|Ms|Prof|St|Jr|Sr|No|vs|etc|approx|ca|bzw|e\.g|i\.e|z\. ?B)\.$"
 )
-_MOST = 200  # sentences; a text of more is none that a reader asked for
+_MOST = 200  # sentences; no reader asked for a longer text
 
 
 def read_claims(reply: str, name: str) -> list[Claim]:
@@ -54,26 +54,26 @@ def sentences_in(text: str) -> list[str]:
         >>> sentences_in("我喜欢茶。你呢？")
         ['我喜欢茶。', '你呢？']
     """
-    found: list[str] = []
+    sentences: list[str] = []
     for line in visible(text).splitlines():
         for part in _END.split(_BULLET.sub("", line)):
             sentence = " ".join(part.split())
-            if found and _ABBREVIATED.search(found[-1]):
-                found[-1] = f"{found[-1]} {sentence}"
+            if sentences and _ABBREVIATED.search(sentences[-1]):
+                sentences[-1] = f"{sentences[-1]} {sentence}"
             elif sentence:
-                found.append(sentence)
-    return found
+                sentences.append(sentence)
+    return sentences
 
 
 def _claims(item: object) -> Iterator[Claim]:
     fields = item if isinstance(item, Mapping) else {"text": item}
-    text, given = (
+    text, cited = (
         next((fields[name] for name in names if name in fields), None)
         for names in (_TEXT, _NUMBERS)
     )
     if not isinstance(text, str):
         return
-    numbers = _numbers(given)
+    numbers = _numbers(cited)
     # "Tea is at four. [1]": the mark stands behind the stop of the sentence that it belongs to.
     for sentence in sentences_in(_MARKS_BEHIND.sub(r"\2\1 ", text)):
         marked = [number for mark in _MARK.finditer(sentence) for number in _numbers(mark[1])]
@@ -82,7 +82,7 @@ def _claims(item: object) -> Iterator[Claim]:
             yield Claim(bare, tuple(dict.fromkeys([*numbers, *marked])))
 
 
-def _numbers(given: object) -> list[int]:
-    parts = re.split(r"[,，;\s]+", given) if isinstance(given, str) else given
+def _numbers(cited: object) -> list[int]:
+    parts = re.split(r"[,，;\s]+", cited) if isinstance(cited, str) else cited
     parts = parts if isinstance(parts, list | tuple) else [parts]
     return [number for part in parts if (number := whole_number(part)) is not None]

@@ -21,10 +21,10 @@ from recall_stages.core.transient_errors import is_transient, retry_after
 from recall_stages.core.world import World
 
 ATTEMPTS = 3
-"""How often a prompt is sent at the most, where nobody said so and the model does not try again."""
+"""How often a prompt is sent at most, if no setting says so and the model does not retry."""
 
 LONGEST_PAUSE = 60.0
-"""Seconds; a server that wants to be left alone for longer is not waited for."""
+"""Seconds; a server that asks for a longer pause is not waited for."""
 
 _BACK_OFF = wait_exponential(multiplier=0.5, max=8) + wait_random(0, 0.5)
 

@@ -1,7 +1,7 @@
-"""What replies look like, for models that are given a form beside the prompt.
+"""The forms of replies, for models that take a schema.
 
-A form only tells the model; whatever it fills in is taken as it is, and read and checked as any
-other reply: the number of a memory that does not exist is no reason to ask again.
+A form only guides the model. Whatever the model fills in is taken as it is, then read and checked
+like any other reply: a memory number that does not exist is no reason to ask again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _as_it_is(value: object, check: ValidatorFunctionWrapHandler) -> object:
 
 
 Loose = Annotated[T, WrapValidator(_as_it_is)]
-"""A type that a form names and does not insist on."""
+"""A type for the schema alone: a value of another type passes, and the reader checks it."""
 
 
 class Judgement(BaseModel):

@@ -1,4 +1,4 @@
-"""What a model is shown that is to tell memories anew: the question, the last messages, these."""
+"""The prompt of a stage that rewrites memories: the question, the last messages, the memories."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHOWN = 1000  # characters of a message in the prompt
 
 
 def material(query: Query, window: Window) -> dict[str, str]:
-    """What stands in the place of each name in `USER`."""
+    """The text for each placeholder of `USER`."""
     messages = latest(query.messages, longest=_SHOWN)
-    told = f"\nThe last messages:\n{quoted_messages(messages)}\n" if messages else ""
-    return {"question": quoted_question(query), "messages": told, "memories": window.text}
+    last = f"\nThe last messages:\n{quoted_messages(messages)}\n" if messages else ""
+    return {"question": quoted_question(query), "messages": last, "memories": window.text}

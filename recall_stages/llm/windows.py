@@ -47,8 +47,8 @@ def windows(
         most: How many memories a window holds; None = as many as fit.
 
     Examples:
-        >>> told = [Memory(content=f"Tea at {hour}.") for hour in ("four", "five", "six")]
-        >>> [len(each.memories) for each in windows(told, budget=900, count=len, most=2)]
+        >>> memories = [Memory(content=f"Tea at {hour}.") for hour in ("four", "five", "six")]
+        >>> [len(each.memories) for each in windows(memories, budget=900, count=len, most=2)]
         [2, 1]
     """
     count = count or token_counter()
@@ -77,15 +77,16 @@ def windows(
 def read_replies(
     windows: Sequence[Window], replies: Sequence[str | Exception], read: Callable[[str, Window], T]
 ) -> list[T | Exception]:
-    """What each reply says, or why nothing can be made of it; one bad reply costs itself alone.
+    """What each reply says, or its error; a bad reply costs nothing but itself.
 
     Args:
-        windows: What was sent.
-        replies: What came back for each, or the error that came instead.
+        windows: The memories that were sent.
+        replies: The reply for each window, or the error in its place.
         read: Reads a reply about a window.
 
     Raises:
-        Exception: That of the first window, where no reply can be used.
+        ModelError: When no reply can be used, and that of the first window failed.
+        ReplyError: When no reply can be used, and that of the first window is no use.
     """
     outcomes: list[T | Exception] = []
     for window, reply in zip(windows, replies, strict=True):

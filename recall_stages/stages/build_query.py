@@ -1,4 +1,4 @@
-"""BuildQuery: messages -> Q. What to look for, where nobody has said it in a question."""
+"""BuildQuery: messages -> Q. A query from the conversation, if there is no question."""
 
 from __future__ import annotations
 
@@ -41,22 +41,20 @@ class BuiltQuery(BaseModel):
 
 
 class BuildQuery(ModelStage):
-    """Make the question out of the conversation, where there is none.
+    """Build the query from the conversation if there is no question.
 
-    A question stays as it is. Else a model makes one line of the last three messages. Without a
-    model, or if it fails, the messages are the query, cut at 200 characters: ``- user: ...``.
+    A question stays as it is. Otherwise a model writes one line from the last three messages.
+    Without a model, or if it fails, the query is these messages, each cut at 200 characters:
+    ``- user: ...``.
 
     Args:
         llm: The framework's model. None = the messages themselves.
         enable_llm_build: Whether to ask the model at all.
         timeout_s: Seconds to wait for the reply. None = the model's own limit.
-        attempts: How often a prompt is sent at most, if the model rejects it or the connection
-            drops. None = three times, or once if the model itself tries again.
-        structured: Whether to pass the form of the reply as a schema. None = if the model says that
-            it takes one; if that fails, plain JSON is asked for.
-        system_prompt: The instructions for the model, in place of the stage's own; they must ask
-            for the same JSON.
-        user_prompt: How the material is put, in place of the stage's own: with ``$messages``.
+        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
+        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
+        system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
+        user_prompt: Template of the material: ``$messages``.
 
     Raises:
         QueryError: On a call, when there is neither a question nor a message.
@@ -64,10 +62,10 @@ class BuildQuery(ModelStage):
     Examples:
         >>> from datetime import UTC, datetime
         >>> from recall_stages.core.world import run
-        >>> said = (Message(role="user", content="The upload fails again."),)
+        >>> messages = (Message(role="user", content="The upload fails again."),)
         >>> now = datetime(2024, 3, 6, tzinfo=UTC)
-        >>> asked = Recall(Query(text="", reference_time=now, messages=said))
-        >>> run(BuildQuery().apply(asked)).query.text
+        >>> recall = Recall(Query(text="", reference_time=now, messages=messages))
+        >>> run(BuildQuery().apply(recall)).query.text
         '- user: The upload fails again.'
     """
 

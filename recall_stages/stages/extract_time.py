@@ -1,7 +1,7 @@
-"""ExtractTime: Q -> Q with time ranges. What names no time passes as it is.
+"""ExtractTime: Q -> Q with time ranges. A question that names no time stays as it is.
 
-The grammar reads first. A model is asked, once, only where words of time are left that it could
-not read; on failure the question has no time, and the trace says so.
+The grammar reads first. A model is asked once, and only if a time expression is left that the
+grammar cannot read. If the model fails, the question has no time, and the trace says so.
 """
 
 from __future__ import annotations
@@ -25,31 +25,29 @@ _BEFORE_A_STOP = re.compile(r"\s+([,.;:?!，。？！])")
 class ExtractTime(ModelStage):
     """Understand the time that a question names, so that search and ranking can prefer it.
 
-    Works on the question before the search. Used after a search (in
-    a stock compressor or postprocessor list, where only text is passed on), it leaves what it
-    understood on every candidate, where `FuseRerank` finds it.
+    It works on the question before the search. After a search, in a framework's own list of
+    compressors or postprocessors, it notes the time on every candidate, where `FuseRerank` finds
+    it.
 
     Args:
         llm: The framework's model, asked about what the grammar cannot read, such as "during the
             lockdown". None = such a question has no time.
         timeout_s: Seconds to wait for the reply. None = the model's own limit.
-        attempts: How often a prompt is sent at most, if the model rejects it or the connection
-            drops. None = three times, or once if the model itself tries again.
-        structured: Whether to pass the form of the reply as a schema. None = if the model says that
-            it takes one; if that fails, plain JSON is asked for.
+        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
+        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
         language: "en", "zh", or "auto", which looks at the letters.
         week_start: The day on which "last week" begins.
         day_first: Whether 5/7/2023 is the 5th of July; None = as the language has it.
         hemisphere: Where summer is: "north" or "south".
-        strip: Search with the words of time left out, so that "last Tuesday" does not pull
-            memories that merely mention a Tuesday.
+        strip: Search without the time expression, so that "last Tuesday" does not find memories
+            that only mention a Tuesday.
 
     Examples:
         >>> from datetime import datetime, UTC
         >>> from recall_stages.core.memory import Query
         >>> now = datetime(2024, 3, 6, tzinfo=UTC)
-        >>> asked = Query(text="What did I eat yesterday?", reference_time=now)
-        >>> understood = ExtractTime().apply(Recall(asked)).query
+        >>> query = Query(text="What did I eat yesterday?", reference_time=now)
+        >>> understood = ExtractTime().apply(Recall(query)).query
         >>> understood.search_text, understood.time_ranges[0].describe()
         ('What did I eat?', '2024-03-05 (Tuesday)')
     """
@@ -63,7 +61,7 @@ class ExtractTime(ModelStage):
     strip: bool = True
 
     def apply(self, recall: Recall) -> Recall | Flow:
-        """Read the question's words of time against its reference time."""
+        """Read the time expressions of the question against its reference time."""
         query = recall.query
         if ranges := self.read(query.text, query.reference_time):
             return self._understood(recall, ranges)
@@ -73,7 +71,7 @@ class ExtractTime(ModelStage):
         return self._asked(recall)
 
     def read(self, text: str, reference_time: datetime) -> list[TimeRange]:
-        """What the grammar alone makes of a text, with the settings of this stage."""
+        """The time ranges that the grammar alone reads in a text."""
         return extract_time(
             text,
             reference_time,
@@ -86,10 +84,10 @@ class ExtractTime(ModelStage):
     def _asked(self, recall: Recall) -> Flow:
         try:
             [reply] = yield [self.to_model(time_prompt(recall.query))]
-            found = read_time(reply, recall.query)
+            time_range = read_time(reply, recall.query)
         except (ModelError, ReplyError) as error:
             return recall.fell_back(self.stage_name, error)
-        return recall if found is None else self._understood(recall, [found])
+        return recall if time_range is None else self._understood(recall, [time_range])
 
     def _understood(self, recall: Recall, ranges: list[TimeRange]) -> Recall:
         understood: dict[str, object] = {"time_ranges": tuple(ranges)}
@@ -103,9 +101,9 @@ class ExtractTime(ModelStage):
 
 
 def without_time_words(text: str, ranges: list[TimeRange]) -> str:
-    """The question with its words of time left out; whole, where nothing else would be left."""
-    kept = text
+    """The question without its time expressions; the whole text if nothing else would be left."""
+    rest = text
     for start, end in sorted((each.span for each in ranges if each.span), reverse=True):
-        kept = f"{kept[:start].rstrip()} {kept[end:].lstrip()}"
-    kept = _BEFORE_A_STOP.sub(r"\1", kept).strip(" ,;:-，：")
-    return kept if any(letter.isalnum() for letter in kept) else text
+        rest = f"{rest[:start].rstrip()} {rest[end:].lstrip()}"
+    rest = _BEFORE_A_STOP.sub(r"\1", rest).strip(" ,;:-，：")
+    return rest if any(letter.isalnum() for letter in rest) else text

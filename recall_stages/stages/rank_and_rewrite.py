@@ -1,7 +1,6 @@
-"""RankAndRewrite: Q x R -> R with a draft. Scores and text in one reply, for who pays by the call.
+"""RankAndRewrite: Q x R -> R with a draft. Scores and text in one reply, so one call is paid for.
 
-On failure the order stands, the memories keep the scores they came with, there is no draft, and
-the trace says so.
+If the model fails, the order and the scores stand, there is no draft, and the trace says so.
 """
 
 from __future__ import annotations
@@ -51,8 +50,8 @@ class RankAndRewrite(ModelStage):
     `SemanticRank` and `RewriteMemory` need two calls or more for that. The scores are checked and
     used here. The text is a draft: a `RewriteMemory` at the end of the list checks it, without
     another call. The model sees only the first candidates, as many as ``window`` and the budget
-    allow. The others stay below, in proportion to the scores they came with. Memories with the same
-    text are judged once and kept once.
+    allow. The others stay below, in proportion to their scores. Of memories with the same text, one
+    is judged and stays.
 
     Args:
         llm: The framework's model. None = the stage only sorts by score, and there is no draft.
@@ -60,17 +59,13 @@ class RankAndRewrite(ModelStage):
             it ranks them again.
         window: How many memories the model sees at most.
         timeout_s: Seconds to wait for the reply. None = the model's own limit.
-        attempts: How often the prompt is sent at most, if the model rejects it or the connection
-            drops. None = three times, or once if the model itself tries again.
-        structured: Whether to pass the form of the reply as a schema. None = if the model says that
-            it takes one; if that fails, plain JSON is asked for.
+        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
+        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
         token_budget: How many tokens of memories the model is shown at the most.
-        token_counter: Counts the tokens of a text. None = tiktoken if its files are on this
-            machine, else an estimate.
-        system_prompt: The instructions for the model, in place of the stage's own; they must ask
-            for the same JSON.
-        user_prompt: How the material is put, in place of the stage's own: with ``$question``,
-            ``$memories`` and, where it is wanted, ``$messages``.
+        token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
+        system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
+        user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
+            ``$messages``.
     """
 
     form: ClassVar[type[BaseModel]] = RankedText

@@ -1,6 +1,6 @@
-"""Reflect: Q x R -> text. What the memories come to: a summary or key points, every one cited.
+"""Reflect: Q x R -> text. A summary or key points of the memories; every sentence cites them.
 
-Without a model, and where its words cannot be verified, the first sentences of the best memories.
+Without a model, and if no sentence can be verified, the first sentences of the best memories.
 """
 
 from __future__ import annotations
@@ -55,13 +55,12 @@ class Points(BaseModel):
 
 
 class Reflect(ModelStage):
-    """Say what the memories come to: a summary or key points, in sentences that cite them.
+    """Write a summary or key points of the memories, in sentences that cite them.
 
-    The reflection of recall-kit. Each sentence is verified as `RewriteMemory` verifies its own;
-    what cannot be is removed, and the trace counts it. Where nothing is left, where the model
-    fails and without one, it is the first sentences of the best memories. Reflections are never
-    reflected on: stored ones among the memories are no part of it. The memories must fit into one
-    prompt; where they do not, the best of them are reflected on, and the others named in the trace.
+    Each sentence is verified as in `RewriteMemory`. A sentence that fails is removed, and the trace
+    counts it. If nothing is left, if the model fails, and without a model, the text is the first
+    sentences of the best memories. Stored reflections among the memories are left out. The memories
+    must fit into one prompt. If they do not, the best are used, and the trace names the others.
 
     Args:
         llm: The framework's model. None = the first sentences of the best memories.
@@ -73,24 +72,19 @@ class Reflect(ModelStage):
         min_support: The share of a sentence's words that must stand in the memories it cites, 0
             to 1; with 0 these need only exist.
         timeout_s: Seconds to wait for the reply. None = the model's own limit.
-        attempts: How often a prompt is sent at most, if the model rejects it or the connection
-            drops. None = three times, or once if the model itself tries again.
-        structured: Whether to pass the form of the reply as a schema. None = if the model says that
-            it takes one; if that fails, plain JSON is asked for.
+        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
+        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
         token_budget: How many tokens of memories go into the prompt.
-        token_counter: Counts the tokens of a text. None = tiktoken if its files are on this
-            machine, else an estimate.
-        system_prompt: The instructions for the model, in place of the stage's own; they must ask
-            for the same JSON.
-        user_prompt: How the material is put, in place of the stage's own: with ``$question``
-            and ``$memories``.
+        token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
+        system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
+        user_prompt: Template of the material: ``$question`` and ``$memories``.
 
     Examples:
         >>> from datetime import UTC, datetime
         >>> from recall_stages.core.world import run
-        >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
-        >>> known = (Memory(content="Ann likes tea. Often."), Memory(content="No milk."))
-        >>> print(run(Reflect(kind="key_points").apply(Recall(asked, known))).text)
+        >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> memories = (Memory(content="Ann likes tea. Often."), Memory(content="No milk."))
+        >>> print(run(Reflect(kind="key_points").apply(Recall(query, memories))).text)
         - Ann likes tea. [1]
         - No milk. [2]
     """
@@ -123,18 +117,18 @@ class Reflect(ModelStage):
                 recall = recall.fell_back(self.stage_name, f"no room for memories {left_out}")
             try:
                 [reply] = yield [self._prompt(recall.query, window)]
-                told = self._read(reply, window)
+                verified = self._read(reply, window)
             except (ModelError, ReplyError) as error:
                 recall = recall.fell_back(self.stage_name, error)
             else:
-                citations = told.citations[: MOST if self.kind == "key_points" else None]
-                recall = yield from self._verified(recall, told, citations)
+                citations = verified.citations[: MOST if self.kind == "key_points" else None]
+                recall = yield from self._stored(recall, verified, citations)
         return replace(recall, text=self._text(citations), citations=citations)
 
-    def _verified(self, recall: Recall, told: Verified, citations: Sequence[Citation]) -> Flow:
-        """Say what was left out of it, and store the rest if so set."""
-        if told.removed:
-            why = f"{told.removed} sentence(s) left out that do not rest on what they cite"
+    def _stored(self, recall: Recall, verified: Verified, citations: Sequence[Citation]) -> Flow:
+        """Count the removed sentences in the trace, and store the rest if so set."""
+        if verified.removed:
+            why = f"{verified.removed} sentence(s) left out that do not rest on what they cite"
             recall = recall.fell_back(self.stage_name, why)
         if self.store_reflections:
             text = self._plain(citations)
@@ -156,10 +150,10 @@ class Reflect(ModelStage):
 
     def _read(self, reply: str, window: Window) -> Verified:
         claims = read_claims(reply, "points")
-        told = verify(claims, window.memories, self.min_support)
-        if not told.citations:
+        verified = verify(claims, window.memories, self.min_support)
+        if not verified.citations:
             raise ReplyError(f"none of {len(claims)} sentences rests on what it cites")
-        return told
+        return verified
 
     def _text(self, citations: Sequence[Citation]) -> str:
         if self.kind == "key_points":
@@ -173,7 +167,7 @@ class Reflect(ModelStage):
 
 
 def _first_sentences(memories: Sequence[Memory]) -> tuple[Citation, ...]:
-    """What can be said without a model: how the best memories begin."""
+    """The text without a model: the first sentences of the best memories."""
     return tuple(
         Citation((sentences_in(memory.content) or [memory.content])[0], (number,), (memory.id,))
         for number, memory in enumerate(memories[:MOST], 1)

@@ -1,6 +1,6 @@
-"""RerankMemory: Q x R -> R. Task memories in the order in which they help; the poor ones left out.
+"""RerankMemory: Q x R -> R. Task memories in the order in which they help, without the poor ones.
 
-On failure the order stands, the memories keep the scores they came with, and the trace says so.
+If the model fails, the order and the scores stand, and the trace says so.
 """
 
 from __future__ import annotations
@@ -35,11 +35,10 @@ class Ranking(BaseModel):
 class RerankMemory(ModelStage):
     """Put memories of tasks in the order in which they help with the one at hand.
 
-    The reply must be a ranking of the memories that were sent: each
-    counts once, unknown ones do not, and those it leaves out stay below the others in the order of
-    before. Where it gives no scores, the places make them. Where the reply to one prompt of
-    several cannot be used, its memories keep the scores they came with, brought to the scale of
-    the others.
+    The reply is a ranking of the memories that were sent. A memory counts once, and an unknown one
+    not at all. Memories that the reply leaves out stay below the others, in their old order. If the
+    reply has no scores, the ranks make them. If the reply to one prompt of several cannot be used,
+    its memories keep their scores, on the scale of the others.
 
     Args:
         llm: The framework's model. None = the memories stay in order.
@@ -49,28 +48,22 @@ class RerankMemory(ModelStage):
         min_score_threshold: The quality from which a memory is good enough, 0 to 1.
         top_n: How many to keep. None = as many as the retriever's k, else 5.
         window: How many memories go into one prompt at most; all prompts are sent at once.
-        timeout_s: Seconds to wait for the replies; late replies count as failed. None = the model's
-            own limit.
-        attempts: How often a prompt is sent at most, if the model rejects it or the connection
-            drops. None = three times, or once if the model itself tries again.
-        structured: Whether to pass the form of the reply as a schema. None = if the model says that
-            it takes one; if that fails, plain JSON is asked for.
+        timeout_s: Seconds to wait for the replies; late ones fail. None = the model's own limit.
+        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
+        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
         token_budget: How many tokens of memories go into one prompt at most.
-        token_counter: Counts the tokens of a text. None = tiktoken if its files are on this
-            machine, else an estimate.
-        system_prompt: The instructions for the model, in place of the stage's own; they must ask
-            for the same JSON.
-        user_prompt: How the material is put, in place of the stage's own: with ``$question``
-            and ``$memories``.
+        token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
+        system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
+        user_prompt: Template of the material: ``$question`` and ``$memories``.
 
     Examples:
         >>> from datetime import UTC, datetime
         >>> from recall_stages.core.memory import Query
         >>> from recall_stages.core.world import run
-        >>> asked = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
-        >>> known = (Memory(content="Retry.", quality=0.2), Memory(content="Check the type."))
+        >>> query = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> memories = (Memory(content="Retry.", quality=0.2), Memory(content="Check the type."))
         >>> stage = RerankMemory(enable_score_filter=True)
-        >>> [each.content for each in run(stage.apply(Recall(asked, known))).memories]
+        >>> [each.content for each in run(stage.apply(Recall(query, memories))).memories]
         ['Check the type.']
     """
 

@@ -1,6 +1,6 @@
-"""RewriteMemory: Q x R -> text. The memories told anew for the question, every sentence cited.
+"""RewriteMemory: Q x R -> text. The memories rewritten for the question; every sentence cites them.
 
-Without a model, and where the model's words cannot be verified, they are told as they are.
+Without a model, and if no sentence can be verified, the text is the plain memories.
 """
 
 from __future__ import annotations
@@ -59,29 +59,23 @@ class RewriteMemory(ModelStage):
             to 1; with 0 these need only exist.
         unverified: What becomes of sentences that cannot be verified: "remove" them, or
             "fall_back" to the memories as they are.
-        timeout_s: Seconds to wait for the replies; late replies count as failed. None = the model's
-            own limit.
-        attempts: How often a prompt is sent at most, if the model rejects it or the connection
-            drops. None = three times, or once if the model itself tries again.
-        structured: Whether to pass the form of the reply as a schema. None = if the model says that
-            it takes one; if that fails, plain JSON is asked for.
+        timeout_s: Seconds to wait for the replies; late ones fail. None = the model's own limit.
+        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
+        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
         token_budget: How many tokens of memories go into one prompt. More make several prompts,
             which are sent at once. If one fails, its memories stand in the text as they are.
-        token_counter: Counts the tokens of a text. None = tiktoken if its files are on this
-            machine, else an estimate.
-        system_prompt: The instructions for the model, in place of the stage's own; they must ask
-            for the same JSON.
-        user_prompt: How the material is put, in place of the stage's own: with ``$question``,
-            ``$memories`` and, where it is wanted, ``$messages``.
+        token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
+        system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
+        user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
+            ``$messages``.
 
     Examples:
         >>> from datetime import UTC, datetime
         >>> from recall_stages.core.memory import Query
-        >>> asked = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
-        >>> known = Memory(content="Catch PermissionError.", when_to_use="When uploads fail")
+        >>> query = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> memory = Memory(content="Catch PermissionError.", when_to_use="When uploads fail")
         >>> from recall_stages.core.world import run
-        >>> told = run(RewriteMemory().apply(Recall(asked, (known,))))
-        >>> print(told.text)
+        >>> print(run(RewriteMemory().apply(Recall(query, (memory,)))).text)
         Memory 1 :
          When to use: When uploads fail
          Content: Catch PermissionError.
@@ -105,8 +99,8 @@ class RewriteMemory(ModelStage):
         draft = recall.draft if self.enable_llm_rewrite else None
         recall = recall.at_most(recall.query.k) if draft is None else self._sources(recall, draft)
         memories = recall.memories
-        asked = self.llm is not None and self.enable_llm_rewrite
-        if not memories or (draft is None and not asked):
+        asks = self.llm is not None and self.enable_llm_rewrite
+        if not memories or (draft is None and not asks):
             return replace(recall, text=plain_text(memories))
         outcomes: list[Verified | Exception]
         try:
@@ -120,19 +114,19 @@ class RewriteMemory(ModelStage):
         except (ModelError, ReplyError) as error:
             return replace(recall.fell_back(self.stage_name, error), text=plain_text(memories))
         recall = some_failed(recall, self.stage_name, outcomes)
-        told = [each for each in outcomes if isinstance(each, Verified)]
-        removed = sum(each.removed for each in told)
+        verified = [each for each in outcomes if isinstance(each, Verified)]
+        removed = sum(each.removed for each in verified)
         if removed:
             why = f"{removed} sentence(s) left out that do not rest on what they cite"
             recall = recall.fell_back(self.stage_name, why)
-        parts = [_told(outcome, window) for outcome, window in zip(outcomes, shown, strict=True)]
-        citations = tuple(citation for each in told for citation in each.citations)
+        parts = [_text(outcome, window) for outcome, window in zip(outcomes, shown, strict=True)]
+        citations = tuple(citation for each in verified for citation in each.citations)
         return replace(recall, text="\n\n".join(parts), citations=citations)
 
     def _sources(self, recall: Recall, draft: Draft) -> Recall:
-        """As many memories as are asked for, first of all those that the draft rests on.
+        """The best k memories, and before them those that the draft rests on.
 
-        Whoever wrote it did not know yet which would be left; these may weigh less than others.
+        The draft was written before the last ranking, so its memories may rank lower now.
         """
         rests = verify(draft.claims, draft.memories, self.min_support).citations
         cited = {identity(draft.memories[n - 1]) for each in rests for n in each.numbers}
@@ -151,12 +145,12 @@ class RewriteMemory(ModelStage):
         return self._verified(read_claims(reply, "sentences"), window)
 
     def _verified(self, claims: Sequence[Claim], window: Window) -> Verified:
-        told = verify(claims, window.memories, self.min_support, window.first)
-        if not told.citations or (told.removed and self.unverified == "fall_back"):
+        verified = verify(claims, window.memories, self.min_support, window.first)
+        if not verified.citations or (verified.removed and self.unverified == "fall_back"):
             raise ReplyError(
-                f"{told.removed} of {len(claims)} sentences do not rest on what they cite"
+                f"{verified.removed} of {len(claims)} sentences do not rest on what they cite"
             )
-        return told
+        return verified
 
 
 def plain_text(memories: Sequence[Memory], first: int = 0) -> str:
@@ -175,7 +169,7 @@ def _when(memory: Memory) -> str:
     return f" When to use: {when}\n" if when else ""
 
 
-def _told(outcome: Verified | Exception, window: Window) -> str:
+def _text(outcome: Verified | Exception, window: Window) -> str:
     if isinstance(outcome, Exception):
         return plain_text(window.memories, window.first)
     return " ".join(citation.marked() for citation in outcome.citations)

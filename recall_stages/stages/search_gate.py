@@ -84,10 +84,8 @@ class SearchGate(ModelStage):
             language: ``{"earlier": ["per our chat"]}``.
         llm: The framework's model, asked about messages in the undecided band. None = no model.
         timeout_s: Seconds to wait for the reply. None = the model's own limit.
-        attempts: How often a prompt is sent at most, if the model rejects it or the connection
-            drops. None = three times, or once if the model itself tries again.
-        structured: Whether to pass the form of the reply as a schema. None = if the model says that
-            it takes one; if that fails, plain JSON is asked for.
+        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
+        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
         undecided: The band of sums for which it is asked: from the first, up to the second.
 
     Raises:

@@ -1,6 +1,6 @@
 """SemanticRank: Q x R -> R. A model scores the candidates; one call a window.
 
-On failure the order stands, the memories keep the scores they came with, and the trace says so.
+If the model fails, the order and the scores stand, and the trace says so.
 """
 
 from __future__ import annotations
@@ -38,10 +38,9 @@ class Scores(BaseModel):
 class SemanticRank(ModelStage):
     """Let a language model judge how well each candidate answers the question.
 
-    Memories with the same text are judged once and kept once. A
-    memory that the model leaves out stays below those it scored, in the order of before. Where the
-    reply to one window of several cannot be used, its memories keep the scores they came with,
-    brought to the scale of the others.
+    Of memories with the same text, one is judged and stays. A memory that the model leaves out
+    stays below those it scored, in the old order. If the reply to one window of several cannot be
+    used, its memories keep their scores, on the scale of the others.
 
     Args:
         llm: The framework's model. None = the stage only sorts by score.
@@ -49,19 +48,13 @@ class SemanticRank(ModelStage):
         top_n: How many to keep. None = 10, or the retriever's k if that is more: `FuseRerank` after
             it ranks them again.
         window: How many memories go into one prompt at most; all prompts are sent at once.
-        timeout_s: Seconds to wait for the replies; late replies count as failed. None = the model's
-            own limit.
-        attempts: How often a prompt is sent at most, if the model rejects it or the connection
-            drops. None = three times, or once if the model itself tries again.
-        structured: Whether to pass the form of the reply as a schema. None = if the model says that
-            it takes one; if that fails, plain JSON is asked for.
+        timeout_s: Seconds to wait for the replies; late ones fail. None = the model's own limit.
+        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
+        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
         token_budget: How many tokens of memories go into one prompt at most.
-        token_counter: Counts the tokens of a text. None = tiktoken if its files are on this
-            machine, else an estimate.
-        system_prompt: The instructions for the model, in place of the stage's own; they must ask
-            for the same JSON.
-        user_prompt: How the material is put, in place of the stage's own: with ``$question``
-            and ``$memories``.
+        token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
+        system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
+        user_prompt: Template of the material: ``$question`` and ``$memories``.
     """
 
     form: ClassVar[type[BaseModel]] = Scores
