@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import TypedDict
+from typing import TypedDict, TypeVar
 
 from recall_stages.core.errors import ModelError
-from recall_stages.core.requests import Answers, Prompt, Refine, Reply, Request, Requests
+from recall_stages.core.requests import Prompt, Refine, Reply
 from recall_stages.text.tokens import token_counter
 
 logger = logging.getLogger(__name__)
+
+Waited = TypeVar("Waited", Prompt, Refine)
+"""What may take long: it has a timeout."""
 
 
 class Figures(TypedDict):
@@ -42,18 +45,18 @@ class Deadline:
         """Whichever of two deadlines comes first."""
         return min((self, other), key=lambda each: float("inf") if each.at is None else each.at)
 
-    def left(self) -> float | None:
-        """The seconds that are left; None = no limit.
+    def shorten(self, requests: Sequence[Waited]) -> list[Waited]:
+        """The requests, none with more time than is left.
 
         Raises:
             TimeoutError: When none is left.
         """
         if self.at is None:
-            return None
+            return list(requests)
         left = self.at - perf_counter()
         if left <= 0:
             raise TimeoutError(f"the {self.seconds:g} s for the question are over")
-        return left
+        return [replace(each, timeout_s=min(each.timeout_s or left, left)) for each in requests]
 
 
 @dataclass(slots=True)
@@ -98,60 +101,47 @@ class Meter:
         }
 
     @contextmanager
-    def waiting(self, requests: Requests) -> Iterator[Requests]:
-        """Count prompts and the time they take; the requests, none with more time than is left.
+    def asking(self, prompts: Sequence[Prompt]) -> Iterator[list[Prompt]]:
+        """Count prompts and the time they take; the prompts, none with more time than is left.
 
         Raises:
-            ModelError: When there is no time left for a prompt.
-            TimeoutError: When there is none left for a piece of the framework.
+            ModelError: When there is no time left.
         """
-        prompts = [each for each in requests if isinstance(each, Prompt)]
         try:
-            within = [self._shortened(each) for each in requests]
+            shortened = self.deadline.shorten(prompts)
         except TimeoutError as error:
-            if prompts:
-                raise ModelError(error) from None
-            raise
+            raise ModelError(error) from None
         count = token_counter()
         self.calls += len(prompts)
         self.tokens_in += sum(count(each.system) + count(each.user) for each in prompts)
         begun = perf_counter()
         try:
-            yield within
+            yield shortened
         finally:
-            if prompts:
-                self.milliseconds += 1000 * (perf_counter() - begun)
+            self.milliseconds += 1000 * (perf_counter() - begun)
 
-    def read(self, answers: Answers) -> Answers:
-        """Count replies, and log failures.
-
-        Returns:
-            The answers; of each reply its text, or the error that came in its place.
+    def texts(self, replies: Sequence[Reply]) -> list[str | ModelError]:
+        """Count replies and log failures; the text of each reply, or the error in its place.
 
         Raises:
             ModelError: The first one, when no prompt has a reply.
         """
-        replies = [each for each in answers if isinstance(each, Reply)]
         count = token_counter()
+        texts = [_text(each) for each in replies]
+        errors = [each for each in texts if isinstance(each, ModelError)]
         self.attempts += sum(each.attempts for each in replies)
-        self.tokens_out += sum(
-            count(each.outcome) for each in replies if isinstance(each.outcome, str)
-        )
+        self.tokens_out += sum(count(each) for each in texts if isinstance(each, str))
         self.notes += dict.fromkeys(each.note for each in replies if each.note)
-        texts = [_text(each) if isinstance(each, Reply) else each for each in answers]
-        errors = [each for each in texts if isinstance(each, Exception)]
-        for error in errors:
-            cause = error.cause if isinstance(error, ModelError) else error
-            logger.warning("%s: a call failed with %s", self.stage, type(cause).__name__)
-        if replies and len(errors) == len(replies):
-            raise errors[0] from getattr(errors[0], "cause", None)
+        self.log([error.cause for error in errors])
+        if errors and len(errors) == len(texts):
+            raise errors[0] from errors[0].cause
         return texts
 
-    def _shortened(self, request: Request) -> Request:
-        left = self.deadline.left() if isinstance(request, Prompt | Refine) else None
-        if left is None or not isinstance(request, Prompt | Refine):
-            return request
-        return replace(request, timeout_s=min(request.timeout_s or left, left))
+    def log(self, outcomes: Sequence[object]) -> None:
+        """Log the errors among outcomes by their type: what they say may quote a memory."""
+        for each in outcomes:
+            if isinstance(each, Exception):
+                logger.warning("%s: a call failed with %s", self.stage, type(each).__name__)
 
 
 def _text(reply: Reply) -> str | ModelError:

@@ -129,9 +129,15 @@ class Metered:
         if _all_are(requests, StageRun):  # stages inside this one: each has a meter of its own
             inside = [each.within(self.meter.deadline) for each in requests]
             return await self.world.answer(inside)
-        with self.meter.waiting(requests) as within:
-            answers = await self.world.answer(within)
-        return self.meter.read(answers)
+        if _all_are(requests, Prompt):
+            with self.meter.asking(requests) as prompts:
+                replies = await self.world.answer(prompts)
+            return self.meter.texts(replies)
+        if _all_are(requests, Refine):
+            outcomes = await self.world.answer(self.meter.deadline.shorten(requests))
+            self.meter.log(outcomes)
+            return outcomes
+        return await self.world.answer(requests)
 
 
 _NOWHERE = World()
@@ -153,7 +159,7 @@ async def arun(flow: Flow, world: World | Metered) -> Recall:
 
 
 def _all_are(requests: Requests, kind: type[Kind]) -> TypeGuard[Sequence[Kind]]:
-    return all(isinstance(each, kind) for each in requests)
+    return set(map(type, requests)) <= {kind}
 
 
 def _no_framework(requests: Requests) -> RecallError:
