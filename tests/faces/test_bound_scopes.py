@@ -92,6 +92,21 @@ def test_a_bundle_and_a_calls_own_scope_hold_both(store: RecallStore) -> None:
         asked.retrieve(bundle, scope=BOB)
 
 
+def test_a_stage_sees_the_scope_of_the_retriever_and_of_the_call(
+    store: RecallStore, face: Face
+) -> None:
+    seen: list[dict[str, str]] = []
+
+    def look(memories: Any, query: Any) -> Any:
+        seen.append(query.scope.fields())
+        return memories
+
+    asked = retriever(face, store, scope=ANN, stages=[look])
+    face.ask(asked, QUESTION, scope={"agent_id": "helper"})
+
+    assert seen == [{"user_id": "ann", "agent_id": "helper"}]
+
+
 # -- a required scope ------------------------------------------------------------------------------
 
 

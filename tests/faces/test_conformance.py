@@ -133,7 +133,7 @@ def test_the_right_memories_come_back_in_order(store: RecallStore, face: Face, c
 
     assert [each.id for each in found][: len(case.expected)] == case.expected
     if "k" not in case.settings:
-        assert {each.id for each in found} >= set(case.expected)
+        assert {each.id for each in found} == set(case.expected)
 
 
 @table("case", CASES, ids=lambda case: case.name)

@@ -180,3 +180,18 @@ def test_what_another_stage_has_scored_since_is_weighed_anew() -> None:
     recall, _ = answered(stages, Recall(Query(text="x", reference_time=NOW), candidates), said)
 
     assert [(each.id, each.score) for each in recall.memories] == [("second", 0.8), ("first", 0.2)]
+
+
+def test_the_time_that_a_memory_tells_of_counts_as_the_time_it_was_recorded() -> None:
+    event = {"start": TUESDAY.start, "end": TUESDAY.end, "grain": "day"}
+    told = Memory(content="told", score=0.5, created_at=NOW - timedelta(days=30), events=[event])
+    recorded = Memory(content="recorded", score=0.5, created_at=TUESDAY.start)
+    neither = Memory(content="neither", score=0.5, created_at=NOW - timedelta(days=30))
+
+    found = fuse([neither, told, recorded])
+
+    assert {each.content: each.score for each in found} == {
+        "told": 1.0,
+        "recorded": 1.0,
+        "neither": 0.5,
+    }
