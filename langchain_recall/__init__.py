@@ -49,7 +49,8 @@ _EXPORTS = by_name(
     },
 )
 
-__all__ = list(_EXPORTS)
+if not TYPE_CHECKING:  # mypy reads no list that is computed, and would find nothing public
+    __all__ = list(_EXPORTS)
 __getattr__ = lazy_exports(
     _EXPORTS, {"langchain_core": "langchain", "langchain": "agents", "langgraph": "agents"}
 )

@@ -79,5 +79,6 @@ STAGES = (
 
 _EXPORTS = by_name(SHARED)
 
-__all__ = list(_EXPORTS)
+if not TYPE_CHECKING:  # mypy reads no list that is computed, and would find nothing public
+    __all__ = list(_EXPORTS)
 __getattr__ = lazy_exports(_EXPORTS, {})
