@@ -1,4 +1,4 @@
-"""Document <-> Memory: the only file that knows both."""
+"""Document <-> Candidate: the only file that knows both."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from datetime import tzinfo
 
 from langchain_core.documents import Document
 
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.flat_metadata import (
     FoundMetadata,
     from_flat,
@@ -16,11 +17,11 @@ from recall_stages.core.flat_metadata import (
 )
 from recall_stages.core.memory import SCORE_KEY, Memory
 from recall_stages.core.stage import Recall
-from recall_stages.core.text_sources import flat_told
+from recall_stages.core.text_sources import flat_sources
 
 
-def to_memory(document: Document, timezone: tzinfo | None = None) -> Memory:
-    """Read a document as a memory; times without a zone are read in ``timezone``."""
+def to_candidate(document: Document, timezone: tzinfo | None = None) -> Candidate:
+    """Read a document as a candidate; times without a zone are read in ``timezone``."""
     return from_flat(
         document.page_content,
         document.metadata,
@@ -37,11 +38,15 @@ def to_stored(document: Document) -> Memory:
     Raises:
         ScopeError: When its metadata has a field of a scope that is empty or no text.
     """
-    return to_memory(document).model_copy(update={"scope": scope_in(document.metadata)})
+    return (
+        to_candidate(document)
+        .memory(events_known=False)
+        .model_copy(update={"scope": scope_in(document.metadata)})
+    )
 
 
-def to_document(memory: Memory, timezone: tzinfo | None = None) -> Document:
-    """Write a memory as a document; one that came from a document keeps all else it had."""
+def to_document(memory: Candidate, timezone: tzinfo | None = None) -> Document:
+    """Write a candidate as a document; one that came from a document keeps all else it had."""
     score = {} if memory.score is None else {SCORE_KEY: memory.score}
     if isinstance(memory.source, Document):
         stored = untraced(memory.source.metadata)
@@ -49,7 +54,7 @@ def to_document(memory: Memory, timezone: tzinfo | None = None) -> Document:
     else:
         stored = to_flat(memory, timezone)
         document = Document(page_content=memory.content)
-    metadata = FoundMetadata({**stored, **marked_trace(memory.trace), **score})
+    metadata = FoundMetadata({**stored, **marked_trace(memory), **score})
     changed = {"id": memory.id or None, "page_content": memory.content, "metadata": metadata}
     return document.model_copy(update=changed)  # which leaves the metadata what it is
 
@@ -61,4 +66,4 @@ def to_documents(recall: Recall) -> list[Document]:
         return [to_document(memory, zone) for memory in recall.memories]
     best = next((each.score for each in recall.memories if each.score is not None), None)
     score = {} if best is None else {SCORE_KEY: best}
-    return [Document(page_content=recall.text, metadata={**flat_told(recall), **score})]
+    return [Document(page_content=recall.text, metadata={**flat_sources(recall), **score})]

@@ -9,9 +9,9 @@ from typing import TypeVar, cast
 from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
 from langchain_core.documents import BaseDocumentCompressor
 
-from langchain_recall._convert import to_document, to_memory
+from langchain_recall._convert import to_candidate, to_document
 from langchain_recall._model import client
-from recall_stages.core.memory import Memory
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.recall import Recall
 from recall_stages.core.requests import Prompt, Refine, Reply
 from recall_stages.core.stage import StageRun
@@ -47,7 +47,7 @@ class LangChainWorld(World):
         models = client(self.callbacks, asynchronous=self.asynchronous)
         return await ask_models(self, models, prompts)
 
-    async def refine(self, requests: Sequence[Refine]) -> Sequence[list[Memory] | Exception]:
+    async def refine(self, requests: Sequence[Refine]) -> Sequence[list[Candidate] | Exception]:
         """What the compressors make of memories."""
         return await self.call_all(self._refined, requests, requests[0].timeout_s)
 
@@ -66,7 +66,7 @@ class LangChainWorld(World):
         await _notify(run.on_chain_end, stage_output(stage_run, outcome))
         return outcome
 
-    async def _refined(self, request: Refine) -> list[Memory]:
+    async def _refined(self, request: Refine) -> list[Candidate]:
         zone = request.query.reference_time.tzinfo
         documents = [to_document(memory, zone) for memory in request.memories]
         work = (documents, request.query.text, self.callbacks)
@@ -75,7 +75,7 @@ class LangChainWorld(World):
             compressed = await piece.acompress_documents(*work)
         else:
             compressed = piece.compress_documents(*work)
-        return [to_memory(document, zone) for document in compressed]
+        return [to_candidate(document, zone) for document in compressed]
 
 
 async def _notify(callback: Callable[[T], object], value: T) -> None:

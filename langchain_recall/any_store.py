@@ -22,7 +22,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from pydantic import Field, model_validator
 
-from langchain_recall._convert import to_memory
+from langchain_recall._convert import to_candidate
 from recall_stages.core.errors import IdLookupError
 from recall_stages.core.memory import Memory
 from recall_stages.core.world import MemoryStore
@@ -60,7 +60,10 @@ class AnyStore(any_store.AnyStore):
             documents = self.source.get_by_ids(ids)
         except NotImplementedError as error:
             raise IdLookupError(f"{self._name} does not look up by id: {error}") from error
-        return [found.memory for found in self._found(((each, None) for each in documents), None)]
+        return [
+            found.memory.memory()
+            for found in self._found(((each, None) for each in documents), None)
+        ]
 
     def _ask(self, asked: Asked) -> list[Found]:
         source, arguments = self._searchable(asked)
@@ -101,7 +104,7 @@ class AnyStore(any_store.AnyStore):
         self, scored: Iterable[tuple[Document, float | None]], timezone: tzinfo | None
     ) -> list[Found]:
         return [
-            Found(to_memory(self._ours(document), timezone), document.metadata, score)
+            Found(to_candidate(self._ours(document), timezone), document.metadata, score)
             for document, score in scored
         ]
 

@@ -27,7 +27,7 @@ from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import ConfigDict
 from typing_extensions import TypedDict  # pydantic, which makes the schema, wants this one
 
-from langchain_recall._convert import to_documents, to_memory
+from langchain_recall._convert import to_candidate, to_documents
 from langchain_recall._world import LangChainWorld, StageInput
 from recall_stages.core.clock import Timestamp, Timezone, moment
 from recall_stages.core.memory import Query
@@ -109,7 +109,7 @@ class MemoryCompressor(
 
     def _recall(self, input: CompressorInput) -> Recall:
         asked_at = moment(self.timestamp, self.timezone, datetime.now(UTC))
-        memories = tuple(to_memory(document, asked_at.tzinfo) for document in input["documents"])
+        memories = tuple(to_candidate(document, asked_at.tzinfo) for document in input["documents"])
         return Recall(Query(text=input["query"], reference_time=asked_at), memories)
 
 

@@ -8,7 +8,7 @@ from langchain_core.documents import Document
 from langchain_core.runnables import Runnable
 from langchain_core.vectorstores import VectorStoreRetriever
 
-from langchain_recall._convert import to_memory
+from langchain_recall._convert import to_candidate
 from langchain_recall.retriever import RecallRetriever
 from recall_stages.evaluation.evaluate import Evaluation, call_options, evaluate_with, unscoped
 from recall_stages.evaluation.metrics import LOOKED_AT
@@ -56,7 +56,7 @@ def evaluate(
         >>> store.close()
     """
     search = _search(retriever)
-    return evaluate_with(lambda q: [*map(to_memory, search(q))], questions, progress=progress)
+    return evaluate_with(lambda q: [*map(to_candidate, search(q))], questions, progress=progress)
 
 
 def _search(retriever: Searcher) -> Search:

@@ -13,7 +13,7 @@ from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langgraph.runtime import Runtime
 
-from langchain_recall._convert import to_memory
+from langchain_recall._convert import to_candidate
 from langchain_recall.retriever import RecallRetriever
 from recall_stages.agents.agent_prompt import recalled_text
 from recall_stages.stages.search_gate import SearchGate
@@ -99,7 +99,7 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
 
 
 def _recalled(documents: Sequence[Document]) -> dict[str, str]:
-    return {"recalled": recalled_text([to_memory(document) for document in documents])}
+    return {"recalled": recalled_text([to_candidate(document) for document in documents])}
 
 
 def _with_memories(request: ModelRequest[Any]) -> ModelRequest[Any]:

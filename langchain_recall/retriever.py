@@ -17,7 +17,7 @@ from langchain_core.retrievers import BaseRetriever, LangSmithRetrieverParams
 from langchain_core.runnables import RunnableConfig, ensure_config
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from langchain_recall._convert import to_documents, to_memory, to_stored
+from langchain_recall._convert import to_candidate, to_documents, to_stored
 from langchain_recall._world import LangChainWorld, StageInput
 from langchain_recall.any_store import Searchable, as_store
 from recall_stages.core.memory import Scope
@@ -164,7 +164,7 @@ def explain(documents: Sequence[Document]) -> Explanation:
         A table, when it is printed or stands last in a notebook's cell. `plot_scores` and
         `plot_timeline` draw it (with ``pip install 'recall-retrievers[plot]'``).
     """
-    return explain_memories([to_memory(document) for document in all_of(documents, Document)])
+    return explain_memories([to_candidate(document) for document in all_of(documents, Document)])
 
 
 def _call_settings(config: RunnableConfig | None, options: CallOptions) -> CallOptions:

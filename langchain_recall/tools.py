@@ -6,7 +6,7 @@ from langchain_core.documents import Document
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
-from langchain_recall._convert import to_memory
+from langchain_recall._convert import to_candidate
 from langchain_recall.retriever import RecallRetriever
 from recall_stages.agents import recall_tool
 from recall_stages.agents.recall_tool import RecallToolInput, what_is_wrong
@@ -79,4 +79,4 @@ def create_recall_tool(
 
 
 def _answer(call: RecallToolInput, found: list[Document]) -> tuple[str, list[Document]]:
-    return call.answer([to_memory(document) for document in found]), found
+    return call.answer([to_candidate(document) for document in found]), found

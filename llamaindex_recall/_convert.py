@@ -1,4 +1,4 @@
-"""Node <-> Memory: the only file that knows both."""
+"""Node <-> Candidate: the only file that knows both."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from datetime import tzinfo
 
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextNode
 
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.flat_metadata import (
     BESIDE_TEXT,
     from_flat,
@@ -16,7 +17,7 @@ from recall_stages.core.flat_metadata import (
 )
 from recall_stages.core.memory import TRACE_PREFIX, Memory
 from recall_stages.core.stage import Recall
-from recall_stages.core.text_sources import flat_told
+from recall_stages.core.text_sources import flat_sources
 
 
 class MemoryNode(TextNode):
@@ -32,8 +33,8 @@ class MemoryNode(TextNode):
         return TextNode(text=self.text, metadata=untraced(self.metadata)).hash
 
 
-def to_memory(scored: NodeWithScore | BaseNode, timezone: tzinfo | None = None) -> Memory:
-    """Read a node as a memory; times without a zone are read in ``timezone``."""
+def to_candidate(scored: NodeWithScore | BaseNode, timezone: tzinfo | None = None) -> Candidate:
+    """Read a node as a candidate; times without a zone are read in ``timezone``."""
     node, score = (
         (scored.node, scored.score) if isinstance(scored, NodeWithScore) else (scored, None)
     )
@@ -53,21 +54,25 @@ def to_stored(node: BaseNode) -> Memory:
     Raises:
         ScopeError: When its metadata has a field of a scope that is empty or no text.
     """
-    return to_memory(node).model_copy(update={"scope": scope_in(node.metadata)})
+    return (
+        to_candidate(node)
+        .memory(events_known=False)
+        .model_copy(update={"scope": scope_in(node.metadata)})
+    )
 
 
-def to_node(memory: Memory, timezone: tzinfo | None = None) -> NodeWithScore:
-    """Write a memory as a node; one that came from a node keeps all else it had."""
+def to_node(memory: Candidate, timezone: tzinfo | None = None) -> NodeWithScore:
+    """Write a candidate as a node; one that came from a node keeps all else it had."""
     node: BaseNode
     if isinstance(memory.source, BaseNode):
         node = memory.source.model_copy(deep=True)
         if type(node) is TextNode:
             node = MemoryNode.model_construct(node.model_fields_set, **vars(node))
-        node.metadata = {**untraced(node.metadata), **marked_trace(memory.trace)}
+        node.metadata = {**untraced(node.metadata), **marked_trace(memory)}
         if node.get_content(MetadataMode.NONE) != memory.content:
             node.set_content(memory.content)
     else:
-        metadata = {**to_flat(memory, timezone), **marked_trace(memory.trace)}
+        metadata = {**to_flat(memory, timezone), **marked_trace(memory)}
         node = MemoryNode(id_=memory.id, text=memory.content, metadata=metadata)
     return _unseen(node, memory.score)
 
@@ -78,7 +83,7 @@ def to_nodes(recall: Recall) -> list[NodeWithScore]:
     if not recall.text:
         return [to_node(memory, zone) for memory in recall.memories]
     best = next((each.score for each in recall.memories if each.score is not None), None)
-    return [_unseen(TextNode(text=recall.text, metadata=flat_told(recall)), best)]
+    return [_unseen(TextNode(text=recall.text, metadata=flat_sources(recall)), best)]
 
 
 def _unseen(node: BaseNode, score: float | None) -> NodeWithScore:

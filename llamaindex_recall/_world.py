@@ -20,9 +20,9 @@ from llama_index_instrumentation.dispatcher import active_instrument_tags
 from llama_index_instrumentation.events.span import SpanDropEvent
 from llama_index_instrumentation.span import active_span_id
 
-from llamaindex_recall._convert import to_memory, to_node
+from llamaindex_recall._convert import to_candidate, to_node
 from llamaindex_recall._model import client
-from recall_stages.core.memory import Memory
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.recall import Recall
 from recall_stages.core.requests import Prompt, Refine, Reply
 from recall_stages.core.stage import StageRun
@@ -71,7 +71,7 @@ class LlamaIndexWorld(World):
         """What the models reply."""
         return await ask_models(self, client(asynchronous=self.asynchronous), prompts)
 
-    async def refine(self, requests: Sequence[Refine]) -> Sequence[list[Memory] | Exception]:
+    async def refine(self, requests: Sequence[Refine]) -> Sequence[list[Candidate] | Exception]:
         """What the postprocessors make of memories."""
         return await self.call_all(self._refined, requests, requests[0].timeout_s)
 
@@ -80,7 +80,7 @@ class LlamaIndexWorld(World):
         with _span(stage_run) as ended:
             return ended(await super().work(stage_run))
 
-    async def _refined(self, request: Refine) -> list[Memory]:
+    async def _refined(self, request: Refine) -> list[Candidate]:
         zone = request.query.reference_time.tzinfo
         nodes = [to_node(memory, zone) for memory in request.memories]
         query = QueryBundle(request.query.text)
@@ -89,7 +89,7 @@ class LlamaIndexWorld(World):
             processed = await piece.apostprocess_nodes(nodes, query)
         else:
             processed = piece.postprocess_nodes(nodes, query)
-        return [to_memory(node, zone) for node in processed]
+        return [to_candidate(node, zone) for node in processed]
 
 
 @contextmanager

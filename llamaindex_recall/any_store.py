@@ -29,7 +29,7 @@ from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 from pydantic import Field, field_validator, model_validator
 
-from llamaindex_recall._convert import to_memory
+from llamaindex_recall._convert import to_candidate
 from recall_stages.core.errors import IdLookupError
 from recall_stages.core.memory import Memory
 from recall_stages.core.world import MemoryStore
@@ -85,7 +85,8 @@ class AnyStore(any_store.AnyStore):
             except NotImplementedError as error:
                 name = type(self.source.vector_store).__name__
                 raise IdLookupError(f"{name} does not look up by id: {error}") from error
-        return [each.memory for each in self._found((NodeWithScore(node=n) for n in nodes), None)]
+        found = self._found((NodeWithScore(node=n) for n in nodes), None)
+        return [each.memory.memory() for each in found]
 
     def _ask(self, asked: Asked) -> list[Found]:
         return self._found(self._retriever(asked).retrieve(asked.text), asked.timezone)
@@ -107,7 +108,7 @@ class AnyStore(any_store.AnyStore):
         known = isinstance(self.source, VectorStoreIndex | VectorIndexRetriever)
         return [
             Found(
-                to_memory(self._ours(each.node), timezone),
+                to_candidate(self._ours(each.node), timezone),
                 each.node.metadata,
                 each.score if known else None,
             )

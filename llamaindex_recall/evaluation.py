@@ -9,7 +9,7 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.indices.vector_store import VectorIndexRetriever
 from llama_index.core.schema import NodeWithScore
 
-from llamaindex_recall._convert import to_memory
+from llamaindex_recall._convert import to_candidate
 from llamaindex_recall.retriever import RecallRetriever
 from recall_stages.evaluation.evaluate import Evaluation, call_options, evaluate_with, unscoped
 from recall_stages.evaluation.metrics import LOOKED_AT
@@ -59,7 +59,7 @@ def evaluate(
         >>> store.close()
     """
     search = _search(retriever)
-    return evaluate_with(lambda q: [*map(to_memory, search(q))], questions, progress=progress)
+    return evaluate_with(lambda q: [*map(to_candidate, search(q))], questions, progress=progress)
 
 
 def _search(retriever: Searcher) -> Search:

@@ -16,7 +16,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.memory import BaseMemoryBlock, Memory
 from pydantic import ConfigDict, Field, PrivateAttr
 
-from llamaindex_recall._convert import to_memory
+from llamaindex_recall._convert import to_candidate
 from llamaindex_recall.retriever import RecallRetriever
 from recall_stages.agents.agent_prompt import recalled_text
 from recall_stages.agents.turn_writer import ScopeOf, TurnWriter, session_scope
@@ -98,7 +98,7 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
                 found = await self.retriever.aretrieve(question, **call)
                 if len(self._answers) >= _ANSWERS:
                     del self._answers[next(iter(self._answers))]
-                self._answers[key] = recalled_text([to_memory(node) for node in found])
+                self._answers[key] = recalled_text([to_candidate(node) for node in found])
             return self._answers[key]
         except Exception:  # noqa: BLE001 - an error here would end the agent's run
             _log.exception("the memories could not be searched; the agent goes on without")

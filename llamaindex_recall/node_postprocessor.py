@@ -21,7 +21,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index_instrumentation import get_dispatcher
 from pydantic import ConfigDict
 
-from llamaindex_recall._convert import to_memory, to_nodes
+from llamaindex_recall._convert import to_candidate, to_nodes
 from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.retriever import RecallQueryBundle
 from recall_stages.core.clock import Timestamp, Timezone
@@ -79,7 +79,7 @@ class MemoryPostprocessor(Stage, BaseNodePostprocessor):
             k=options.get("k"),
             messages=call.messages,
         )
-        return Recall(query, tuple(to_memory(node, moment.tzinfo) for node in nodes))
+        return Recall(query, tuple(to_candidate(node, moment.tzinfo) for node in nodes))
 
 
 class RecallPostprocessor(StageList, MemoryPostprocessor):

@@ -16,7 +16,7 @@ from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.base import BaseEvent
 from pydantic import BeforeValidator, Field, PrivateAttr
 
-from llamaindex_recall._convert import to_memory, to_nodes, to_stored
+from llamaindex_recall._convert import to_candidate, to_nodes, to_stored
 from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.any_store import Searchable, as_store
 from recall_stages.core.stage import Flow, Recall
@@ -163,7 +163,7 @@ def explain(nodes: Sequence[NodeWithScore] | RESPONSE_TYPE) -> Explanation:
         `plot_timeline` draw it (with ``pip install 'recall-retrievers[plot]'``).
     """
     found = cast("Sequence[NodeWithScore]", getattr(nodes, "source_nodes", nodes))
-    return explain_memories([to_memory(node) for node in all_of(found, NodeWithScore)])
+    return explain_memories([to_candidate(node) for node in all_of(found, NodeWithScore)])
 
 
 def _bundle(question: QueryType, options: CallOptions) -> QueryBundle:

@@ -11,7 +11,7 @@ from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.workflow import Context
 from pydantic import ValidationError
 
-from llamaindex_recall._convert import to_memory
+from llamaindex_recall._convert import to_candidate
 from llamaindex_recall.retriever import RecallQueryBundle, RecallRetriever
 from recall_stages.agents import recall_tool
 from recall_stages.agents.recall_tool import RecallToolInput, what_is_wrong
@@ -108,4 +108,4 @@ def create_recall_tool(
 
 
 def _answer(call: RecallToolInput, found: list[NodeWithScore]) -> RecallAnswer:
-    return RecallAnswer(call.answer([to_memory(node) for node in found]), found)
+    return RecallAnswer(call.answer([to_candidate(node) for node in found]), found)

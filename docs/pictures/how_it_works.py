@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from recall_stages.core.memory import Memory
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.time_trace import stamped_ranges
 from recall_stages.core.world import World, run
-from recall_stages.explain.build_up import BuildUp, build_up
-from recall_stages.explain.colours import COLOURS
+from recall_stages.explain.colours import COLOURS, OF_RELEVANCE
+from recall_stages.explain.rows import Row, highest, rows
 from recall_stages.retriever.memory_retriever import MemoryRetriever
 from recall_stages.store import RecallStore
 from recall_stages.timeline import parse_time
@@ -61,16 +61,16 @@ def draw() -> str:
         f"<style>{_STYLE}</style>",
         f'<rect class="ground" width="{_WIDTH}" height="{_HEIGHT}" rx="6"/>',
         *_box(0, "A question", _QUESTION),
-        *_stripe(0, 1, "time"),
+        *_stripe(0, 1, "time_ratio"),
         *_box(1, "Its time, understood", [("strong", day), *_READ]),
-        *_stripe(1, 0, "time"),
+        *_stripe(1, 0, "time_ratio"),
         *_box(2, "Two ways of searching", _ARMS),
-        *_stripe(2, 0, "meaning"),
-        *_stripe(2, 1, "words"),
+        *_stripe(2, 0, "by_meaning"),
+        *_stripe(2, 1, "by_words"),
         *_box(3, "One score", _WEIGHTS),
-        *_stripe(3, 2, "type"),
-        *_stripe(3, 3, "author"),
-        *_stripe(3, 4, "time"),
+        *_stripe(3, 2, "type_ratio"),
+        *_stripe(3, 3, "author_ratio"),
+        *_stripe(3, 4, "time_ratio"),
         *(part for place in range(3) for part in _arrow(place)),
         _text(16, 232, "Every memory comes back with the way to its score", "head"),
         *_ways(memories),
@@ -104,7 +104,7 @@ _WEIGHTS = [
 ]
 
 
-def found() -> Sequence[Memory]:
+def found() -> Sequence[Candidate]:
     """The memories of the README's example, with their scores."""
     with RecallStore() as store:
         store.add(MEMORIES)
@@ -136,9 +136,9 @@ def _arrow(place: int) -> Iterator[str]:
     yield f'<path class="tip" d="M{right} {y}l-9 -5v10z"/>'
 
 
-def _ways(memories: Sequence[Memory]) -> Iterator[str]:
-    ways = [build_up(memory) for memory in memories]
-    scale = _LONG / max(way.highest for way in ways)
+def _ways(memories: Sequence[Candidate]) -> Iterator[str]:
+    ways = [rows(memory) for memory in memories]
+    scale = _LONG / highest(ways)
     for row, (memory, way) in enumerate(zip(memories, ways, strict=True)):
         y = 268 + 56 * row
         yield _text(16, y, f"{row + 1}. {escape(memory.content)}")
@@ -146,21 +146,21 @@ def _ways(memories: Sequence[Memory]) -> Iterator[str]:
         yield from _way(way, y, scale)
 
 
-def _way(way: BuildUp, y: int, scale: float) -> Iterator[str]:
-    for step in way.steps:
+def _way(way: Sequence[Row], y: int, scale: float) -> Iterator[str]:
+    for step in way:
         left, right = (_BARS + scale * value for value in sorted((step.before, step.after)))
         yield (
             f'<rect x="{left:.1f}" y="{y - 12}" width="{right - left:.1f}" height="14" '
-            f"{_fill(step.kind)}/>"
+            f"{_fill(step.name)}/>"
         )
-    end = _BARS + scale * way.highest
-    yield _text(end + 10, y, f"{way.steps[-1].after:.2f}", "strong")
-    words = ", ".join(step.told for step in way.steps)
+    end = _BARS + scale * highest([way])
+    yield _text(end + 10, y, f"{way[-1].after:.2f}", "strong")
+    words = ", ".join(step.label.split(" (")[0] for step in way)
     yield _text(_BARS, y + 20, escape(words), "small")
 
 
 def _fill(kind: str) -> str:
-    return f'fill="{COLOURS[kind]}"'
+    return f'fill="{COLOURS.get(kind, OF_RELEVANCE)}"'
 
 
 def _text(x: float, y: float, words: str, style: str = "") -> str:

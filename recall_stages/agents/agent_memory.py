@@ -13,8 +13,9 @@ from typing import TypedDict
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from recall_stages.agents.search_terms import extract_search_terms
+from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.errors import ScopeError
-from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.memory import Scope
 from recall_stages.core.settings import Settings
 from recall_stages.core.stage import Search
 from recall_stages.gate.turns import Conversation
@@ -187,7 +188,7 @@ class AgentMemory(Settings):
 
 
 def _matches(
-    terms: Sequence[str], found: Iterable[Sequence[Memory]], max_results: int
+    terms: Sequence[str], found: Iterable[Sequence[Hit]], max_results: int
 ) -> ContextMatches:
     profiles, events = found or ([], [])
     agents, users = (
@@ -204,11 +205,12 @@ def _matches(
     )
 
 
-def _of(memories: Iterable[Memory], *, users: bool) -> list[Memory]:
-    return [memory for memory in memories if (memory.scope.user_id is not None) is users]
+def _of(hits: Iterable[Hit], *, users: bool) -> list[Candidate]:
+    found = [hit.memory for hit in hits]
+    return [memory for memory in found if (memory.scope.user_id is not None) is users]
 
 
-def _best(terms: Sequence[str], memories: Iterable[Memory], max_results: int) -> list[Match]:
+def _best(terms: Sequence[str], memories: Iterable[Candidate], max_results: int) -> list[Match]:
     """The memories with the highest match score; among equals, those that BM25 puts first."""
     stems = {term: _whole(term) for term in terms}
     matches = []

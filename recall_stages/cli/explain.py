@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rich.table import Table
@@ -11,9 +11,11 @@ from rich.table import Table
 from recall_stages.cli.collection import opened
 from recall_stages.cli.output import cell, console, print_json, print_time, recall_json, say
 from recall_stages.cli.question import add_question, retriever_of, texts_of
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import StoreError
-from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Recall
+from recall_stages.explain.notes import remarks
+from recall_stages.explain.rows import rows
 from recall_stages.stages.print_memory import NOTHING_FOUND
 from recall_stages.store import RecallStore
 
@@ -25,7 +27,13 @@ With --id, the place and the numbers of these memories, wherever they came: so y
 you expected is missing."""
 EXAMPLE = '{program} --memories notes.jsonl --id m17 "what did I say about the dentist?"'
 
-Placed = tuple[int, Memory]
+_REASONS = {
+    "below fuse_score_threshold": "its relevance is too low (fuse_score_threshold)",
+    "below threshold_score": "its relevance is too low (threshold_score)",
+    "duplicates": "it is a copy of another memory",
+}
+
+Placed = tuple[int, Candidate]
 """A memory and its place among all that were found, from 1."""
 
 
@@ -80,26 +88,33 @@ def _show(question: str, recall: Recall, places: Sequence[Placed], ids: Sequence
     for place, memory in places:
         table = Table("", "", title=cell(f"{place}. {memory.id}"), title_justify="left")
         table.show_header = False
-        for name, value in _numbers(memory).items():
-            table.add_row(cell(name), cell(str(value)))
+        for name, value in _facts(memory):
+            table.add_row(cell(name), cell(value))
         out.print(table)
     found = {memory.id for _, memory in places}
     for each in ids:
         if each not in found:
-            say(
-                out,
-                f"{each} was not found: it is outside the scope or the time required, or a copy of "
-                "a memory that was",
-            )
+            say(out, _absence(recall, each))
     if not places and not ids:
         out.print(NOTHING_FOUND)
 
 
-def _numbers(memory: Memory) -> dict[str, object]:
-    zone_time = memory.created_at.isoformat() if memory.created_at else ""
-    stored = {"content": memory.content, "recorded": zone_time, "type": memory.memory_type}
-    traced = {
-        name: f"{value:.4f}" if isinstance(value, float) else value
-        for name, value in memory.trace.items()
-    }
-    return {**stored, **traced, "score": "" if memory.score is None else f"{memory.score:.4f}"}
+def _facts(memory: Candidate) -> Iterator[tuple[str, str]]:
+    yield "content", memory.content
+    yield "recorded", memory.created_at.isoformat() if memory.created_at else ""
+    yield "type", memory.memory_type
+    for row in rows(memory):
+        yield f"{row.after:.4f}", row.label
+    for remark in remarks(memory):
+        yield "", remark
+    yield "score", "" if memory.score is None else f"{memory.score:.4f}"
+
+
+def _absence(recall: Recall, memory_id: str) -> str:
+    """Why a memory is not among the results."""
+    for dropped in recall.dropped:
+        if memory_id in dropped.ids:
+            by = f" by {dropped.stage}" if dropped.stage else ""
+            reason = _REASONS.get(dropped.reason, dropped.reason)
+            return f"{memory_id} was found, and left out{by}: {reason}"
+    return f"{memory_id} was not found: it is outside the scope or the time required"

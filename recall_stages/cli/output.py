@@ -11,8 +11,8 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.flat_metadata import to_flat
-from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Recall
 from recall_stages.text.split_words import STEERING, printable
 from recall_stages.timeline import TimeRange
@@ -70,7 +70,7 @@ def recall_json(question: str, recall: Recall) -> dict[str, object]:
     }
 
 
-def memory_json(memory: Memory, timezone: tzinfo | None) -> dict[str, object]:
+def memory_json(memory: Candidate, timezone: tzinfo | None) -> dict[str, object]:
     """A memory as the faces hand it on: text, score, and flat metadata with the trace."""
     return {
         "id": memory.id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recall_stages.core.memory import Memory
+from recall_stages.core.candidate import Candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,13 @@ class Draft:
     """
 
     claims: tuple[Claim, ...]
-    memories: tuple[Memory, ...]
+    memories: tuple[Candidate, ...]
 
-    def about(self, memories: Sequence[Memory]) -> list[Claim]:
+    def about(self, memories: Sequence[Candidate]) -> list[Claim]:
         """The sentences, with the numbers that the memories have now; none for one that is gone.
 
         Examples:
-            >>> tea, jam = Memory(content="Tea.", id="a"), Memory(content="Jam.", id="b")
+            >>> tea, jam = Candidate(content="Tea.", id="a"), Candidate(content="Jam.", id="b")
             >>> draft = Draft((Claim("Both.", (1, 2)), Claim("Nothing.", (7,))), (tea, jam))
             >>> [claim.numbers for claim in draft.about([jam])]
             [(1,), ()]
@@ -45,6 +45,6 @@ class Draft:
         ]
 
 
-def identity(memory: Memory) -> str:
+def identity(memory: Candidate) -> str:
     """By what a memory is known again after it was scored: its id, else its text."""
     return memory.id or memory.content

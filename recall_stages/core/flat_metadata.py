@@ -1,19 +1,21 @@
 """A memory as flat metadata, and back: what documents and nodes both carry.
 
-The trace is written twice: flat, for whoever reads the metadata, and as one `Trace`, which is all
-that our own code reads. Whoever writes metadata can write a ``recall_similarity``; nobody writes a
-`Trace` but `marked_trace`.
+The steps of a score are written twice: flat, for whoever reads the metadata, and in one `Trace`,
+which is all that our own code reads. Anybody can write a ``recall_similarity`` into metadata;
+nobody writes a `Trace` but `marked_trace`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, tzinfo
 from numbers import Real
 from typing import Self, cast
 
-from recall_stages.core.memory import SCORE_KEY, TRACE_PREFIX, Memory, MetadataValue, Scope
+from recall_stages.core.candidate import Candidate, Note, Step, copied
+from recall_stages.core.citation import Citation
+from recall_stages.core.memory import SCORE_KEY, TRACE_PREFIX, MetadataValue, Scope
 from recall_stages.timeline import TimeRange, parse_time
 from recall_stages.timeline.interval import format_interval, parse_interval
 
@@ -32,11 +34,11 @@ _KNOWN = frozenset(
 )
 
 
-def to_flat(memory: Memory, timezone: tzinfo | None) -> dict[str, object]:
+def to_flat(memory: Candidate, timezone: tzinfo | None) -> dict[str, object]:
     """The memory's fields and its trace; times in ISO 8601 in a time zone, no nested values.
 
     Examples:
-        >>> to_flat(Memory(content="Tea.", author="Ann").scored(0.5, similarity=0.5), None)
+        >>> to_flat(Candidate(content="Tea.", author="Ann").scored(0.5, similarity=0.5), None)
         {'memory_type': 'observation', 'author': 'Ann', 'recall_similarity': 0.5}
     """
     created_at = memory.created_at.astimezone(timezone).isoformat() if memory.created_at else ""
@@ -50,48 +52,62 @@ def to_flat(memory: Memory, timezone: tzinfo | None) -> dict[str, object]:
         **memory.scope.fields(),
         "event_ranges": " ".join(format_interval(event) for event in memory.events),
     }
-    flat: dict[str, object] = {**memory.metadata, **{k: text for k, text in fields.items() if text}}
+    flat: dict[str, object] = {**copied(memory.metadata)}
+    flat |= {name: text for name, text in fields.items() if text}
     if memory.quality is not None:
         flat["quality"] = memory.quality
     return flat | flat_trace(memory.trace)
 
 
 class Trace(str):
-    """A trace on its way through metadata; as a text, the names of what is in it.
+    """The steps of a score on their way through metadata; as a text, the names of their values.
 
     It is known by its type. The framework's pieces copy it and hand it on. What comes out of JSON
     or a database is a plain text instead, and so is whatever stood in somebody's metadata: that
     is no trace.
 
     Attributes:
-        values: The trace, by name.
+        steps: The steps.
+        memories: For a text, the memories that it was made of, best first.
+        citations: For a text, its sentences and what each rests on.
     """
 
-    __slots__ = ("values",)
+    __slots__ = ("citations", "memories", "steps")
 
-    values: Mapping[str, float | str]
+    steps: tuple[Step, ...]
+    memories: tuple[Candidate, ...]
+    citations: tuple[Citation, ...]
 
     @classmethod
-    def of(cls, values: Mapping[str, float | str]) -> Self:
+    def of(
+        cls,
+        names: Iterable[str],
+        steps: tuple[Step, ...] = (),
+        memories: tuple[Candidate, ...] = (),
+        citations: tuple[Citation, ...] = (),
+    ) -> Self:
         """A trace to be put into metadata.
 
         Examples:
-            >>> Trace.of({"similarity": 0.5, "keyword": 2.0})
+            >>> Trace.of(["similarity", "keyword"])
             'similarity, keyword'
         """
-        trace = cls(", ".join(values))
-        trace.values = dict(values)
+        trace = cls(", ".join(names))
+        trace.steps, trace.memories, trace.citations = steps, memories, citations
         return trace
 
 
-def flat_trace(trace: Mapping[str, float | str]) -> dict[str, object]:
+def flat_trace(trace: Mapping[str, Note]) -> dict[str, object]:
     """How a score came about: ``recall_similarity``, ``recall_time_ratio`` and so on."""
     return {TRACE_PREFIX + name: value for name, value in trace.items()}
 
 
-def marked_trace(trace: Mapping[str, float | str]) -> dict[str, object]:
-    """The same, and the `Trace` by which our own code knows it again."""
-    return {**flat_trace(trace), TRACE: Trace.of(trace)} if trace else {}
+def marked_trace(memory: Candidate) -> dict[str, object]:
+    """The same of a candidate, and the `Trace` by which our own code knows its steps again."""
+    if not memory.steps:
+        return {}
+    trace = memory.trace
+    return {**flat_trace(trace), TRACE: Trace.of(trace, memory.steps)}
 
 
 class FoundMetadata(dict[str, object]):
@@ -118,15 +134,18 @@ def _stored(metadata: Mapping[str, object]) -> dict[str, object]:
     return {k: v for k, v in untraced(metadata).items() if k != SCORE_KEY}
 
 
-def trace_in(metadata: Mapping[str, object]) -> dict[str, float | str]:
-    """The trace that a stage of this program left in metadata; empty where none did.
+def trace_in(metadata: Mapping[str, object]) -> Trace | None:
+    """The trace that this library left in metadata; None where it left none.
 
     Examples:
-        >>> trace_in(marked_trace({"similarity": 0.5})), trace_in({"recall_similarity": 0.99})
-        ({'similarity': 0.5}, {})
+        >>> fused = Candidate(content="Tea.").scored(0.5, similarity=0.5)
+        >>> trace_in(marked_trace(fused)).steps == fused.steps
+        True
+        >>> trace_in({"recall_trace": "similarity"}) is None
+        True
     """
     trace = metadata.get(TRACE)
-    return dict(trace.values) if isinstance(trace, Trace) else {}
+    return trace if isinstance(trace, Trace) else None
 
 
 def untraced(metadata: Mapping[str, object]) -> dict[str, object]:
@@ -142,7 +161,7 @@ def from_flat(  # noqa: PLR0913 - one argument for each thing a framework's obje
     score: object = None,
     timezone: tzinfo | None = None,
     source: object = None,
-) -> Memory:
+) -> Candidate:
     """Read a memory out of anybody's metadata; what cannot be read is taken as absent.
 
     So is a trace that is none of ours, and a score that is no finite number.
@@ -159,12 +178,13 @@ def from_flat(  # noqa: PLR0913 - one argument for each thing a framework's obje
     rest = {k: v for k, v in untraced(flat).items() if k not in _KNOWN}
     quality = flat.get("quality")
     scope = {name: str(flat[name]) for name in Scope.model_fields if flat.get(name)}
-    events = _events(flat.get("event_ranges"))
-    memory = Memory.model_construct(
+    trace = trace_in(flat)
+    return Candidate(
         content=content,
         id=memory_id,
         memory_type=str(flat.get("memory_type", "")),
         created_at=_moment(flat.get("created_at"), timezone),
+        events=_events(flat.get("event_ranges")),
         when_to_use=str(flat.get("when_to_use", "")),
         author=str(flat.get("author", "")),
         said_before=str(flat.get("said_before", "")),
@@ -175,11 +195,9 @@ def from_flat(  # noqa: PLR0913 - one argument for each thing a framework's obje
         ),  # what it really is, `RecallStore.add` checks
         quality=float(quality) if isinstance(quality, int | float) else None,
         score=_finite(score),
-        trace=trace_in(flat),
+        steps=trace.steps if trace else (),
         source=source,
     )
-    # What names no events does not say that there are none: they are read when it is stored.
-    return memory.model_copy(update={"events": events}) if events else memory
 
 
 def scope_in(metadata: Mapping[str, object]) -> Scope:

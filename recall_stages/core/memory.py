@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, get_args
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -59,12 +58,6 @@ SCORE_KEY = "relevance_score"
 """The key under which LangChain's rerankers write a score into metadata, and we do."""
 
 _SCALARS = {str, bool, int, float}
-_SCORED = frozenset({"score", "trace"})
-# The four slots of a pydantic object, written past its own __setattr__: a quarter quicker.
-_put_values, _put_given, _put_extra, _put_private = (
-    vars(BaseModel)[f"__{name}__"].__set__
-    for name in ("dict", "pydantic_fields_set", "pydantic_extra", "pydantic_private")
-)
 _DAY = timedelta(days=1)
 # How many times as long as the range an event may be. With 8 a week is found by one of its days,
 # even the week in which the clocks go back; a year is not found by one of its months.
@@ -249,9 +242,6 @@ class Memory(Settings):
             may begin with ``recall_`` or be ``relevance_score``: results say there how they were
             found.
         quality: How good it was judged to be, 0 to 1, higher is better; no retrieval score.
-        score: How well it answers the current query, higher is better; None before a search.
-        trace: How the score came about, by name; never stored.
-        source: The framework's own object it was read from; stages never look at it.
 
     Examples:
         >>> Memory(content="The dentist is on Elm Street.", created_at="2024-03-12T15:20:00Z").id
@@ -280,9 +270,6 @@ class Memory(Settings):
     scope: Scope = Scope()
     metadata: dict[str, MetadataValue] = Field(default_factory=dict)
     quality: float | None = Field(default=None, ge=0, le=1)
-    score: float | None = None
-    trace: dict[str, float | str] = Field(default_factory=dict)
-    source: object = Field(default=None, exclude=True, repr=False)
 
     if TYPE_CHECKING:  # what may be handed in; checkers would take the types that are read back
 
@@ -301,9 +288,6 @@ class Memory(Settings):
             scope: ScopeInput = None,
             metadata: Mapping[str, MetadataValue] = ...,
             quality: float | None = None,
-            score: float | None = None,
-            trace: Mapping[str, float | str] = ...,
-            source: object = None,
         ) -> None: ...
 
     @field_validator("content")
@@ -344,32 +328,6 @@ class Memory(Settings):
                     raise ValueError(f"metadata {key!r} must fit 64 bits; got {part}")
         return metadata
 
-    @classmethod
-    def trusted(cls, values: dict[str, object], given: set[str]) -> Self:
-        """A memory of values that are checked already, one for each field.
-
-        Args:
-            values: The values by the name of the field; the memory keeps this very mapping.
-            given: The fields that were set rather than left to their default; frozen memories may
-                share one such set, since none is ever added to.
-        """
-        # A question makes some hundred memories and copies of them, and pydantic's model_construct
-        # and model_copy took a third of its time; this does what they do.
-        memory = object.__new__(cls)
-        _put_values(memory, values)
-        _put_given(memory, given)
-        _put_extra(memory, None)
-        _put_private(memory, None)
-        return memory
-
-    def scored(self, score: float, **trace: float | str) -> Self:
-        """A copy with another score, and the trace of how it came about."""
-        values = self.__dict__.copy()  # and then set: quicker than to merge two
-        values["score"] = score
-        values["trace"] = {**self.trace, **trace}
-        given = self.model_fields_set
-        return self.trusted(values, given if given >= _SCORED else given | _SCORED)
-
     def recorded(self, timezone: tzinfo | None) -> str:
         """When it was recorded, as in 2024-03-12 15:20:00 Tuesday; empty where that is not known.
 
@@ -378,10 +336,7 @@ class Memory(Settings):
             >>> Memory(content="Tea.", created_at="2024-03-12T15:20:00Z").recorded(UTC)
             '2024-03-12 15:20:00 Tuesday'
         """
-        if self.created_at is None:
-            return ""
-        moment = self.created_at.astimezone(timezone)
-        return f"{moment:%Y-%m-%d %H:%M:%S} {weekday_name(moment)}"
+        return recorded(self.created_at, timezone)
 
     def matches(self, time_range: TimeRange) -> TimeMatch | None:
         """Which of its times lies in a range: when it was recorded, when it happened, or none.
@@ -389,11 +344,33 @@ class Memory(Settings):
         An event that is much coarser than the range does not lie in it: "last week" is found by one
         of its days, "in 2019" by that year or by its summer, not by a day of it.
         """
-        if self.created_at is not None and time_range.contains(self.created_at):
-            return "recorded"
-        if any(_tells_of(event, time_range) for event in self.events):
+        return time_match(self.created_at, self.events, time_range)
+
+
+def recorded(moment: datetime | None, timezone: tzinfo | None) -> str:
+    """A moment as in 2024-03-12 15:20:00 Tuesday; empty where there is none."""
+    if moment is None:
+        return ""
+    local = moment.astimezone(timezone)
+    return f"{local:%Y-%m-%d %H:%M:%S} {weekday_name(local)}"
+
+
+def time_match(
+    moment: datetime | None, events: Sequence[TimeRange], time_range: TimeRange
+) -> TimeMatch | None:
+    """Which times of a memory lie in a range; see `Memory.matches`.
+
+    Args:
+        moment: When it was recorded.
+        events: The times that its text names.
+        time_range: The range.
+    """
+    if moment is not None and time_range.contains(moment):
+        return "recorded"
+    for event in events:
+        if _tells_of(event, time_range):
             return "event"
-        return None
+    return None
 
 
 def _tells_of(event: TimeRange, asked: TimeRange) -> bool:

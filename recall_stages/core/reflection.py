@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.citation import Citation, cited_ids
 from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Recall
@@ -13,7 +14,7 @@ REFLECTION = "reflection"
 """The memory type of a reflection."""
 
 
-def is_reflection(memory: Memory) -> bool:
+def is_reflection(memory: Memory | Candidate) -> bool:
     """Whether a memory is a reflection on others."""
     return memory.memory_type == REFLECTION
 
@@ -44,12 +45,12 @@ def reflection_of(text: str, citations: Sequence[Citation], recall: Recall) -> M
     )
 
 
-def source_ids(reflection: Memory) -> list[str]:
+def source_ids(reflection: Memory | Candidate) -> list[str]:
     """The ids of the memories that a reflection rests on."""
     return [*_list(reflection, "source_ids")]
 
 
-def is_stale(reflection: Memory, sources: Mapping[str, Memory]) -> bool:
+def is_stale(reflection: Memory | Candidate, sources: Mapping[str, Memory]) -> bool:
     """Whether a source of a reflection is gone, or says something else by now.
 
     Args:
@@ -68,6 +69,6 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _list(memory: Memory, name: str) -> list[str]:
+def _list(memory: Memory | Candidate, name: str) -> list[str]:
     value = memory.metadata.get(name)
     return [str(each) for each in value] if isinstance(value, list) else []

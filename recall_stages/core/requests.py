@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.memory import Filter, Memory, Query, Scope
 from recall_stages.timeline import TimeRange
 
@@ -90,16 +91,17 @@ class Search(Request):
     timezone: tzinfo | None = None
     method: Literal["semantic", "keyword"] = "semantic"
 
-    def admitting(self) -> Callable[[Memory], bool]:
+    def admitting(self) -> Callable[[Candidate], bool] | None:
         """What tells whether a memory is in the scope and of the time asked for.
 
-        The filter is left to whoever reads the rows: it may be about more than a memory keeps.
+        None where neither is limited. The filter is left to whoever reads the rows: it may be
+        about more than a memory keeps.
         """
         scope, within = self.scope.fields(), self.within
         if not scope and not within:
-            return lambda _: True
+            return None
 
-        def admits(memory: Memory) -> bool:
+        def admits(memory: Candidate) -> bool:
             if within and not any(memory.matches(each) for each in within):
                 return False
             return all(getattr(memory.scope, name) == value for name, value in scope.items())
@@ -142,7 +144,7 @@ class Refine(Request):
 
     piece: object
     query: Query
-    memories: tuple[Memory, ...]
+    memories: tuple[Candidate, ...]
     timeout_s: float | None = None
 
 

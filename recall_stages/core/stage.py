@@ -15,6 +15,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.memory import Query
 from recall_stages.core.recall import Recall
 from recall_stages.core.requests import (
@@ -95,6 +96,13 @@ class RankStage(Stage):
         """How many to keep for this question."""
         return limit(self.top_n, query)
 
+    def cut(self, recall: Recall, ranked: Sequence[Candidate]) -> Recall:
+        """A copy with the best of the ranked candidates; the others count as dropped."""
+        by_k = self.top_n is None and recall.query.k is not None
+        best = ranked[: self.limit(recall.query)]
+        recall = replace(recall, memories=tuple(ranked))
+        return recall.keep(best, self.stage_name, "cut at k" if by_k else "cut at top_n")
+
 
 def limit(top_n: int | None, query: Query, at_least: int = 1) -> int:
     """How many memories a stage keeps for a question.
@@ -143,7 +151,12 @@ class StageRun(Request):
         return outcome
 
 
-def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None = None) -> Flow:
+def pipeline(
+    stages: Sequence[Stage],
+    recall: Recall,
+    deadline_s: float | None = None,
+    k: int | None = None,
+) -> Flow:
     """Run stages one after the other, each on the outcome of the one before it.
 
     The trace of every memory in the outcome names the stages that fell back (``degraded``) and what
@@ -153,19 +166,16 @@ def pipeline(stages: Sequence[Stage], recall: Recall, deadline_s: float | None =
         stages: The stages, in order.
         recall: The question, and the candidates if there are any.
         deadline_s: Seconds after which no model is asked or waited for.
+        k: How many memories the outcome has at most; None = as many as the last stage keeps.
     """
     deadline = Deadline.after(deadline_s)
     for stage in stages:
-        [recall] = yield [StageRun(stage, recall, Meter(stage.stage_name, deadline))]
+        before = recall
+        [recall] = yield [StageRun(stage, before, Meter(stage.stage_name, deadline))]
         if recall.skipped:
             return recall
-    notes = recall.told()
-    if not notes:
-        return recall
-    return replace(
-        recall,
-        memories=tuple(
-            memory.model_copy(update={"trace": {**memory.trace, **notes}})
-            for memory in recall.memories
-        ),
-    )
+        fewer = len(recall.memories) < len(before.memories)
+        if fewer and recall.dropped == before.dropped:  # it does not say itself what it left out
+            kept = before.keep(recall.memories, stage.stage_name, f"left out by {stage.stage_name}")
+            recall = replace(recall, dropped=kept.dropped)
+    return recall.finished(k)

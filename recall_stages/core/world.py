@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeGuard, TypeVar, runtime_checkable
 
+from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.concurrent import call_all, call_all_async
 from recall_stages.core.driver import completed, drive_async
 from recall_stages.core.errors import RecallError, StoreError
@@ -41,10 +42,10 @@ Kind = TypeVar("Kind", bound=Request)
 class MemoryStore(Protocol):
     """Where memories are found: the whole of what a retriever asks of a collection."""
 
-    def find(self, searches: Sequence[Search]) -> Sequence[list[Memory]]:
+    def find(self, searches: Sequence[Search]) -> Sequence[list[Hit]]:
         """The memories for each search, the best first, scored as its method says."""
 
-    async def afind(self, searches: Sequence[Search]) -> Sequence[list[Memory]]:
+    async def afind(self, searches: Sequence[Search]) -> Sequence[list[Hit]]:
         """The same, without blocking the event loop."""
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
@@ -90,7 +91,7 @@ class World:
         """What the models reply; a model's error is a reply too."""
         raise _no_framework(prompts)
 
-    async def refine(self, requests: Sequence[Refine]) -> Sequence[list[Memory] | Exception]:
+    async def refine(self, requests: Sequence[Refine]) -> Sequence[list[Candidate] | Exception]:
         """What pieces of the framework make of memories, or their errors."""
         raise _no_framework(requests)
 

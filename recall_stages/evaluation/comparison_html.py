@@ -7,10 +7,10 @@ from html import escape
 
 from recall_stages.evaluation.differences import Difference
 from recall_stages.evaluation.grids import Grid
-from recall_stages.explain.colours import COLOURS, OTHER
+from recall_stages.explain.colours import OF_RELEVANCE, OTHER
 from recall_stages.explain.html_cells import bar, cell, page, row, table
 
-_BEST, _REST = f"background:{COLOURS['meaning']}", f"background:{OTHER}"
+_BEST, _REST = f"background:{OF_RELEVANCE}", f"background:{OTHER}"
 
 
 def as_html(grids: Sequence[tuple[str, Grid]], heading: str, shown: Sequence[Difference]) -> str:

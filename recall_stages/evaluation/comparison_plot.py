@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from recall_stages.evaluation.evaluate import Evaluation
 from recall_stages.evaluation.grids import by_category, means
 from recall_stages.explain.canvas import axes_of, written
-from recall_stages.explain.colours import COLOURS, OTHER
+from recall_stages.explain.colours import COLOURS, OF_RELEVANCE, OTHER
 
-_INK = (OTHER, *dict.fromkeys(COLOURS.values()))
+_INK = (OTHER, OF_RELEVANCE, *dict.fromkeys(COLOURS.values()))
 _MARKS = "osD^vPX"
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from recall_stages.core.memory import Memory
+from recall_stages.core.candidate import Candidate
 from recall_stages.evaluation.evaluate import Answered, Evaluation
 from recall_stages.evaluation.questions import Question
-from recall_stages.explain.build_up import build_up
+from recall_stages.explain.rows import rows
 from recall_stages.explain.time_words import understood
 
 _DECIDES = "ndcg@10"  # it sees that a memory moved up, where recall sees only whether it is there
@@ -75,10 +75,10 @@ def _why(answered: Answered, *, better: bool) -> str:
     return "\n".join([*lines, f"{place}. {_short(shown)}", _way(shown)]).strip()
 
 
-def _short(memory: Memory) -> str:
+def _short(memory: Candidate) -> str:
     text = " ".join(memory.content.split())
     return f"{text[:_TEXT]}…" if len(text) > _TEXT else text
 
 
-def _way(memory: Memory) -> str:
-    return ", ".join(step.told for step in build_up(memory).steps)
+def _way(memory: Candidate) -> str:
+    return ", ".join(row.label for row in rows(memory))

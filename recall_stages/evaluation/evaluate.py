@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from recall_stages.core.candidate import Candidate, candidates
 from recall_stages.core.memory import Memory
 from recall_stages.core.progress import progress_bar
 from recall_stages.evaluation.metrics import LOOKED_AT, Figures, mean, score
@@ -14,7 +15,7 @@ from recall_stages.evaluation.questions import Question, as_questions
 from recall_stages.explain.explanation import Explanation, explain
 from recall_stages.retriever.memory_retriever import CallOptions
 
-Find = Callable[[Question], Sequence[Memory]]
+Find = Callable[[Question], Sequence[Candidate | Memory]]
 """Answers one question with memories, the best first; `LOOKED_AT` of them are enough."""
 
 
@@ -30,7 +31,7 @@ class Answered:
     """
 
     question: Question
-    memories: tuple[Memory, ...]
+    memories: tuple[Candidate, ...]
     figures: Figures | None
     milliseconds: float
 
@@ -115,7 +116,7 @@ def evaluate_with(
         ValueError: When there is no question, one is wrong, or a memory has no id.
 
     Examples:
-        >>> found = [Memory(id="m2", content="Tea."), Memory(id="m1", content="The dentist.")]
+        >>> found = [Candidate(id="m2", content="Tea."), Candidate(id="m1", content="The dentist.")]
         >>> wanted = {"question": "Which dentist?", "relevant": ["m1"]}
         >>> evaluation = evaluate_with(lambda question: found, [wanted])
         >>> evaluation.figures["recall@5"], evaluation.answers[0].places
@@ -130,7 +131,7 @@ def evaluate_with(
         took = 1000 * (time.perf_counter() - started)
         # A retriever of a user's own may return a memory twice; the measures count it once.
         once = dict(reversed([(memory.id, memory) for memory in memories]))
-        first = tuple(reversed(once.values()))[:LOOKED_AT]
+        first = candidates([*reversed(once.values())][:LOOKED_AT])
         figures = score(question.relevant, [memory.id for memory in first])
         answers.append(Answered(question, first, figures, took))
     return Evaluation(tuple(answers))
@@ -157,7 +158,9 @@ def unscoped(question: Question, retriever: str) -> str:
     return question.question
 
 
-def _with_ids(memories: Sequence[Memory], question: Question) -> Sequence[Memory]:
+def _with_ids(
+    memories: Sequence[Candidate | Memory], question: Question
+) -> Sequence[Candidate | Memory]:
     """The memories, where each can be compared with the ids in ``relevant``.
 
     Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from recall_stages.core.memory import Memory
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.world import MemoryStore
 from recall_stages.evaluation.comparison import Comparison, compare
 from recall_stages.evaluation.evaluate import Find, call_options, evaluate_with
@@ -71,7 +71,7 @@ def evaluate_steps(
 
 
 def _finding(retriever: MemoryRetriever) -> Find:
-    def find(question: Question) -> Sequence[Memory]:
+    def find(question: Question) -> Sequence[Candidate]:
         options = call_options(question)
         return retriever.recall_without_model(question.question, **options).memories
 

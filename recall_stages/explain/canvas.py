@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from rich.console import Console
 from rich.text import Text
 
-from recall_stages.core.memory import Memory
+from recall_stages.core.candidate import Candidate
 
 EMPTY = "No memories to explain."
 
@@ -55,7 +55,7 @@ def axes_of(height: float, ax: Axes | None) -> Axes:
     return ax
 
 
-def labels(memories: Sequence[Memory]) -> list[str]:
+def labels(memories: Sequence[Candidate]) -> list[str]:
     """For each memory its number and how it begins, in two lines at the most."""
     return [_short(f"{number}. {memory.content}") for number, memory in enumerate(memories, 1)]
 

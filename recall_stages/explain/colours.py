@@ -5,22 +5,20 @@ The palette of Okabe and Ito (2008), without its black and its yellow, which one
 
 from __future__ import annotations
 
-from recall_stages.explain.build_up import Kind
-
-COLOURS: dict[Kind, str] = {
-    "meaning": "#0072B2",
-    "words": "#56B4E9",
-    "relevance": "#0072B2",
-    "model": "#0072B2",
-    "later": "#0072B2",
-    "type": "#009E73",
-    "author": "#CC79A7",
-    "session": "#CC79A7",
-    "time": "#E69F00",
-    "age": "#D55E00",
+COLOURS = {
+    "by_words": "#56B4E9",
+    "type_ratio": "#009E73",
+    "author_ratio": "#CC79A7",
+    "session_ratio": "#CC79A7",
+    "time_ratio": "#E69F00",
+    "decay": "#D55E00",
+    "recency": "#D55E00",
     "stale": "#D55E00",
 }
+"""By the name of a step in flat metadata."""
 
-ASKED = COLOURS["time"]  # the time asked about, and what lies in it
+OF_RELEVANCE = "#0072B2"  # of every other step
+
+ASKED = COLOURS["time_ratio"]  # the time asked about, and what lies in it
 OTHER = "#808080"  # what does not
-EVENT = COLOURS["type"]  # the times that a memory tells of
+EVENT = COLOURS["type_ratio"]  # the times that a memory tells of

@@ -11,12 +11,13 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+from recall_stages.core.candidate import Candidate, candidates
 from recall_stages.core.lazy_exports import lazy_exports
 from recall_stages.core.memory import Memory
 from recall_stages.core.settings_messages import got
-from recall_stages.explain.build_up import build_up
 from recall_stages.explain.html import as_html
-from recall_stages.explain.notes import measured, remarks
+from recall_stages.explain.notes import remarks
+from recall_stages.explain.rows import left_out, rows
 from recall_stages.explain.time_words import understood
 from recall_stages.text.split_words import printable
 from recall_stages.timeline.calendar_names import weekday_name
@@ -24,7 +25,7 @@ from recall_stages.timeline.calendar_names import weekday_name
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    Plot = Callable[[Sequence[Memory], Axes | None], Axes]
+    Plot = Callable[[Sequence[Candidate], Axes | None], Axes]
 
 T = TypeVar("T")
 
@@ -51,7 +52,7 @@ class Explanation:
         memories: The memories explained, best first.
     """
 
-    memories: tuple[Memory, ...]
+    memories: tuple[Candidate, ...]
 
     def table(self, *, ids: bool = False) -> Table:
         """The table, for a `rich` console.
@@ -78,8 +79,8 @@ class Explanation:
     def __rich__(self) -> Group | str:
         if not self.memories:
             return "No memories to explain."
-        told = [Text(self.understood())] if self.understood() else []
-        return Group(*told, self.table())
+        above, below = self.understood(), printable(left_out(self.memories))
+        return Group(*([Text(above)] if above else []), self.table(), *([below] if below else []))
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -140,31 +141,23 @@ def all_of(found: Sequence[T], kind: type[T]) -> Sequence[T]:
     return found
 
 
-def explain(memories: Sequence[Memory]) -> Explanation:
+def explain(memories: Sequence[Candidate | Memory]) -> Explanation:
     """Say why each memory came back.
 
     Examples:
-        >>> memory = Memory(content="Tea at four.", memory_type="insight").scored(
-        ...     0.8, similarity=0.4, relevance=0.4, type_ratio=2.0, time_ratio=1.0, fused=0.8
-        ... )
-        >>> "similarity 0.400" in str(explain([memory]))
+        >>> memory = Candidate(content="Tea at four.").scored(0.8, by="my_function")
+        >>> "0.800 by my_function" in str(explain([memory]))
         True
     """
-    return Explanation(tuple(memories))
+    return Explanation(candidates(memories))
 
 
-def _reasons(memory: Memory) -> Iterator[str]:
-    yield from measured(memory)
-    way = build_up(memory)
-    if way.found and way.found[0].kind == "later":
-        yield way.found[0].told
-    elif way.found and "relevance" in memory.trace:
-        yield f"relevance {way.found[-1].after:.3f}"
-    yield from (step.told for step in way.weighed)
+def _reasons(memory: Candidate) -> Iterator[str]:
+    yield from (row.whole for row in rows(memory))
     yield from remarks(memory)
 
 
-def _told(memory: Memory, with_id: bool) -> Text:
+def _told(memory: Candidate, with_id: bool) -> Text:
     """When, which and what; as `Text`, so that a memory which says "[bold]" is shown as it is."""
     moment = memory.created_at
     told = Text()

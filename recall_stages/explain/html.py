@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from recall_stages.core.memory import Memory
-from recall_stages.explain.build_up import BuildUp, Step, build_up
-from recall_stages.explain.colours import COLOURS
+from recall_stages.core.candidate import Candidate
+from recall_stages.explain.colours import COLOURS, OF_RELEVANCE
 from recall_stages.explain.html_cells import bar, cell, page, row, table
-from recall_stages.explain.notes import measured, remarks
+from recall_stages.explain.notes import remarks
+from recall_stages.explain.rows import Row, highest, left_out, rows
 from recall_stages.explain.time_words import understood
 from recall_stages.timeline.calendar_names import weekday_name
 
@@ -23,23 +23,23 @@ _SMALL = "display:block;opacity:0.75;font-size:0.86em"
 _CONTENT = "white-space:pre-wrap;word-wrap:break-word"
 
 
-def as_html(memories: Sequence[Memory]) -> str:
+def as_html(memories: Sequence[Candidate]) -> str:
     """The memories, each with the way to its score, as a piece of HTML.
 
     Examples:
-        >>> shown = as_html([Memory(content="<b>Tea</b>", score=0.5)])
+        >>> shown = as_html([Candidate(content="<b>Tea</b>", score=0.5)])
         >>> "&lt;b&gt;Tea&lt;/b&gt;" in shown, "<b>" in shown
         (True, False)
     """
-    ways = [build_up(memory) for memory in memories]
-    highest = max((way.highest for way in ways), default=0.0) or 1.0
+    ways = [rows(memory) for memory in memories]
+    most = highest(ways)
     told = "".join(f"<p>{escape(line)}</p>" for line in understood(memories))
-    rows = [
+    lines = [
         row(
             [
                 cell(str(number)),
                 cell("" if memory.score is None else f"{memory.score:.3f}", "font-weight:600"),
-                cell("".join(_why(memory, way, highest)), _WHY),
+                cell("".join(_why(memory, way, most)), _WHY),
                 cell(_told(memory), "min-width:14em"),
             ]
         )
@@ -47,20 +47,21 @@ def as_html(memories: Sequence[Memory]) -> str:
     ]
     if not memories:
         return page("<p>No memories to explain.</p>")
-    return page(told, table(["#", "score", "why", "memory"], rows))
+    below = f"<p>{escape(left_out(memories))}</p>" if left_out(memories) else ""
+    return page(told, table(["#", "score", "why", "memory"], lines), below)
 
 
-def _why(memory: Memory, way: BuildUp, highest: float) -> Iterator[str]:
-    for step in way.steps:
-        yield f"<div>{escape(step.whole)}</div>{_bar(step, highest)}"
-    if beside := [*measured(memory), *remarks(memory)]:
+def _why(memory: Candidate, way: Sequence[Row], most: float) -> Iterator[str]:
+    for step in way:
+        yield f"<div>{escape(step.whole)}</div>{_bar(step, most)}"
+    if beside := [*remarks(memory)]:
         yield _small(beside)
 
 
-def _bar(step: Step, highest: float) -> str:
+def _bar(step: Row, most: float) -> str:
     """From before a step to after it: solid what it added, hollow and hatched what it took away."""
-    left, right = sorted((100 * step.before / highest, 100 * step.after / highest))
-    colour = COLOURS[step.kind]
+    left, right = sorted((100 * step.before / most, 100 * step.after / most))
+    colour = COLOURS.get(step.name, OF_RELEVANCE)
     if step.after >= step.before:
         return bar(left, right - left, f"background:{colour}")
     # A notebook that is not trusted shows the border only.
@@ -74,7 +75,7 @@ def _small(facts: Iterable[str]) -> str:
     return f'<small style="{_SMALL}">{escape(" · ".join(facts))}</small>'
 
 
-def _told(memory: Memory) -> str:
+def _told(memory: Candidate) -> str:
     moment = memory.created_at
     facts = [
         f"{moment:%Y-%m-%d} {weekday_name(moment)}" if moment else "",

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.transforms import ScaledTranslation
 
-from recall_stages.core.memory import Memory
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.time_trace import stamped_ranges
 from recall_stages.explain.canvas import EMPTY, axes_of, labels, written
 from recall_stages.explain.colours import ASKED, EVENT, OTHER
@@ -33,7 +33,7 @@ _EARLIEST, _LATEST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinf
 _View = tuple[float, float]  # the first and the last moment shown, in days, as matplotlib counts
 
 
-def plot_timeline(memories: Sequence[Memory], ax: Axes | None = None) -> Axes:
+def plot_timeline(memories: Sequence[Candidate], ax: Axes | None = None) -> Axes:
     """Draw when each memory was recorded, what times it tells of, and the time asked about.
 
     Args:
@@ -67,7 +67,7 @@ def plot_timeline(memories: Sequence[Memory], ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _legend(ax: Axes, memories: Sequence[Memory], ranges: Sequence[TimeRange]) -> None:
+def _legend(ax: Axes, memories: Sequence[Candidate], ranges: Sequence[TimeRange]) -> None:
     recorded = Line2D([], [], linestyle="", marker="o", color=OTHER, markerfacecolor="none")
     keys: dict[str, Artist] = {"recorded": recorded}
     if ranges:
@@ -89,14 +89,14 @@ def _legend(ax: Axes, memories: Sequence[Memory], ranges: Sequence[TimeRange]) -
     )
 
 
-def _zone(memories: Sequence[Memory], ranges: Sequence[TimeRange]) -> tzinfo:
+def _zone(memories: Sequence[Candidate], ranges: Sequence[TimeRange]) -> tzinfo:
     """The asker's, in which the time asked about is told, and the memories too."""
     told = [each.time_zone for each in ranges]
     recorded = [each.created_at.tzinfo for each in memories if each.created_at]
     return next(filter(None, [*told, *recorded]), UTC)
 
 
-def _view(memories: Sequence[Memory], ranges: Sequence[TimeRange]) -> _View:
+def _view(memories: Sequence[Candidate], ranges: Sequence[TimeRange]) -> _View:
     """All that has a time, with a margin; a day where that is less."""
     times = [each.created_at for each in memories]
     read = [reading for each in ranges for reading in (each, *each.alternatives)]
@@ -109,7 +109,7 @@ def _view(memories: Sequence[Memory], ranges: Sequence[TimeRange]) -> _View:
     return max(first - margin, earliest), min(last + margin, latest)
 
 
-def _draw(ax: Axes, memory: Memory, row: int, view: _View, ranges: Sequence[TimeRange]) -> None:
+def _draw(ax: Axes, memory: Candidate, row: int, view: _View, ranges: Sequence[TimeRange]) -> None:
     for event in memory.events:
         for stretch in _stretches(event, view):
             ax.plot(stretch, [row, row], color=EVENT, linewidth=3, marker="|", markersize=9)

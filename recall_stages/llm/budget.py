@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from recall_stages.core.memory import Memory
+from recall_stages.core.candidate import Candidate, Step
 from recall_stages.llm.fencing import body
 from recall_stages.text.tokens import Counter, cut
 
 
-def fit_budget(memories: Sequence[Memory], budget: int, count: Counter) -> list[Memory]:
+def fit_budget(memories: Sequence[Candidate], budget: int, count: Counter) -> list[Candidate]:
     """The memories that fit, the best first served; those left out are named in their trace.
 
     The first is never left out: where it is longer than the whole budget, it is cut, with a mark.
@@ -20,14 +21,15 @@ def fit_budget(memories: Sequence[Memory], budget: int, count: Counter) -> list[
         count: What counts them.
 
     Examples:
-        >>> told = [Memory(content=text, id=text[:1]) for text in ("Tea.", "A long story.", "Jam.")]
+        >>> texts = ("Tea.", "A long story.", "Jam.")
+        >>> told = [Candidate(content=text, id=text[:1]) for text in texts]
         >>> [(each.content, each.trace) for each in fit_budget(told, 10, len)]
         [('Tea.', {'left_out': 'A'}), ('Jam.', {'left_out': 'A'})]
         >>> fit_budget(told[1:], 10, len)[0].content
         'A long […]'
     """
-    kept: list[Memory] = []
-    others: list[Memory] = []
+    kept: list[Candidate] = []
+    others: list[Candidate] = []
     room = budget
     for memory in memories:
         size = count(body(memory))
@@ -42,14 +44,12 @@ def fit_budget(memories: Sequence[Memory], budget: int, count: Counter) -> list[
     if not others:
         return kept
     left_out = ", ".join(each.id or each.content[:20] for each in others)
-    return [
-        memory.model_copy(update={"trace": {**memory.trace, "left_out": left_out}})
-        for memory in kept
-    ]
+    step = Step("TokenBudget", notes={"left_out": left_out})
+    return [memory.after(memory.score, step) for memory in kept]
 
 
-def _cut(memory: Memory, budget: int, count: Counter) -> Memory:
+def _cut(memory: Candidate, budget: int, count: Counter) -> Candidate:
     condition = memory.when_to_use and cut(memory.when_to_use, budget // 2, count)
     room = budget - (count(f"When to use: {condition}\n") if condition else 0)
     content = cut(memory.content, room, count)
-    return memory.model_copy(update={"when_to_use": condition, "content": content})
+    return replace(memory, when_to_use=condition, content=content)

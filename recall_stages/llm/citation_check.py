@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.citation import Citation
 from recall_stages.core.draft import Claim
-from recall_stages.core.memory import Memory
 from recall_stages.llm.fencing import body, harmless
 from recall_stages.llm.live_text import live_parts
 from recall_stages.text.stems import words
@@ -44,7 +44,7 @@ class _Evidence:
     live_parts: frozenset[str]
 
     @classmethod
-    def of(cls, memory: Memory) -> Self:
+    def of(cls, memory: Candidate) -> Self:
         moment = memory.created_at
         recorded = (
             f"{moment:%Y-%m-%d %Y %d} {weekday_name(moment)} {month_name(moment)}" if moment else ""
@@ -65,7 +65,7 @@ class _Evidence:
 
 
 def verify(
-    claims: Sequence[Claim], memories: Sequence[Memory], min_support: float, first: int = 0
+    claims: Sequence[Claim], memories: Sequence[Candidate], min_support: float, first: int = 0
 ) -> Verified:
     """Keep the sentences that rest on the memories they cite.
 
@@ -81,7 +81,7 @@ def verify(
         first: What to add to the numbers, where these memories are not the first of the text's.
 
     Examples:
-        >>> memories = [Memory(content="The dentist moved to Elm Street.", id="a")]
+        >>> memories = [Candidate(content="The dentist moved to Elm Street.", id="a")]
         >>> street = Claim("The dentist is on Elm Street.", (1, 7))
         >>> verify([street, Claim("Pay 100 dollars.", (1,))], memories, 0.4)
         Verified(citations=(Citation(sentence='The dentist is on Elm Street.', numbers=(1,), \

@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.candidate import Candidate
+from recall_stages.core.memory import Query
 from recall_stages.text.split_words import INVISIBLE
 from recall_stages.text.tokens import CUT_MARK
 from recall_stages.timeline.calendar_names import weekday_name
@@ -69,13 +70,13 @@ def harmless(text: str) -> str:
     return escape(visible(text), quote=False)
 
 
-def body(memory: Memory) -> str:
+def body(memory: Candidate) -> str:
     """What a memory says, with the condition in which it helps before it."""
     when = f"When to use: {memory.when_to_use}\n" if memory.when_to_use else ""
     return when + memory.content
 
 
-def quoted(number: int, memory: Memory, text: str | None = None) -> str:
+def quoted(number: int, memory: Candidate, text: str | None = None) -> str:
     """A memory in its fence, with its author and the day on which it was recorded.
 
     Args:
@@ -84,7 +85,7 @@ def quoted(number: int, memory: Memory, text: str | None = None) -> str:
         text: What to show of it, made `harmless`; None = all it says.
 
     Examples:
-        >>> print(quoted(1, Memory(content="Tea at four.", author="Ann")))
+        >>> print(quoted(1, Candidate(content="Tea at four.", author="Ann")))
         <memory number="1" author="Ann">
         Tea at four.
         </memory>

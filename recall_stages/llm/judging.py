@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from string import Template
 
+from recall_stages.core.candidate import Candidate, Step
 from recall_stages.core.errors import ModelError, ReplyError
-from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Flow, Prompt, Recall
 from recall_stages.llm.replies import answer_under, decimal_number, whole_number
 from recall_stages.llm.windows import Window, read_replies, some_failed
@@ -29,6 +29,7 @@ $question
 The memories:
 $memories""")
 
+_MODEL = "model"  # as the stage of a step
 _BELOW = 0.999  # so that what was left out stays strictly below what was judged
 
 Read = Callable[[str, int, str], Mapping[int, float]]
@@ -110,7 +111,7 @@ def judge(
 
 def judged_memories(
     windows: Sequence[Window], replies: Sequence[str | Exception], read: Read
-) -> tuple[list[Memory], Sequence[object]]:
+) -> tuple[list[Candidate], Sequence[object]]:
     """All memories with their new scores, best first, and what was read for each window.
 
     Args:
@@ -131,11 +132,11 @@ def judged_memories(
         for window, given in zip(windows, scores, strict=True)
         for memory in _rescored(window.memories, given, scale)
     ]
-    memories.sort(key=lambda each: (-(each.score or 0.0), each.trace["semantic"] == NOT_JUDGED))
+    memories.sort(key=lambda each: (-(each.score or 0.0), each.steps[-1].change != "set"))
     return memories, outcomes
 
 
-def by_score(memories: Sequence[Memory]) -> tuple[Memory, ...]:
+def by_score(memories: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """The memories with the highest score first; equal ones keep their order."""
     return tuple(sorted(memories, key=lambda memory: -(memory.score or 0.0)))
 
@@ -155,8 +156,8 @@ def _scores(entries: Sequence[object], count: int) -> dict[int, float]:
 
 
 def _rescored(
-    memories: Sequence[Memory], scores: Mapping[int, float], scale: float
-) -> list[Memory]:
+    memories: Sequence[Candidate], scores: Mapping[int, float], scale: float
+) -> list[Candidate]:
     """A window with the model's scores; what it left out stays below these, in its old proportion.
 
     Without any, a window keeps its own scores, on the scale of the others.
@@ -165,11 +166,19 @@ def _rescored(
         best = max((memory.score or 0.0 for memory in memories), default=0.0) or 1.0
         scale = _BELOW * min(scores.values()) / best
     return [
-        memory.scored(scores[number], semantic=scores[number])
-        if number in scores
-        else memory.scored(min(max((memory.score or 0.0) * scale, 0.0), 1.0), semantic=NOT_JUDGED)
+        _judged(memory, scores[number]) if number in scores else _not_judged(memory, scale)
         for number, memory in enumerate(memories, 1)
     ]
+
+
+def _judged(memory: Candidate, score: float) -> Candidate:
+    return memory.after(score, Step(_MODEL, "set", score, score, "semantic", "by the model"))
+
+
+def _not_judged(memory: Candidate, scale: float) -> Candidate:
+    score = min(max((memory.score or 0.0) * scale, 0.0), 1.0)
+    notes = {"semantic": NOT_JUDGED}
+    return memory.after(score, Step(_MODEL, "times", scale, score, about=NOT_JUDGED, notes=notes))
 
 
 def _scale(windows: Sequence[Window], scores: Sequence[Mapping[int, float]]) -> float:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import ReplyError, described
-from recall_stages.core.memory import Memory
 from recall_stages.core.recall import Recall
 from recall_stages.llm.fencing import body, harmless, quoted
 from recall_stages.text.tokens import Counter, cut, token_counter
@@ -28,13 +28,13 @@ class Window:
         first: How many memories lie in the windows before this one.
     """
 
-    memories: tuple[Memory, ...]
+    memories: tuple[Candidate, ...]
     text: str
     first: int
 
 
 def windows(
-    memories: Sequence[Memory], *, budget: int, count: Counter | None, most: int | None = None
+    memories: Sequence[Candidate], *, budget: int, count: Counter | None, most: int | None = None
 ) -> list[Window]:
     """Split memories into windows, in order; none is left out.
 
@@ -47,12 +47,12 @@ def windows(
         most: How many memories a window holds; None = as many as fit.
 
     Examples:
-        >>> memories = [Memory(content=f"Tea at {hour}.") for hour in ("four", "five", "six")]
+        >>> memories = [Candidate(content=f"Tea at {hour}.") for hour in ("four", "five", "six")]
         >>> [len(each.memories) for each in windows(memories, budget=900, count=len, most=2)]
         [2, 1]
     """
     count = count or token_counter()
-    held: list[list[tuple[Memory, str]]] = []
+    held: list[list[tuple[Candidate, str]]] = []
     size = 0
     for memory in memories:
         # Around a full stop, not around nothing, where two ends of lines would count as one.

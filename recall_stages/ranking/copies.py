@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recall_stages.core.memory import Memory
+from recall_stages.core.candidate import Candidate, Step
 from recall_stages.ranking.near_duplicates import near_duplicates
 
 
-def copies(memories: Sequence[Memory], threshold: float) -> list[list[Memory]]:
+def copies(memories: Sequence[Candidate], threshold: float) -> list[list[Candidate]]:
     """The memories in groups that say nearly the same, each group in the order given.
 
     What two people said is no copy: "I eat no meat" of Ann and of Bob are two facts.
@@ -19,23 +19,23 @@ def copies(memories: Sequence[Memory], threshold: float) -> list[list[Memory]]:
             `near_duplicates`.
 
     Examples:
-        >>> told = [Memory(content="I like tea."), Memory(content="Coffee?"),
-        ...         Memory(content="i like tea")]
+        >>> told = [Candidate(content="I like tea."), Candidate(content="Coffee?"),
+        ...         Candidate(content="i like tea")]
         >>> [len(group) for group in copies(told, 0.95)]
         [2, 1]
     """
-    groups: dict[tuple[str, str | None, int], list[Memory]] = {}
+    groups: dict[tuple[str, str | None, int], list[Candidate]] = {}
     firsts = near_duplicates([memory.content for memory in memories], threshold)
     for first, memory in zip(firsts, memories, strict=True):
         groups.setdefault((memory.author, memory.scope.user_id, first), []).append(memory)
     return list(groups.values())
 
 
-def distinct(memories: Sequence[Memory]) -> tuple[Memory, ...]:
+def distinct(memories: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """The memories in order, each text once: of those with the very same the first.
 
     Examples:
-        >>> told = [Memory(content="Tea.", id="a"), Memory(content=" Tea.", id="b")]
+        >>> told = [Candidate(content="Tea.", id="a"), Candidate(content=" Tea.", id="b")]
         >>> [memory.id for memory in distinct(told)]
         ['a']
     """
@@ -43,11 +43,21 @@ def distinct(memories: Sequence[Memory]) -> tuple[Memory, ...]:
     return tuple(each for each in memories if firsts[each.content.strip()] is each)
 
 
-def for_all(kept: Memory, same: Sequence[Memory]) -> Memory:
-    """One memory in the place of all that say the same: the best score, the others' ids traced."""
-    others = ", ".join(each.id for each in same if each is not kept)
+def for_all(kept: Candidate, same: Sequence[Candidate], stage: str) -> Candidate:
+    """One candidate in the place of all that say the same: the best score, the others' ids noted.
+
+    Args:
+        kept: The one that stays.
+        same: All of them.
+        stage: The stage that keeps it.
+    """
+    others = ", ".join([each.id for each in same if each is not kept])
     if not others:
         return kept
-    scores = [each.score for each in same if each.score is not None]
-    score = {"score": max(scores)} if scores else {}
-    return kept.model_copy(update={**score, "trace": {**kept.trace, "duplicates": others}})
+    best = max([each.score for each in same if each.score is not None], default=None)
+    if best == kept.score or best is None:
+        return kept.after(kept.score, Step(stage, after=kept.score, notes={"duplicates": others}))
+    note = Step(
+        stage, "set", best, best, about="as its best duplicate", notes={"duplicates": others}
+    )
+    return kept.after(best, note)

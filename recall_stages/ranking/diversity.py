@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from math import sqrt
 
-from recall_stages.core.memory import Memory
+from recall_stages.core.candidate import Candidate, Step
 from recall_stages.text.split_words import split_words
 
 
-def diversified(memories: Sequence[Memory], mmr_lambda: float) -> list[Memory]:
+def diversified(memories: Sequence[Candidate], mmr_lambda: float) -> list[Candidate]:
     """Score candidates by relevance and by how little they repeat the better ones.
 
     Maximal marginal relevance (Carbonell and Goldstein 1998): one after the other is chosen, the
@@ -26,14 +26,14 @@ def diversified(memories: Sequence[Memory], mmr_lambda: float) -> list[Memory]:
 
     Examples:
         >>> told = [("I like tea.", 1.0), ("I like tea!", 0.9), ("Tea is at four.", 0.8)]
-        >>> many = [Memory(content=text).scored(score) for text, score in told]
+        >>> many = [Candidate(content=text).scored(score) for text, score in told]
         >>> [each.content for each in diversified(many, 0.5)]
         ['I like tea.', 'Tea is at four.', 'I like tea!']
     """
     counts = [Counter(split_words(each.content.lower())) for each in memories]
     nearest = [0.0] * len(memories)
     left = list(range(len(memories)))
-    chosen: list[Memory] = []
+    chosen: list[Candidate] = []
 
     def value(place: int) -> float:
         relevance = memories[place].score or 0.0
@@ -42,10 +42,26 @@ def diversified(memories: Sequence[Memory], mmr_lambda: float) -> list[Memory]:
     while left:
         best = max(left, key=lambda place: (value(place), -place))
         left.remove(best)
-        chosen.append(memories[best].scored(value(best), mmr=value(best)))
+        chosen.append(_chosen(memories[best], value(best), mmr_lambda))
         for place in left:
             nearest[place] = max(nearest[place], _cosine(counts[place], counts[best]))
     return chosen
+
+
+def _chosen(memory: Candidate, value: float, mmr_lambda: float) -> Candidate:
+    relevant = mmr_lambda * (memory.score or 0.0)
+    return memory.after(
+        value,
+        Step("Retrieve", "times", mmr_lambda, relevant, about="as the share of relevance"),
+        Step(
+            "Retrieve",
+            "add",
+            value - relevant,
+            value,
+            about="for what is new",
+            notes={"mmr": value},
+        ),
+    )
 
 
 def _cosine(one: Counter[str], other: Counter[str]) -> float:

@@ -5,52 +5,77 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from recall_stages.core.memory import Memory
+from recall_stages.core.candidate import Candidate, Step
 
 
-def relevances(memories: Sequence[Memory], ranked_by: str) -> list[float]:
-    """How relevant each memory was before a stage weighed it, between 0 and 1.
+def own_marks(memories: Sequence[Candidate], stage: str) -> list[Step | None]:
+    """For each candidate the first step of a stage, if no other stage has scored it since.
 
-    Scores on a larger scale are divided by the best one; a memory without a finite one gets one
-    from its place. A memory that the same stage has weighed before, and none since, is taken as it
-    was then, so that running a stage twice changes nothing.
+    A stage that meets this mark of its own leaves the score as it is, so that running a stage
+    twice changes nothing.
+
+    Examples:
+        >>> once = Candidate(content="Tea.").scored(0.8, by="TimeDecay")
+        >>> own_marks([once], "TimeDecay") == [once.steps[0]], own_marks([once], "FuseRerank")
+        (True, [None])
+    """
+    marks: list[Step | None] = []
+    for memory in memories:
+        mark: Step | None = None
+        for step in reversed(memory.steps):
+            if step.stage == stage and (mark or step.after == memory.score):
+                mark = step
+            elif step.change != "note" or step.stage == stage:
+                break
+        marks.append(mark)
+    return marks
+
+
+def relevances(
+    memories: Sequence[Candidate], marks: Sequence[Step | None] | None = None
+) -> list[float]:
+    """How relevant each candidate is before a stage weighs it, between 0 and 1.
+
+    Scores on a larger scale are divided by the best one. A candidate without a finite score gets
+    one from its place. Of a candidate that the stage has weighed already, it is the relevance that
+    it had then.
 
     Args:
         memories: The candidates, best first.
-        ranked_by: The name under which the stage leaves its score in the trace; what it was made
-            from stands there as ``relevance``.
+        marks: See `own_marks`; None = the stage has weighed none of them.
 
     Examples:
-        >>> found = [Memory(content="a", score=4.0), Memory(content="b", score=1.0)]
-        >>> relevances(found, "fused")
+        >>> found = [Candidate(content="a", score=4.0), Candidate(content="b", score=1.0)]
+        >>> relevances(found)
         [1.0, 0.25]
-        >>> relevances([Memory(content="a"), Memory(content="b")], "fused")
+        >>> relevances([Candidate(content="a"), Candidate(content="b")])
         [1.0, 0.5]
     """
-    scores = [_before(memory, ranked_by) for memory in memories]
-    scale = max([1.0, *(score for score in scores if score is not None)])
+    found = [memory.score for memory in memories]
+    for place, mark in enumerate(marks or ()):
+        found[place] = mark.after if mark else found[place]
+    scores = [None if score is None or not math.isfinite(score) else score for score in found]
+    scale = max([1.0, *[score for score in scores if score is not None]])
     return [
         1 - place / len(memories) if score is None else max(score, 0.0) / scale
         for place, score in enumerate(scores)
     ]
 
 
-def noted(memory: Memory, ranked_by: str, name: str) -> float | None:
-    """The number that a stage left in the trace when it gave a memory its score.
-
-    None where it left none, or where another stage has scored the memory since.
+def start(memory: Candidate, relevance: float, stage: str) -> Step:
+    """The first step of a stage that weighs: from the score of a candidate to its relevance.
 
     Examples:
-        >>> fused = Memory(content="Tea.").scored(0.8, fused=0.8, relevance=0.4, time_match="none")
-        >>> [noted(fused, "fused", name) for name in ("relevance", "time_match", "time_trust")]
-        [0.4, None, None]
+        >>> start(Candidate(content="a", score=4.0), 0.5, "FuseRerank").label
+        '/ 8 so that the best has 1'
     """
-    value = memory.trace.get(name)
-    was_ranked = memory.score is not None and memory.trace.get(ranked_by) == memory.score
-    return value if was_ranked and isinstance(value, float) else None
-
-
-def _before(memory: Memory, ranked_by: str) -> float | None:
-    relevance = noted(memory, ranked_by, "relevance")
-    score = memory.score if relevance is None else relevance
-    return score if score is not None and math.isfinite(score) else None
+    score, notes = memory.score, {"relevance": relevance}
+    if score == relevance:
+        return Step(stage, after=relevance, notes=notes)
+    if score is None or not math.isfinite(score):
+        why = "without a score" if score is None else f"with the score {score}"
+        return Step(stage, "set", relevance, relevance, about=f"for its place, {why}", notes=notes)
+    if score < 0 or not relevance:
+        return Step(stage, "set", relevance, relevance, about="for a score below 0", notes=notes)
+    divisor = score / relevance
+    return Step(stage, "divide", divisor, relevance, about="so that the best has 1", notes=notes)

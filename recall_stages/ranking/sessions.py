@@ -10,12 +10,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from recall_stages.core.memory import Memory
+from recall_stages.core.candidate import Candidate
 
 PAUSE = timedelta(hours=1)  # after a longer one, a turn is not about the one before it
 
 
-def session_ratios(memories: Sequence[Memory], worth: Sequence[float], share: float) -> list[float]:
+def session_ratios(
+    memories: Sequence[Candidate], worth: Sequence[float], share: float
+) -> list[float]:
     """How much each memory counts for what else was said in its session; 1 = nothing was.
 
     A turn gains a share of what the best of the other turns is worth. What a model has judged
@@ -27,12 +29,12 @@ def session_ratios(memories: Sequence[Memory], worth: Sequence[float], share: fl
         share: How much of the best other turn's worth counts.
 
     Examples:
+        >>> from dataclasses import replace
         >>> noon = datetime.fromisoformat("2024-03-05T12:00:00Z")
         >>> times = [noon, noon + timedelta(minutes=5), noon + timedelta(days=1)]
-        >>> told = [
-        ...     Memory(content=str(at), memory_type="conversation", created_at=at) for at in times
-        ... ]
-        >>> session_ratios(told, [0.8, 0.4, 0.4], 0.25)
+        >>> turn = Candidate(content="Tea.", memory_type="conversation")
+        >>> turns = [replace(turn, created_at=moment) for moment in times]
+        >>> session_ratios(turns, [0.8, 0.4, 0.4], 0.25)
         [1.125, 1.5, 1.0]
     """
     ratios = [1.0] * len(memories)
@@ -44,12 +46,16 @@ def session_ratios(memories: Sequence[Memory], worth: Sequence[float], share: fl
     return ratios
 
 
-def _sessions(memories: Sequence[Memory]) -> Iterable[list[int]]:
+def _sessions(memories: Sequence[Candidate]) -> Iterable[list[int]]:
     """The places of those said together, two at the least; only turns are said, not notes."""
     told: dict[tuple[str | None, ...], list[tuple[datetime, int]]] = defaultdict(list)
     for place, memory in enumerate(memories):
-        is_turn = memory.memory_type == "conversation" and "semantic" not in memory.trace
-        if is_turn and memory.created_at is not None:
+        if memory.memory_type != "conversation" or memory.created_at is None:
+            continue
+        for step in memory.steps:
+            if step.name == "semantic" or "semantic" in step.notes:
+                break
+        else:
             owners = tuple(vars(memory.scope).values())  # to hash scopes takes three times as long
             told[owners].append((memory.created_at, place))
     for turns in told.values():

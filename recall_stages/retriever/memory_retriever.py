@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Annotated, ClassVar, Literal, Self, TypedDict, Unpack
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, Literal, Self, TypedDict, Unpack
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -168,7 +169,9 @@ class RecallOptions(Timed):
         chosen["filter"] = {"$and": filters} if len(filters) == 2 else next(iter(filters), None)
         return RecallOptions.model_construct(**chosen)  # both parts have been checked
 
-    def bounds(self, moment: datetime, calendar: ExtractTime) -> tuple[TimeRange, ...]:
+    def bounds(
+        self, moment: datetime, calendar: Callable[[], ExtractTime]
+    ) -> tuple[TimeRange, ...]:
         """The time range of the call, if it has one; words are read with the calendar's settings.
 
         Raises:
@@ -177,7 +180,7 @@ class RecallOptions(Timed):
         if self.time_range is None or isinstance(self.time_range, TimeRange):
             return (self.time_range,) if self.time_range else ()
         if isinstance(self.time_range, str):
-            if ranges := calendar.read(self.time_range, moment):
+            if ranges := calendar().read(self.time_range, moment):
                 return tuple(ranges)
             raise QueryError(
                 f'no time is named by {self.time_range!r}; say it as in "last Tuesday", "in March"'
@@ -285,11 +288,11 @@ class MemoryRetriever(TakesStages, RecallOptions):
             reference_time=moment,
             scope=call.scope,
             filter=call.filter,
-            time_ranges=call.bounds(moment, self._calendar()),
+            time_ranges=call.bounds(moment, self._calendar),
             k=call.k,
             messages=call.messages,
         )
-        retrieve = Retrieve(
+        retrieve = _retrieve(
             method=call.method,
             fetch_k=self.fetch_k,
             fusion=self.fusion,
@@ -304,10 +307,10 @@ class MemoryRetriever(TakesStages, RecallOptions):
         after = [stage for stage in stages if not stage.before_search]
         gate = [] if self.gate is None else [self.gate]
         steps = [*gate, *before, retrieve, *after]
-        recall = yield from pipeline(steps, Recall(query), call.deadline_s)
+        recall = yield from pipeline(steps, Recall(query), call.deadline_s, call.k)
         if recall.skipped:
             _log.debug("nothing was searched; %s", recall.skipped)
-        return recall.at_most(call.k)
+        return recall
 
     def recall_without_model(self, question: str, **options: Unpack[CallOptions]) -> Recall:
         """Answer a question with stages that ask no model, and return all that was understood.
@@ -324,7 +327,8 @@ class MemoryRetriever(TakesStages, RecallOptions):
         Args:
             options: The settings of the call; empty if the retriever itself stores something.
         """
-        scope = self.scope.narrow(Scope.model_validate(options.get("scope")))
+        call = options.get("scope")
+        scope = self.scope if call is None else self.scope.narrow(Scope.model_validate(call))
         return ScopedStore(self.store, scope, self._required)
 
     @property
@@ -333,7 +337,8 @@ class MemoryRetriever(TakesStages, RecallOptions):
         return tuple(dict.fromkeys([*self.require_scope, *required_by(self.store)]))
 
     def _calendar(self) -> ExtractTime:
-        return next((each for each in self.stages if isinstance(each, ExtractTime)), ExtractTime())
+        own = [stage for stage in self.stages if isinstance(stage, ExtractTime)]
+        return own[0] if own else ExtractTime()
 
     def _question(self, asked: object, call: RecallOptions) -> str:
         question = asked
@@ -363,3 +368,9 @@ def _stack_level(retriever: type) -> int:
     while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in inner:
         level, frame = level + 1, frame.f_back
     return level
+
+
+@lru_cache(maxsize=64)
+def _retrieve(**settings: Any) -> Retrieve:
+    """The search with these settings; questions with equal ones share it, as it never changes."""
+    return Retrieve(**settings)

@@ -11,11 +11,14 @@ from datetime import timedelta
 
 from pydantic import Field
 
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.candidate import Candidate, Step
+from recall_stages.core.memory import Query
 from recall_stages.core.stage import Recall, Stage
 from recall_stages.ranking.copies import copies, for_all
-from recall_stages.ranking.relevance import relevances
+from recall_stages.ranking.relevance import own_marks, relevances, start
 from recall_stages.timeline import half_life_weight
+
+_DECAY = "TimeDecay"
 
 
 class RelevanceThreshold(Stage):
@@ -32,7 +35,7 @@ class RelevanceThreshold(Stage):
     Examples:
         >>> from datetime import UTC, datetime
         >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
-        >>> found = (Memory(content="a", score=0.8), Memory(content="b", score=0.3))
+        >>> found = (Candidate(content="a", score=0.8), Candidate(content="b", score=0.3))
         >>> kept = RelevanceThreshold(threshold_score=0.5).apply(Recall(asked, found))
         >>> [memory.content for memory in kept.memories]
         ['a']
@@ -45,8 +48,8 @@ class RelevanceThreshold(Stage):
         if self.threshold_score is None:
             return recall
         lowest = self.threshold_score
-        kept = (each for each in recall.memories if each.score is None or each.score >= lowest)
-        return replace(recall, memories=tuple(kept))
+        kept = [each for each in recall.memories if each.score is None or each.score >= lowest]
+        return recall.keep(kept, self.stage_name, "below threshold_score")
 
 
 class Deduplicate(Stage):
@@ -63,8 +66,9 @@ class Deduplicate(Stage):
     Examples:
         >>> from datetime import UTC, datetime
         >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
-        >>> found = (Memory(content="I like tea.", score=0.4, id="a"), Memory(content="Coffee."),
-        ...          Memory(content="i like tea", score=0.6, id="b"))
+        >>> found = (Candidate(content="I like tea.", score=0.4, id="a"),
+        ...          Candidate(content="Coffee."),
+        ...          Candidate(content="i like tea", score=0.6, id="b"))
         >>> kept = Deduplicate().apply(Recall(asked, found)).memories
         >>> [memory.content for memory in kept], kept[0].trace
         (['i like tea', 'Coffee.'], {'duplicates': 'a'})
@@ -75,8 +79,11 @@ class Deduplicate(Stage):
     def apply(self, recall: Recall) -> Recall:
         """Put copies together, and keep the best of each."""
         groups = copies(recall.memories, self.similarity_threshold)
-        kept = (for_all(max(same, key=lambda each: each.score or 0.0), same) for same in groups)
-        return replace(recall, memories=tuple(kept))
+        kept = [
+            for_all(max(same, key=lambda each: each.score or 0.0), same, self.stage_name)
+            for same in groups
+        ]
+        return recall.keep(kept, self.stage_name, "duplicates")
 
 
 class TimeDecay(Stage):
@@ -91,7 +98,7 @@ class TimeDecay(Stage):
     Examples:
         >>> from datetime import UTC, datetime
         >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 8, tzinfo=UTC))
-        >>> told = Memory(content="a", score=0.8, created_at=datetime(2024, 3, 1, tzinfo=UTC))
+        >>> told = Candidate(content="a", score=0.8, created_at=datetime(2024, 3, 1, tzinfo=UTC))
         >>> TimeDecay().apply(Recall(asked, (told,))).memories[0].score
         0.4
     """
@@ -100,19 +107,25 @@ class TimeDecay(Stage):
 
     def apply(self, recall: Recall) -> Recall:
         """Weigh by age, and sort; memories with equal scores keep their order."""
+        memories = recall.memories
+        marks = own_marks(memories, _DECAY)
         weighed = [
-            self._decayed(memory, relevance, recall.query)
-            for memory, relevance in zip(
-                recall.memories, relevances(recall.memories, "decayed"), strict=True
+            memory if mark else self._decayed(memory, relevance, recall.query)
+            for memory, relevance, mark in zip(
+                memories, relevances(memories, marks), marks, strict=True
             )
         ]
         weighed.sort(key=lambda memory: -(memory.score or 0.0))
         return replace(recall, memories=tuple(weighed))
 
-    def _decayed(self, memory: Memory, relevance: float, query: Query) -> Memory:
+    def _decayed(self, memory: Candidate, relevance: float, query: Query) -> Candidate:
         weight = 1.0
         if memory.created_at is not None:
             age = query.reference_time - memory.created_at
             weight = half_life_weight(age, timedelta(days=self.half_life_days))
         score = relevance * weight
-        return memory.scored(score, relevance=relevance, decay=weight, decayed=score)
+        return memory.after(
+            score,
+            start(memory, relevance, _DECAY),
+            Step(_DECAY, "times", weight, score, "decay", "for its age", {"decayed": score}),
+        )

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from recall_stages.core.memory import Memory
+from recall_stages.core.candidate import Candidate, Step
 from recall_stages.core.stage import Flow, Recall, Refine, Stage
 
-_PLACE = "place"  # in the trace of what is handed over: by it a memory is known again
+_PLACE = "place"  # the note of what is handed over: by it a memory is known again
 
 
 class StockStage(Stage):
@@ -37,7 +37,7 @@ class StockStage(Stage):
         if not recall.memories:
             return recall
         handed = tuple(
-            memory.model_copy(update={"trace": {**memory.trace, _PLACE: float(place)}})
+            memory.after(memory.score, Step(_PLACE, value=float(place), name=_PLACE))
             for place, memory in enumerate(recall.memories)
         )
         try:
@@ -65,18 +65,17 @@ def with_stock(stages: object, kind: type) -> object:
     ]
 
 
-def _known(returned: Memory, handed: Sequence[Memory]) -> tuple[Memory, Memory | None]:
+def _known(returned: Candidate, handed: Sequence[Candidate]) -> tuple[Candidate, Candidate | None]:
     """A memory that came back, without its mark, beside the one that was handed over."""
-    trace = dict(returned.trace)
-    place = trace.pop(_PLACE, None)
+    place = returned.noted(_PLACE)
+    steps = tuple([step for step in returned.steps if step.name != _PLACE])
     if not isinstance(place, float):  # the piece added it
-        return returned.model_copy(update={"trace": trace}), None
+        return replace(returned, steps=steps), None
     before = handed[int(place)]
-    change = {"trace": trace, "id": returned.id or before.id}
-    return returned.model_copy(update=change), before
+    return replace(returned, steps=steps, id=returned.id or before.id), before
 
 
-def _in_order(taken: Sequence[tuple[Memory, Memory | None]], name: str) -> list[Memory]:
+def _in_order(taken: Sequence[tuple[Candidate, Candidate | None]], name: str) -> list[Candidate]:
     """The memories as they came back; where only their order says how good they are, scored so."""
     memories = [memory for memory, _ in taken]
     scores = [memory.score for memory in memories if memory.score is not None]
@@ -85,4 +84,4 @@ def _in_order(taken: Sequence[tuple[Memory, Memory | None]], name: str) -> list[
     if scored or len(scores) < len(memories) or scores == best_first:
         return memories
     dealt = zip(memories, best_first, strict=True)
-    return [memory.scored(score, ranked_by=name) for memory, score in dealt]
+    return [memory.scored(score, by=name, ranked_by=name) for memory, score in dealt]

@@ -8,19 +8,23 @@ from dataclasses import replace
 
 from pydantic import Field, field_validator
 
+from recall_stages.core.candidate import Candidate, candidates, copied
 from recall_stages.core.memory import Memory, Query
 from recall_stages.core.settings_messages import got
 from recall_stages.core.stage import Recall, Stage
 
-MemoryFunction = Callable[[list[Memory], Query], Iterable[Memory]]
+_MEMORIES = (Candidate, Memory)
+
+MemoryFunction = Callable[[list[Candidate], Query], Iterable[Candidate | Memory]]
 
 
 class FunctionStage(Stage):
     """A stage that does what a function does, after the search.
 
     Args:
-        function: Takes the candidates, best first, and the query; returns those to keep, in their
-            new order. It must not wait for anything: a stage that needs a model is a class.
+        function: Takes the candidates (see `Candidate`), best first, and the query; returns those
+            to keep, in their new order. It must not wait for anything: a stage that needs a model
+            is a class.
 
     Raises:
         TypeError: When what it returns are no memories.
@@ -31,7 +35,7 @@ class FunctionStage(Stage):
         >>> short = FunctionStage(
         ...     function=lambda memories, query: [m for m in memories if len(m.content) < 20]
         ... )
-        >>> found = (Memory(content="Green tea."), Memory(content="A very long story of tea."))
+        >>> found = (Candidate(content="Green tea."), Candidate(content="A long story of tea."))
         >>> [memory.content for memory in short.apply(Recall(asked, found)).memories]
         ['Green tea.']
     """
@@ -55,15 +59,23 @@ class FunctionStage(Stage):
 
     def apply(self, recall: Recall) -> Recall:
         """Hand the candidates over, and take what comes back."""
-        returned = self.function(list(recall.memories), recall.query)
+        handed = [replace(each, metadata=copied(each.metadata)) for each in recall.memories]
+        returned = self.function(handed, recall.query)
         memories = tuple(returned) if isinstance(returned, Iterable) else (returned,)
-        wrong = [type(each).__name__ for each in memories if not isinstance(each, Memory)]
+        wrong = [type(each).__name__ for each in memories if not isinstance(each, _MEMORIES)]
         if wrong:
             raise TypeError(
                 f"{self.stage_name} must return memories, as (memories, query) -> memories; "
                 f"got {wrong[0]}"
             )
-        return replace(recall, memories=memories)
+        return replace(recall, memories=tuple(map(self._signed, candidates(memories))))
+
+    def _signed(self, memory: Candidate) -> Candidate:
+        """With the name of the function on the scores that it gave."""
+        steps = [
+            step if step.stage else replace(step, stage=self.stage_name) for step in memory.steps
+        ]
+        return replace(memory, steps=tuple(steps))
 
 
 def as_stage(value: object) -> Stage:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta, tzinfo
 from math import prod
 
 from pydantic import Field
 
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.candidate import Candidate, Note, Step
+from recall_stages.core.memory import Query, TimeMatch
 from recall_stages.core.stage import RankStage, Recall
 from recall_stages.core.time_trace import stamped, stamped_ranges
-from recall_stages.ranking.relevance import noted, relevances
+from recall_stages.ranking.relevance import own_marks, relevances, start
 from recall_stages.ranking.sessions import session_ratios
 from recall_stages.text.names import asks_about
 from recall_stages.timeline import TimeRange, half_life_weight
 
-_BY = "fused"  # the name of its score in the trace
+_NAME = "FuseRerank"
 _SOFT_HALF_LIFE = timedelta(days=14)  # what "recently" prefers: a fortnight old counts half
 
 
@@ -53,8 +54,8 @@ class FuseRerank(RankStage):
     Examples:
         >>> from datetime import UTC, datetime
         >>> now = datetime(2024, 3, 6, tzinfo=UTC)
-        >>> told = Memory(content="I like tea", memory_type="conversation", score=0.8)
-        >>> known = Memory(content="Likes tea", memory_type="insight", score=0.5)
+        >>> told = Candidate(content="I like tea", memory_type="conversation", score=0.8)
+        >>> known = Candidate(content="Likes tea", memory_type="insight", score=0.5)
         >>> asked = Recall(Query(text="tea?", reference_time=now), (told, known))
         >>> [(memory.content, memory.score) for memory in FuseRerank().apply(asked).memories]
         [('Likes tea', 1.0), ('I like tea', 0.4)]
@@ -79,60 +80,68 @@ class FuseRerank(RankStage):
 
     def apply(self, recall: Recall) -> Recall:
         """Score, sort and cut the candidates; memories with equal scores keep their order."""
-        memories = recall.memories
-        ranges = recall.query.time_ranges or stamped_ranges(memories)
-        before = relevances(memories, _BY)
-        trust = _trust(memories, before, ranges)
-        ratios = self._ratios(memories, before, recall.query)
-        times = [self._time_trace(memory, recall.query, ranges, trust) for memory in memories]
+        memories, query = recall.memories, recall.query
+        ranges = query.time_ranges or stamped_ranges(memories)
+        marks = own_marks(memories, _NAME)
+        before = relevances(memories, marks)
+        ratios = self._ratios(memories, before, query)
+        self._add_time_ratios(ratios, memories, before, query, ranges)
         fused = [
-            relevance * prod(own.values()) * float(time["time_ratio"])
-            for relevance, own, time in zip(before, ratios, times, strict=True)
+            relevance * prod((own.kind, own.author, own.session)) * own.time
+            for relevance, own in zip(before, ratios, strict=True)
         ]
-        kept = [
+        for place, mark in enumerate(marks):
+            if mark:  # fused before: only the time may be new
+                timed = memories[place].noted("time_match") is not None
+                ratios[place].time = 1.0 if timed else ratios[place].time
+                fused[place] = (memories[place].score or 0.0) * ratios[place].time
+        worth_keeping = [
             place
-            for place, score in enumerate(fused)
-            if self._worth_keeping(before[place], score, ratios[place])
+            for place, own in enumerate(ratios)
+            if marks[place]
+            # Weights may rescue a memory, never condemn it: the threshold is on the relevance,
+            # yet "what happened yesterday?" is barely similar to anything that happened yesterday.
+            # What others said rescues none: the rest of a session would come with what answers.
+            or max(before[place], fused[place] / own.session) >= self.fuse_score_threshold
         ]
-        kept.sort(key=lambda place: -fused[place])
-        best = [
-            memories[place].scored(
+        worth_keeping.sort(key=[-score for score in fused].__getitem__)
+        best = worth_keeping[: self.limit(query)]
+        if len(best) < len(memories):
+            kept = [memories[place] for place in worth_keeping]
+            recall = recall.keep(kept, _NAME, "below fuse_score_threshold")
+            recall = self.cut(recall, kept)
+        ranked = [
+            memories[place].after(
                 fused[place],
-                relevance=before[place],
-                **ratios[place],
-                **times[place],
-                **{_BY: fused[place]},
+                *_steps(memories[place], before[place], ratios[place], fused[place], marks[place]),
             )
-            for place in kept[: self.limit(recall.query)]
+            for place in best
         ]
-        ranked = stamped(best, ranges)
+        stamped_memories = stamped(ranked, ranges)
         if self.show_time:
-            zone = recall.query.reference_time.tzinfo
-            ranked = tuple(_dated(memory, zone) for memory in ranked)
-        return replace(recall, memories=ranked)
+            zone = query.reference_time.tzinfo
+            stamped_memories = tuple([_dated(memory, zone) for memory in stamped_memories])
+        return replace(recall, memories=stamped_memories)
 
     def _ratios(
-        self, memories: Sequence[Memory], before: Sequence[float], query: Query
-    ) -> list[dict[str, float]]:
-        """The ratios of each memory but that of time, by the names they have in the trace."""
+        self, memories: Sequence[Candidate], before: Sequence[float], query: Query
+    ) -> list[_Ratios]:
+        """The ratios of each candidate but that of time."""
         authors = {
             author: self._author_ratio(author, query)
             for author in {memory.author for memory in memories}
         }
         ratios = [
-            {
-                "type_ratio": self.fuse_ratio_dict.get(memory.memory_type, 1.0),
-                "author_ratio": authors[memory.author],
-            }
+            _Ratios(self.fuse_ratio_dict.get(memory.memory_type, 1.0), authors[memory.author])
             for memory in memories
         ]
         worth = [
-            relevance * prod(own.values()) for relevance, own in zip(before, ratios, strict=True)
+            relevance * (own.kind * own.author)
+            for relevance, own in zip(before, ratios, strict=True)
         ]
         sessions = session_ratios(memories, worth, self.fuse_session_share)
-        for memory, own, ratio in zip(memories, ratios, sessions, strict=True):
-            # Fused before, what spoke for it may have been cut: take what was found then.
-            own["session_ratio"] = noted(memory, _BY, "session_ratio") or ratio
+        for own, ratio in zip(ratios, sessions, strict=True):
+            own.session = ratio
         return ratios
 
     def _author_ratio(self, author: str, query: Query) -> float:
@@ -140,55 +149,89 @@ class FuseRerank(RankStage):
         role_ratio = self.fuse_role_ratio_dict.get(author.lower(), 1.0)
         return self.fuse_author_ratio if named else role_ratio
 
-    def _time_trace(
+    def _add_time_ratios(
         self,
-        memory: Memory,
+        ratios: Sequence[_Ratios],
+        memories: Sequence[Candidate],
+        before: Sequence[float],
         query: Query,
         ranges: Sequence[TimeRange],
+    ) -> None:
+        if not ranges:
+            return
+        matches = [[memory.matches(each) for each in ranges] for memory in memories]
+        trust = _trust(matches, before, len(ranges))
+        for memory, own, matching in zip(memories, ratios, matches, strict=True):
+            own.time, own.time_notes = self._time_ratio(memory, query, ranges, matching, trust)
+
+    def _time_ratio(
+        self,
+        memory: Candidate,
+        query: Query,
+        ranges: Sequence[TimeRange],
+        matching: Sequence[TimeMatch | None],
         trust: Sequence[float],
-    ) -> dict[str, float | str]:
+    ) -> tuple[float, dict[str, Note]]:
         """The time ratio of a memory, and what of it lies in which range."""
-        for time_range, trusted in zip(ranges, trust, strict=True):
+        for time_range, match, trusted in zip(ranges, matching, trust, strict=True):
             if not time_range.soft or time_range.start is None:  # "long ago" is no "recently"
-                match = memory.matches(time_range)
                 if match:
                     ratio = 1 + (self.fuse_time_ratio - 1) * trusted
-                    return {"time_ratio": ratio, "time_match": match, "time_trust": trusted}
+                    return ratio, {"time_match": match, "time_trust": trusted}
             elif memory.created_at is not None:
                 age = query.reference_time - memory.created_at
                 ratio = 1 + (self.fuse_time_ratio - 1) * half_life_weight(age, _SOFT_HALF_LIFE)
-                return {"time_ratio": ratio, "time_match": "recency"}
-        return {"time_ratio": 1.0, "time_match": "none"} if ranges else {"time_ratio": 1.0}
+                return ratio, {"time_match": "recency"}
+        return 1.0, {"time_match": "none"}
 
-    def _worth_keeping(self, relevance: float, fused: float, ratios: Mapping[str, float]) -> bool:
-        # Weights may rescue a memory, never condemn it: the threshold is on the relevance,
-        # yet "what happened yesterday?" is barely similar to anything that happened yesterday.
-        # What others said rescues none: the rest of a session would come with what answers.
-        return max(relevance, fused / ratios["session_ratio"]) >= self.fuse_score_threshold
+
+@dataclass(slots=True)
+class _Ratios:
+    """What the score of one candidate is multiplied with."""
+
+    kind: float
+    author: float
+    session: float = 1.0
+    time: float = 1.0
+    time_notes: dict[str, Note] = field(default_factory=dict)
+
+
+def _steps(
+    memory: Candidate, relevance: float, own: _Ratios, fused: float, mark: Step | None
+) -> list[Step]:
+    """The steps from the score that a candidate came with to its new one."""
+    about_time = f"{own.time_notes.get('time_match', '')} in time"
+    notes = {**own.time_notes, "fused": fused}
+    timed = Step(_NAME, "times", own.time, fused, "time_ratio", about_time, notes)
+    if mark:
+        return [timed] if own.time != 1 else []
+    typed = relevance * own.kind
+    by_author = typed * own.author
+    in_session = by_author * own.session
+    session = "for the rest of its session"
+    return [
+        start(memory, relevance, _NAME),
+        Step(_NAME, "times", own.kind, typed, "type_ratio", memory.memory_type),
+        Step(_NAME, "times", own.author, by_author, "author_ratio", f"said by {memory.author}"),
+        Step(_NAME, "times", own.session, in_session, "session_ratio", session),
+        timed,
+    ]
 
 
 def _trust(
-    memories: Sequence[Memory], found: Sequence[float], ranges: Sequence[TimeRange]
+    matches: Sequence[Sequence[TimeMatch | None]], found: Sequence[float], ranges: int
 ) -> list[float]:
     """How far to trust each range, 0 to 1: does anything in it answer as well as the rest?"""
-    best = max(found, default=0.0)
-    trusted = []
-    for time_range in ranges:
-        inside = [
-            (relevance, memory)
-            for memory, relevance in zip(memories, found, strict=True)
-            if memory.matches(time_range)
-        ]
-        # Fused before, the best of the others may have been cut: take what was found then.
-        noticed = (noted(memory, _BY, "time_trust") for _, memory in inside)
-        before = [trust for trust in noticed if trust is not None]
-        best_inside = max((relevance for relevance, _ in inside), default=0.0)
-        trusted.append(before[0] if before else (best_inside / (best or 1.0)) ** 2)
-    return trusted
+    best = max(found, default=0.0) or 1.0
+    inside = [
+        max([relevance for own, relevance in zip(matches, found, strict=True) if own[n]], default=0)
+        for n in range(ranges)
+    ]
+    return [(relevance / best) ** 2 for relevance in inside]
 
 
-def _dated(memory: Memory, timezone: tzinfo | None) -> Memory:
+def _dated(memory: Candidate, timezone: tzinfo | None) -> Candidate:
     prefix = f"[{memory.recorded(timezone)}] "
     if memory.created_at is None or memory.content.startswith(prefix):
         return memory
-    return memory.model_copy(update={"content": prefix + memory.content})
+    return replace(memory, content=prefix + memory.content)

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from recall_stages.core.candidate import Candidate, Step
 from recall_stages.core.errors import RecallError
-from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Flow, Recall, Stage, Work
-from recall_stages.ranking.relevance import relevances
+from recall_stages.ranking.relevance import own_marks, relevances, start
 from recall_stages.store.chroma.search_text import index_text
 from recall_stages.store.embedding.minilm import MiniLM
 
-_BY = "late"
+_NAME = "LateInteractionRank"
 
 
 class LateInteractionRank(Stage):
@@ -42,8 +42,8 @@ class LateInteractionRank(Stage):
         >>> from recall_stages.core.world import run
         >>> now = datetime(2024, 3, 6, tzinfo=UTC)
         >>> asked = Query(text="What does she drink?", reference_time=now)
-        >>> found = (Memory(content="Her house is on Elm Street.", score=0.5),
-        ...          Memory(content="She likes a cup of green tea.", score=0.5))
+        >>> found = (Candidate(content="Her house is on Elm Street.", score=0.5),
+        ...          Candidate(content="She likes a cup of green tea.", score=0.5))
         >>> run(LateInteractionRank().apply(Recall(asked, found))).memories[0].content
         'She likes a cup of green tea.'
     """
@@ -55,26 +55,47 @@ class LateInteractionRank(Stage):
         """Compare the words, mix, and sort; memories with equal scores keep their order."""
         query, looked_at = recall.query, recall.memories[: self.top_n]
         text = query.search_text or query.text
-        if not looked_at or not text:
+        marks = own_marks(recall.memories, _NAME)
+        if all(marks) or not text:
             return recall
         texts = [index_text(memory) for memory in looked_at]
         try:
             [similar] = yield [Work(lambda: max_sim(text, texts))]
         except (RecallError, MemoryError) as error:  # no weights, or no room for the vectors
             return recall.fell_back(type(self).__name__, error)
-        before = relevances(recall.memories, _BY)
+        before = relevances(recall.memories, marks)
         best, best_similar, least = max(before), max(similar), min(similar)
         similar += [least] * (len(before) - len(similar))
         ranked = [
-            self._mixed(memory, relevance, relevance / (best or 1), each / (best_similar or 1))
-            for memory, relevance, each in zip(recall.memories, before, similar, strict=True)
+            memory
+            if mark
+            else self._mixed(memory, relevance, best or 1.0, alike / (best_similar or 1))
+            for memory, relevance, alike, mark in zip(
+                recall.memories, before, similar, marks, strict=True
+            )
         ]
         ranked.sort(key=lambda memory: -(memory.score or 0.0))
         return replace(recall, memories=tuple(ranked))
 
-    def _mixed(self, memory: Memory, relevance: float, share: float, similar: float) -> Memory:
-        score = (1 - self.late_weight) * share + self.late_weight * similar
-        return memory.scored(score, relevance=relevance, **{_BY: score})
+    def _mixed(self, memory: Candidate, relevance: float, best: float, similar: float) -> Candidate:
+        share, weight = relevance / best, self.late_weight
+        relevant = (1 - weight) * share
+        score = relevant + weight * similar
+        about = "as the share of relevance"
+        return memory.after(
+            score,
+            start(memory, relevance, _NAME),
+            Step(_NAME, "divide", best, share, about="so that the best has 1"),
+            Step(_NAME, "times", 1 - weight, relevant, about=about),
+            Step(
+                _NAME,
+                "add",
+                weight * similar,
+                score,
+                about="for the likeness of its words",
+                notes={"late": score},
+            ),
+        )
 
 
 def max_sim(question: str, texts: Sequence[str]) -> list[float]:

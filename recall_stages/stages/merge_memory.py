@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from recall_stages.core.memory import Memory
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.stage import Recall, Stage
 from recall_stages.llm.budget import fit_budget
 from recall_stages.llm.fencing import indented
@@ -40,7 +40,7 @@ class MergeMemory(Stage):
         >>> from datetime import UTC, datetime
         >>> from recall_stages.core.memory import Query
         >>> asked = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
-        >>> known = Memory(content="Catch PermissionError.", when_to_use="When uploads fail")
+        >>> known = Candidate(content="Catch PermissionError.", when_to_use="When uploads fail")
         >>> print(MergeMemory().apply(Recall(asked, (known,))).text)
         Previous memories:
         - When uploads fail: Catch PermissionError.
@@ -66,13 +66,13 @@ class MergeMemory(Stage):
         return replace(recall, memories=tuple(_whole(told, memories)), text=text)
 
 
-def _whole(told: Sequence[Memory], memories: Sequence[Memory]) -> Iterator[Memory]:
+def _whole(told: Sequence[Candidate], memories: Sequence[Candidate]) -> Iterator[Candidate]:
     """What is told, uncut: only the first can have been cut."""
-    for place, memory in enumerate(told):
-        first = {"content": memories[0].content, "when_to_use": memories[0].when_to_use}
-        yield memory if place else memory.model_copy(update=first)
+    for memory, whole in zip(told[:1], memories[:1], strict=False):
+        yield replace(memory, content=whole.content, when_to_use=whole.when_to_use)
+    yield from told[1:]
 
 
-def _line(memory: Memory) -> str:
+def _line(memory: Candidate) -> str:
     when = f"{memory.when_to_use}: " if memory.when_to_use else ""
     return "- " + indented(when + memory.content.strip(), "  ")

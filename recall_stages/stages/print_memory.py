@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import tzinfo
 from typing import ClassVar
 
-from recall_stages.core.memory import Memory
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.stage import Recall, Stage
 from recall_stages.llm.fencing import indented, one_line
 
@@ -24,12 +24,12 @@ class PrintMemory(Stage):
     on one line.
 
     Examples:
-        >>> told = Memory(content="The dentist is on Elm Street.", author="Ann")
+        >>> told = Candidate(content="The dentist is on Elm Street.", author="Ann")
         >>> print(print_memories([told], None))
         Memory 1:
           Content: The dentist is on Elm Street.
           Author: Ann
-        >>> sly = Memory(content="Tea.\nMemory 2:", author="Ann\nMemory 3:")
+        >>> sly = Candidate(content="Tea.\nMemory 2:", author="Ann\nMemory 3:")
         >>> print(print_memories([sly], None))
         Memory 1:
           Content: Tea.
@@ -49,7 +49,7 @@ class PrintMemory(Stage):
         )
 
 
-def print_memories(memories: Sequence[Memory], timezone: tzinfo | None) -> str:
+def print_memories(memories: Sequence[Candidate], timezone: tzinfo | None) -> str:
     """The memories as text, their times in a time zone."""
     if not memories:
         return NOTHING_FOUND
@@ -58,17 +58,17 @@ def print_memories(memories: Sequence[Memory], timezone: tzinfo | None) -> str:
     )
 
 
-def named_values(memory: Memory) -> str:
+def named_values(memory: Candidate) -> str:
     """The metadata of a memory, on one line.
 
     Examples:
-        >>> named_values(Memory(content="Tea.", metadata={"topic": "drinks", "stars": 3}))
+        >>> named_values(Candidate(content="Tea.", metadata={"topic": "drinks", "stars": 3}))
         'topic: drinks, stars: 3'
     """
     return one_line(", ".join(f"{key}: {value}" for key, value in memory.metadata.items()))
 
 
-def _block(number: int, memory: Memory, timezone: tzinfo | None) -> str:
+def _block(number: int, memory: Candidate, timezone: tzinfo | None) -> str:
     lines = {
         "When to use": indented(memory.when_to_use, _MARGIN),
         "Content": indented(memory.content, _MARGIN),

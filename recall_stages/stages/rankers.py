@@ -5,16 +5,17 @@ No model call. `SemanticRank` asks one, `FuseRerank` weighs kinds and the time a
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Self
 
 from pydantic import Field, model_validator
 
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.candidate import Candidate, Note, Step
+from recall_stages.core.memory import Query
 from recall_stages.core.stage import RankStage, Recall
-from recall_stages.ranking.relevance import relevances
+from recall_stages.ranking.relevance import own_marks, relevances, start
 
+_HYBRID = "HybridRank"
 _SECONDS_A_DAY = 86_400
 
 
@@ -26,7 +27,7 @@ class RelevanceRank(RankStage):
     Examples:
         >>> from datetime import UTC, datetime
         >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 8, tzinfo=UTC))
-        >>> found = (Memory(content="a", score=0.3), Memory(content="b", score=0.8))
+        >>> found = (Candidate(content="a", score=0.3), Candidate(content="b", score=0.8))
         >>> [each.content for each in RelevanceRank().apply(Recall(asked, found)).memories]
         ['b', 'a']
     """
@@ -34,7 +35,7 @@ class RelevanceRank(RankStage):
     def apply(self, recall: Recall) -> Recall:
         """Sort by score, and cut."""
         ranked = sorted(recall.memories, key=lambda each: (each.score is None, -(each.score or 0)))
-        return replace(recall, memories=tuple(ranked[: self.limit(recall.query)]))
+        return self.cut(recall, ranked)
 
 
 class RecencyRank(RankStage):
@@ -45,8 +46,8 @@ class RecencyRank(RankStage):
     Examples:
         >>> from datetime import UTC, datetime
         >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 8, tzinfo=UTC))
-        >>> old = Memory(content="a", created_at=datetime(2024, 3, 1, tzinfo=UTC))
-        >>> new = Memory(content="b", created_at=datetime(2024, 3, 7, tzinfo=UTC))
+        >>> old = Candidate(content="a", created_at=datetime(2024, 3, 1, tzinfo=UTC))
+        >>> new = Candidate(content="b", created_at=datetime(2024, 3, 7, tzinfo=UTC))
         >>> [each.content for each in RecencyRank().apply(Recall(asked, (old, new))).memories]
         ['b', 'a']
     """
@@ -55,11 +56,11 @@ class RecencyRank(RankStage):
         """Sort by recorded time, and cut; memories of one moment keep their order."""
         now = recall.query.reference_time
 
-        def age(memory: Memory) -> tuple[bool, float]:
+        def age(memory: Candidate) -> tuple[bool, float]:
             return memory.created_at is None, _days_old(memory.created_at or now, now)
 
         ranked = sorted(recall.memories, key=age)
-        return replace(recall, memories=tuple(ranked[: self.limit(recall.query)]))
+        return self.cut(recall, ranked)
 
 
 class HybridRank(RankStage):
@@ -80,7 +81,7 @@ class HybridRank(RankStage):
     Examples:
         >>> from datetime import UTC, datetime
         >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 16, tzinfo=UTC))
-        >>> told = Memory(content="a", score=0.8, created_at=datetime(2024, 3, 1, tzinfo=UTC))
+        >>> told = Candidate(content="a", score=0.8, created_at=datetime(2024, 3, 1, tzinfo=UTC))
         >>> [memory] = HybridRank().apply(Recall(asked, (told,))).memories
         >>> round(memory.score, 2), memory.trace["recency"]
         (0.71, 0.5)
@@ -98,21 +99,35 @@ class HybridRank(RankStage):
 
     def apply(self, recall: Recall) -> Recall:
         """Weigh, sort and cut; memories with equal scores keep their order."""
-        before = relevances(recall.memories, "weighed")
+        memories = recall.memories
+        marks = own_marks(memories, _HYBRID)
         ranked = [
-            self._weighed(memory, relevance, recall.query)
-            for memory, relevance in zip(recall.memories, before, strict=True)
+            memory if mark else self._weighed(memory, relevance, recall.query)
+            for memory, relevance, mark in zip(
+                memories, relevances(memories, marks), marks, strict=True
+            )
         ]
         ranked.sort(key=lambda memory: -(memory.score or 0.0))
-        return replace(recall, memories=tuple(ranked[: self.limit(recall.query)]))
+        return self.cut(recall, ranked)
 
-    def _weighed(self, memory: Memory, relevance: float, query: Query) -> Memory:
+    def _weighed(self, memory: Candidate, relevance: float, query: Query) -> Candidate:
+        first = start(memory, relevance, _HYBRID)
         if memory.created_at is None:
-            return memory.scored(relevance, relevance=relevance, weighed=relevance)
+            undated = Step(_HYBRID, after=relevance, notes={"weighed": relevance})
+            return memory.after(relevance, first, undated)
         recency = 1 - min(_days_old(memory.created_at, query.reference_time) / self.horizon_days, 1)
         both = self.relevance_weight * relevance + self.recency_weight * recency
-        score = both / (self.relevance_weight + self.recency_weight)
-        return memory.scored(score, relevance=relevance, recency=recency, weighed=score)
+        whole = self.relevance_weight + self.recency_weight
+        score = both / whole
+        share, fresh = self.relevance_weight / whole, self.recency_weight / whole * recency
+        about = f"for its recency of {recency:.2f}"
+        notes: dict[str, Note] = {"recency": recency, "weighed": score}
+        return memory.after(
+            score,
+            first,
+            Step(_HYBRID, "times", share, share * relevance, about="as the share of relevance"),
+            Step(_HYBRID, "add", fresh, score, about=about, notes=notes),
+        )
 
 
 def _days_old(moment: datetime, now: datetime) -> float:

@@ -12,6 +12,7 @@ from typing import Protocol, Self, cast, runtime_checkable
 
 from pydantic import Field, model_validator
 
+from recall_stages.core.candidate import Candidate, Step
 from recall_stages.core.errors import QueryError
 from recall_stages.core.message import Message, read_messages
 from recall_stages.core.recall import JOINED
@@ -137,10 +138,11 @@ class ReadMessage(Stage):
         query = recall.query
         chosen = self._chosen(said, query.reference_time.tzinfo)
         turns = [turn for turn in (read_turn(each, query.scope) for each in chosen) if turn]
+        joined = Step(self.stage_name, notes={JOINED: "messages"})
         told = {query.text, *(memory.content for memory in recall.memories)}
         told.update(memory.id for memory in recall.memories)
         new = [
-            turn.model_copy(update={"memory_type": "message", "trace": {JOINED: "messages"}})
+            replace(Candidate.of(turn), memory_type="message", steps=(joined,))
             for turn in named(turns, None)
             if turn.content not in told and turn.id not in told
         ]

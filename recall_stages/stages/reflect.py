@@ -12,9 +12,10 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.citation import Citation
 from recall_stages.core.errors import ModelError, RecallError, ReplyError
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.memory import Query
 from recall_stages.core.reflection import is_reflection, reflection_of
 from recall_stages.core.stage import Flow, Prompt, Recall, Write
 from recall_stages.llm.citation_check import Verified, verify
@@ -83,7 +84,7 @@ class Reflect(ModelStage):
         >>> from datetime import UTC, datetime
         >>> from recall_stages.core.world import run
         >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
-        >>> memories = (Memory(content="Ann likes tea. Often."), Memory(content="No milk."))
+        >>> memories = (Candidate(content="Ann likes tea. Often."), Candidate(content="No milk."))
         >>> print(run(Reflect(kind="key_points").apply(Recall(query, memories))).text)
         - Ann likes tea. [1]
         - No milk. [2]
@@ -166,7 +167,7 @@ class Reflect(ModelStage):
         )
 
 
-def _first_sentences(memories: Sequence[Memory]) -> tuple[Citation, ...]:
+def _first_sentences(memories: Sequence[Candidate]) -> tuple[Citation, ...]:
     """The text without a model: the first sentences of the best memories."""
     return tuple(
         Citation((sentences_in(memory.content) or [memory.content])[0], (number,), (memory.id,))

@@ -10,7 +10,8 @@ from typing import ClassVar
 
 from pydantic import BaseModel, Field
 
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.candidate import Candidate
+from recall_stages.core.memory import Query
 from recall_stages.core.stage import Flow, Prompt, Recall, TopN, limit
 from recall_stages.llm.fencing import QUOTED_MATERIAL, quoted_question
 from recall_stages.llm.judging import RANKING_EXAMPLE, USER, judge, read_ranking
@@ -61,7 +62,8 @@ class RerankMemory(ModelStage):
         >>> from recall_stages.core.memory import Query
         >>> from recall_stages.core.world import run
         >>> query = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
-        >>> memories = (Memory(content="Retry.", quality=0.2), Memory(content="Check the type."))
+        >>> poor = Candidate(content="Retry.", quality=0.2)
+        >>> memories = (poor, Candidate(content="Check the type."))
         >>> stage = RerankMemory(enable_score_filter=True)
         >>> [each.content for each in run(stage.apply(Recall(query, memories))).memories]
         ['Check the type.']
@@ -102,6 +104,6 @@ class RerankMemory(ModelStage):
             memories=window.text,
         )
 
-    def _good_enough(self, memory: Memory) -> bool:
+    def _good_enough(self, memory: Candidate) -> bool:
         judged_poor = memory.quality is not None and memory.quality < self.min_score_threshold
         return not (self.enable_score_filter and judged_poor)

@@ -8,8 +8,9 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from recall_stages.core.candidate import Candidate, Hit, Step
 from recall_stages.core.errors import StoreError
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.memory import Query
 from recall_stages.core.stage import Flow, Recall, Search, Stage
 from recall_stages.ranking.copies import copies, for_all
 from recall_stages.ranking.diversity import diversified
@@ -21,6 +22,7 @@ Method = Literal["semantic", "keyword", "hybrid"]
 _ONLY_IN_THE_POOL = (
     "the store cannot be searched for words: they weigh only among what was found by meaning"
 )
+_NAME = "Retrieve"
 _LARGEST_POOL = 100_000  # a pool that grows past this has met a collection of copies
 
 
@@ -76,15 +78,20 @@ class Retrieve(Stage):
         limit = max(self.fetch_k, 4 * wanted)
         while True:
             searches = self._searches(query, limit)
-            arms: Sequence[list[Memory]] = yield searches
-            found = self._fused(searches, arms, limit)
-            candidates = self._distinct(filter(self._reaches, found), _bounded(query))
+            arms: Sequence[list[Hit]] = yield searches
+            _check_hits(arms)
+            found = {memory.id: memory for memory in self._fused(searches, arms, limit)}
+            near = self._near_enough(found.values())
+            candidates = self._distinct(near, _bounded(query))
             exhausted = all(len(arm) < limit for arm in arms)
             if len(candidates) >= wanted or exhausted or limit >= _LARGEST_POOL:
                 if self.mmr_lambda < 1:
                     candidates = diversified(candidates, self.mmr_lambda)
-                if any("keyword_pool" in each.trace for arm in arms for each in arm):
-                    recall = recall.fell_back(type(self).__name__, _ONLY_IN_THE_POOL)
+                if any("keyword_pool" in hit.measures for arm in arms for hit in arm[:1]):
+                    recall = recall.fell_back(_NAME, _ONLY_IN_THE_POOL)
+                recall = replace(recall, memories=tuple(found.values()))
+                recall = recall.keep(near, _NAME, "below threshold_score")
+                recall = recall.keep(candidates, _NAME, "duplicates")
                 return replace(recall, memories=tuple(candidates))
             limit *= 4
 
@@ -99,10 +106,10 @@ class Retrieve(Stage):
         return {"semantic": arms, "keyword": by_words, "hybrid": arms + by_words}[self.method]
 
     def _fused(
-        self, searches: Sequence[Search], arms: Sequence[list[Memory]], limit: int
-    ) -> Iterable[Memory]:
+        self, searches: Sequence[Search], arms: Sequence[list[Hit]], limit: int
+    ) -> list[Candidate]:
         if self.method == "semantic":  # one scale, and an absolute one
-            return (each for arm in arms for each in arm)
+            return [_found_by_meaning(hit) for arm in arms for hit in arm]
         found = list(zip(searches, arms, strict=True))
         return fuse_arms(
             [arm for search, arm in found if search.method == "semantic"],
@@ -112,28 +119,34 @@ class Retrieve(Stage):
             by=self.fusion,
         )
 
-    def _distinct(self, found: Iterable[Memory], window: tuple[TimeRange, ...]) -> list[Memory]:
+    def _distinct(
+        self, found: Sequence[Candidate], window: tuple[TimeRange, ...]
+    ) -> list[Candidate]:
         """The best first; of copies of a text the one asked about, else the newest."""
-        once = list({memory.id: memory for memory in found}.values())
         if self.duplicate_threshold is None:
-            return _best_first(once)
+            return _best_first(found)
         return _best_first(
-            same[0] if len(same) == 1 else for_all(_preferred(same, window), same)
-            for same in copies(once, self.duplicate_threshold)
+            [
+                same[0] if len(same) == 1 else for_all(_preferred(same, window), same, _NAME)
+                for same in copies(found, self.duplicate_threshold)
+            ]
         )
 
-    def _reaches(self, memory: Memory) -> bool:
+    def _near_enough(self, found: Iterable[Candidate]) -> list[Candidate]:
         if self.threshold_score is None:
-            return True
-        if "nearness" in memory.trace:
-            raise StoreError(
-                "threshold_score compares similarities, and the store tells none; leave "
-                "it out, or say what its scores mean: AnyStore(..., similarity=lambda distance: "
-                "1 - distance)"
-            )
-        found_by_words = "keyword" in memory.trace
-        similarity = memory.trace.get("similarity", None if found_by_words else memory.score)
-        return isinstance(similarity, float) and similarity >= self.threshold_score
+            return [*found]
+        near = []
+        for memory in found:
+            if memory.noted("nearness") is not None:
+                raise StoreError(
+                    "threshold_score compares similarities, and the store knows none; leave "
+                    "it out, or say what its scores mean: AnyStore(..., similarity=lambda "
+                    "distance: 1 - distance)"
+                )
+            similarity = memory.noted("similarity")
+            if isinstance(similarity, float) and similarity >= self.threshold_score:
+                near.append(memory)
+        return near
 
 
 def check_threshold(method: Method, threshold_score: float | None) -> None:
@@ -154,14 +167,31 @@ def _bounded(query: Query) -> tuple[TimeRange, ...]:
     return tuple(each for each in query.time_ranges if not each.soft and (each.start or each.end))
 
 
-def _best_first(memories: Iterable[Memory]) -> list[Memory]:
-    return sorted(memories, key=lambda memory: (-(memory.score or 0.0), memory.id))
+def _check_hits(arms: Sequence[Sequence[Hit]]) -> None:
+    for arm in arms:
+        for kind in set(map(type, arm)) - {Hit}:
+            raise StoreError(
+                "the find of a store must return a list of Hit(candidate, score) for each search, "
+                f"where Candidate.of(memory) makes a candidate of a Memory; got {kind.__name__}"
+            )
 
 
-def _preferred(same: Sequence[Memory], window: tuple[TimeRange, ...]) -> Memory:
+def _found_by_meaning(hit: Hit) -> Candidate:
+    memory, score, measures = hit
+    [(name, value)] = (measures or {"similarity": score}).items()
+    return memory.after(score, Step(_NAME, "add", value, score, name, "by meaning"))
+
+
+def _best_first(memories: Iterable[Candidate]) -> list[Candidate]:
+    listed = [*memories]
+    keys = [(-(memory.score or 0.0), memory.id) for memory in listed]
+    return [listed[place] for place in sorted(range(len(listed)), key=keys.__getitem__)]
+
+
+def _preferred(same: Sequence[Candidate], window: tuple[TimeRange, ...]) -> Candidate:
     """Of memories that say the same: one of the time asked about, the newest of these."""
 
-    def preference(memory: Memory) -> tuple[bool, float, str]:
+    def preference(memory: Candidate) -> tuple[bool, float, str]:
         asked_about = any(memory.matches(each) for each in window)
         recorded = memory.created_at.timestamp() if memory.created_at else 0.0
         return not asked_about, -recorded, memory.id

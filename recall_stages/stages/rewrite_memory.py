@@ -11,9 +11,10 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.draft import Claim, Draft, identity
 from recall_stages.core.errors import ModelError, ReplyError
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.memory import Query
 from recall_stages.core.stage import Flow, Prompt, Recall
 from recall_stages.llm.citation_check import Verified, verify
 from recall_stages.llm.claims import read_claims
@@ -73,7 +74,7 @@ class RewriteMemory(ModelStage):
         >>> from datetime import UTC, datetime
         >>> from recall_stages.core.memory import Query
         >>> query = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
-        >>> memory = Memory(content="Catch PermissionError.", when_to_use="When uploads fail")
+        >>> memory = Candidate(content="Catch PermissionError.", when_to_use="When uploads fail")
         >>> from recall_stages.core.world import run
         >>> print(run(RewriteMemory().apply(Recall(query, (memory,)))).text)
         Memory 1 :
@@ -153,7 +154,7 @@ class RewriteMemory(ModelStage):
         return verified
 
 
-def plain_text(memories: Sequence[Memory], first: int = 0) -> str:
+def plain_text(memories: Sequence[Candidate], first: int = 0) -> str:
     """The memories in plain form, numbered from one after ``first``.
 
     Further lines of a text stand behind a margin, so that none looks like the start of a memory.
@@ -164,7 +165,7 @@ def plain_text(memories: Sequence[Memory], first: int = 0) -> str:
     )
 
 
-def _when(memory: Memory) -> str:
+def _when(memory: Candidate) -> str:
     when = indented(memory.when_to_use, _MARGIN)
     return f" When to use: {when}\n" if when else ""
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from pydantic import Field
 
+from recall_stages.core.candidate import Candidate, Step
 from recall_stages.core.errors import IdLookupError
-from recall_stages.core.memory import Memory
 from recall_stages.core.reflection import is_reflection, is_stale, source_ids
 from recall_stages.core.stage import Fetch, Flow, Recall, Stage
 
@@ -44,7 +44,10 @@ class StaleReflections(Stage):
         weighed.sort(key=lambda memory: -(memory.score or 0.0))
         return replace(recall, memories=tuple(weighed))
 
-    def _weigh(self, memory: Memory) -> Memory:
-        if "stale" in memory.trace:  # weighed before
+    def _weigh(self, memory: Candidate) -> Candidate:
+        if memory.noted("stale") is not None:  # weighed before
             return memory
-        return memory.scored((memory.score or 0.0) * self.stale_ratio, stale=self.stale_ratio)
+        score = (memory.score or 0.0) * self.stale_ratio
+        about = "as what it rests on has changed"
+        step = Step(self.stage_name, "times", self.stale_ratio, score, "stale", about)
+        return memory.after(score, step)

@@ -25,9 +25,10 @@ class TokenBudget(Stage):
 
     Examples:
         >>> from datetime import UTC, datetime
-        >>> from recall_stages.core.memory import Memory, Query
+        >>> from recall_stages.core.candidate import Candidate
+        >>> from recall_stages.core.memory import Query
         >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
-        >>> known = tuple(Memory(content=text) for text in ("Tea at four.", "No milk.", "Jam."))
+        >>> known = tuple(Candidate(content=text) for text in ("Tea at four.", "No milk.", "Jam."))
         >>> stage = TokenBudget(token_budget=16, token_counter=len)
         >>> [each.content for each in stage.apply(Recall(asked, known)).memories]
         ['Tea at four.', 'Jam.']

@@ -7,12 +7,13 @@ it filters, nor what its scores mean. Scope, filter and time are looked at here.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from typing import Never, TypedDict
 
 from pydantic import Field
 
+from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.driver import drive, drive_async
 from recall_stages.core.errors import ForeignCollectionError, KeywordSearchError
 from recall_stages.core.memory import Memory, Scope, is_reserved
@@ -49,17 +50,17 @@ class Found:
     """One of the answers of the store.
 
     Attributes:
-        memory: What it says, as a memory.
+        memory: What it says, as a candidate.
         metadata: Its metadata, as the store has it.
         score: What the store says of it; None = nothing.
     """
 
-    memory: Memory
+    memory: Candidate
     metadata: Mapping[str, object]
     score: float | None = None
 
 
-Asking = Generator[Asked, Sequence[Found], list[list[Memory]]]
+Asking = Generator[Asked, Sequence[Found], list[list[Hit]]]
 
 
 # Of so many times as many as are wanted by words: what is near in meaning and in none of the words
@@ -112,7 +113,7 @@ class AnyStore(Settings):
     push_down: Callable[[Scope], Mapping[str, object]] | None = Field(default=None, exclude=True)
     fetch_limit: int = Field(default=1000, ge=1)
 
-    def find(self, searches: Sequence[Search]) -> list[list[Memory]]:
+    def find(self, searches: Sequence[Search]) -> list[list[Hit]]:
         """For each search the memories that answer it, the best first.
 
         Raises:
@@ -121,7 +122,7 @@ class AnyStore(Settings):
         """
         return drive(self._answers(searches), self._ask)
 
-    async def afind(self, searches: Sequence[Search]) -> list[list[Memory]]:
+    async def afind(self, searches: Sequence[Search]) -> list[list[Hit]]:
         """Search as `find` does, without blocking the event loop."""
         return await drive_async(self._answers(searches), self._aask)
 
@@ -159,7 +160,7 @@ class AnyStore(Settings):
                 f"{self._name} cannot be searched for words; leave method out, or make it "
                 '"semantic"'
             )
-        answers: list[list[Memory]] = [[] for _ in searches]
+        answers: list[list[Hit]] = [[] for _ in searches]
         for wanted in dict.fromkeys((each.text, each.scope) for each in searches):
             places = [n for n, each in enumerate(searches) if (each.text, each.scope) == wanted]
             found = yield from self._looked_through([searches[place] for place in places])
@@ -181,7 +182,7 @@ class AnyStore(Settings):
         while True:
             found = yield Asked(text, wanted, timezone, further)
             ranked = self._ranked(found)
-            answers = [[memory for memory, raw in ranked if fits(memory, raw)] for fits in fitting]
+            answers = [[hit for hit, raw in ranked if fits(hit.memory, raw)] for fits in fitting]
             answers = [
                 by_words(text, answer) if search.method == "keyword" else answer
                 for search, answer in zip(searches, answers, strict=True)
@@ -199,36 +200,36 @@ class AnyStore(Settings):
         scoped = bool(search.scope.fields()) and self.push_down is None
         return scoped or bool(search.within) or search.filter is not None
 
-    def _ranked(self, found: Sequence[Found]) -> list[tuple[Memory, Mapping[str, object]]]:
+    def _ranked(self, found: Sequence[Found]) -> list[tuple[Hit, Mapping[str, object]]]:
         """Each memory once, with an id, a score that can be compared, and its metadata."""
         scores = [each.score for each in found]
         similar = similarities(scores, self.similarity)
         name, values = (
             ("nearness", nearness(scores)) if similar is None else ("similarity", similar)
         )
-        ranked: dict[str, tuple[Memory, Mapping[str, object]]] = {}
+        ranked: dict[str, tuple[Hit, Mapping[str, object]]] = {}
         for each, value in zip(found, values, strict=True):
             memory = _named(each.memory)
             if memory.content.strip() and memory.id not in ranked:
-                ranked[memory.id] = (memory.scored(value, **{name: value}), each.metadata)
+                ranked[memory.id] = (Hit(memory, value, {name: value}), each.metadata)
         return list(ranked.values())
 
 
-def _named(memory: Memory) -> Memory:
+def _named(memory: Candidate) -> Candidate:
     """A memory with an id: where the store has none, what it says and when is its name."""
     if memory.id:
         return memory
-    told = (memory.content, memory.author, memory.created_at, memory.scope, memory.metadata)
-    return memory.model_copy(update={"id": digest(repr(told))})
+    stored = (memory.content, memory.author, memory.created_at, memory.scope, memory.metadata)
+    return replace(memory, id=digest(repr(stored)))
 
 
-def _fitting(search: Search, fields: Fields) -> Callable[[Memory, Mapping[str, object]], bool]:
+def _fitting(search: Search, fields: Fields) -> Callable[[Candidate, Mapping[str, object]], bool]:
     """Whether a memory, with the store's own metadata beside it, may answer a search."""
     where = filter_where(search.filter, fields, timezone=search.timezone)
     admitted = search.admitting()
 
-    def fits(memory: Memory, metadata: Mapping[str, object]) -> bool:
-        if not admitted(memory):
+    def fits(memory: Candidate, metadata: Mapping[str, object]) -> bool:
+        if admitted is not None and not admitted(memory):
             return False
         moment = memory.created_at
         recorded = {} if moment is None else {fields.created_at: to_milliseconds(moment)}

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from recall_stages.core.candidate import Hit
 from recall_stages.core.errors import StoreClosedError, StoreError
-from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Search
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.open_collection import FORMAT, MARK, Facts, open_collection
@@ -85,7 +85,7 @@ class LiveCollection:
 
     def answers(
         self, searches: Sequence[Search], vectors: Mapping[str, NDArray[np.float32]]
-    ) -> list[list[Memory]]:
+    ) -> list[list[Hit]]:
         """The answers to searches; see `Searcher.answers`.
 
         Raises:

@@ -11,6 +11,7 @@ from typing import Annotated, Protocol, runtime_checkable
 
 from pydantic import BeforeValidator
 
+from recall_stages.core.candidate import Hit
 from recall_stages.core.errors import IdLookupError, ScopeError
 from recall_stages.core.memory import Memory, Scope, ScopeName
 from recall_stages.core.requests import Search
@@ -73,11 +74,11 @@ class ScopedStore:
     scope: Scope
     required: tuple[ScopeName, ...] = ()
 
-    def find(self, searches: Sequence[Search]) -> Sequence[list[Memory]]:
+    def find(self, searches: Sequence[Search]) -> Sequence[list[Hit]]:
         """The memories for each search that lie in the scope."""
         return self.store.find([self._narrowed(search) for search in searches])
 
-    async def afind(self, searches: Sequence[Search]) -> Sequence[list[Memory]]:
+    async def afind(self, searches: Sequence[Search]) -> Sequence[list[Hit]]:
         """The same, without blocking the event loop."""
         return await self.store.afind([self._narrowed(search) for search in searches])
 

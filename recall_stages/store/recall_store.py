@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Never, Self
 
+from recall_stages.core.candidate import Hit
 from recall_stages.core.memory import Memory, Scope, ScopeName, required_names
 from recall_stages.core.stage import Search
 from recall_stages.store.adding import Adder
@@ -74,7 +75,7 @@ class RecallStore:
     Examples:
         >>> with RecallStore() as store:
         ...     ids = store.add(["The dentist is on Elm Street.", "Anna likes green tea."])
-        ...     store.find([Search("Who drinks tea?", limit=1)])[0][0].content
+        ...     store.find([Search("Who drinks tea?", limit=1)])[0][0].memory.content
         'Anna likes green tea.'
     """
 
@@ -285,7 +286,7 @@ class RecallStore:
         wanted = distinct_ids(ids)
         memories = self._opened.index.read(wanted, None)
         present = (memories[row_id] for row_id in wanted if row_id in memories)
-        return [memory for memory in present if owner.holds(memory.scope)]
+        return [memory.memory() for memory in present if owner.holds(memory.scope)]
 
     def memories(self, *, scope: Scope | Mapping[str, str] | None = None) -> Iterator[Memory]:
         """All memories, one after the other; rows without a text are left out.
@@ -297,14 +298,14 @@ class RecallStore:
             ScopeError: When the scope lacks a field of ``require_scope``.
         """
         owner = self._owner(scope)
-        return (memory for memory in self._opened.index.memories() if owner.holds(memory.scope))
+        found = self._opened.index.memories()
+        return (memory.memory() for memory in found if owner.holds(memory.scope))
 
-    def find(self, searches: Sequence[Search]) -> list[list[Memory]]:
+    def find(self, searches: Sequence[Search]) -> list[list[Hit]]:
         """The memories that answer each search, the best first.
 
         A semantic search scores by the cosine between question and memory, 0 to 1, negative ones
-        counting 0; it is in the trace as ``similarity``. A keyword search scores by BM25, 0 and
-        up, ``keyword`` in the trace.
+        counting 0. A keyword search scores by BM25, 0 and up.
 
         Raises:
             StoreClosedError: When the store is closed.
@@ -316,7 +317,7 @@ class RecallStore:
         self._opened.identity.check_dimension(*vectors.values())
         return self._opened.answers(searches, vectors)
 
-    async def afind(self, searches: Sequence[Search]) -> list[list[Memory]]:
+    async def afind(self, searches: Sequence[Search]) -> list[list[Hit]]:
         """Search as `find` does, without blocking the event loop."""
         self._check_scopes(searches)
         texts = _texts(searches)

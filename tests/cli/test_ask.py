@@ -51,7 +51,7 @@ def test_several_questions_in_one_call(memories: Path, capsys: pytest.CaptureFix
     assert ask(memories, "-k", "1", "Who moved?", "Who is Bob?") == 0
 
     shown = capsys.readouterr().out
-    assert shown.index("Who moved?") < shown.index("Elm Street") < shown.index("Bob sees")
+    assert shown.index("Who moved?") < shown.index("Elm") < shown.index("Who is Bob?")
 
 
 def test_only_the_memories_of_one_person(

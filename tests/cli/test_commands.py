@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import tomllib
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -106,8 +107,9 @@ def test_explain_shows_every_number(memories: Path, capsys: pytest.CaptureFixtur
 
     assert code == 0
     assert "1. filled" in out
-    for name in ("similarity", "keyword", "relevance", "time_ratio", "time_match", "score"):
-        assert f"│ {name} " in out
+    for step in ("by meaning (similarity ", "by words (BM25 ", "x 2 recorded in time"):
+        assert step in out
+    assert re.search(r"│ score +│ 2\.0000", out)
 
 
 def test_explain_finds_the_place_of_a_memory_that_did_not_come_back(

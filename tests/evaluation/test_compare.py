@@ -2,14 +2,17 @@
 
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from html import unescape
 
 import pytest
 from matplotlib.figure import Figure
 
-from recall_stages.core.memory import Memory
+from recall_stages.core.candidate import Candidate, Step
+from recall_stages.core.time_trace import stamped
 from recall_stages.evaluation.comparison import Comparison, compare
 from recall_stages.evaluation.evaluate import Evaluation, evaluate_with
+from recall_stages.timeline import extract_time
 
 QUESTIONS = [
     {"question": "What hurt last Tuesday?", "relevant": ["tooth", "jaw"], "category": "dates"},
@@ -17,7 +20,7 @@ QUESTIONS = [
     {"question": "Where is [bold]Elm St[/bold]?", "relevant": ["elm"], "category": "names"},
     {"question": "Who is the president?", "relevant": []},
 ]
-TUESDAY = {"time_range": "2024-03-05T00:00Z/2024-03-06T00:00Z", "time_words": "last Tuesday"}
+TUESDAY = extract_time("last Tuesday", datetime(2024, 3, 8, tzinfo=UTC))
 
 
 def evaluation(*rankings: Sequence[str]) -> Evaluation:
@@ -25,10 +28,12 @@ def evaluation(*rankings: Sequence[str]) -> Evaluation:
     return evaluate_with(lambda question: [memory(i) for i in found[question.question]], QUESTIONS)
 
 
-def memory(name: str) -> Memory:
-    weighed = {"relevance": 0.4, "time_ratio": 2.0, "time_match": "recorded", "fused": 0.8}
-    trace = {**weighed, **TUESDAY} if name in {"tooth", "jaw"} else {}
-    return Memory(id=name, content=f"The {name}.").scored(0.8, **trace)
+def memory(name: str) -> Candidate:
+    found = Candidate(id=name, content=f"The {name}.", score=0.4)
+    if name not in {"tooth", "jaw"}:
+        return found
+    timed = Step("FuseRerank", "times", 2.0, 0.8, "time_ratio", "recorded in time")
+    return stamped([found.after(0.8, timed)], TUESDAY)[0]
 
 
 @pytest.fixture

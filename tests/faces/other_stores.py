@@ -25,6 +25,7 @@ from llama_index.vector_stores.faiss import FaissVectorStore
 from sqlalchemy.pool import NullPool
 
 from langchain_recall import AnyStore
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.flat_metadata import to_flat
 from recall_stages.core.memory import Memory
 
@@ -38,7 +39,7 @@ DIMENSION = WORDS.dimension
 
 def rows(memories: Sequence[Mapping[str, Any]] = MEMORIES) -> list[Row]:
     """Memories as anybody would store them: a text, and flat metadata."""
-    read = [Memory(**each) for each in memories]
+    read = [Candidate.of(Memory(**each)) for each in memories]
     return [(each.id, each.content, to_flat(each, None)) for each in read]
 
 

@@ -287,7 +287,7 @@ class Careless(Stage):
         [found] = yield [Search(QUESTION, 9)]
         [known] = yield [Fetch(("moved", "bob"))]
         yield [Write((Memory(id="mark", content="The dentist was asked about."),))]
-        memories: Any = [*found, *known]
+        memories: Any = [*(hit.memory for hit in found), *known]
         return Recall(recall.query, tuple({each.id: each for each in memories}.values()))
 
 

@@ -12,13 +12,14 @@ from pydantic.fields import FieldInfo
 
 import langchain_recall
 import llamaindex_recall
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.candidate import Candidate
+from recall_stages.core.memory import Query
 from recall_stages.core.stage import Recall, Stage, pipeline
 from recall_stages.core.world import run
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 MEMORIES = tuple(
-    Memory(
+    Candidate(
         content=f"The dentist and {place} cups of tea.",
         id=str(place),
         score=1 - place / 20,

@@ -9,6 +9,7 @@ from faces.adapters import Face, Found
 from stages.reply_table import CONTENTS, REPLIES, Kit, Reply
 from tables import table
 
+from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Search
 from recall_stages.stages.rewrite_memory import plain_text
@@ -39,18 +40,18 @@ class Four:
 
     def __init__(self) -> None:
         self.found = [
-            Memory(id=each.id, content=each.content, score=max(each.score or 0, 0.4))
+            Hit(Candidate(id=each.id, content=each.content), max(each.score or 0, 0.4))
             for each in GIVEN
         ]
 
-    def find(self, searches: Sequence[Search]) -> list[list[Memory]]:
+    def find(self, searches: Sequence[Search]) -> list[list[Hit]]:
         return [self.found if each.method == "semantic" else [] for each in searches]
 
-    async def afind(self, searches: Sequence[Search]) -> list[list[Memory]]:
+    async def afind(self, searches: Sequence[Search]) -> list[list[Hit]]:
         return self.find(searches)
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
-        return [each for each in self.found if each.id in ids]
+        return [each.memory.memory() for each in self.found if each.id in ids]
 
     def add(self, memories: Iterable[Memory]) -> list[str]:
         raise NotImplementedError

@@ -8,6 +8,7 @@ from faces.adapters import Face, Found
 from faces.conftest import NOW
 from tables import table
 
+from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.store import RecallStore
 
 ANN = {"scope": {"user_id": "ann"}, "timezone": "UTC", "k": 2}
@@ -70,7 +71,8 @@ class OfOnesOwn:
         self.memories = memories
 
     def find(self, searches: Any) -> Any:
-        return [[memory.scored(0.5) for memory in self.memories] for _ in searches]
+        found = [Hit(Candidate.of(memory), 0.5) for memory in self.memories]
+        return [found for _ in searches]
 
     async def afind(self, searches: Any) -> Any:
         return self.find(searches)

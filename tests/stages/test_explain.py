@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 from tables import table
 
-from recall_stages.core.memory import Memory
-from recall_stages.core.time_trace import time_stamp
+from recall_stages.core.candidate import Candidate, Step
+from recall_stages.core.time_trace import stamped
 from recall_stages.explain.explanation import explain
 from recall_stages.timeline import TimeRange, extract_time
 
@@ -16,7 +16,7 @@ LAST_TUESDAY = (
 
 
 def understood(ranges: list[TimeRange]) -> str:
-    return explain([Memory(content="Tea.", trace=time_stamp(ranges))]).understood()
+    return explain(stamped([Candidate(content="Tea.")], ranges)).understood()
 
 
 @table(
@@ -54,9 +54,9 @@ def test_a_range_whose_words_are_not_known_is_told_as_well() -> None:
     ],
 )
 def test_where_a_model_failed_nothing_was_understood(degraded: str, said: str) -> None:
-    trace = {"degraded": degraded} if degraded else {}
+    notes = {"degraded": degraded} if degraded else {}
 
-    shown = explain([Memory(content="Tea.", trace=trace)])
+    shown = explain([Candidate(content="Tea.", steps=(Step("outcome", notes=notes),))])
 
     assert shown.understood().startswith(said)
     assert bool(shown.understood()) == bool(said)

@@ -1,6 +1,7 @@
 """An explanation as HTML and as pictures: all is said, nothing of a memory's text is obeyed."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 
@@ -10,10 +11,10 @@ import pytest
 from matplotlib.axes import Axes
 from rich.console import Console
 
-from recall_stages.core.memory import Memory
-from recall_stages.core.time_trace import time_stamp
+from recall_stages.core.candidate import Candidate, Step
+from recall_stages.core.time_trace import stamped
 from recall_stages.explain.explanation import Explanation, explain
-from recall_stages.timeline import extract_time
+from recall_stages.timeline import extract_time, parse_time
 
 mpl.use("Agg")
 
@@ -46,23 +47,40 @@ class Seen(HTMLParser):
 
 
 def explained(question: str = "tea last Tuesday", **fields: object) -> Explanation:
-    stamp = time_stamp(extract_time(question, NOW))
-    weighed = {"relevance": 0.5, "type_ratio": 0.5, "time_ratio": 2.0, "time_match": "recorded"}
     memories = [
-        Memory(content="Tea.", created_at="2024-03-05T10:00Z", memory_type="conversation"),
-        Memory(content="Cake.", created_at="2024-02-05T10:00Z", events=extract_time("today", NOW)),
-        Memory(content="No date."),
-        Memory(content="x", **fields) if fields else Memory(content="No score.", trace=stamp),
+        Candidate(
+            content="Tea.",
+            created_at=parse_time("2024-03-05T10:00Z"),
+            memory_type="conversation",
+        ),
+        Candidate(
+            content="Cake.",
+            created_at=parse_time("2024-02-05T10:00Z"),
+            events=tuple(extract_time("today", NOW)),
+        ),
+        Candidate(content="No date."),
     ]
-    scored = [each.scored(0.5, fused=0.5, **weighed, **stamp) for each in memories[:3]]
-    return explain([*scored, memories[3]])
+    steps = (
+        Step("Retrieve", "add", 0.5, 0.5, "by_meaning", "by meaning", {"similarity": 0.4}),
+        Step("FuseRerank", "times", 0.5, 0.25, "type_ratio", "conversation"),
+        Step("FuseRerank", "times", 2.0, 0.5, "time_ratio", "recorded in time"),
+    )
+    scored = [each.after(0.5, *steps) for each in memories]
+    last = Candidate(content="x", **fields) if fields else Candidate(content="No score.")
+    return explain(stamped([*scored, last], extract_time(question, NOW)))
 
 
 def test_the_page_says_what_the_table_says() -> None:
     explanation = explained()
     seen = Seen(explanation._repr_html_())
 
-    for said in ("0.500", "x 0.5 conversation", "x 2 recorded in time", "Tea.", "2024-03-05"):
+    for said in (
+        "0.500",
+        "x 0.5 conversation = 0.250",
+        "x 2 recorded in time = 0.500",
+        "Tea.",
+        "2024-03-05",
+    ):
         assert said in seen.text
         assert said in str(explanation)
     assert explanation.understood() in seen.text
@@ -72,8 +90,10 @@ def test_the_page_says_what_the_table_says() -> None:
 
 @pytest.mark.parametrize("field", ["content", "author", "memory_type"])
 def test_text_of_a_memory_is_data_and_no_markup(field: str) -> None:
-    memory = Memory(**{"content": "Tea.", field: NASTY}).scored(
-        1.0, fused=1.0, relevance=0.5, type_ratio=2.0, author_ratio=1.0, degraded=f"Step: {NASTY}"
+    memory = Candidate(**{"content": "Tea.", field: NASTY}).after(
+        1.0,
+        Step("FuseRerank", "times", 2.0, 1.0, "type_ratio", NASTY),
+        Step("outcome", notes={"degraded": f"Step: {NASTY}"}),
     )
 
     seen = Seen(explain([memory]).to_html())
@@ -84,9 +104,10 @@ def test_text_of_a_memory_is_data_and_no_markup(field: str) -> None:
 
 
 def test_words_of_the_question_are_no_markup_either() -> None:
-    stamp = {"time_range": "2024-03-05T00:00Z/2024-03-06T00:00Z", "time_words": NASTY}
+    [tuesday] = extract_time("last Tuesday", NOW)
 
-    seen = Seen(explain([Memory(content="Tea.", trace=stamp)]).to_html())
+    stamp = replace(tuesday, text=NASTY)
+    seen = Seen(explain(stamped([Candidate(content="Tea.")], [stamp])).to_html())
 
     assert f'"{NASTY}" is understood as' in seen.text
     assert "script" not in seen.tags
@@ -116,7 +137,7 @@ def test_a_notebook_that_is_opened_and_not_run_looks_right() -> None:
 
 
 def test_a_long_memory_is_all_there_to_unfold() -> None:
-    seen = Seen(explain([Memory(content="tea and cake " * 40)]).to_html())
+    seen = Seen(explain([Candidate(content="tea and cake " * 40)]).to_html())
 
     assert {"details", "summary"} <= set(seen.tags)
     assert seen.text.replace("…", "").count("tea and cake") == 40
@@ -148,7 +169,12 @@ def test_scores_are_drawn_step_by_step() -> None:
     ax = explained().plot_scores()
 
     said = words(ax)
-    for each in ("1. Tea.", "relevance 0.500", "x 0.5 conversation = 0.250", "in time = 0.500"):
+    for each in (
+        "1. Tea.",
+        "0.500 by meaning (similarity 0.400)",
+        "x 0.5 conversation = 0.250",
+        "in time = 0.500",
+    ):
         assert each in said
     widths = [round(bar.get_width(), 3) for bar in ax.patches]
     assert widths[:3] == [0.5, -0.25, 0.25]
@@ -189,14 +215,14 @@ def test_any_range_can_be_drawn(question: str) -> None:
 
 
 def test_text_is_drawn_as_it_is() -> None:
-    memory = Memory(content=NASTY.replace("上周二", "")).scored(0.5)
+    memory = Candidate(content=NASTY.replace("上周二", "")).scored(0.5)
 
     for ax in (explain([memory]).plot_scores(), explain([memory]).plot_timeline()):
         assert "<script>" in words(ax)
 
 
 def test_what_looks_like_a_formula_is_no_formula() -> None:
-    broken = explain([Memory(content=r"It costs $\frac$.")])  # matplotlib could not set it
+    broken = explain([Candidate(content=r"It costs $\frac$.")])  # matplotlib could not set it
 
     for ax in (broken.plot_scores(), broken.plot_timeline()):
         assert r"It costs $\frac$." in words(ax)

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
 
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import SettingsError
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.memory import Query
 from recall_stages.core.stage import Recall
 from recall_stages.stages.filters import Deduplicate, RelevanceThreshold, TimeDecay
 from recall_stages.stages.function_stage import FunctionStage
@@ -19,7 +20,7 @@ EVERY = 100
 
 memories = st.lists(
     st.builds(
-        Memory,
+        Candidate,
         content=st.text(min_size=1).filter(str.strip),
         id=st.uuids().map(str),
         created_at=st.none()
@@ -39,7 +40,7 @@ def run(stage, found, k=None):
 
 def told(name, score=None, days_old=None):
     created_at = None if days_old is None else NOW - timedelta(days=days_old)
-    return Memory(content=name, id=name, score=score, created_at=created_at)
+    return Candidate(content=name, id=name, score=score, created_at=created_at)
 
 
 def names(found):

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from stages.scripted import answered
 from tables import table
 
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.candidate import Candidate
+from recall_stages.core.memory import Query
 from recall_stages.core.stage import Recall
 from recall_stages.stages.fuse_rerank import FuseRerank
 from recall_stages.stages.semantic_rank import SemanticRank
@@ -22,7 +23,7 @@ TUESDAY = TimeRange(
 
 memories = st.lists(
     st.builds(
-        Memory,
+        Candidate,
         content=st.text(min_size=1).filter(str.strip),
         id=st.uuids().map(str),
         memory_type=st.sampled_from(["conversation", "observation", "insight", "diary"]),
@@ -83,7 +84,7 @@ def test_without_a_time_named_time_does_not_count(given_memories) -> None:
 
 
 def test_the_formula() -> None:
-    told = Memory(content="a", memory_type="insight", created_at=TUESDAY.start, score=0.3)
+    told = Candidate(content="a", memory_type="insight", created_at=TUESDAY.start, score=0.3)
 
     [fused] = fuse([told])
 
@@ -91,7 +92,7 @@ def test_the_formula() -> None:
 
 
 def test_a_type_that_is_not_named_counts_one() -> None:
-    [fused] = fuse([Memory(content="a", memory_type="diary", score=0.3)])
+    [fused] = fuse([Candidate(content="a", memory_type="diary", score=0.3)])
 
     assert fused.score == pytest.approx(0.3)
 
@@ -106,27 +107,27 @@ def test_a_type_that_is_not_named_counts_one() -> None:
     ],
 )
 def test_the_end_of_a_range_is_not_in_it(created_at, match) -> None:
-    [fused] = fuse([Memory(content="a", created_at=created_at, score=0.5)])
+    [fused] = fuse([Candidate(content="a", created_at=created_at, score=0.5)])
 
     assert fused.trace["time_match"] == match
 
 
 def test_scores_on_another_scale_are_brought_to_one() -> None:
-    fused = fuse([Memory(content="a", score=12.0), Memory(content="b", score=6.0)])
+    fused = fuse([Candidate(content="a", score=12.0), Candidate(content="b", score=6.0)])
 
     assert [memory.trace["relevance"] for memory in fused] == [1.0, 0.5]
 
 
 def test_the_threshold_drops_what_neither_relevance_nor_weights_lift() -> None:
-    below = Memory(content="a", score=0.02, created_at=TUESDAY.start)
-    lifted = Memory(content="b", score=0.09, created_at=TUESDAY.start)
-    condemned = Memory(content="c", score=0.12, memory_type="conversation")
+    below = Candidate(content="a", score=0.02, created_at=TUESDAY.start)
+    lifted = Candidate(content="b", score=0.09, created_at=TUESDAY.start)
+    condemned = Candidate(content="c", score=0.12, memory_type="conversation")
 
     assert [memory.content for memory in fuse([below, lifted, condemned])] == ["b", "c"]
 
 
 def test_alone_in_a_retriever_it_keeps_what_the_retriever_wants() -> None:
-    many = [Memory(content=str(n), score=0.5) for n in range(9)]
+    many = [Candidate(content=str(n), score=0.5) for n in range(9)]
 
     assert len(fuse(many, FuseRerank(), k=7)) == 7
     assert len(fuse(many, FuseRerank(), k=2)) == 2
@@ -136,8 +137,8 @@ def test_alone_in_a_retriever_it_keeps_what_the_retriever_wants() -> None:
 
 def test_recently_prefers_the_recent_and_excludes_nothing() -> None:
     recently = TimeRange(NOW - timedelta(days=30), NOW, "day", text="recently", soft=True)
-    old = Memory(content="old", score=0.5, created_at=NOW - timedelta(days=400))
-    new = Memory(content="new", score=0.4, created_at=NOW - timedelta(days=1))
+    old = Candidate(content="old", score=0.5, created_at=NOW - timedelta(days=400))
+    new = Candidate(content="new", score=0.4, created_at=NOW - timedelta(days=1))
 
     assert [memory.content for memory in fuse([old, new], ranges=(recently,))] == ["new", "old"]
 
@@ -145,7 +146,7 @@ def test_recently_prefers_the_recent_and_excludes_nothing() -> None:
 def test_what_comes_back_every_week_does_so_on_the_askers_calendar() -> None:
     tuesdays = extract_time("on Tuesdays", NOW.astimezone(ZoneInfo("Asia/Tokyo")))
     monday_in_london = datetime(2024, 3, 4, 20, tzinfo=UTC)  # five on Tuesday morning in Tokyo
-    told = Memory(content="a", score=0.5, created_at=monday_in_london)
+    told = Candidate(content="a", score=0.5, created_at=monday_in_london)
 
     [memory] = fuse([told], ranges=tuple(tuesdays))
 
@@ -154,14 +155,14 @@ def test_what_comes_back_every_week_does_so_on_the_askers_calendar() -> None:
 
 def test_long_ago_prefers_the_old_and_no_new_ones() -> None:
     long_ago = TimeRange(None, NOW - timedelta(days=365), "year", text="ages ago", soft=True)
-    old = Memory(content="old", score=0.4, created_at=NOW - timedelta(days=900))
-    new = Memory(content="new", score=0.5, created_at=NOW - timedelta(days=1))
+    old = Candidate(content="old", score=0.4, created_at=NOW - timedelta(days=900))
+    new = Candidate(content="new", score=0.5, created_at=NOW - timedelta(days=1))
 
     assert [memory.content for memory in fuse([new, old], ranges=(long_ago,))] == ["old", "new"]
 
 
 def test_candidates_that_were_fused_without_a_time_can_be_fused_with_one() -> None:
-    told = Memory(content="a", score=0.5, created_at=TUESDAY.start)
+    told = Candidate(content="a", score=0.5, created_at=TUESDAY.start)
     without = FuseRerank().apply(Recall(Query(text="x", reference_time=NOW), (told,))).memories
 
     [again] = fuse(list(without))

@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_stages.core.memory import Memory
+from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.ranking.fusion import fuse_arms
 
 scores = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0.001, 50), max_size=8)
 fusions = st.sampled_from(["scores", "ranks"])
 
 
-def arm(found: dict[str, float], name: str) -> list[Memory]:
-    memories = [Memory(content=i, id=i).scored(s, **{name: s}) for i, s in found.items()]
-    return sorted(memories, key=lambda memory: -(memory.score or 0))
+def arm(found: dict[str, float], name: str) -> list[Hit]:
+    hits = [Hit(Candidate(content=i, id=i), s, {name: s}) for i, s in found.items()]
+    return sorted(hits, key=lambda hit: -hit.score)
 
 
 @given(scores, scores, fusions, st.floats(0, 1), st.integers(1, 20))
@@ -52,8 +52,8 @@ def test_one_kind_of_arm_alone_keeps_its_order(similar, by) -> None:
     found = arm(similar, "similarity")
     fused = fuse_arms([found], [], limit=8, by=by)
 
-    order = sorted(found, key=lambda memory: (-(memory.score or 0), memory.id))
-    assert [memory.id for memory in fused] == [memory.id for memory in order]
+    order = sorted(found, key=lambda hit: (-hit.score, hit.memory.id))
+    assert [memory.id for memory in fused] == [hit.memory.id for hit in order]
     assert fused[0].score == pytest.approx(1)
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from io import StringIO
@@ -16,12 +17,14 @@ from tables import table
 
 from recall_stages.agents.agent_prompt import recalled_text
 from recall_stages.agents.recall_tool import RecallToolInput
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.candidate import Candidate
+from recall_stages.core.memory import Query
 from recall_stages.core.stage import Recall, Stage
 from recall_stages.core.world import run
 from recall_stages.explain.explanation import explain
 from recall_stages.llm.fencing import QUOTED_MATERIAL
 from recall_stages.llm.live_text import live_parts
+from recall_stages.stages.fuse_rerank import FuseRerank
 from recall_stages.stages.merge_memory import MergeMemory
 from recall_stages.stages.print_memory import PrintMemory
 from recall_stages.stages.rank_and_rewrite import RankAndRewrite
@@ -29,9 +32,10 @@ from recall_stages.stages.reflect import Reflect
 from recall_stages.stages.rerank_memory import RerankMemory
 from recall_stages.stages.rewrite_memory import RewriteMemory, plain_text
 from recall_stages.stages.semantic_rank import SemanticRank
+from recall_stages.timeline import extract_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
-HONEST = Memory(id="moved", content="The dentist moved to Elm Street.", created_at=NOW)
+HONEST = Candidate(id="moved", content="The dentist moved to Elm Street.", created_at=NOW)
 SLY = table("sly", HOSTILE.values(), ids=HOSTILE)
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -44,7 +48,7 @@ TWO_FENCES = re.compile(
 )
 
 
-def asked(*memories: Memory) -> Recall:
+def asked(*memories: Candidate) -> Recall:
     return Recall(Query(text="Where is the dentist?", reference_time=NOW), memories)
 
 
@@ -54,7 +58,7 @@ def in_two_fences(text: str) -> bool:
 
 
 @SLY
-def test_the_tool_answers_in_fences_and_calls_them_quoted(sly: Memory) -> None:
+def test_the_tool_answers_in_fences_and_calls_them_quoted(sly: Candidate) -> None:
     told = RecallToolInput(query="Where?").answer([sly, HONEST])
 
     assert told.startswith(f'{QUOTED_MATERIAL}\n<memory number="1"')
@@ -62,7 +66,7 @@ def test_the_tool_answers_in_fences_and_calls_them_quoted(sly: Memory) -> None:
 
 
 @SLY
-def test_what_stands_before_a_conversation_is_in_fences(sly: Memory) -> None:
+def test_what_stands_before_a_conversation_is_in_fences(sly: Candidate) -> None:
     assert in_two_fences(recalled_text([sly, HONEST]))
 
 
@@ -70,7 +74,7 @@ def test_what_stands_before_a_conversation_is_in_fences(sly: Memory) -> None:
     "make", [SemanticRank, RerankMemory, RankAndRewrite, RewriteMemory, Reflect]
 )
 @SLY
-def test_a_prompt_holds_the_memories_in_fences(sly: Memory, make: Callable[..., Stage]) -> None:
+def test_a_prompt_holds_the_memories_in_fences(sly: Candidate, make: Callable[..., Stage]) -> None:
     stage = make(llm=object(), token_budget=50_000)
 
     [prompt] = next(stage.apply(asked(sly, HONEST)))
@@ -79,7 +83,7 @@ def test_a_prompt_holds_the_memories_in_fences(sly: Memory, make: Callable[..., 
 
 
 @SLY
-def test_printed_there_are_two_memories_and_their_fields(sly: Memory) -> None:
+def test_printed_there_are_two_memories_and_their_fields(sly: Candidate) -> None:
     text = PrintMemory().apply(asked(sly, HONEST)).text
 
     assert not LINE_ENDS.search(text)
@@ -95,7 +99,7 @@ def test_printed_there_are_two_memories_and_their_fields(sly: Memory) -> None:
 
 
 @SLY
-def test_the_plain_format_and_the_merged_one_have_two_memories(sly: Memory) -> None:
+def test_the_plain_format_and_the_merged_one_have_two_memories(sly: Candidate) -> None:
     plain, merged = plain_text([sly, HONEST]), MergeMemory().apply(asked(sly, HONEST)).text
 
     for text in (plain, merged):
@@ -112,17 +116,19 @@ def test_the_plain_format_and_the_merged_one_have_two_memories(sly: Memory) -> N
 # -- explain --------------------------------------------------------------------------------------
 
 
-def weighed(sly: Memory) -> Memory:
+def weighed(sly: Candidate) -> Candidate:
     """With every trace that repeats what a memory or a question says."""
-    return sly.scored(
-        0.8, relevance=0.4, type_ratio=2.0, author_ratio=1.25, fused=0.8,
-        degraded=f"SemanticRank: {sly.content[:50]}", time_range="../.. BYDAY=MO",
-        time_words=f"on Mondays{sly.content[:50]}",
-    )  # fmt: skip
+    [mondays] = extract_time("on Mondays", NOW)
+    mondays = replace(mondays, text=f"on Mondays{sly.content[:50]}")
+    query = Query(text=f"Tea? {sly.author}", reference_time=NOW, time_ranges=(mondays,))
+    ratios = {sly.memory_type: 2.0}
+    fused = FuseRerank(fuse_ratio_dict=ratios).apply(Recall(query, (replace(sly, score=0.4),)))
+    [memory] = fused.fell_back("SemanticRank", sly.content[:50]).finished().memories
+    return memory
 
 
 @SLY
-def test_an_explanation_sends_nothing_to_a_terminal_but_its_own_styles(sly: Memory) -> None:
+def test_an_explanation_sends_nothing_to_a_terminal_but_its_own_styles(sly: Candidate) -> None:
     explained = explain([weighed(sly)])
     console = Console(file=StringIO(), width=100, force_terminal=True, color_system="truecolor")
 
@@ -136,7 +142,7 @@ def test_an_explanation_sends_nothing_to_a_terminal_but_its_own_styles(sly: Memo
 
 
 def test_control_characters_and_markup_are_shown_as_they_are() -> None:
-    clears = Memory(content="Tea.\x1b[2J\x9b2J\u202e", memory_type="[bold]x[/y]")
+    clears = Candidate(content="Tea.\x1b[2J\x9b2J\u202e", memory_type="[bold]x[/y]")
 
     shown = explain([weighed(clears)]).to_text(width=200)
 
@@ -158,7 +164,7 @@ class Tags(HTMLParser):
 
 
 @SLY
-def test_an_explanation_in_html_has_no_tags_but_its_own(sly: Memory) -> None:
+def test_an_explanation_in_html_has_no_tags_but_its_own(sly: Candidate) -> None:
     read = Tags()
 
     read.feed(explain([weighed(sly)]).to_html())
@@ -193,7 +199,7 @@ LIVE = [
 ]
 
 
-def rewritten(said: str, *memories: Memory, **settings: object) -> Recall:
+def rewritten(said: str, *memories: Candidate, **settings: object) -> Recall:
     reply = json.dumps({"sentences": [{"text": said, "memories": [1]}, HONEST.content + " [1]"]})
     stage = RewriteMemory(llm=object(), **settings)
     return run(stage.apply(asked(*memories)), Scripted(lambda prompts: [reply] * len(prompts)))
@@ -214,7 +220,7 @@ def test_a_rewrite_has_no_link_or_tag_that_its_memory_has_not(
 
 @table("live", LIVE)
 def test_one_that_stands_in_the_memory_may_be_said_again(live: str) -> None:
-    known = HONEST.model_copy(update={"content": f"{HONEST.content} See {live} now."})
+    known = replace(HONEST, content=f"{HONEST.content} See {live} now.")
 
     recall = rewritten(f"The dentist moved {live}.", known)
 
@@ -223,7 +229,7 @@ def test_one_that_stands_in_the_memory_may_be_said_again(live: str) -> None:
 
 
 def test_an_address_is_known_as_the_prompt_shows_it_and_no_part_of_one_is() -> None:
-    known = HONEST.model_copy(update={"content": "Moved to [Elm](https://a.example/?b=1&c=2)."})
+    known = replace(HONEST, content="Moved to [Elm](https://a.example/?b=1&c=2).")
 
     shown = rewritten("Moved to https://a.example/?b=1&amp;c=2.", known).text
     cut = rewritten("Moved to https://a.example.", known).text
@@ -233,7 +239,7 @@ def test_an_address_is_known_as_the_prompt_shows_it_and_no_part_of_one_is() -> N
 
 
 @SLY
-def test_what_another_memory_says_comes_alive_in_no_rewrite(sly: Memory) -> None:
+def test_what_another_memory_says_comes_alive_in_no_rewrite(sly: Candidate) -> None:
     for stage, key in (
         (RewriteMemory(llm=object()), "sentences"),
         (Reflect(llm=object()), "points"),

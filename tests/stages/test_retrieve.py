@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 import pytest
 from stages.worlds import Scripted
 
-from recall_stages.core.memory import Memory, Query, Scope
+from recall_stages.core.candidate import Candidate, Hit
+from recall_stages.core.memory import Query, Scope
 from recall_stages.core.stage import Recall, Search
 from recall_stages.core.world import run
 from recall_stages.stages.retrieve import Retrieve
@@ -18,7 +19,7 @@ ASKED = Query(text="x", reference_time=NOW)
 RECENTLY = TimeRange(datetime(2024, 2, 8, tzinfo=UTC), NOW, "day", soft=True)
 
 
-def ask(stage: Retrieve, query: Query, *answers: list[Memory]) -> tuple[Recall, list[Search]]:
+def ask(stage: Retrieve, query: Query, *answers: list[Hit]) -> tuple[Recall, list[Search]]:
     asked: list[Search] = []
 
     def find(searches):
@@ -71,8 +72,8 @@ def test_the_pool_is_four_times_k_at_least() -> None:
 
 
 def test_arms_are_fused_without_counting_twice() -> None:
-    a = Memory(content="a", id="a", score=0.9)
-    b = Memory(content="b", id="b", score=0.4, created_at=TUESDAY.start)
+    a = Hit(Candidate(content="a", id="a"), 0.9)
+    b = Hit(Candidate(content="b", id="b", created_at=TUESDAY.start), 0.4)
     query = Query(text="x", reference_time=NOW, time_ranges=(TUESDAY,))
 
     recall, _ = ask(Retrieve(method="semantic"), query, [a], [b, a])
@@ -82,7 +83,7 @@ def test_arms_are_fused_without_counting_twice() -> None:
 
 def test_the_threshold_is_on_similarity() -> None:
     similar = [_similar("a", 0.3), _similar("b", 0.29)]
-    worded = [Memory(content="c", id="c").scored(9.0, keyword=9.0)]
+    worded = [_worded("c", 9.0)]
     query = Query(text="x", reference_time=NOW)
 
     for method, answers in (("hybrid", (similar, worded)), ("semantic", (similar,))):
@@ -96,8 +97,8 @@ def test_a_threshold_needs_a_method_that_knows_similarities() -> None:
 
 
 def test_meaning_counts_three_fifths_in_a_hybrid_search_and_words_the_rest() -> None:
-    both = _similar("both", 0.6), Memory(content="both", id="both").scored(2.0, keyword=2.0)
-    worded = Memory(content="worded", id="worded").scored(4.0, keyword=4.0)
+    both = _similar("both", 0.6), _worded("both", 2.0)
+    worded = _worded("worded", 4.0)
 
     recall, _ = ask(
         Retrieve(),
@@ -114,7 +115,7 @@ def test_meaning_counts_three_fifths_in_a_hybrid_search_and_words_the_rest() -> 
 
 
 def test_the_share_of_meaning_is_a_setting() -> None:
-    worded = Memory(content="worded", id="worded").scored(4.0, keyword=4.0)
+    worded = _worded("worded", 4.0)
 
     recall, _ = ask(Retrieve(semantic_weight=0.3), ASKED, [_similar("similar", 0.8)], [worded])
 
@@ -124,7 +125,7 @@ def test_the_share_of_meaning_is_a_setting() -> None:
 def test_what_only_words_found_is_as_similar_as_the_last_that_was_shown() -> None:
     # Of four at the most, four came: the fifth may be as similar as the last, and is not 0.
     found = [_similar(name, 0.8 - 0.1 * place) for place, name in enumerate("abcd")]
-    worded = Memory(content="worded", id="worded").scored(4.0, keyword=4.0)
+    worded = _worded("worded", 4.0)
     query = Query(text="x", reference_time=NOW, k=1)
 
     full, _ = ask(Retrieve(fetch_k=4), query, found, [worded])
@@ -136,8 +137,7 @@ def test_what_only_words_found_is_as_similar_as_the_last_that_was_shown() -> Non
 
 def test_what_only_the_meaning_found_has_as_many_words_as_the_last_that_was_shown() -> None:
     worded = [
-        Memory(content=name, id=name).scored(score, keyword=score)
-        for name, score in (("a", 4.0), ("b", 3.0), ("c", 2.0), ("d", 1.0))
+        _worded(name, score) for name, score in (("a", 4.0), ("b", 3.0), ("c", 2.0), ("d", 1.0))
     ]
     query = Query(text="x", reference_time=NOW, k=1)
 
@@ -151,7 +151,7 @@ def test_what_only_the_meaning_found_has_as_many_words_as_the_last_that_was_show
 def test_fused_by_rank_only_the_places_count() -> None:
     def scored(*similarities):
         found = [_similar(name, each) for name, each in zip("abc", similarities, strict=True)]
-        worded = [Memory(content="b", id="b").scored(9.0, keyword=9.0)]
+        worded = [_worded("b", 9.0)]
         return ask(Retrieve(fusion="ranks"), ASKED, found, worded)[0].memories
 
     assert [(each.id, each.score) for each in scored(0.9, 0.2, 0.1)] == [
@@ -163,7 +163,7 @@ def test_fused_by_rank_only_the_places_count() -> None:
 
 def test_a_turn_is_lifted_by_its_reply() -> None:
     turn, other = _similar("turn", 0.5), _similar("other", 0.5)
-    reply = _similar("reply", 0.8).model_copy(update={"turn_before": "turn"})
+    reply = Hit(Candidate(content="reply", id="reply", turn_before="turn"), 0.8)
 
     recall, _ = ask(Retrieve(semantic_weight=1.0), ASKED, [reply, turn, other], [])
 
@@ -197,7 +197,7 @@ def test_a_near_copy_below_the_threshold_takes_nothing_with_it() -> None:
 
 def test_the_same_said_by_two_people_is_no_copy() -> None:
     found = [
-        _told(name, "I eat no meat.", 0.9).model_copy(update={"author": name})
+        Hit(replace(_told(name, "I eat no meat.", 0.9).memory, author=name), 0.9)
         for name in ("Ann", "Bob")
     ]
 
@@ -243,23 +243,9 @@ def test_a_lambda_below_one_prefers_what_has_not_been_said() -> None:
     assert ranked(mmr_lambda=0.5) == ["tea", "place", "again"]
 
 
-def test_what_was_said_long_before_is_still_said() -> None:
-    """A candidate is compared with all that were chosen, not only with the last."""
-    found = [
-        _told("tea", "green tea", 1.0),
-        _told("place", "the harbour", 0.9),
-        _told("again", "green tea again", 0.8),
-        _told("dog", "a dog", 0.6),
-    ]
-
-    recall, _ = ask(Retrieve(method="semantic", mmr_lambda=0.5), ASKED, found)
-
-    assert [each.id for each in recall.memories] == ["tea", "place", "dog", "again"]
-
-
-def _told(name: str, content: str, similarity: float, day: str = "2024-03-01") -> Memory:
-    memory = Memory(content=content, id=name, created_at=f"{day}T00:00:00Z")
-    return memory.scored(similarity, similarity=similarity)
+def _told(name: str, content: str, similarity: float, day: str = "2024-03-01") -> Hit:
+    created_at = datetime.fromisoformat(f"{day}T00:00:00Z")
+    return Hit(Candidate(content=content, id=name, created_at=created_at), similarity)
 
 
 def _score_of(name: str, recall: Recall) -> float:
@@ -267,5 +253,9 @@ def _score_of(name: str, recall: Recall) -> float:
     return score or 0.0
 
 
-def _similar(name: str, similarity: float) -> Memory:
-    return Memory(content=name, id=name).scored(similarity, similarity=similarity)
+def _similar(name: str, similarity: float) -> Hit:
+    return Hit(Candidate(content=name, id=name), similarity)
+
+
+def _worded(name: str, score: float) -> Hit:
+    return Hit(Candidate(content=name, id=name), score)

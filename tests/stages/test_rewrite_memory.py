@@ -6,25 +6,27 @@ from datetime import UTC, datetime
 from stages.worlds import Scripted
 from tables import table
 
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.draft import Claim, Draft
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.memory import Query
 from recall_stages.core.stage import Recall
 from recall_stages.core.world import run
 from recall_stages.llm.claims import sentences_in
 from recall_stages.stages.rewrite_memory import RewriteMemory
+from recall_stages.timeline import parse_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 UPLOADS = (
-    Memory(
+    Candidate(
         id="catch",
         content="Use try-except blocks to catch specific exceptions like PermissionError.",
         when_to_use="When handling file upload errors in web applications",
         memory_type="task",
         author="Ann",
-        created_at="2024-03-05T10:00:00Z",
+        created_at=parse_time("2024-03-05T10:00:00Z"),
         score=0.9,
     ),
-    Memory(
+    Candidate(
         id="check",
         content="Check file extensions and MIME types to ensure security.",
         when_to_use="When validating file types before processing",
@@ -148,7 +150,9 @@ def test_no_more_memories_are_told_than_were_asked_for() -> None:
 
 def test_marks_count_through_all_prompts() -> None:
     query = Query(text="dentist", reference_time=NOW)
-    many = tuple(Memory(content=f"Visit {n}: tooth. " + "word " * 80, id=f"m{n}") for n in range(4))
+    many = tuple(
+        Candidate(content=f"Visit {n}: tooth. " + "word " * 80, id=f"m{n}") for n in range(4)
+    )
     stage = RewriteMemory(llm=object(), token_budget=200, token_counter=lambda t: len(t.split()))
 
     def ask(prompts):
@@ -180,7 +184,7 @@ def test_sentences(text: str, sentences: list[str] | None) -> None:
 
 
 OTHERS = tuple(
-    Memory(id=name, content=f"The {name} is blue.", score=score)
+    Candidate(id=name, content=f"The {name} is blue.", score=score)
     for name, score in [("door", 0.7), ("roof", 0.6)]
 )
 

@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from tables import table
 
-from recall_stages.core.memory import Memory, Query, Scope
+from recall_stages.core.candidate import Candidate
+from recall_stages.core.memory import Query, Scope
 from recall_stages.core.stage import Recall
-from recall_stages.explain.build_up import build_up
+from recall_stages.explain.rows import rows
 from recall_stages.stages.fuse_rerank import FuseRerank
 from recall_stages.timeline import TimeRange
 
@@ -15,21 +16,23 @@ NOON = datetime(2024, 3, 5, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
-def turn(said: str, score: float, at: datetime | None = NOON, **fields: object) -> Memory:
+def turn(said: str, score: float, at: datetime | None = NOON, **fields: object) -> Candidate:
     given = {"memory_type": "conversation", "created_at": at, **fields}
-    return Memory(content=said, id=said, score=score, **given)
+    return Candidate(content=said, id=said, score=score, **given)
 
 
-def fused(*told: Memory, stage: FuseRerank | None = None, ranges=(), text="x") -> list[Memory]:
+def fused(
+    *told: Candidate, stage: FuseRerank | None = None, ranges=(), text="x"
+) -> list[Candidate]:
     query = Query(text=text, reference_time=NOON + 30 * DAY, time_ranges=ranges)
     return list((stage or FuseRerank(top_n=50)).apply(Recall(query, told)).memories)
 
 
-def order(*told: Memory, **how: object) -> list[str]:
+def order(*told: Candidate, **how: object) -> list[str]:
     return [memory.id for memory in fused(*told, **how)]
 
 
-def ratios(*told: Memory) -> dict[str, float]:
+def ratios(*told: Candidate) -> dict[str, float]:
     return {each.id: each.trace["session_ratio"] for each in fused(*told)}
 
 
@@ -77,7 +80,7 @@ def test_what_is_clearly_better_stays_before_what_was_said_beside_an_answer() ->
     ],
     ids=lambda memory: memory.id,
 )
-def test_what_was_not_said_in_its_session_gains_nothing(other: Memory) -> None:
+def test_what_was_not_said_in_its_session_gains_nothing(other: Candidate) -> None:
     assert ratios(ANSWER, other) == {"answer": 1, other.id: 1}
 
 
@@ -134,4 +137,4 @@ def test_the_time_asked_about_counts_for_all_of_it() -> None:
 def test_an_explanation_tells_of_it() -> None:
     [_, beside] = fused(ANSWER, turn("beside", 0.4))
 
-    assert "x 1.3 for the rest of its session" in [each.told for each in build_up(beside).steps]
+    assert any("for the rest of its session" in row.label for row in rows(beside))

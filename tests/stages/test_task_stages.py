@@ -1,10 +1,12 @@
 """RerankMemory's filter and ranking, MergeMemory's text and budget, TokenBudget."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from stages.worlds import Scripted
 
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.candidate import Candidate
+from recall_stages.core.memory import Query
 from recall_stages.core.stage import Recall
 from recall_stages.core.world import run
 from recall_stages.stages.merge_memory import MergeMemory
@@ -12,9 +14,9 @@ from recall_stages.stages.rerank_memory import RerankMemory
 from recall_stages.stages.token_budget import TokenBudget
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
-GOOD = Memory(content="Retry with a delay.", when_to_use="On timeouts", id="good", quality=0.9)
-POOR = Memory(content="Give up.", id="poor", quality=0.2, score=0.99)
-UNKNOWN = Memory(content="Ask\nsomebody.", id="unknown", score=0.0)
+GOOD = Candidate(content="Retry with a delay.", when_to_use="On timeouts", id="good", quality=0.9)
+POOR = Candidate(content="Give up.", id="poor", quality=0.2, score=0.99)
+UNKNOWN = Candidate(content="Ask\nsomebody.", id="unknown", score=0.0)
 ALL = (POOR, GOOD, UNKNOWN)
 
 
@@ -52,7 +54,7 @@ def test_a_ranking_gives_scores_and_is_cut_to_top_n() -> None:
 
 
 def test_merging_tells_each_text_once_and_asks_to_use_what_helps() -> None:
-    copy = GOOD.model_copy(update={"id": "copy"})
+    copy = replace(GOOD, id="copy")
 
     merged = MergeMemory().apply(Recall(asked().query, (*ALL, copy)))
 

@@ -3,12 +3,11 @@
 from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_stages.core.memory import Memory
-from recall_stages.core.time_trace import stamped_ranges, time_stamp
+from recall_stages.core.candidate import Candidate
+from recall_stages.core.time_trace import stamped, stamped_ranges, time_stamp
 from recall_stages.timeline import Recurrence, TimeRange, extract_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)  # a Friday
@@ -48,18 +47,16 @@ def ranges(draw, alternatives: bool = True) -> TimeRange:
     )
 
 
-def told(time_range: TimeRange) -> tuple[object, ...]:
-    others = tuple(told(each) for each in time_range.alternatives)
-    fields = (time_range.start, time_range.end, time_range.recurrence, time_range.soft)
-    return (*fields, others)
-
-
 @given(st.lists(ranges(), min_size=1, max_size=4))
-def test_what_is_written_is_read_back(given_ranges) -> None:
-    read = stamped_ranges([Memory(content="a", trace=time_stamp(given_ranges))])
+def test_the_ranges_stand_on_every_candidate_until_others_do(given_ranges) -> None:
+    old = extract_time("yesterday", NOW)
+    found = stamped([Candidate(content="a"), Candidate(content="b")], old)
 
-    assert [told(each) for each in read] == [told(each) for each in given_ranges]
-    assert [each.text for each in read] == [each.text for each in given_ranges]
+    again = stamped(found, given_ranges)
+
+    assert stamped_ranges([Candidate(content="c"), *again]) == tuple(given_ranges)
+    assert all(len(each.steps) == 1 for each in again)
+    assert stamped(again, []) == (Candidate(content="a"), Candidate(content="b"))
 
 
 @given(st.lists(ranges(), max_size=3))
@@ -83,21 +80,3 @@ def test_a_stamp_can_be_read_by_a_person() -> None:
     }
     assert str(time_stamp([recently])["time_range"]).startswith("~")
     assert time_stamp([]) == {}
-
-
-@pytest.mark.parametrize(
-    "trace",
-    [
-        {},
-        {"time_range": "March"},
-        {"time_range": "../.. BYDAY=XX"},
-        {"time_range": 7.0},
-        {"time_range": "../.. BYDAY=MO;TZID=Atlantis"},
-    ],
-)
-def test_what_is_no_stamp_of_ours_is_passed_over(trace) -> None:
-    stamp = {"time_range": "../.. BYDAY=MO", "time_words": "on Mondays"}
-
-    read = stamped_ranges([Memory(content="a", trace=trace), Memory(content="b", trace=stamp)])
-
-    assert [each.text for each in read] == ["on Mondays"]

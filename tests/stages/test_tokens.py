@@ -10,8 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tables import table
 
-from recall_stages.core.memory import Memory
-from recall_stages.llm.budget import fit_budget
+from recall_stages.core.candidate import Candidate
 from recall_stages.llm.windows import windows
 from recall_stages.text import tokens
 from recall_stages.text.tokens import CUT_MARK, cut, estimate_tokens, token_counter
@@ -132,7 +131,7 @@ def test_what_is_cut_fits_begins_the_same_and_says_so(text, budget, count) -> No
 @example(["0" * 115], 60, None, True)  # by a token too long, where its fence is measured empty
 def test_windows_hold_every_memory_once_and_keep_to_the_budget(texts, budget, most, estimated):
     count = estimate_tokens if estimated else len
-    memories = [Memory(content=text) for text in texts]
+    memories = [Candidate(content=text) for text in texts]
 
     split = windows(memories, budget=budget, count=count, most=most)
 
@@ -147,7 +146,7 @@ def test_windows_hold_every_memory_once_and_keep_to_the_budget(texts, budget, mo
 
 
 def test_a_memory_longer_than_a_window_is_cut_with_a_mark_and_stays_whole() -> None:
-    long = Memory(content="tooth " * 3000)
+    long = Candidate(content="tooth " * 3000)
 
     [window] = windows([long], budget=100, count=estimate_tokens)
 
@@ -158,7 +157,7 @@ def test_a_memory_longer_than_a_window_is_cut_with_a_mark_and_stays_whole() -> N
 
 @given(st.lists(TEXTS, max_size=8), st.integers(8, 100))
 def test_what_fits_is_kept_and_the_rest_is_named(texts, budget) -> None:
-    memories = [Memory(content=text, id=str(n)) for n, text in enumerate(texts)]
+    memories = [Candidate(content=text, id=str(n)) for n, text in enumerate(texts)]
 
     kept = fit_budget(memories, budget, len)
 
@@ -171,7 +170,7 @@ def test_what_fits_is_kept_and_the_rest_is_named(texts, budget) -> None:
 
 
 def test_a_condition_longer_than_the_budget_is_cut_too() -> None:
-    memory = Memory(content="word " * 500, when_to_use="when " * 500)
+    memory = Candidate(content="word " * 500, when_to_use="when " * 500)
 
     [kept] = fit_budget([memory], 100, estimate_tokens)
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recall_stages.core.candidate import Hit
 from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
@@ -61,15 +62,15 @@ def similarities(
     return np.clip(cosines, 0, 1)
 
 
-def contents(memories: Sequence[Memory]) -> list[str]:
+def contents(memories: Sequence[Memory | Hit]) -> list[str]:
     return [memory.content for memory in memories]
 
 
-def ids(memories: Sequence[Memory]) -> list[str]:
+def ids(memories: Sequence[Memory | Hit]) -> list[str]:
     return [memory.id for memory in memories]
 
 
-def best(store: RecallStore, text: str, limit: int = 1, **search: Any) -> list[Memory]:
+def best(store: RecallStore, text: str, limit: int = 1, **search: Any) -> list[Hit]:
     return store.find([Search(text, limit, **search)])[0]
 
 

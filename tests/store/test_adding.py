@@ -29,10 +29,10 @@ class TestAdding:
     def test_what_a_search_said_is_not_stored(self, in_memory: RecallStore) -> None:
         in_memory.add(["tea"])
         found = best(in_memory, "tea")
-        in_memory.add(found)
+        [tea] = in_memory.get(ids(found))
+        in_memory.add([hit.memory.scored(hit.score).memory() for hit in found])
         assert in_memory.count() == 1
-        kept = in_memory.get(ids(found))[0]
-        assert (kept.score, kept.trace) == (None, {})
+        assert in_memory.get(ids(found)) == [tea]
 
     def test_the_memories_given_are_left_as_they_were(self, in_memory: RecallStore) -> None:
         mapping = {"content": "tea", "metadata": {"stars": 3}}
@@ -48,7 +48,7 @@ class TestAdding:
         in_memory.add([memory])
         memory.metadata["stars"] = 1
         memory.metadata["tags"].append("cold")  # type: ignore[union-attr]  # it is a list
-        assert best(in_memory, "tea")[0].metadata == {"tags": ["hot"], "stars": 3}
+        assert best(in_memory, "tea")[0].memory.metadata == {"tags": ["hot"], "stars": 3}
 
     def test_metadata_changed_to_what_no_row_keeps_is_refused(self, in_memory: RecallStore) -> None:
         memory = Memory(content="tea")

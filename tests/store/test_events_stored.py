@@ -166,7 +166,7 @@ def test_many_at_once(in_memory: RecallStore) -> None:
         (yesterday,) = extract_time("yesterday", day)
         found = in_memory.find([Search(f"number{number}", limit=9, within=(yesterday,))])[0]
         assert found[0].id == f"m{number}"
-        assert found[0].matches(yesterday) == "event"
+        assert found[0].memory.matches(yesterday) == "event"
 
 
 def test_a_file_is_loaded_with_them_or_without(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ class TestTheirs:
         with RecallStore(theirs, embedding=embedding, fields=FIELDS) as store:
             everything = store.find([Search("dentist", limit=9)])[0]
             assert sorted(ids(everything)) == [f"row{n}" for n in range(len(TEXTS))]
-            for memory in everything:
+            for memory in (hit.memory for hit in everything):
                 n = int(memory.id[3:])
                 assert memory.content == TEXTS[n]
                 assert memory.created_at == MOMENTS[n]
@@ -142,7 +142,7 @@ class TestTheirTimes:
         self, timed: tuple[RecallStore, Callable[[datetime], object]]
     ) -> None:
         store, _ = timed
-        for memory in store.find([Search("tea", limit=9)])[0]:
+        for memory in (hit.memory for hit in store.find([Search("tea", limit=9)])[0]):
             assert memory.created_at is not None
             late = memory.created_at - MOMENTS[int(memory.id[3:])]
             assert timedelta(0) <= late < timedelta(seconds=1)
@@ -218,7 +218,7 @@ class TestOddRows:
         )
         fields = Fields(content="body")
         with RecallStore(collection, embedding=SmallEmbedding(), fields=fields) as store:
-            memory = store.find([Search("green tea", limit=1)])[0][0]
+            memory = store.find([Search("green tea", limit=1)])[0][0].memory
         assert memory.content == "green tea"
         assert "body" not in memory.metadata
 

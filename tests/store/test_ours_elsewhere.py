@@ -96,7 +96,7 @@ class TestOurs:
                 )
             ]
         )
-        found = {each.id: each for each in ours.find([Search("green tea", limit=20)])[0]}
+        found = {each.id: each.memory for each in ours.find([Search("green tea", limit=20)])[0]}
         assert len(found) == len(TEXTS) + 3
         for name in ("langchain", "bare", "llamaindex"):
             assert (found[name].created_at, found[name].memory_type) == (None, "")

@@ -87,7 +87,6 @@ class TestEverywhere:
         for each in found:
             assert type(each.score) is float
             assert 0 <= each.score <= 1
-            assert each.trace == {"similarity": each.score}
 
     def test_filter_scope_and_time_hold_together(self, store: RecallStore) -> None:
         store.add(

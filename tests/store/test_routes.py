@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from store.kit import SmallEmbedding, ids
 
+from recall_stages.core.candidate import Hit
 from recall_stages.core.memory import Memory, Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
@@ -87,7 +88,7 @@ def exact(search: Search) -> list[str]:
     return sorted(cosines, key=lambda row_id: -cosines[row_id])[: search.limit]
 
 
-def is_exact(found: Sequence[Memory], search: Search) -> bool:
+def is_exact(found: Sequence[Hit], search: Search) -> bool:
     """Whether an answer is the exact one; rows as near as Chroma's numbers tell may change places.
 
     Chroma computes with 32 bits, and two of a thousand rows may be 1e-8 apart.
@@ -100,7 +101,8 @@ def is_exact(found: Sequence[Memory], search: Search) -> bool:
         [float(np.array(embedding.embed_query(texts[row_id])) @ asked) for row_id in each]
         for each in (got, wanted)
     ]
-    fit = all(map(search.admitting(), found))
+    admitted = search.admitting()
+    fit = admitted is None or all(admitted(hit.memory) for hit in found)
     return fit and len(set(got)) == len(wanted) == len(got) and bool(np.allclose(*near, atol=1e-6))
 
 

@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store.kit import ZONES, SmallEmbedding
 
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import MemoryFormatError
 from recall_stages.core.memory import Memory, Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.store.chroma.epoch import day_of, from_milliseconds, month_of, new_id
 from recall_stages.store.chroma.row_fields import FRAMEWORK_KEYS
-from recall_stages.store.chroma.rows import as_stored, to_memory, to_metadata
+from recall_stages.store.chroma.rows import as_stored, to_candidate, to_metadata
 from recall_stages.timeline import TimeRange
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -70,10 +71,10 @@ memories = st.builds(
 )
 
 
-def assert_same(read: Memory, given: Memory) -> None:
+def assert_same(read: Memory | Candidate, given: Memory) -> None:
     """Equal in everything that a row keeps; times to the millisecond."""
-    kept = {"content", "memory_type", "when_to_use", "author", "scope"}
-    assert read.model_dump(include=kept) == given.model_dump(include=kept)
+    for name in ("content", "memory_type", "when_to_use", "author", "scope"):
+        assert getattr(read, name) == getattr(given, name)
     assert rounded(read.quality) == rounded(given.quality)
     assert read.created_at == EPOCH + (given.created_at - EPOCH) // MILLISECOND * MILLISECOND
     assert [(each.start, each.end) for each in map(in_utc, read.events)] == [
@@ -102,7 +103,7 @@ class TestRoundTrip:
     @given(memory=memories)
     @settings(max_examples=200)
     def test_a_row_reads_back_as_the_memory_it_was_made_of(self, memory: Memory) -> None:
-        read = to_memory("an id", memory.content, to_metadata(memory))
+        read = to_candidate("an id", memory.content, to_metadata(memory))
         assert read is not None
         assert read.id == "an id"
         assert_same(read, memory)
@@ -114,7 +115,7 @@ class TestRoundTrip:
     ) -> None:
         assert memory.created_at is not None
         stored = as_stored(memory, "an id", memory.created_at, memory.events)
-        read = to_memory("an id", stored.content, to_metadata(stored))
+        read = to_candidate("an id", stored.content, to_metadata(stored))
         assert read is not None
         assert stored == read
         assert repr((stored.created_at, stored.events)) == repr((read.created_at, read.events))
@@ -142,7 +143,7 @@ class TestRoundTrip:
         with RecallStore(client, "after", embedding=small) as after:
             ids = after.add(["tea", {"content": "tea", "metadata": {"tags": ["c"]}}])
             kept = [memory.metadata for memory in after.get(ids)]
-            found = [memory.metadata for memory in after.find([Search("tea", 2)])[0]]
+            found = [hit.memory.metadata for hit in after.find([Search("tea", 2)])[0]]
 
         assert kept == [{}, {"tags": ["c"]}]
         assert sorted(map(str, found)) == sorted(map(str, kept))
@@ -154,7 +155,7 @@ class TestRoundTrip:
         memory = Memory(content="tea", created_at=from_milliseconds(milliseconds))
         row = to_metadata(memory)
         assert row["created_at"] == milliseconds
-        read = to_memory("id", "tea", row)
+        read = to_candidate("id", "tea", row)
         assert read is not None
         assert read.created_at == EPOCH + timedelta(milliseconds=milliseconds)
 
@@ -163,7 +164,7 @@ class TestRoundTrip:
             for hours in (-12, 14):
                 zone = timezone(timedelta(hours=hours))
                 memory = Memory(content="tea", created_at=moment.replace(tzinfo=zone))
-                assert to_memory("id", "tea", to_metadata(memory)) is not None
+                assert to_candidate("id", "tea", to_metadata(memory)) is not None
 
 
 class TestMetadata:
@@ -238,34 +239,34 @@ class TestRowsOfOthers:
 
     @pytest.mark.parametrize("document", [None, "", "  \n"])
     def test_a_row_without_text_is_no_memory(self, document: str | None) -> None:
-        assert to_memory("id", document, {"created_at": 0}) is None
+        assert to_candidate("id", document, {"created_at": 0}) is None
 
     @pytest.mark.parametrize("metadata", [None, {}])
     def test_a_row_of_text_alone_is_undated_and_has_no_type(self, metadata: None) -> None:
-        memory = to_memory("id", "tea", metadata)
+        memory = to_candidate("id", "tea", metadata)
         assert memory is not None
         assert (memory.created_at, memory.memory_type, memory.events) == (None, "", ())
 
     @pytest.mark.parametrize("moment", ["soon", 10**30, True, [1, 2], "", float(10**20)])
     def test_a_time_that_cannot_be_read_is_none(self, moment: object) -> None:
-        memory = to_memory("id", "tea", {"created_at": moment})
+        memory = to_candidate("id", "tea", {"created_at": moment})
         assert memory is not None
         assert memory.created_at is None
 
     @pytest.mark.parametrize("text", ["soon", "a/b", "2024-01-01/2023-01-01", "2024-01-01/..", 7])
     def test_events_that_cannot_be_read_are_none(self, text: object) -> None:
-        memory = to_memory("id", "tea", {"event_ranges": text})
+        memory = to_candidate("id", "tea", {"event_ranges": text})
         assert memory is not None
         assert memory.events == ()
 
     @pytest.mark.parametrize("quality", ["high", 7, -1, True])
     def test_a_quality_that_is_none_of_ours_is_none(self, quality: object) -> None:
-        memory = to_memory("id", "tea", {"quality": quality})
+        memory = to_candidate("id", "tea", {"quality": quality})
         assert memory is not None
         assert memory.quality is None
 
     def test_fractional_milliseconds_of_an_early_time_are_milliseconds(self) -> None:
-        memory = to_memory("id", "tea", {"created_at": 1500.0})
+        memory = to_candidate("id", "tea", {"created_at": 1500.0})
         assert memory is not None
         assert memory.created_at == EPOCH + timedelta(seconds=1.5)
 

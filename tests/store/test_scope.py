@@ -70,7 +70,7 @@ def test_a_search_never_leaves_its_scope(shared: RecallStore) -> None:
     @settings(max_examples=150)
     def holds(scope: Scope, given_filter: Any, limit: int, within: tuple[TimeRange, ...]) -> None:
         found = shared.find([Search("tea", limit, scope, given_filter, within)])[0]
-        for memory in found:
+        for memory in (hit.memory for hit in found):
             assert memory.scope.fields().items() >= scope.fields().items()
 
     holds()
@@ -80,7 +80,9 @@ def test_everything_in_the_scope_is_found(shared: RecallStore) -> None:
     everything = shared.find([Search("tea", limit=1000)])[0]
     for scope in [Scope(), Scope(user_id="安"), Scope(user_id="ann", agent_id="'; drop")]:
         inside = [
-            each for each in everything if each.scope.fields().items() >= scope.fields().items()
+            each
+            for each in everything
+            if each.memory.scope.fields().items() >= scope.fields().items()
         ]
         found = shared.find([Search("tea", limit=1000, scope=scope)])[0]
         assert {each.id for each in found} == {each.id for each in inside}
@@ -102,12 +104,12 @@ def test_a_filter_that_names_another_person_does_not_show_them(
     search = Search("tea", limit=1000, scope=Scope(user_id="ann"), filter=widening)
     found = shared.find([search])[0]
     assert found
-    assert {each.scope.user_id for each in found} == {"ann"}
+    assert {each.memory.scope.user_id for each in found} == {"ann"}
 
 
 def test_several_searches_of_one_call_keep_their_own_scopes(shared: RecallStore) -> None:
     people = ["ann", "bob", "安"]
     answers = shared.find([Search("tea", 50, Scope(user_id=name)) for name in people])
-    assert [{each.scope.user_id for each in found} for found in answers] == [
+    assert [{each.memory.scope.user_id for each in found} for found in answers] == [
         {name} for name in people
     ]

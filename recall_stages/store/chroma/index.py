@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random
 
-from recall_stages.core.memory import Memory, MetadataValue
+from recall_stages.core.candidate import Candidate, Hit
+from recall_stages.core.memory import MetadataValue
 from recall_stages.core.stage import Search
 from recall_stages.store.chroma.row_fields import Fields, Row, TimeUnit
-from recall_stages.store.chroma.rows import to_memory
+from recall_stages.store.chroma.rows import to_candidate
 from recall_stages.store.chroma.where import Where, all_of, filter_where, scope_where
 from recall_stages.store.chroma.window import foreign_window_where, window_where
 from recall_stages.store.rows.vectors import unit
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 Similar = tuple[str, float]
 """A row's id and its cosine to a question."""
 
-_Row = tuple[str, float, Memory | None]  # its id, its similarity; None where it holds no text
+_Row = tuple[str, float, Candidate | None]  # its id, its similarity; None where it holds no text
 
 _PAGE = 250  # rows a call, below every limit
 _CLOUD_RESULTS = 300  # what Chroma Cloud returns at the most
@@ -78,11 +79,19 @@ class Index:
         """How many rows one call may return."""
         return _CLOUD_RESULTS if self.cloud else _LOCAL_RESULTS
 
-    def nearest(self, vector: NDArray[np.float32], search: Search) -> list[Memory]:
-        """The exact answer to one search: asked coarsely, looked at closely, asked again if few."""
+    def nearest(
+        self, vector: NDArray[np.float32], search: Search, filtering: Where | None
+    ) -> list[Hit]:
+        """The exact answer to one search: asked coarsely, looked at closely, asked again if few.
+
+        Args:
+            vector: The vector of what is searched for.
+            search: The search.
+            filtering: The condition that its filter sets; see `filter_where`.
+        """
         where = all_of(
             [
-                self.filter_where(search),
+                filtering,
                 scope_where(search.scope, self.fields),
                 self._window(search),
             ]
@@ -96,14 +105,14 @@ class Index:
             exhausted = len(rows) < wanted
             if exhausted:
                 rows = sorted(rows + self._unreached(vector, where, rows), key=_by_similarity)
-            memories = [
-                memory
-                for _, _, memory in rows
+            hits = [
+                Hit(memory, similarity)
+                for _, similarity, memory in rows
                 if memory is not None
                 and (not search.within or any(memory.matches(each) for each in search.within))
             ]
-            if len(memories) >= search.limit or exhausted or wanted == most:
-                return memories[: search.limit]
+            if len(hits) >= search.limit or exhausted or wanted == most:
+                return hits[: search.limit]
             wanted = min(4 * wanted, most)
 
     def neighbours(self, vector: NDArray[np.float32], limit: int) -> list[Similar]:
@@ -113,39 +122,39 @@ class Index:
             query_embeddings=vector[None, :], n_results=limit, include=["distances"]
         )
         cosines = 1 - np.asarray(page["distances"][0], dtype=np.float32)
-        found = zip(page["ids"][0], cosines.tolist(), strict=True)
-        return sorted(found, key=lambda each: (-each[1], each[0]))
+        found = sorted(zip((-cosines).tolist(), page["ids"][0], strict=True))
+        return [(row_id, -negative) for negative, row_id in found]
 
-    def memory(self, row: Row) -> Memory | None:
+    def candidate(self, row: Row) -> Candidate | None:
         """What a row holds; None where that is no text."""
-        return to_memory(*row, self.fields, self.unit)
+        return to_candidate(*row, self.fields, self.unit)
 
     def filter_where(self, search: Search) -> Where | None:
         """The condition that a search sets on metadata."""
         return filter_where(search.filter, self.fields, self.unit, search.timezone)
 
-    def read(self, ids: Sequence[str], where: Where | None) -> dict[str, Memory]:
+    def read(self, ids: Sequence[str], where: Where | None) -> dict[str, Candidate]:
         """Memories by id; those that do not fit the filter, and rows without text, left out."""
-        memories: dict[str, Memory] = {}
+        memories: dict[str, Candidate] = {}
         collection: Any = self.collection
         for start in range(0, len(ids), _PAGE):
             page = collection.get(
                 ids=ids[start : start + _PAGE], where=where, include=["documents", "metadatas"]
             )
             for row in zip(page["ids"], page["documents"], page["metadatas"], strict=True):
-                memory = self.memory(row)
+                memory = self.candidate(row)
                 if memory is not None:
                     memories[row[0]] = memory
         return memories
 
-    def memories(self) -> Iterator[Memory]:
+    def memories(self) -> Iterator[Candidate]:
         """All that it holds, read page by page."""
         collection: Any = self.collection
         offset = 0
         while True:
             page = collection.get(include=["documents", "metadatas"], limit=_PAGE, offset=offset)
             for row in zip(page["ids"], page["documents"], page["metadatas"], strict=True):
-                memory = self.memory(row)
+                memory = self.candidate(row)
                 if memory is not None:
                     yield memory
             offset += len(page["ids"])
@@ -211,7 +220,7 @@ class Index:
         for row_id, document, metadata, similarity in zip(
             row_ids, documents, metadatas, clipped, strict=True
         ):
-            memory = to_memory(row_id, document, metadata, self.fields, self.unit, similarity)
+            memory = to_candidate(row_id, document, metadata, self.fields, self.unit)
             rows.append((row_id, similarity, memory))
         return sorted(rows, key=_by_similarity)
 

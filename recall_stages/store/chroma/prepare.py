@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import MemoryFormatError
 from recall_stages.core.memory import Memory, MetadataValue, UnreadEvents, with_scope
 from recall_stages.core.progress import progress_bar
@@ -32,7 +33,7 @@ class Ready:
         made_now: The keys of its metadata that come from the clock, not from the caller.
     """
 
-    memory: Memory
+    memory: Candidate
     metadata: dict[str, MetadataValue]
     is_new: bool
     made_now: frozenset[str] = frozenset()

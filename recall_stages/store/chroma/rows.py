@@ -11,9 +11,11 @@ import json
 import logging
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 
+from recall_stages.core.candidate import Candidate, copied
 from recall_stages.core.errors import MemoryFormatError
 from recall_stages.core.memory import SCORE_KEY, TRACE_PREFIX, Memory, MetadataValue, Scope
 from recall_stages.store.chroma.epoch import (
@@ -40,7 +42,7 @@ _REFUSED_KEY = re.compile(r"([#$].*|chroma:document)?", re.DOTALL)  # names Chro
 _NOT_METADATA = OWN_KEYS | FRAMEWORK_KEYS | {SCORE_KEY}
 
 
-def to_metadata(memory: Memory) -> dict[str, MetadataValue]:
+def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
     """The metadata of a memory's row; the text is the row's document.
 
     Raises:
@@ -85,8 +87,8 @@ def to_metadata(memory: Memory) -> dict[str, MetadataValue]:
 
 def as_stored(
     memory: Memory, row_id: str, created_at: datetime, events: Sequence[TimeRange]
-) -> Memory:
-    """A memory as its row will return it: times in whole milliseconds, UTC; no score, no trace.
+) -> Candidate:
+    """A memory as its row will return it: times in whole milliseconds, UTC.
 
     Args:
         memory: The memory.
@@ -94,61 +96,48 @@ def as_stored(
         created_at: When it was recorded.
         events: The times that its text names.
     """
-    stored: dict[str, object] = {
-        "id": row_id,
-        "created_at": from_milliseconds(to_milliseconds(created_at)),
-        "events": tuple([parse_interval(format_interval(each)) for each in events]),
-        # The caller may change his own mapping later.
-        "metadata": {k: [*v] if isinstance(v, list) else v for k, v in memory.metadata.items()},
-        "score": None,
-        "trace": {},
-        "source": None,
-    }
-    return memory.model_copy(update=stored)
+    return replace(
+        Candidate.of(memory),
+        id=row_id,
+        created_at=from_milliseconds(to_milliseconds(created_at)),
+        events=tuple([parse_interval(format_interval(each)) for each in events]),
+        metadata=copied(memory.metadata),  # the caller may change his own mapping later
+    )
 
 
-def to_memory(  # noqa: PLR0913, PLR0917 - a row, how to read it, how near it is
+def to_candidate(
     row_id: str,
     document: str | None,
     metadata: Mapping[str, MetadataValue] | None,
     fields: Fields = OWN_FIELDS,
     unit: TimeUnit = "milliseconds",
-    similarity: float | None = None,
-) -> Memory | None:
-    """Read a row; None where it holds no text, which a collection of others may.
-
-    Rows are read by the hundred for one question, so they are not validated again.
-    """
+) -> Candidate | None:
+    """Read a row; None where it holds no text, which a collection of others may."""
     row = without_strays(dict(metadata or {}))
     content = document if fields.content is None else row.pop(fields.content, document)
     if not isinstance(content, str) or not content.strip():
         _log.debug("row %s holds no text and is passed over", row_id)
         return None
-    found: dict[str, float | str] = {} if similarity is None else {"similarity": similarity}
-    values: dict[str, object] = {
-        "id": row_id,
-        "content": content,
-        "memory_type": _text(row, fields.memory_type),
-        "created_at": _moment(row_id, row.pop(fields.created_at, None), unit),
-        "events": _events(row_id, row),
-        "when_to_use": _text(row, "when_to_use"),
-        "author": _text(row, fields.author),
-        "said_before": _text(row, "said_before"),
-        "turn_before": _text(row, "turn_before"),
-        "scope": scope_of(*(_text(row, getattr(fields, name)) for name in Scope.model_fields)),
-        "quality": _quality(row.pop("quality", None)),
-        "score": similarity,
-        "trace": found,
-        "source": None,
-    }
-    # Last, when all that has a place of its own has been taken out of the row.
-    # Others may have written anything; what looks like a trace of ours is none.
-    values["metadata"] = {
-        key: value
-        for key, value in row.items()
-        if key not in _NOT_METADATA and not key.startswith(TRACE_PREFIX)
-    }
-    return Memory.trusted(values, set(values))
+    return Candidate(
+        id=row_id,
+        content=content,
+        memory_type=_text(row, fields.memory_type),
+        created_at=_moment(row_id, row.pop(fields.created_at, None), unit),
+        events=_events(row_id, row),
+        when_to_use=_text(row, "when_to_use"),
+        author=_text(row, fields.author),
+        said_before=_text(row, "said_before"),
+        turn_before=_text(row, "turn_before"),
+        scope=scope_of(*(_text(row, getattr(fields, name)) for name in Scope.model_fields)),
+        quality=_quality(row.pop("quality", None)),
+        # Last, when all that has a place of its own has been taken out of the row.
+        # Others may have written anything; what looks like a trace of ours is none.
+        metadata={
+            key: value
+            for key, value in row.items()
+            if key not in _NOT_METADATA and not key.startswith(TRACE_PREFIX)
+        },
+    )
 
 
 @lru_cache(maxsize=1024)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.memory import Memory
 from recall_stages.text.names import person
 
@@ -11,7 +12,7 @@ from recall_stages.text.names import person
 READ_CHARACTERS = 50_000
 
 
-def index_text(memory: Memory) -> str:
+def index_text(memory: Memory | Candidate) -> str:
     """The text to embed: when the memory helps, who said it, and the content.
 
     Questions about people name them: with the author's name, plain similarity finds 0.37 of
@@ -29,7 +30,7 @@ def index_text(memory: Memory) -> str:
     return text[:READ_CHARACTERS]
 
 
-def keyword_text(memory: Memory) -> str:
+def keyword_text(memory: Memory | Candidate) -> str:
     r"""The text for keyword search: that of `index_text`, after the end of the turn before.
 
     So "Yes, three of them" is found by the words of the question that it answers. They are not

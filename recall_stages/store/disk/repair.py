@@ -27,7 +27,7 @@ from recall_stages.core.progress import progress_bar
 from recall_stages.store.chroma.client import path_client
 from recall_stages.store.chroma.path_lock import hold
 from recall_stages.store.chroma.row_fields import OWN_FIELDS
-from recall_stages.store.chroma.rows import to_memory
+from recall_stages.store.chroma.rows import to_candidate
 from recall_stages.store.chroma.search_text import index_text
 from recall_stages.store.disk.check import check_database, fault_of, layout_in, unreadable
 from recall_stages.store.disk.closing import FOLDER, note_closing
@@ -220,7 +220,7 @@ class _Rebuilding:
             texts = {
                 row_id: "" if memory is None else index_text(memory)
                 for row_id, document, metadata in self._tables.rows(part)
-                for memory in [to_memory(row_id, document, metadata, OWN_FIELDS, "milliseconds")]
+                for memory in [to_candidate(row_id, document, metadata, OWN_FIELDS, "milliseconds")]
             }
             yield list(texts), self._embedding.embed_documents(list(texts.values()))
 

@@ -14,7 +14,8 @@ from threading import Lock
 
 import tantivy
 
-from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.candidate import Candidate
+from recall_stages.core.memory import Scope
 from recall_stages.store.chroma.epoch import (
     EARLIEST,
     LATEST,
@@ -54,7 +55,7 @@ class KeywordIndex:
         # It starts six threads, which takes 16 ms: only once there is something to write.
         return self._index.writer(heap_size=50_000_000, num_threads=1)
 
-    def put(self, place: int, memory: Memory) -> None:
+    def put(self, place: int, memory: Candidate) -> None:
         """Add a memory; an older version must have been dropped.
 
         Args:
@@ -154,7 +155,7 @@ def _schema() -> tantivy.Schema:
     return builder.build()
 
 
-def _document(memory: Memory) -> tantivy.Document:
+def _document(memory: Candidate) -> tantivy.Document:
     document = tantivy.Document()
     document.add_text("id", memory.id)
     document.add_text("words", " ".join(words(keyword_text(memory))))

@@ -21,13 +21,14 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import StoreClosedError
-from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.memory import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store.chroma.index import Index, Similar
 from recall_stages.store.chroma.row_fields import WRITTEN_AT
 from recall_stages.store.rows.keyword_index import KeywordIndex
-from recall_stages.store.rows.memory_cache import KeptMemories
+from recall_stages.store.rows.memory_cache import CandidateCache
 from recall_stages.store.rows.owners import Roster
 from recall_stages.store.rows.vectors import Vectors, unit
 from recall_stages.timeline import TimeRange
@@ -85,7 +86,7 @@ class Mirror:
     def _empty(self) -> None:
         self._roster = Roster()
         self._words = KeywordIndex()
-        self._memories = KeptMemories()
+        self._memories = CandidateCache()
         self._vectors = Vectors()
 
     def close(self) -> None:
@@ -133,7 +134,7 @@ class Mirror:
                     written = (metadata or {}).get(WRITTEN_AT)
                     written = written if isinstance(written, int) else 0
                     self._note(row_id, changed)
-                    self._put(row_id, self.index.memory((row_id, document, metadata)), written)
+                    self._put(row_id, self.index.candidate((row_id, document, metadata)), written)
 
     def forget(self, ids: Iterable[str], changed: AbstractSet[str]) -> None:
         """Forget rows that are gone, except those that changed here meanwhile."""
@@ -164,14 +165,15 @@ class Mirror:
             if changed is not mine:
                 changed.add(row_id)
 
-    def _put(self, row_id: str, memory: Memory | None, written: int) -> int:
+    def _put(self, row_id: str, memory: Candidate | None, written: int) -> int:
         if row_id in self._roster:
             self._words.drop(row_id)
         place = self._roster.put(row_id, memory, written)
         self._vectors.forget(place)
         self._memories.forget(place)
         if memory is not None:
-            self._memories.keep(place, memory)
+            if not self.index.foreign:  # their rows may change without a mark: they are read anew
+                self._memories.keep(place, memory)
             self._words.put(place, memory)
         return place
 
@@ -259,17 +261,14 @@ class Mirror:
             fits = (places < 0) | self._roster.fitting(places, scope, within)
         return [each for each, fit in zip(found, fits.tolist(), strict=True) if fit]
 
-    def read(self, ids: Sequence[str]) -> tuple[dict[str, Memory], list[str]]:
+    def read(self, ids: Sequence[str]) -> tuple[dict[str, Candidate], list[str]]:
         """Memories by id, and the ids of the rows that have to be read from the collection."""
         if self.doubtful:
             return {}, list(ids)
         with self._lock:
-            places = self._roster.places(ids).tolist()
-            kept = {
-                row_id: memory
-                for row_id, place in zip(ids, places, strict=True)
-                if (memory := self._memories.get(place)) is not None
-            }
+            known = self._memories.at(self._roster.places(ids).tolist())
+        pairs = zip(ids, known, strict=True)
+        kept = {row_id: memory for row_id, memory in pairs if memory is not None}
         return kept, [row_id for row_id in ids if row_id not in kept]
 
     def by_words(self, search: Search, limit: int) -> list[tuple[str, float]]:
@@ -284,12 +283,14 @@ class Mirror:
             if changed.isdisjoint(ids):  # else a place may be that of another row now
                 break
         # Equal scores come in the order of storing, which another process may not share.
-        scored = zip(ids, (score for _, score in hits), strict=True)
-        return sorted(scored, key=lambda hit: (-hit[1], hit[0]))
+        ordered = sorted(zip([-score for _, score in hits], ids, strict=True))
+        return [(row_id, -negative) for negative, row_id in ordered]
 
     # -- writes of this process -------------------------------------------------------------------
 
-    def put(self, memories: Sequence[Memory], written: int, vectors: NDArray[np.float32]) -> None:
+    def put(
+        self, memories: Sequence[Candidate], written: int, vectors: NDArray[np.float32]
+    ) -> None:
         """Take over memories that were just stored, with the epoch milliseconds of the writing."""
         with self._lock:
             if self._begun:

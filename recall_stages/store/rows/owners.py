@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.candidate import Candidate
+from recall_stages.core.memory import Scope
 from recall_stages.store.chroma.epoch import bounds_of, event_hull, to_milliseconds
 from recall_stages.timeline import TimeRange
 
@@ -55,7 +56,7 @@ class Roster:
         places = {each: self._places[each] for each in row_ids if each in self._places}
         self._places = places | self._places
 
-    def put(self, row_id: str, memory: Memory | None, written: int) -> int:
+    def put(self, row_id: str, memory: Candidate | None, written: int) -> int:
         """Take in a row, or its new version, and return its place.
 
         Args:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_stages.core.memory import Memory
+from recall_stages.core.candidate import Hit
 from recall_stages.core.stage import Search
 from recall_stages.store.chroma.filtered_reader import Reader
 from recall_stages.store.chroma.follower import Follower
@@ -56,7 +56,7 @@ class Searcher:
 
     def answers(
         self, searches: Sequence[Search], vectors: Mapping[str, NDArray[np.float32]]
-    ) -> list[list[Memory]]:
+    ) -> list[list[Hit]]:
         """The answer to each search, the best first.
 
         Args:
@@ -81,13 +81,7 @@ class Searcher:
             if search.method == "keyword"
         }
         answers |= {plan.place: self._nearest(plan) for plan in plans if plan.ways[0] == "graph"}
-        similar = {each.id: each.score for plan in plans for each in answers[plan.place]}
-        return [
-            [_also_similar(each, similar) for each in answers[place]]
-            if search.method == "keyword"
-            else answers[place]
-            for place, search in enumerate(searches)
-        ]
+        return [answers[place] for place in range(len(searches))]
 
     def close(self) -> None:
         """Let the threads go, and all that is known of the rows."""
@@ -96,9 +90,16 @@ class Searcher:
 
     def _readers(self, searches: Sequence[Search]) -> list[Reader]:
         """A reader for each search; those with one filter have one together."""
-        wheres = [self._index.filter_where(search) for search in searches]
-        readers = {repr(where): Reader(self._index, self._mirror, where) for where in wheres}
-        return [readers[repr(where)] for where in wheres]
+        readers: list[Reader] = []
+        for place, search in enumerate(searches):
+            # The searches of a question share one filter, which is compiled once.
+            alike = [n for n in range(place) if _one_filter(searches[n], search)]
+            if alike:
+                readers.append(readers[alike[0]])
+            else:
+                where = self._index.filter_where(search)
+                readers.append(Reader(self._index, self._mirror, where))
+        return readers
 
     # -- by meaning -------------------------------------------------------------------------------
 
@@ -119,16 +120,16 @@ class Searcher:
                 plans.append(plan)
         return sorted(plans, key=lambda plan: -plan.widest)
 
-    def _nearest(self, plan: _Plan) -> list[Memory]:
-        found: list[Memory] = []
+    def _nearest(self, plan: _Plan) -> list[Hit]:
+        found: list[Hit] = []
         for way in plan.ways:
             if way == "graph":
                 found = self._by_graph(plan)
             elif way == "rows":
                 found = self._by_rows(plan)
             else:
-                found = self._index.nearest(plan.graph.vector, plan.search)
-                plan.reader.take(found)
+                found = self._index.nearest(plan.graph.vector, plan.search, plan.reader.where)
+                plan.reader.take([hit.memory for hit in found])
             if len(found) >= plan.search.limit:
                 break
         return found
@@ -141,68 +142,62 @@ class Searcher:
         matching, unread = self._mirror.survey(search.scope, search.within)
         return Conditions(search.limit, len(self._mirror), matching, unread)
 
-    def _by_graph(self, plan: _Plan) -> list[Memory]:
+    def _by_graph(self, plan: _Plan) -> list[Hit]:
         search = plan.search
         found = plan.graph.nearest(plan.widest)
         if plan.widest > search.limit:  # more than are wanted, because there are conditions
             found = self._mirror.fitting(found, search.scope, search.within)
-        return _with_similarity(_looked_at(found, search, plan.reader))
+        return _similar(_looked_at(found, search, plan.reader))
 
-    def _by_rows(self, plan: _Plan) -> list[Memory]:
+    def _by_rows(self, plan: _Plan) -> list[Hit]:
         search = plan.search
         most = search.limit
         while True:
             ranked = self._mirror.ranked(plan.graph.vector, most, search.scope, search.within)
             found = _looked_at(ranked, search, plan.reader)
             if len(found) >= search.limit or len(ranked) < most:
-                return _with_similarity(found)
+                return _similar(found)
             most *= 4
 
     # -- by words ---------------------------------------------------------------------------------
 
-    def _worded(self, search: Search, reader: Reader) -> list[Memory]:
+    def _worded(self, search: Search, reader: Reader) -> list[Hit]:
         # Of rows that Chroma is to filter, more than are wanted: to ask again takes longer.
         wanted = 4 * search.limit if reader.filtered else search.limit
         while True:
             hits = self._mirror.by_words(search, wanted)
             found = _looked_at(hits, search, reader)
             if len(found) >= search.limit or len(hits) < wanted:
-                return [memory.scored(score, keyword=score) for memory, score in found]
+                return found
             wanted *= 4
 
 
-def _looked_at(
-    found: Sequence[tuple[str, float]], search: Search, reader: Reader
-) -> list[tuple[Memory, float]]:
+def _looked_at(found: Sequence[tuple[str, float]], search: Search, reader: Reader) -> list[Hit]:
     """The memories of rows that were found, as many as are wanted; those that do not fit out.
 
     What is known of the rows here is coarse: of events it is the hull, and the last second's
     writing of other processes is not in it.
     """
-    kept: list[tuple[Memory, float]] = []
+    kept: list[Hit] = []
     admitted = search.admitting()
     at_once = len(found) or 1 if reader.filtered else search.limit
     for start in range(0, len(found), at_once):
         part = found[start : start + at_once]
         memories = reader.read([row_id for row_id, _ in part])
-        kept += [
-            (memory, score)
-            for row_id, score in part
-            if (memory := memories.get(row_id)) is not None and admitted(memory)
-        ]
+        for row_id, score in part:
+            memory = memories.get(row_id)
+            if memory is not None and (admitted is None or admitted(memory)):
+                kept.append(Hit(memory, score))
         if len(kept) >= search.limit:
             break
     return kept[: search.limit]
 
 
-def _with_similarity(found: Sequence[tuple[Memory, float]]) -> list[Memory]:
-    scored = ((memory, min(max(cosine, 0.0), 1.0)) for memory, cosine in found)
-    return [memory.scored(score, similarity=score) for memory, score in scored]
+def _similar(found: Sequence[Hit]) -> list[Hit]:
+    """With cosines between 0 and 1."""
+    return [Hit(memory, min(max(cosine, 0.0), 1.0)) for memory, cosine, _ in found]
 
 
-def _also_similar(memory: Memory, similar: Mapping[str, float | None]) -> Memory:
-    """With the similarity in its trace, where the meaning found it too."""
-    score = similar.get(memory.id)
-    if score is None or memory.score is None:
-        return memory
-    return memory.scored(memory.score, similarity=score)
+def _one_filter(one: Search, other: Search) -> bool:
+    """Whether two searches share a filter; to compare two filters takes longer than to compile."""
+    return one.filter is other.filter and one.timezone is other.timezone

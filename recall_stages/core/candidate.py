@@ -1,0 +1,209 @@
+"""Candidate: a memory under consideration, and the steps by which it got its score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime, tzinfo
+from operator import attrgetter
+from typing import Literal, NamedTuple, Self
+
+from recall_stages.core.memory import (
+    Memory,
+    MetadataValue,
+    Scope,
+    TimeMatch,
+    UnreadEvents,
+    recorded,
+    time_match,
+)
+from recall_stages.timeline import TimeRange
+
+Change = Literal["add", "times", "divide", "set", "note"]
+Note = float | str
+
+_MEASURES = {"similarity": "similarity", "nearness": "nearness", "keyword": "BM25"}
+_NO_SCOPE = Scope()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a stage did to the score of a candidate.
+
+    Attributes:
+        stage: The stage.
+        change: What it did with the value: added it to the score, multiplied or divided the score
+            by it, or set the score to it. A "note" leaves the score alone.
+        value: The value.
+        after: The score after the step; None where there is none.
+        name: The name of the value in flat metadata; empty = it has none.
+        about: What the value stands for, in words, such as "insight".
+        notes: What else flat metadata says of the step, by name.
+        ranges: The times that the question names, on the step of `ExtractTime`.
+    """
+
+    stage: str
+    change: Change = "note"
+    value: float = 0.0
+    after: float | None = None
+    name: str = ""
+    about: str = ""
+    notes: Mapping[str, Note] = field(default_factory=dict)
+    ranges: tuple[TimeRange, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The step for people.
+
+        Examples:
+            >>> Step("FuseRerank", "times", 2.0, 1.4, about="insight").label
+            'x 2 insight'
+        """
+        by = f"by {self.stage}" if self.change == "set" and self.stage else ""
+        about = f" {self.about or by}" if self.about or by else ""
+        measured = [
+            f"{shown} {value:.3f}"
+            for name, shown in _MEASURES.items()
+            if isinstance(value := self.notes.get(name), float)
+        ]
+        about += f" ({', '.join(measured)})" if measured else ""
+        if self.change in ("times", "divide"):
+            return f"{'x' if self.change == 'times' else '/'} {self.value:.4g}{about}"
+        return f"{self.value:.3f}{about}"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory under consideration: what is stored of it, its score, and how that came about.
+
+    The first fields are those of `Memory`. Nothing of a candidate is ever changed: a stage makes
+    another one.
+
+    Attributes:
+        score: How well it answers the question, higher is better; None before a search.
+        steps: What the stages did to the score, in order.
+        source: The framework's own object it was read from; stages never look at it.
+
+    Examples:
+        >>> tea = Candidate(content="Tea at four.").scored(0.5, similarity=0.5)
+        >>> tea.score, tea.trace
+        (0.5, {'similarity': 0.5})
+    """
+
+    content: str
+    id: str = ""
+    memory_type: str = "observation"
+    created_at: datetime | None = None
+    events: tuple[TimeRange, ...] = ()
+    when_to_use: str = ""
+    author: str = ""
+    said_before: str = ""
+    turn_before: str = ""
+    scope: Scope = _NO_SCOPE
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
+    quality: float | None = None
+    score: float | None = None
+    steps: tuple[Step, ...] = ()
+    source: object = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, memory: Memory, score: float | None = None) -> Self:
+        """A memory as a candidate."""
+        return cls(**dict(zip(_STORED, _stored(memory), strict=True)), score=score)
+
+    def memory(self, *, events_known: bool = True) -> Memory:
+        """What is stored of it, as a `Memory`; it is not validated again.
+
+        Args:
+            events_known: Whether a candidate without events says that there are none. If not,
+                they are read from its text when it is stored.
+        """
+        values = dict(zip(_STORED, _stored(self), strict=True))
+        values["metadata"] = copied(self.metadata)
+        if not events_known and not self.events:
+            values["events"] = UnreadEvents()
+        return Memory.model_construct(**values)
+
+    def scored(self, score: float, *, by: str = "", **notes: Note) -> Self:
+        """A copy with a new score.
+
+        Args:
+            score: The score; higher is better.
+            by: What gave the score; a function in a retriever's stages need not say it.
+            **notes: What explains the score. Results have it as metadata, with ``recall_`` before
+                each name.
+        """
+        return self.after(score, Step(by, "set", score, score, notes=notes))
+
+    def after(self, score: float | None, *steps: Step) -> Self:
+        """A copy with this score, after further steps."""
+        values = (*_stored(self), score, (*self.steps, *steps), self.source)
+        return type(self)(*values)
+
+    def noted(self, name: str) -> Note | None:
+        """The latest value that a step has under a name; None where none has it."""
+        for step in reversed(self.steps):
+            if step.name == name:
+                return step.value
+            if name in step.notes:
+                return step.notes[name]
+        return None
+
+    @property
+    def trace(self) -> dict[str, Note]:
+        """The values and notes of all steps by name; of two under one name the later one."""
+        trace: dict[str, Note] = {}
+        for step in self.steps:
+            if step.name:
+                trace[step.name] = step.value
+            trace.update(step.notes)
+        return trace
+
+    def recorded(self, timezone: tzinfo | None) -> str:
+        """When it was recorded, as in 2024-03-12 15:20:00 Tuesday; empty where that is unknown."""
+        return recorded(self.created_at, timezone)
+
+    def matches(self, time_range: TimeRange) -> TimeMatch | None:
+        """Which of its times lies in a range; see `Memory.matches`."""
+        return time_match(self.created_at, self.events, time_range)
+
+
+_OWN = frozenset({"score", "steps", "source"})
+_STORED = tuple(each.name for each in fields(Candidate) if each.name not in _OWN)
+_stored = attrgetter(*_STORED)
+
+
+class Hit(NamedTuple):
+    """One answer of a store to a search.
+
+    Attributes:
+        memory: The memory found.
+        score: How well it answers the search, higher is better.
+        measures: What the store measured, by name: ``similarity``, ``keyword`` (BM25) or
+            ``nearness``, which orders and can be compared with no threshold. Empty = the score is
+            what the search asked for.
+    """
+
+    memory: Candidate
+    score: float
+    measures: Mapping[str, float] = {}  # never written to
+
+    @property
+    def id(self) -> str:
+        """The id of the memory."""
+        return self.memory.id
+
+    @property
+    def content(self) -> str:
+        """The text of the memory."""
+        return self.memory.content
+
+
+def copied(metadata: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:
+    """Metadata that its reader may change: a candidate's own belongs to all questions."""
+    return {k: [*value] if isinstance(value, list) else value for k, value in metadata.items()}
+
+
+def candidates(memories: Sequence[Candidate | Memory]) -> tuple[Candidate, ...]:
+    """Memories and candidates, all as candidates."""
+    return tuple([each if isinstance(each, Candidate) else Candidate.of(each) for each in memories])

@@ -1,0 +1,109 @@
+"""The way of a memory to its score, a row for each step: what terminal, HTML and pictures show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isclose
+
+from recall_stages.core.candidate import Candidate, Step
+from recall_stages.core.recall import OUTCOME
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One step on the way to a score.
+
+    Attributes:
+        label: The step in words, such as "x 2 insight".
+        name: What made it, by the name that it has in flat metadata; empty = it has none there.
+        before: The score before it; 0 before the first.
+        after: The score after it.
+    """
+
+    label: str
+    name: str
+    before: float
+    after: float
+
+    @property
+    def whole(self) -> str:
+        """The step with what it came to, such as "x 2 insight = 0.800"."""
+        return f"{self.label} = {self.after:.3f}" if self.before else self.label
+
+
+def rows(memory: Candidate) -> list[Row]:
+    """The steps that made the score of a memory, in order; none where it has no score.
+
+    Added and multiplied, they come to the score. What did not change the score has no row.
+
+    Examples:
+        >>> tea = Candidate(content="Tea at four.").after(
+        ...     0.8, Step("Retrieve", "add", 0.4, 0.4, "by_meaning", "by meaning"),
+        ...     Step("FuseRerank", "times", 2.0, 0.8, "type_ratio", "insight"),
+        ... )
+        >>> [row.whole for row in rows(tea)]
+        ['0.400 by meaning', 'x 2 insight = 0.800']
+    """
+    shown: list[Row] = []
+    before = 0.0
+    for step in memory.steps:
+        if step.after is None:
+            continue
+        if step.change == "set":
+            shown, before = [], 0.0
+        elif not shown and (base := _base(step)):
+            shown, before = [_came_with(base)], base
+        if not _changes(step):
+            continue
+        plus = "+ " if step.change == "add" and shown else ""
+        name = step.name or next(iter(step.notes), "")
+        shown.append(Row(plus + step.label, name, before, step.after))
+        before = step.after
+    score = memory.score
+    if score is None:
+        return []
+    if not shown or not isclose(before, score, rel_tol=1e-9, abs_tol=1e-12):
+        return [
+            Row(f"{score:.3f} from a later step", "", 0.0, score) if shown else _came_with(score)
+        ]
+    return shown
+
+
+def highest(ways: Sequence[Sequence[Row]]) -> float:
+    """The highest score on several ways; pictures need room for it."""
+    return max([max(row.before, row.after) for way in ways for row in way], default=0.0) or 1.0
+
+
+def left_out(memories: Sequence[Candidate]) -> str:
+    """How many candidates the stages left out, and why; empty where none were.
+
+    Examples:
+        >>> tea = Candidate(content="Tea.", steps=(Step(OUTCOME, about="3 duplicates"),))
+        >>> left_out([tea])
+        'Left out: 3 duplicates'
+    """
+    for memory in memories[:1]:
+        counts = [step.about for step in memory.steps if step.stage == OUTCOME and step.about]
+        if counts:
+            return f"Left out: {', '.join(counts)}"
+    return ""
+
+
+def _changes(step: Step) -> bool:
+    neutral = {"times": 1.0, "divide": 1.0, "add": 0.0}
+    return step.change == "set" or (step.change != "note" and step.value != neutral[step.change])
+
+
+def _base(step: Step) -> float:
+    """The score that a candidate came with, by the first step of ours on it."""
+    after = step.after or 0.0
+    if step.change == "times":
+        return after / step.value if step.value else 0.0
+    if step.change == "divide":
+        return after * step.value
+    return after if step.change == "note" else 0.0
+
+
+def _came_with(score: float) -> Row:
+    return Row(f"{score:.3f} as it came", "", 0.0, score)

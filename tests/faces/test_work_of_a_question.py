@@ -1,0 +1,96 @@
+"""A question does little work, counted in calls and candidates, and alters nothing that is kept."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+from faces.adapters import Face
+
+import recall_stages
+from recall_stages.store import RecallStore
+
+LIBRARY = str(Path(recall_stages.__file__).parent.parent)
+WORDS = [
+    "tea",
+    "dentist",
+    "harbour",
+    "garden",
+    "cake",
+    "street",
+    "music",
+    "river",
+    "book",
+    "train",
+    "coffee",
+    "bread",
+]
+QUESTION = "Where is the cake in the garden?"
+MOST_CALLS, MOST_CANDIDATES = 1600, 90
+
+
+@pytest.fixture(scope="module")
+def full() -> Iterator[RecallStore]:
+    """A store with 300 turns of a conversation."""
+    with RecallStore() as store:
+        store.add(
+            {
+                "id": str(n),
+                "content": " ".join(WORDS[n * step % len(WORDS)] for step in (1, 5, 7)) + f" {n}",
+                "memory_type": "conversation",
+                "author": "Ann",
+                "metadata": {"tags": ["old"]},
+                "created_at": 1_700_000_000 + 3600 * n,
+            }
+            for n in range(300)
+        )
+        yield store
+
+
+def test_a_warm_question_makes_few_calls_and_few_candidates(full: RecallStore, face: Face) -> None:
+    if face.is_async:
+        pytest.skip("the event loop works in threads, which this does not count")
+    retriever = face.RecallRetriever(store=full, k=5)
+    for _ in range(2):
+        face.ask(retriever, QUESTION)
+    calls, candidates = 0, 0
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        nonlocal calls, candidates
+        if event == "call":
+            code = frame.f_code
+            calls += code.co_filename.startswith(LIBRARY) and "/tests/" not in code.co_filename
+            made = code.co_name == "__init__" and code.co_filename == "<string>"
+            candidates += made and type(frame.f_locals["self"]).__name__ == "Candidate"
+
+    sys.setprofile(count)
+    try:
+        found = face.ask(retriever, QUESTION)
+    finally:
+        sys.setprofile(None)
+
+    assert len(found) == 5
+    assert 0 < calls <= MOST_CALLS
+    assert 0 < candidates <= MOST_CANDIDATES
+
+
+def test_what_a_function_or_a_caller_changes_changes_no_later_answer(
+    full: RecallStore, face: Face
+) -> None:
+    def scribble(memories: Any, query: Any) -> Any:
+        for memory in memories:
+            memory.metadata["tags"].append("new")
+            memory.metadata["mine"] = True
+        return memories
+
+    plain = face.RecallRetriever(store=full, k=5)
+    before = face.ask(plain, QUESTION)
+
+    for found in face.ask(plain, QUESTION):
+        found.metadata["tags"].append("later")
+    scribbled = face.ask(face.RecallRetriever(store=full, k=5, stages=[scribble]), QUESTION)
+
+    assert scribbled[0].metadata["tags"] == ["old", "new"]
+    assert face.ask(plain, QUESTION) == before
