@@ -172,8 +172,8 @@ def test_candidates_that_were_fused_without_a_time_can_be_fused_with_one() -> No
 
 def test_what_another_stage_has_scored_since_is_weighed_anew() -> None:
     candidates = (
-        Memory(content="first", id="first", score=0.9),
-        Memory(content="second", id="second", score=0.3),
+        Candidate(content="first", id="first", score=0.9),
+        Candidate(content="second", id="second", score=0.3),
     )
     said = '{"scores": [{"memory": 1, "score": 0.2}, {"memory": 2, "score": 0.8}]}'
     stages = [FuseRerank(), SemanticRank(llm=object()), FuseRerank()]
@@ -184,10 +184,12 @@ def test_what_another_stage_has_scored_since_is_weighed_anew() -> None:
 
 
 def test_the_time_that_a_memory_tells_of_counts_as_the_time_it_was_recorded() -> None:
-    event = {"start": TUESDAY.start, "end": TUESDAY.end, "grain": "day"}
-    told = Memory(content="told", score=0.5, created_at=NOW - timedelta(days=30), events=[event])
-    recorded = Memory(content="recorded", score=0.5, created_at=TUESDAY.start)
-    neither = Memory(content="neither", score=0.5, created_at=NOW - timedelta(days=30))
+    event = TimeRange(TUESDAY.start, TUESDAY.end, "day")
+    told = Candidate(
+        content="told", score=0.5, created_at=NOW - timedelta(days=30), events=(event,)
+    )
+    recorded = Candidate(content="recorded", score=0.5, created_at=TUESDAY.start)
+    neither = Candidate(content="neither", score=0.5, created_at=NOW - timedelta(days=30))
 
     found = fuse([neither, told, recorded])
 

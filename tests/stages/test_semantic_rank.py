@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime
 
+from stages.scripted import answered
+
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.memory import Query
 from recall_stages.core.stage import Recall
@@ -39,7 +41,9 @@ def test_copies_of_a_text_are_judged_once() -> None:
 
 
 def test_what_a_model_leaves_out_stays_below_all_that_it_judged() -> None:
-    candidates = tuple(Memory(content=name, id=name, score=0.5) for name in ("left out", "judged"))
+    candidates = tuple(
+        Candidate(content=name, id=name, score=0.5) for name in ("left out", "judged")
+    )
     stage = SemanticRank(llm=object())
 
     recall, _ = answered([stage], Recall(ASKED.query, candidates), '[{"memory": 2, "score": 0.4}]')
