@@ -208,7 +208,7 @@ def test_the_same_said_by_two_people_is_no_copy() -> None:
 
 def test_the_same_of_two_users_is_no_copy() -> None:
     found = [
-        _told(name, "I eat no meat.", 0.9).model_copy(update={"scope": Scope(user_id=name)})
+        Hit(replace(_told(name, "I eat no meat.", 0.9).memory, scope=Scope(user_id=name)), 0.9)
         for name in ("ann", "bob")
     ]
 
