@@ -189,7 +189,7 @@ def test_the_time_that_a_memory_tells_of_counts_as_the_time_it_was_recorded() ->
         content="told", score=0.5, created_at=NOW - timedelta(days=30), events=(event,)
     )
     recorded = Candidate(content="recorded", score=0.5, created_at=TUESDAY.start)
-    neither = Candidate(content="neither", score=0.5, created_at=before)
+    neither = Candidate(content="neither", score=0.5, created_at=NOW - timedelta(days=30))
 
     found = fuse([neither, told, recorded])
 
