@@ -10,6 +10,7 @@ from recall_stages.core.lazy_exports import by_name, lazy_exports
 if TYPE_CHECKING:
     from recall_stages.agents.agent_memory import AgentMemory as AgentMemory
     from recall_stages.agents.search_terms import extract_search_terms as extract_search_terms
+    from recall_stages.core.candidate import Candidate as Candidate
     from recall_stages.core.citation import Citation as Citation
     from recall_stages.core.errors import EmbeddingMismatchError as EmbeddingMismatchError
     from recall_stages.core.errors import FilterError as FilterError
@@ -49,6 +50,7 @@ __version__ = "0.1.0"
 SHARED = {
     "recall_stages.agents.agent_memory": "AgentMemory",
     "recall_stages.agents.search_terms": "extract_search_terms",
+    "recall_stages.core.candidate": "Candidate",
     "recall_stages.core.citation": "Citation",
     "recall_stages.core.errors": (
         "EmbeddingMismatchError FilterError ForeignCollectionError IdLookupError "

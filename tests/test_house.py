@@ -89,7 +89,7 @@ def test_type_checkers_see_the_names_that_are_exported(package: ModuleType) -> N
 
 def _seen_by_checkers(package: ModuleType) -> Iterator[str]:
     tree = ast.parse(Path(str(package.__file__)).read_text(encoding="utf-8"))
-    [block] = [statement for statement in tree.body if isinstance(statement, ast.If)]
+    block = next(statement for statement in tree.body if isinstance(statement, ast.If))
     for statement in block.body:
         assert isinstance(statement, ast.ImportFrom)
         if statement.names[0].name != "*":

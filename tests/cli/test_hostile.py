@@ -20,7 +20,10 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("hostile") / "memories.jsonl"
     lines = [
         {
-            **memory.model_dump(include={"content", "author", "when_to_use", "metadata"}),
+            **{
+                name: getattr(memory, name)
+                for name in ("content", "author", "when_to_use", "metadata")
+            },
             "id": f"{number}{STEERING}",
             "memory_type": f"insight{STEERING}",
             "user_id": f"ann{STEERING}",

@@ -106,7 +106,8 @@ async def test_messages_that_do_not_fit_are_kept_with_speaker_and_session(
     await memory.aput_messages([told("My cat is called Tom.", timestamp="2024-01-05")])
     await memory.aput_messages([told(LONG * 3, "assistant"), told(LONG * 3)])
 
-    [[cat]] = counting.find([Search("cat Tom", 1, method="keyword")])
+    [[hit]] = counting.find([Search("cat Tom", 1, method="keyword")])
+    cat = hit.memory
     assert (cat.author, cat.scope.session_id, cat.scope.user_id) == ("user", "s1", "ann")
     assert cat.created_at.date().isoformat() == "2024-01-05"
     assert "called Tom" in await seen(
@@ -163,7 +164,8 @@ async def test_a_session_that_fails_holds_up_no_other(counting: Counting) -> Non
 
     counting.refused = "no session"
     await block.aput([told("Good night.")], session_id="s2")
-    [[cat]] = counting.find([Search("cat Tom", 1, method="keyword")])
+    [[hit]] = counting.find([Search("cat Tom", 1, method="keyword")])
+    cat = hit.memory
     assert (cat.scope.session_id, counting.count()) == ("s1", 4)
 
 
@@ -226,7 +228,8 @@ async def test_what_was_kept_is_a_conversation(counting: Counting) -> None:
         await memory.aput_messages([told(text, role)])
     await block.aflush(memory)
 
-    [found] = counting.find([Search("Three of them", 9, method="keyword")])
+    [hits] = counting.find([Search("Three of them", 9, method="keyword")])
+    found = [hit.memory for hit in hits]
     before = [each.said_before.split()[-1] for each in found if each.content == "Three of them."]
     assert sorted(before) == ["have?", "particular."]
     assert counting.count() == 5

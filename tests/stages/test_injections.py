@@ -10,7 +10,8 @@ from stages.injections import IMAGE, INJECTIONS, LINK, SCRIPT, TAG, Injection
 from stages.scripted import answered
 from tables import table
 
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.candidate import Candidate
+from recall_stages.core.memory import Query
 from recall_stages.core.recall import Recall
 from recall_stages.core.stage import Stage
 from recall_stages.stages.rank_and_rewrite import RankAndRewrite
@@ -28,7 +29,7 @@ RANKING = [SemanticRank, RerankMemory, RankAndRewrite]
 
 def asked_with(injected: str) -> Recall:
     contents = {"sly": injected, **HONEST}
-    memories = (Memory(id=name, content=text, score=0.5) for name, text in contents.items())
+    memories = (Candidate(id=name, content=text, score=0.5) for name, text in contents.items())
     return Recall(QUERY, tuple(memories))
 
 

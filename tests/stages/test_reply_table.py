@@ -7,7 +7,8 @@ from stages.reply_table import CONTENTS, KITS, REPLIES, SCORES, USELESS, WRAPPED
 from stages.scripted import answered
 from tables import table
 
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.candidate import Candidate
+from recall_stages.core.memory import Query
 from recall_stages.core.message import Message
 from recall_stages.core.recall import Recall
 from recall_stages.core.stage import Stage
@@ -21,7 +22,7 @@ from recall_stages.stages.semantic_rank import SemanticRank
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 BEFORE = [0.9, 0.6, 0.5, 0.05]
 GIVEN = tuple(
-    Memory(id=name, content=content, score=score)
+    Candidate(id=name, content=content, score=score)
     for (name, content), score in zip(CONTENTS.items(), BEFORE, strict=True)
 )
 QUERY = Query(text="The dentist, a filling, green tea or Carla?", reference_time=NOW)

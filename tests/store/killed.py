@@ -307,7 +307,7 @@ def _wrongly_found(store: RecallStore, row_id: str, text: str) -> Iterator[str]:
             yield f"{row_id} not found by {method}"
         if len(set(ids)) != len(ids):
             yield f"{row_id} found twice"
-        if any(each.scope.user_id != other for each in foreign):
+        if any(each.memory.scope.user_id != other for each in foreign):
             yield f"{row_id} found by somebody else"
 
 

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 import langchain_recall as lc
 import llamaindex_recall as li
-from langchain_recall import Memory, Question, RecallConfig, RecallStore, Scope
+from langchain_recall import Candidate, Memory, Question, RecallConfig, RecallStore, Scope
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 
@@ -31,7 +31,7 @@ def all_of(made: BaseModel) -> None:
     assert made.model_fields_set == set(type(made).model_fields), type(made)
 
 
-def reversed_order(memories: list[Memory], query: object) -> Sequence[Memory]:
+def reversed_order(memories: list[Candidate], query: object) -> Sequence[Candidate]:
     return memories[::-1]
 
 
@@ -50,9 +50,6 @@ memory = Memory(
     scope={"user_id": "ann"},
     metadata={"topic": "tea", "tags": ["green", "hot"]},
     quality=0.5,
-    score=None,
-    trace={},
-    source=None,
 )
 all_of(memory)
 assert_type(memory.created_at, datetime | None)
