@@ -28,17 +28,17 @@ _NO_SCOPE = Scope()
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a stage did to the score of a candidate.
+    """The effect of a stage on the score of a candidate.
 
     Attributes:
         stage: The stage.
-        change: What it did with the value: added it to the score, multiplied or divided the score
-            by it, or set the score to it. A "note" leaves the score alone.
+        change: How the value changes the score: it is added to it, multiplies it, divides it, or
+            replaces it. A "note" leaves the score alone.
         value: The value.
-        after: The score after the step; None where there is none.
+        after: The score after the step; None if there is none.
         name: The name of the value in flat metadata; empty = it has none.
-        about: What the value stands for, in words, such as "insight".
-        notes: What else flat metadata says of the step, by name.
+        about: The meaning of the value, in words, such as "insight".
+        notes: Further values of the step for flat metadata, by name.
         ranges: The times that the question names, on the step of `ExtractTime`.
     """
 
@@ -53,7 +53,7 @@ class Step:
 
     @property
     def label(self) -> str:
-        """The step for people.
+        """The step in words.
 
         Examples:
             >>> Step("FuseRerank", "times", 2.0, 1.4, about="insight").label
@@ -74,15 +74,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memory under consideration: what is stored of it, its score, and how that came about.
+    """A memory under consideration: its stored fields, its score, and the steps to that score.
 
-    The first fields are those of `Memory`. Nothing of a candidate is ever changed: a stage makes
-    another one.
+    The first fields are the fields of `Memory`. A candidate never changes: a stage makes a new one.
 
     Attributes:
-        score: How well it answers the question, higher is better; None before a search.
-        steps: What the stages did to the score, in order.
-        source: The framework's own object it was read from; stages never look at it.
+        score: How well it answers the question; higher is better. None before a search.
+        steps: The effects of the stages on the score, in order.
+        source: The framework's object that it was read from. Stages never look at it.
 
     Examples:
         >>> tea = Candidate(content="Tea at four.").scored(0.5, similarity=0.5)
@@ -112,11 +111,11 @@ class Candidate:
         return cls(**dict(zip(_STORED, _stored(memory), strict=True)), score=score)
 
     def memory(self, *, events_known: bool = True) -> Memory:
-        """What is stored of it, as a `Memory`; it is not validated again.
+        """The stored fields as a `Memory`, without another validation.
 
         Args:
-            events_known: Whether a candidate without events says that there are none. If not,
-                they are read from its text when it is stored.
+            events_known: Whether an empty list of events means that there are none. If not, the
+                store reads the events from the text.
         """
         values = dict(zip(_STORED, _stored(self), strict=True))
         values["metadata"] = copied(self.metadata)
@@ -129,9 +128,9 @@ class Candidate:
 
         Args:
             score: The score; higher is better.
-            by: What gave the score; a function in a retriever's stages need not say it.
-            **notes: What explains the score. Results have it as metadata, with ``recall_`` before
-                each name.
+            by: The source of the score. A function in a retriever's stages may leave it out.
+            **notes: Values that explain the score. They are in the metadata of the result, with
+                ``recall_`` before each name.
         """
         return self.after(score, Step(by, "set", score, score, notes=notes))
 
@@ -141,7 +140,7 @@ class Candidate:
         return type(self)(*values)
 
     def noted(self, name: str) -> Note | None:
-        """The latest value that a step has under a name; None where none has it."""
+        """The latest value with this name in the steps; None if there is none."""
         for step in reversed(self.steps):
             if step.name == name:
                 return step.value
@@ -151,7 +150,7 @@ class Candidate:
 
     @property
     def trace(self) -> dict[str, Note]:
-        """The values and notes of all steps by name; of two under one name the later one."""
+        """The values and notes of all steps, by name; of two with one name, the later one."""
         trace: dict[str, Note] = {}
         for step in self.steps:
             if step.name:
@@ -160,11 +159,11 @@ class Candidate:
         return trace
 
     def recorded(self, timezone: tzinfo | None) -> str:
-        """When it was recorded, as in 2024-03-12 15:20:00 Tuesday; empty where that is unknown."""
+        """When it was recorded, such as 2024-03-12 15:20:00 Tuesday; empty if that is not known."""
         return recorded(self.created_at, timezone)
 
     def matches(self, time_range: TimeRange) -> TimeMatch | None:
-        """Which of its times lies in a range; see `Memory.matches`."""
+        """Which time of the memory lies in a range; see `Memory.matches`."""
         return time_match(self.created_at, self.events, time_range)
 
 
@@ -177,11 +176,11 @@ class Hit(NamedTuple):
     """One answer of a store to a search.
 
     Attributes:
-        memory: The memory found.
-        score: How well it answers the search, higher is better.
-        measures: What the store measured, by name: ``similarity``, ``keyword`` (BM25) or
-            ``nearness``, which orders and can be compared with no threshold. Empty = the score is
-            what the search asked for.
+        memory: The memory.
+        score: How well it answers the search; higher is better.
+        measures: The measurements of the store, by name: ``similarity``, ``keyword`` (BM25) or
+            ``nearness``. A nearness gives an order; no threshold can be compared with it. Empty =
+            the score is the similarity of a semantic search, or the BM25 score of a keyword search.
     """
 
     memory: Candidate
@@ -200,10 +199,10 @@ class Hit(NamedTuple):
 
 
 def copied(metadata: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:
-    """Metadata that its reader may change: a candidate's own belongs to all questions."""
+    """A copy of metadata that the caller may change: all questions share the original."""
     return {k: [*value] if isinstance(value, list) else value for k, value in metadata.items()}
 
 
 def candidates(memories: Sequence[Candidate | Memory]) -> tuple[Candidate, ...]:
-    """Memories and candidates, all as candidates."""
+    """A mixed list of memories and candidates, all as candidates."""
     return tuple([each if isinstance(each, Candidate) else Candidate.of(each) for each in memories])

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A sentence of a text that was made of memories, and what it rests on.
+    """A sentence of a text, and the memories that it rests on.
 
     Attributes:
-        sentence: The sentence, without the marks of what it cites.
-        numbers: The memories by their place among those that the text was made of, from 1.
-        ids: The same memories by their ids; empty for one that came without.
+        sentence: The sentence, without citation marks.
+        numbers: The numbers of the memories, from 1, in the order of the text's sources.
+        ids: The ids of the same memories; empty for a memory without an id.
     """
 
     sentence: str
@@ -21,7 +21,7 @@ class Citation:
     ids: tuple[str, ...]
 
     def marked(self) -> str:
-        """The sentence with the marks of what it cites.
+        """The sentence with its citation marks.
 
         Examples:
             >>> Citation("Tea is at four.", (1, 3), ("a", "c")).marked()
@@ -31,7 +31,7 @@ class Citation:
 
 
 def cited_ids(citations: Sequence[Citation]) -> list[str]:
-    """The ids of all that is cited, each once, in the order of their numbers."""
+    """The ids of all cited memories, without repetition, in the order of their numbers."""
     pairs = {
         (number, memory_id)
         for each in citations

@@ -1,4 +1,4 @@
-"""What a model wrote of the memories before they had their last order; nothing is checked yet."""
+"""Draft: the unchecked text of a model, from before the last ranking of the memories."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recall_stages.core.candidate import Candidate
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of a model, and the numbers of the memories it claims to rest on."""
+    """A sentence of a model, and the numbers of the memories that it cites."""
 
     sentence: str
     numbers: tuple[int, ...]
@@ -18,18 +18,18 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a model wrote before the memories had their last order; nothing is checked yet.
+    """The unchecked text of a model, from before the last ranking of the memories.
 
     Attributes:
-        claims: Its sentences, with the numbers that the memories had then.
-        memories: These memories, numbered from 1.
+        claims: The sentences, with the numbers that the memories had in the prompt.
+        memories: The memories of the prompt, numbered from 1.
     """
 
     claims: tuple[Claim, ...]
     memories: tuple[Candidate, ...]
 
     def about(self, memories: Sequence[Candidate]) -> list[Claim]:
-        """The sentences, with the numbers that the memories have now; none for one that is gone.
+        """The sentences with the new numbers of the memories; a memory that is gone has no number.
 
         Examples:
             >>> tea, jam = Candidate(content="Tea.", id="a"), Candidate(content="Jam.", id="b")
@@ -46,5 +46,5 @@ class Draft:
 
 
 def identity(memory: Candidate) -> str:
-    """By what a memory is known again after it was scored: its id, else its text."""
+    """The name of a memory that stays the same in all stages: its id, else its text."""
     return memory.id or memory.content

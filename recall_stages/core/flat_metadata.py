@@ -1,8 +1,8 @@
-"""A memory as flat metadata, and back: what documents and nodes both carry.
+"""A memory as the flat metadata of documents and nodes, and back.
 
-The steps of a score are written twice: flat, for whoever reads the metadata, and in one `Trace`,
-which is all that our own code reads. Anybody can write a ``recall_similarity`` into metadata;
-nobody writes a `Trace` but `marked_trace`.
+The steps of a score are written twice: as flat values for people, and as one `Trace` for our own
+code. Anybody can write a ``recall_similarity`` into metadata, so our code reads the `Trace` alone.
+Only `marked_trace` and `flat_sources` write one.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ TRACE = TRACE_PREFIX + "trace"
 """The key of the `Trace`."""
 
 BESIDE_TEXT = frozenset({"said_before", "turn_before"})
-"""What a turn of a conversation carries for the search, and a reader has no use for."""
+"""The fields of a turn that serve the search only; a reader has no use for them."""
 
 _KNOWN = frozenset(
     {"memory_type", "created_at", "when_to_use", "author", "quality", "event_ranges"}
     | BESIDE_TEXT
     | {SCORE_KEY, *Scope.model_fields}
-    # What a row of ours has besides, which a stock reader hands on.
+    # Further keys of our rows, which the framework's own stores pass on.
     | {"created_day", "created_month", "event_start", "event_end", "list_values"}
 )
 
 
 def to_flat(memory: Candidate, timezone: tzinfo | None) -> dict[str, object]:
-    """The memory's fields and its trace; times in ISO 8601 in a time zone, no nested values.
+    """The fields and the trace of a memory; times in ISO 8601 in a time zone, no nested values.
 
     Examples:
         >>> to_flat(Candidate(content="Tea.", author="Ann").scored(0.5, similarity=0.5), None)
@@ -62,14 +62,14 @@ def to_flat(memory: Candidate, timezone: tzinfo | None) -> dict[str, object]:
 class Trace(str):
     """The steps of a score on their way through metadata; as a text, the names of their values.
 
-    It is known by its type. The framework's pieces copy it and hand it on. What comes out of JSON
-    or a database is a plain text instead, and so is whatever stood in somebody's metadata: that
-    is no trace.
+    Our code recognises a trace by this type. The framework's components copy it and pass it on.
+    JSON and databases turn it into a plain text, and anybody can write a plain text. So a plain
+    text is no trace.
 
     Attributes:
         steps: The steps.
-        memories: For a text, the memories that it was made of, best first.
-        citations: For a text, its sentences and what each rests on.
+        memories: For a text, the memories it was made of, best first.
+        citations: For a text, its sentences with their sources.
     """
 
     __slots__ = ("citations", "memories", "steps")
@@ -86,7 +86,7 @@ class Trace(str):
         memories: tuple[Candidate, ...] = (),
         citations: tuple[Citation, ...] = (),
     ) -> Self:
-        """A trace to be put into metadata.
+        """Make a trace for metadata.
 
         Examples:
             >>> Trace.of(["similarity", "keyword"])
@@ -98,12 +98,12 @@ class Trace(str):
 
 
 def flat_trace(trace: Mapping[str, Note]) -> dict[str, object]:
-    """How a score came about: ``recall_similarity``, ``recall_time_ratio`` and so on."""
+    """The trace as flat values: ``recall_similarity``, ``recall_time_ratio`` and so on."""
     return {TRACE_PREFIX + name: value for name, value in trace.items()}
 
 
 def marked_trace(memory: Candidate) -> dict[str, object]:
-    """The same of a candidate, and the `Trace` by which our own code knows its steps again."""
+    """The flat trace of a candidate, with the `Trace` from which our code reads the steps."""
     if not memory.steps:
         return {}
     trace = memory.trace
@@ -111,15 +111,15 @@ def marked_trace(memory: Candidate) -> dict[str, object]:
 
 
 class FoundMetadata(dict[str, object]):
-    """The metadata of a memory that was found: the same one whatever question found it.
+    """The metadata of a result: equal for one memory, whatever the question was.
 
-    Two of these are equal when they are so without score and trace, so two LangChain documents of
-    one memory are equal, and `MultiQueryRetriever` keeps one of them. Beside any other mapping it
-    is a dict like all others.
+    The comparison of two of these ignores score and trace. So two LangChain documents of one memory
+    are equal, and `MultiQueryRetriever` returns one of them. The comparison with any other mapping
+    is that of a dict.
     """
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are of one memory."""
+        """Whether both belong to the same memory."""
         if isinstance(other, FoundMetadata):
             return _stored(self) == _stored(other)
         return super().__eq__(other)
@@ -135,7 +135,7 @@ def _stored(metadata: Mapping[str, object]) -> dict[str, object]:
 
 
 def trace_in(metadata: Mapping[str, object]) -> Trace | None:
-    """The trace that this library left in metadata; None where it left none.
+    """The trace that this library wrote into metadata; None if there is none.
 
     Examples:
         >>> fused = Candidate(content="Tea.").scored(0.5, similarity=0.5)
@@ -149,7 +149,7 @@ def trace_in(metadata: Mapping[str, object]) -> Trace | None:
 
 
 def untraced(metadata: Mapping[str, object]) -> dict[str, object]:
-    """Metadata without a trace, whoever left it there."""
+    """Metadata without a trace, whoever wrote it."""
     return {k: v for k, v in metadata.items() if not k.startswith(TRACE_PREFIX)}
 
 
@@ -162,16 +162,16 @@ def from_flat(  # noqa: PLR0913 - one argument for each thing a framework's obje
     timezone: tzinfo | None = None,
     source: object = None,
 ) -> Candidate:
-    """Read a memory out of anybody's metadata; what cannot be read is taken as absent.
+    """Read a memory from any metadata. A value that cannot be read counts as absent.
 
-    So is a trace that is none of ours, and a score that is no finite number.
+    A trace that this library did not write counts as absent too, and a score that is not finite.
 
     Args:
-        content: The text; may be empty, which a stored memory's may not.
-        metadata: Flat or not; `RecallStore.add` refuses what is not.
-        memory_id: The id, where it has one.
-        score: A relevance score, higher is better, where it has one.
-        timezone: The zone in which a time without one is read; None = the machine's.
+        content: The text. It may be empty here; a stored memory needs a text.
+        metadata: The metadata. Nested values are passed on; `RecallStore.add` refuses them.
+        memory_id: The id, if there is one.
+        score: The relevance score, if there is one; higher is better.
+        timezone: The zone for times without a zone; None = the zone of the machine.
         source: The framework's own object.
     """
     flat = dict(metadata)
@@ -190,9 +190,8 @@ def from_flat(  # noqa: PLR0913 - one argument for each thing a framework's obje
         said_before=str(flat.get("said_before", "")),
         turn_before=str(flat.get("turn_before", "")),
         scope=Scope(**scope),
-        metadata=cast(
-            "dict[str, MetadataValue]", rest
-        ),  # what it really is, `RecallStore.add` checks
+        # Not checked here: `RecallStore.add` checks the values.
+        metadata=cast("dict[str, MetadataValue]", rest),
         quality=float(quality) if isinstance(quality, int | float) else None,
         score=_finite(score),
         steps=trace.steps if trace else (),
@@ -201,10 +200,10 @@ def from_flat(  # noqa: PLR0913 - one argument for each thing a framework's obje
 
 
 def scope_in(metadata: Mapping[str, object]) -> Scope:
-    """Whose a memory is that is to be stored, by its flat metadata.
+    """The scope in the flat metadata of a memory that is to be stored.
 
     Raises:
-        ScopeError: When a field is there, and is empty or no text.
+        ScopeError: When a field is empty, or not a text.
     """
     return Scope.model_validate({k: v for k, v in metadata.items() if k in Scope.model_fields})
 
@@ -220,7 +219,7 @@ def _moment(value: object, timezone: tzinfo | None) -> datetime | None:
         return None
     try:
         return parse_time(value, timezone)
-    except (TypeError, ValueError):  # some other retriever's idea of a time: it is undated
+    except (TypeError, ValueError):  # another retriever's form of a time: the memory has no time
         return None
 
 

@@ -1,4 +1,4 @@
-"""The nouns that everything speaks: Memory, Scope and Query."""
+"""The central types: Memory, Scope and Query."""
 
 from __future__ import annotations
 
@@ -42,45 +42,45 @@ TimeMatch = Literal["recorded", "event"]
 ScopeName = Literal["user_id", "agent_id", "session_id", "workspace"]
 
 
-def _moment(given: float | str | datetime) -> datetime:
+def _moment(value: float | str | datetime) -> datetime:
     try:
-        return parse_time(given, name="created_at")
-    except TypeError as error:  # which pydantic would not gather among its errors
+        return parse_time(value, name="created_at")
+    except TypeError as error:  # pydantic does not gather a TypeError among its errors
         raise ValueError(str(error)) from error
 
 
 AwareTime = Annotated[datetime, BeforeValidator(_moment)]
 
 TRACE_PREFIX = "recall_"
-"""How the keys begin under which a trace stands in flat metadata."""
+"""The prefix of the keys of a trace in flat metadata."""
 
 SCORE_KEY = "relevance_score"
-"""The key under which LangChain's rerankers write a score into metadata, and we do."""
+"""The metadata key of a score, as LangChain's rerankers write it."""
 
 _SCALARS = {str, bool, int, float}
 _DAY = timedelta(days=1)
-# How many times as long as the range an event may be. With 8 a week is found by one of its days,
-# even the week in which the clocks go back; a year is not found by one of its months.
+# An event may be this many times as long as the range. With 8, a day finds the week around it,
+# even the week in which the clocks go back. A month does not find the year around it.
 _COARSEST = 8
 _LARGEST_INTEGER = 2**63 - 1  # Chroma silently turns larger ones into floats
 
 
 class Scope(Settings):
-    """Whose memories: the part of a collection that a retriever may see.
+    """The owner of memories: the part of a collection that a retriever may see.
 
-    Every field that is set must be equal on a memory for it to be found. A scope can be
-    narrowed by a call, never widened. A field that is left out sets no limit. A field that is
-    there and empty names nobody, and is an error: an unknown user must never see everybody's
-    memories. Where a scope is expected, None and ``{}`` are a scope without limits.
+    A memory is found only if it has the same value in every field that is set. A call can narrow
+    the scope of a retriever, never widen it. A field that is left out sets no limit. An empty field
+    is an error: it names nobody, and an unknown user must never see everybody's memories. None and
+    ``{}`` are a scope without limits.
 
     Args:
-        user_id: The person whose memories these are.
-        agent_id: The agent that keeps them.
+        user_id: The person who owns the memories.
+        agent_id: The agent that stores them.
         session_id: One conversation.
         workspace: A group of users and agents.
 
     Raises:
-        ScopeError: When a field is no text, or an empty one; None is neither.
+        ScopeError: When a field is not a text, or is an empty text. None is allowed.
 
     Examples:
         >>> Scope(user_id="alice").narrow(Scope(session_id="monday")).fields()
@@ -122,16 +122,16 @@ user_id out
 
     @model_serializer
     def _only_what_is_set(self) -> dict[str, str]:
-        # Written out, a field without a value would be there and empty when it is read again.
+        # If a field without a value were written, it would be read again as an empty field.
         return self.fields()
 
     def fields(self) -> dict[str, str]:
         """The fields that are set, by name."""
-        # Asked for each memory of a collection; `model_dump` takes twice as long.
+        # This runs for each memory of a collection; `model_dump` takes twice as long.
         return {name: value for name, value in vars(self).items() if value is not None}
 
     def narrow(self, other: Scope) -> Scope:
-        """Both scopes at once.
+        """The scope that has the limits of both.
 
         Raises:
             ScopeError: When ``other`` names another value for a field that is already set.
@@ -146,7 +146,7 @@ user_id out
         return Scope(**mine | others) if others else self
 
     def holds(self, other: Scope) -> bool:
-        """Whether a memory of another scope lies in this one.
+        """Whether another scope lies in this one.
 
         Examples:
             >>> Scope(user_id="alice").holds(Scope(user_id="alice", session_id="monday"))
@@ -155,13 +155,13 @@ user_id out
         return self.fields().items() <= other.fields().items()
 
     def require(self, names: Sequence[str]) -> None:
-        """Refuse to go on where a field is not set.
+        """Raise an error if a required field is not set.
 
         Args:
-            names: The fields that must be set, as ``require_scope`` has them.
+            names: The fields that must be set: the setting ``require_scope``.
 
         Raises:
-            ScopeError: When one is not.
+            ScopeError: When one of them is not set.
         """
         for name in names:
             if getattr(self, name) is None:
@@ -175,7 +175,7 @@ def required_names(names: object) -> tuple[ScopeName, ...]:
     """The fields that a scope must name, checked.
 
     Raises:
-        ScopeError: When it is no list of fields of a scope.
+        ScopeError: When the value is not a list of fields of a scope.
 
     Examples:
         >>> required_names(["user_id"])
@@ -191,17 +191,17 @@ def required_names(names: object) -> tuple[ScopeName, ...]:
 
 
 ScopeInput = Scope | Mapping[str, str] | None
-"""How a scope may be written; None and ``{}`` set no limit."""
+"""The forms in which a scope may be written; None and ``{}`` set no limit."""
 
 
 def with_scope(row: Mapping[str, object]) -> dict[str, object]:
-    """A row with the fields of a scope that stand at its top put under ``scope``.
+    """Move the scope fields at the top of a row to its ``scope``.
 
-    In a row, of a file or of `RecallStore.add`, a field such as ``user_id`` may stand at the top
-    or under ``scope``. Everywhere else in Python it stands under ``scope``.
+    In a row of a file or of `RecallStore.add`, a field such as ``user_id`` may stand at the top or
+    under ``scope``. Everywhere else in Python it stands under ``scope``.
 
     Raises:
-        ScopeError: When a field is there and empty, or the two places contradict each other.
+        ScopeError: When a field is empty, or the two places contradict each other.
 
     Examples:
         >>> with_scope({"content": "Tea.", "user_id": "ann"})["scope"].fields()
@@ -215,33 +215,33 @@ def with_scope(row: Mapping[str, object]) -> dict[str, object]:
 
 
 class UnreadEvents(tuple[TimeRange, ...]):
-    """The events of a memory that does not say which it has: they are read when it is stored."""
+    """No events yet: the store reads them from the text when it stores the memory."""
 
     __slots__ = ()
 
 
 class Memory(Settings):
-    """One thing remembered.
+    """One stored item.
 
     Args:
         content: The text; never empty.
-        id: Its name in the collection; made when stored, where empty.
+        id: Its name in the collection. If it is empty, the store makes one.
         memory_type: conversation, observation, obs_customized, insight, reflection, profile,
             event, task, or a word of your own.
-        created_at: When it was recorded: epoch seconds, ISO 8601 or datetime; a time without
-            a zone is read in the machine's. None = the clock, when stored.
-        events: The times that its text names, as half-open ranges; read from the text when it is
-            stored, where they are not given. An empty list says that there are none.
+        created_at: When it was recorded: epoch seconds, ISO 8601 or datetime. A time without a zone
+            is read in the zone of the machine. None = the time at which it is stored.
+        events: The times that its text names, as half-open ranges. If you leave them out, the store
+            reads them from the text. An empty list says that there are none.
         when_to_use: For task memories, the condition in which it helps.
-        author: Who said or wrote it.
-        said_before: The end of what was said before it, for a turn of a conversation: its words
-            find the memory too, and are never shown as its text.
-        turn_before: The id of the turn before it, for a turn of a conversation.
-        scope: Whose it is.
+        author: The person or role that said or wrote it.
+        said_before: For a turn of a conversation, the end of the text before it. These words find
+            the memory too. They are never shown as its text.
+        turn_before: For a turn of a conversation, the id of the turn before it.
+        scope: The owner.
         metadata: Further flat values: text, numbers, booleans, or lists of one of these. No name
-            may begin with ``recall_`` or be ``relevance_score``: results say there how they were
-            found.
-        quality: How good it was judged to be, 0 to 1, higher is better; no retrieval score.
+            may begin with ``recall_`` or be ``relevance_score``: these names belong to the trace
+            of a result.
+        quality: How good the memory is, 0 to 1; higher is better. It is not a retrieval score.
 
     Examples:
         >>> Memory(content="The dentist is on Elm Street.", created_at="2024-03-12T15:20:00Z").id
@@ -271,7 +271,7 @@ class Memory(Settings):
     metadata: dict[str, MetadataValue] = Field(default_factory=dict)
     quality: float | None = Field(default=None, ge=0, le=1)
 
-    if TYPE_CHECKING:  # what may be handed in; checkers would take the types that are read back
+    if TYPE_CHECKING:  # the input types; type checkers would take the types of the fields instead
 
         def __init__(  # noqa: PLR0913 - a memory's fields, each by name
             self,
@@ -306,7 +306,7 @@ class Memory(Settings):
                     f"metadata {key!r} has a name in which results say how they were found: "
                     f"rename it, so that it neither begins with {TRACE_PREFIX} nor is {SCORE_KEY}"
                 )
-            # In one sentence, where pydantic would name each of the eight types that it is not.
+            # One sentence. Pydantic would list each of the eight types that the value is not.
             kinds = {type(part) for part in (value if isinstance(value, list) else [value])}
             if len(kinds) > 1 or not kinds <= _SCALARS:
                 raise ValueError(
@@ -329,7 +329,7 @@ class Memory(Settings):
         return metadata
 
     def recorded(self, timezone: tzinfo | None) -> str:
-        """When it was recorded, as in 2024-03-12 15:20:00 Tuesday; empty where that is not known.
+        """When it was recorded, such as 2024-03-12 15:20:00 Tuesday; empty if that is not known.
 
         Examples:
             >>> from datetime import UTC
@@ -339,16 +339,16 @@ class Memory(Settings):
         return recorded(self.created_at, timezone)
 
     def matches(self, time_range: TimeRange) -> TimeMatch | None:
-        """Which of its times lies in a range: when it was recorded, when it happened, or none.
+        """Which time of the memory lies in a range: the recorded time, the event time, or none.
 
-        An event that is much coarser than the range does not lie in it: "last week" is found by one
-        of its days, "in 2019" by that year or by its summer, not by a day of it.
+        An event that is much longer than the range does not count. A day finds an event of "last
+        week". It does not find an event of "in 2019"; the year or its summer does.
         """
         return time_match(self.created_at, self.events, time_range)
 
 
 def recorded(moment: datetime | None, timezone: tzinfo | None) -> str:
-    """A moment as in 2024-03-12 15:20:00 Tuesday; empty where there is none."""
+    """A moment as text, such as 2024-03-12 15:20:00 Tuesday; empty if there is none."""
     if moment is None:
         return ""
     local = moment.astimezone(timezone)
@@ -358,7 +358,7 @@ def recorded(moment: datetime | None, timezone: tzinfo | None) -> str:
 def time_match(
     moment: datetime | None, events: Sequence[TimeRange], time_range: TimeRange
 ) -> TimeMatch | None:
-    """Which times of a memory lie in a range; see `Memory.matches`.
+    """Which time of a memory lies in a range; see `Memory.matches`.
 
     Args:
         moment: When it was recorded.
@@ -368,43 +368,43 @@ def time_match(
     if moment is not None and time_range.contains(moment):
         return "recorded"
     for event in events:
-        if _tells_of(event, time_range):
+        if _event_matches(event, time_range):
             return "event"
     return None
 
 
-def _tells_of(event: TimeRange, asked: TimeRange) -> bool:
-    if not asked.overlaps(event):
+def _event_matches(event: TimeRange, time_range: TimeRange) -> bool:
+    if not time_range.overlaps(event):
         return False
-    if event.start is None or event.end is None:  # its giver knows that it goes on
-        return asked.recurrence is None
+    if event.start is None or event.end is None:  # whoever set it knows that it goes on
+        return time_range.recurrence is None
     length = event.end - event.start
-    if asked.recurrence is not None:
-        return length <= _longest_on(asked.recurrence) and asked.contains(event.start)
-    if asked.start is None or asked.end is None:
+    if time_range.recurrence is not None:
+        return length <= _longest_on(time_range.recurrence) and time_range.contains(event.start)
+    if time_range.start is None or time_range.end is None:
         return True
-    return length <= _COARSEST * max(asked.end - asked.start, _DAY)
+    return length <= _COARSEST * max(time_range.end - time_range.start, _DAY)
 
 
 def _longest_on(recurrence: Recurrence) -> timedelta:
-    """How long an event may be that took place "in the mornings", "on Mondays", "in March"."""
+    """The longest event that counts as "in the mornings", "on Mondays" or "in March"."""
     if recurrence.hours:
         return _DAY / 2
     return _DAY if recurrence.weekdays or recurrence.days else 31 * _DAY
 
 
 class Query(Settings):
-    """A question, with the moment against which its words of time are read.
+    """A question, with the reference time of its time expressions.
 
     Args:
-        text: The user's words; empty where a framework hands over none.
-        reference_time: The moment of asking, with its time zone.
-        scope: Whose memories may answer.
+        text: The words of the user; empty if the framework passes none.
+        reference_time: The moment of the question, with its time zone.
+        scope: The owner of the memories that may answer.
         filter: Conditions on metadata, as Chroma writes them.
         time_ranges: The times that the question names, best first; set by `ExtractTime`.
-        search_text: What the embedding sees; the text itself where empty.
-        k: How many memories the asker wants; None outside a retriever.
-        messages: The conversation in which it is asked, oldest first, where that is known.
+        search_text: The text to search for. Empty = ``text``.
+        k: How many memories the caller wants; None outside a retriever.
+        messages: The conversation around the question, oldest first, if it is known.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -423,7 +423,7 @@ def query_text(text: object) -> str:
     """The words of a question, stripped.
 
     Raises:
-        QueryError: When there are none.
+        QueryError: When the question is empty or not a text.
 
     Examples:
         >>> query_text("  Where is the dentist? ")
@@ -437,7 +437,7 @@ def query_text(text: object) -> str:
 
 
 def is_reserved(key: object) -> bool:
-    """Whether a key of flat metadata is one in which results say how they were found.
+    """Whether a key of flat metadata is reserved for the trace of a result.
 
     Examples:
         >>> [is_reserved(key) for key in ("recall_similarity", "relevance_score", "topic")]

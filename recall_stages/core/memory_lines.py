@@ -1,4 +1,4 @@
-"""Lines of a file as memories: one JSON object a line, and errors for other lines."""
+"""Memories from the lines of a file, one JSON object a line; an error for every other line."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _EXPECTED = 'Expected one JSON object a line, such as {"content": "..."}'
 def read_memories(
     content: bytes, name: str, timezone: str | None
 ) -> tuple[dict[str, Memory], dict[int, str]]:
-    """The memories of lines by their ids, and what is wrong with the other lines by their number.
+    """The memories of a file by id, and the errors of the other lines by line number.
 
     Raises:
-        MemoryFormatError: When there is no line that can be read.
+        MemoryFormatError: When no line can be read.
     """
     _refuse_an_array(content, name)
     memories: dict[str, Memory] = {}
@@ -39,7 +39,7 @@ def read_memories(
 
 
 def examples(bad_lines: Mapping[int, str]) -> list[str]:
-    """The first of the lines that cannot be read, and how many more there are."""
+    """The first lines that cannot be read, and the number of further ones."""
     shown = [f"line {number}: {why}" for number, why in [*bad_lines.items()][:_EXAMPLES]]
     more = len(bad_lines) - len(shown)
     return [*shown, f"and {more:,} more"] if more else shown
@@ -56,11 +56,11 @@ def _refused(content: bytes, name: str, bad_lines: Mapping[int, str]) -> Iterato
 
 
 def _refuse_an_array(content: bytes, name: str) -> None:
-    # Looked at first: of an array over several lines the last may well be a memory.
+    # First of all: in an array over several lines, the last line may well be a memory.
     if content.lstrip().startswith(b"["):
         try:
             json.loads(content)
-        except ValueError:  # a list in one line, and other lines
+        except ValueError:  # a list on one line, and further lines
             return
         raise MemoryFormatError(
             f"{name} is a JSON array; nothing is changed. {_EXPECTED}. This writes it so: "
@@ -70,7 +70,7 @@ def _refuse_an_array(content: bytes, name: str) -> None:
 
 def _text(line: bytes) -> str:
     try:
-        return line.decode("utf-8-sig")  # some editors put a mark in front of the first line
+        return line.decode("utf-8-sig")  # some editors put a mark before the first line
     except UnicodeDecodeError as error:
         raise MemoryFormatError(
             f"is not UTF-8 at byte {error.start + 1}; save the file as UTF-8"
@@ -89,7 +89,7 @@ def _memory(line: str, timezone: str | None) -> Memory:
     fields["metadata"] = {**(row.get("metadata") or {}), **rest}
     if row.get("created_at") is not None:
         fields["created_at"] = parse_time(row["created_at"], timezone, name="created_at")
-    # Without an id of its own a line is known by what it says, so that loading twice stores once.
+    # A line without an id gets a digest of its text, so that loading it twice stores it once.
     fields["id"] = str(row.get("id") or hashlib.sha256(line.strip().encode()).hexdigest()[:24])
     return Memory.model_validate(fields)
 

@@ -1,4 +1,4 @@
-"""Messages of a conversation, in whatever form a framework or an API has them."""
+"""Messages of a conversation, in the form of any framework or API."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from recall_stages.core.errors import SettingsError
 from recall_stages.core.settings import Settings
 
 _NAMES = ("content", "role", "type", "name", "role_name", "id", "memorized")
-_BESIDE = ("metadata", "additional_kwargs")  # where it may say more
-_TIMES = ("created_at", "timestamp", "time_created")  # where a message may say when it was sent
+_BESIDE = ("metadata", "additional_kwargs")  # further places of these fields
+_TIMES = ("created_at", "timestamp", "time_created")  # names of the time of sending
 
 LATEST = 3
-"""How many of the last messages say what a conversation is about now."""
+"""The number of last messages that stand for the present topic of a conversation."""
 
 
 class Message(Settings):
     """A message of a conversation.
 
     Args:
-        role: Who: user, assistant, ... as the API has it; empty where it does not say.
-        content: The text; of several parts the texts among them.
-        name: Who, by name.
-        id: Its id, where it has one.
+        role: The role of the author, as the API names it: user, assistant, ...; empty if unknown.
+        content: The text. If the message has several parts, the texts among them.
+        name: The name of the author.
+        id: Its id, if it has one.
         sent_at: When it was sent: epoch seconds, ISO 8601 or datetime.
-        memorized: Whether it is stored as a memory already.
+        memorized: Whether it is already stored as a memory.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -41,14 +41,14 @@ class Message(Settings):
 
 
 def read_messages(value: object) -> tuple[Message, ...]:
-    """Read a conversation; messages that hold no text are left out.
+    """Read a conversation. Messages without text are left out.
 
     Args:
         value: A list of mappings with ``role`` (or ``type``) and ``content``, of (role, text)
             pairs, of LangChain messages or of LlamaIndex chat messages.
 
     Raises:
-        ValueError: When it is no list of messages.
+        ValueError: When the value is not a list of messages.
 
     Examples:
         >>> read_messages([{"role": "user", "content": "Where were we?"}, ("ai", "")])
@@ -67,16 +67,15 @@ def read_messages(value: object) -> tuple[Message, ...]:
 
 
 def read_message(value: object) -> Message:
-    """Read one message; neither framework is imported, what it says is asked of it by name.
+    """Read one message. Its fields are read by name, so neither framework is imported.
 
     Args:
         value: A mapping with ``content`` and ``role`` (or ``type``), a (role, text) pair, a
-            LangChain message or a LlamaIndex chat message. When it was sent is looked for under
-            ``created_at``, ``timestamp`` and ``time_created``, in its ``additional_kwargs`` and
-            ``metadata`` too.
+            LangChain message or a LlamaIndex chat message. The time of sending is ``created_at``,
+            ``timestamp`` or ``time_created``, also in ``additional_kwargs`` or ``metadata``.
 
     Raises:
-        ValueError: When it is none of these.
+        ValueError: When the value is none of these.
 
     Examples:
         >>> read_message({"role": "user", "content": [{"text": "Hi"}], "name": "Ann"})
@@ -100,7 +99,7 @@ def read_message(value: object) -> Message:
 
 
 def latest(messages: Sequence[Message], longest: int) -> list[tuple[str, str]]:
-    """The last messages, as (role, text), each cut at so many characters.
+    """The last messages as (role, text); longer texts are cut.
 
     Examples:
         >>> latest([Message(role="user", content="The tooth again.")], longest=9)
@@ -113,25 +112,25 @@ def latest(messages: Sequence[Message], longest: int) -> list[tuple[str, str]]:
 
 
 def _fields(value: object) -> Mapping[str, object]:
-    """What a message says about itself, by the names that a mapping uses."""
+    """The fields of a message, by the names that a mapping uses."""
     if isinstance(value, tuple) and len(value) == 2:
         return {"role": value[0], "content": value[1]}
     if isinstance(value, Mapping) and "content" in value:
         own = value
     elif hasattr(value, "content"):
-        found = ((name, getattr(value, name, None)) for name in (*_NAMES, *_BESIDE))
-        own = {name: value for name, value in found if value is not None}
+        named = ((name, getattr(value, name, None)) for name in (*_NAMES, *_BESIDE))
+        own = {name: field for name, field in named if field is not None}
     else:
         names = f" with {', '.join(map(str, value))}" if isinstance(value, Mapping) else ""
         raise ValueError(f"a message has a role and a content; got {type(value).__name__}{names}")
     fields: dict[str, object] = {}
-    for noted in (*map(own.get, _BESIDE), own):  # what it says itself counts
-        fields.update(noted if isinstance(noted, Mapping) else {})
+    for source in (*map(own.get, _BESIDE), own):  # the last one counts: the message itself
+        fields.update(source if isinstance(source, Mapping) else {})
     return fields
 
 
 def _text(content: object) -> str:
-    """The text of a content; of a list of blocks, that of its texts."""
+    """The text of a content. For a list of blocks, the texts among them."""
     if isinstance(content, str):
         return content
     if isinstance(content, Mapping):

@@ -1,4 +1,4 @@
-"""Recall: a question on its way to its memories; what goes into a stage, and what comes out."""
+"""Recall: the state of a question, as the input and the output of every stage."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from recall_stages.core.errors import described
 from recall_stages.core.memory import Query
 
 JOINED = "source"
-"""The note of a candidate that a stage added to the memories of the collection: from where."""
+"""The note that names the origin of a candidate that is not from the collection."""
 
 OUTCOME = "outcome"
-"""The stage of the last step of each result, which is about the whole question."""
+"""The stage name of the last step of a result. That step is about the whole question."""
 
 _LONGEST_REASON = 300  # characters of an error that a trace holds
 _ONLY_CANDIDATES = frozenset({Candidate})
@@ -27,8 +27,8 @@ class Dropped:
 
     Attributes:
         stage: The stage.
-        reason: Why, such as "below fuse_score_threshold".
-        ids: Their ids; of one without, its text.
+        reason: The reason, such as "below fuse_score_threshold".
+        ids: The ids of the candidates. A candidate without an id is named by its text.
     """
 
     stage: str
@@ -38,18 +38,18 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """A question on its way to its memories: what goes into a stage, and what comes out of it.
+    """The state of a question: the input and the output of every stage.
 
     Attributes:
-        query: The question, and what has been understood of it so far.
+        query: The question, with the times that were understood so far.
         memories: The candidates, best first. A `Memory` among them becomes a `Candidate`.
-        text: What the reader sees, once a stage has written it.
-        fallbacks: The stages that could not do their work, and why; nothing is lost by them.
-        draft: What a model wrote of the memories while it judged them; `RewriteMemory` tells it.
-        citations: The sentences of the text and what each rests on, where a model wrote them.
-        usage: What the models of each stage that asked one cost.
-        skipped: Which stage found that no memories are needed, and why; empty where they are.
-        dropped: The candidates that stages left out, and why.
+        text: The text of the answer, once a stage has written it.
+        fallbacks: The stages that could not do their work, with the reason. No memory is lost.
+        draft: The text of a model that judged the memories. `RewriteMemory` checks it.
+        citations: The sentences of the text with their sources, if a model wrote them.
+        usage: The cost of the model calls, by stage.
+        skipped: The stage that decided against a search, with its reason; empty if none did.
+        dropped: The candidates that stages left out, with the reason.
     """
 
     query: Query
@@ -67,7 +67,7 @@ class Recall:
             object.__setattr__(self, "memories", candidates(self.memories))
 
     def fell_back(self, stage: str, why: str | Exception) -> Recall:
-        """A copy that names a stage which did not do its work, and why."""
+        """A copy that names a stage that could not do its work, and the reason."""
         reason = described(why) if isinstance(why, Exception) else why
         if len(reason) > _LONGEST_REASON:  # a server may answer with a whole page
             reason = f"{reason[:_LONGEST_REASON]}…"
@@ -78,22 +78,22 @@ class Recall:
 
         Args:
             memories: The memories that stay, best first.
-            stage: The stage that keeps them.
-            reason: Why the others go, such as "cut at top_n".
+            stage: The stage.
+            reason: Why the others are dropped, such as "cut at top_n".
         """
-        kept = {memory.id or memory.content for memory in memories}
+        staying = {memory.id or memory.content for memory in memories}
         before = [memory.id or memory.content for memory in self.memories]
-        gone = tuple([identity for identity in before if identity not in kept])
+        gone = tuple([identity for identity in before if identity not in staying])
         dropped = (*self.dropped, Dropped(stage, reason, gone)) if gone else self.dropped
         return replace(self, memories=tuple(memories), dropped=dropped)
 
     def notes(self) -> dict[str, float | str]:
-        """What the trace of every result says: which stages degraded, what the models cost."""
+        """The notes for the trace of every result: degraded stages, and the cost of the models."""
         notes = {"degraded": self.fallbacks, "usage": self.usage}
         return {name: "; ".join(lines) for name, lines in notes.items() if lines}
 
     def at_most(self, k: int | None) -> Recall:
-        """A copy with no more than k memories; what joined them is not counted, and stays."""
+        """A copy with no more than k memories. Candidates from elsewhere do not count, and stay."""
         if k is None or len(self.memories) <= k:
             return self
         best = [memory for memory in self.memories if memory.noted(JOINED) is None][:k]
@@ -110,15 +110,15 @@ class Recall:
         return replace(recall, memories=tuple([m.after(m.score, step) for m in recall.memories]))
 
     def left_out(self) -> str:
-        """How many candidates were dropped and why, such as "3 duplicates, 29 cut at k"."""
+        """The numbers of dropped candidates by reason, such as "3 duplicates, 29 cut at k"."""
         counts: dict[str, int] = {}
         for dropped in self.dropped:
             counts[dropped.reason] = counts.get(dropped.reason, 0) + len(dropped.ids)
         return ", ".join(f"{count} {reason}" for reason, count in counts.items())
 
     def skip(self, stage: str, why: str) -> Recall:
-        """A copy without memories, that names the stage which found that none are needed, and why.
+        """A copy without memories, which names the stage that decided so, and its reason.
 
-        No stage after it is run.
+        No later stage runs.
         """
         return replace(self, memories=(), skipped=f"{stage}: {why}")

@@ -1,4 +1,4 @@
-"""Reflections as memories: how one is stored, and whether what it rests on is still there."""
+"""Reflections as memories: how to store one, and how to see that its sources have changed."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def is_reflection(memory: Memory | Candidate) -> bool:
 
 
 def reflection_of(text: str, citations: Sequence[Citation], recall: Recall) -> Memory:
-    """A reflection as a memory, with the question, the ids it rests on and marks of their texts.
+    """A reflection as a memory, with the question, and the ids and text digests of its sources.
 
-    Its id is made of what it says and of whom it belongs to, so that the same one is stored once.
+    Its id is a digest of its text, sources and owner. So the same reflection is stored once.
     """
     query = recall.query
     texts = {memory.id: memory.content for memory in recall.memories}
@@ -51,11 +51,11 @@ def source_ids(reflection: Memory | Candidate) -> list[str]:
 
 
 def is_stale(reflection: Memory | Candidate, sources: Mapping[str, Memory]) -> bool:
-    """Whether a source of a reflection is gone, or says something else by now.
+    """Whether a source of a reflection is gone, or has another text now.
 
     Args:
         reflection: The reflection.
-        sources: Those of its sources that are still there, by id.
+        sources: The sources that still exist, by id.
     """
     ids, digests = _list(reflection, "source_ids"), _list(reflection, "source_digests")
     return any(
@@ -65,7 +65,7 @@ def is_stale(reflection: Memory | Candidate, sources: Mapping[str, Memory]) -> b
 
 
 def digest(text: str) -> str:
-    """A short mark of a text."""
+    """A short digest of a text."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -1,4 +1,4 @@
-"""What a text was made of, as flat metadata that any framework carries, and back."""
+"""The sources of a text as flat metadata, and back."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from recall_stages.core.recall import OUTCOME, Recall
 
 
 def flat_sources(recall: Recall) -> dict[str, object]:
-    """The sources of a text: their ids, who cites what, the memories whole; and what it cost.
+    """The sources of a text: ids, citations, whole memories; and the cost of the models.
 
-    ``recall_ids`` has commas between the ids; ``recall_citations`` and ``recall_memories`` are
-    JSON texts. `citations_in` and `memories_in` return them as objects.
+    ``recall_ids`` has commas between the ids. ``recall_citations`` and ``recall_memories`` are
+    JSON texts; `citations_in` and `memories_in` return them as objects.
 
     Examples:
         >>> from datetime import UTC, datetime
         >>> from recall_stages.core.memory import Query
-        >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
-        >>> found = (Candidate(content="Tea.", id="a"),)
-        >>> flat = flat_sources(Recall(asked, found, "Memory 1: Tea."))
+        >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> memories = (Candidate(content="Tea.", id="a"),)
+        >>> flat = flat_sources(Recall(query, memories, "Memory 1: Tea."))
         >>> flat["recall_ids"], [memory.content for memory in memories_in(flat)]
         ('a', ['Tea.'])
     """
@@ -45,9 +45,9 @@ def flat_sources(recall: Recall) -> dict[str, object]:
 
 
 def citations_in(metadata: Mapping[str, object]) -> list[Citation]:
-    """The sentences of a text that a model wrote, and what each rests on; empty where none are.
+    """The sentences of a text that a model wrote, with their sources; empty if there are none.
 
-    Metadata that no stage of this library wrote has none, whatever stands in it.
+    Only metadata that a stage of this library wrote has any.
 
     Examples:
         >>> citations_in({"recall_citations": '[{"sentence": "Tea.", "numbers": [1]}]'})
@@ -58,16 +58,16 @@ def citations_in(metadata: Mapping[str, object]) -> list[Citation]:
 
 
 def memories_in(metadata: Mapping[str, object]) -> list[Candidate]:
-    """The memories that a text was made of, best first, with their scores and how these came.
+    """The memories that a text was made of, best first, with their scores and steps.
 
-    Metadata that no stage of this library wrote has none, whatever stands in it.
+    Only metadata that a stage of this library wrote has any.
     """
     trace = trace_in(metadata)
     return [*trace.memories] if trace else []
 
 
 def _source(memory: Candidate) -> Candidate:
-    """A memory without the framework's object, and without what the text says itself."""
+    """A memory without the framework's object, and without the step about the whole question."""
     steps = tuple([step for step in memory.steps if step.stage != OUTCOME])
     return replace(memory, steps=steps, source=None)
 
@@ -75,12 +75,12 @@ def _source(memory: Candidate) -> Candidate:
 def _fields(memory: Candidate, zone: tzinfo | None) -> dict[str, object]:
     score = {} if memory.score is None else {"score": memory.score}
     fields = {**to_flat(memory, zone), "id": memory.id, "content": memory.content, **score}
-    # In an order of their own: Chroma hands on the keys of a row in any.
+    # Sorted by name, because Chroma returns the keys of a row in any order.
     return {name: _plain(fields[name]) for name in sorted(fields)}
 
 
 def _plain(value: object) -> object:
-    """A value that JSON has; of what another retriever put into metadata, its text."""
+    """A value as JSON has it; any other value from another retriever becomes text."""
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     return value if isinstance(value, str | int | float | None) else str(value)

@@ -1,8 +1,8 @@
-"""The time a question names, written on its candidates.
+"""The time that a question names, as a step on its candidates.
 
-A stock compressor or postprocessor list hands the next stage only documents and the question's
-text. So what `ExtractTime` understood travels on the candidates, as a step, and `FuseRerank` finds
-it there: one extraction a question. The reader of the result sees it too, as flat text.
+In a framework's own list of compressors or postprocessors, a stage gets only documents and the
+text of the question. So `ExtractTime` writes the time on the candidates, and `FuseRerank` reads it
+there. The time is extracted once for each question. The result shows it too, as flat text.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _RULE = {"weekdays": "BYDAY", "months": "BYMONTH", "days": "BYMONTHDAY", "hours"
 
 
 def time_stamp(ranges: Sequence[TimeRange]) -> dict[str, float | str]:
-    """The ranges, the words that named them, and how else these can be read, as flat text.
+    """The ranges, their time expressions, and the alternative readings, as flat text.
 
-    Several ranges have " | " between them, the alternatives of one range a comma. Each is written
-    as ``start/end``, with a "~" before it where the words are vague, and for "on Mondays" with the
-    recurrence behind it, as calendars write it (RFC 5545): ``../.. BYDAY=MO;TZID=Europe/Berlin``.
+    " | " separates several ranges, and a comma the alternatives of one range. A range is written as
+    ``start/end``. A "~" before it marks vague words. A recurrence such as "on Mondays" follows in
+    the form of calendars (RFC 5545): ``../.. BYDAY=MO;TZID=Europe/Berlin``.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -55,7 +55,7 @@ def time_stamp(ranges: Sequence[TimeRange]) -> dict[str, float | str]:
 
 
 def stamped(memories: Sequence[Candidate], ranges: Sequence[TimeRange]) -> tuple[Candidate, ...]:
-    """The candidates with the stamp of these ranges, and none of a question asked before.
+    """The candidates with the stamp of these ranges, and without that of an earlier question.
 
     Examples:
         >>> from recall_stages.timeline import Recurrence
@@ -97,5 +97,5 @@ def _written(time_range: TimeRange) -> str:
 
 
 def _zone_name(zone: tzinfo | None) -> str | None:
-    """Its IANA name, or UTC+02:00; other kinds of zones have no name that can be read back."""
+    """Its IANA name, or UTC+02:00; None for other kinds of zones, which have no such name."""
     return str(zone) if isinstance(zone, timezone) else getattr(zone, "key", None)

@@ -1,4 +1,4 @@
-"""The input and the output of a stage in a framework's traces: small, flat, no text of memories."""
+"""The input and output of a stage for a framework's traces: small, flat, no text of memories."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _MOST_IDS = 10
 
 
 def stage_input(stage_run: StageRun) -> dict[str, object]:
-    """The question, as it is searched for, and the number of candidates.
+    """The text that is searched for, and the number of candidates.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -29,9 +29,9 @@ def stage_input(stage_run: StageRun) -> dict[str, object]:
 def stage_output(stage_run: StageRun, outcome: Recall) -> dict[str, object]:
     """The same for the outcome, with the ids of the best candidates.
 
-    If there are any: the ``time`` that the stage understood, the number of ``characters`` in its
-    text, why it fell back (``degraded``), why no memories are needed (``skipped``), and what its
-    models cost (``usage``).
+    Where they exist, these follow: the ``time`` that the stage understood, the number of
+    ``characters`` in its text, the reason of its fallback (``degraded``), the reason why no
+    memories are needed (``skipped``), and the cost of its models (``usage``).
     """
     shown = _seen(outcome) | {"best": [memory.id for memory in outcome.memories[:_MOST_IDS]]}
     if outcome.query.time_ranges != stage_run.recall.query.time_ranges:
