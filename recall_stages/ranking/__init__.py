@@ -1,1 +1,1 @@
-"""What searching and ranking share: scores on one scale, arms fused, copies found."""
+"""Pure functions over candidates: scores on one scale, fusion, copies, diversity, sessions."""

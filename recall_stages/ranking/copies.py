@@ -1,4 +1,4 @@
-"""Memories that say the same: put together, and one of them kept."""
+"""Copies: groups of memories that say the same, and one candidate for each group."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from recall_stages.ranking.near_duplicates import near_duplicates
 
 
 def copies(memories: Sequence[Candidate], threshold: float) -> list[list[Candidate]]:
-    """The memories in groups that say nearly the same, each group in the order given.
+    """Group memories that say nearly the same; every group is in the order of the input.
 
-    What two people said is no copy: "I eat no meat" of Ann and of Bob are two facts.
+    The words of two people are never copies: "I eat no meat" by Ann and by Bob are two facts.
 
     Args:
         memories: The memories.
-        threshold: The share of words, in order, from which two count as one; see
+        threshold: The share of common words, in order, from which two memories are copies; see
             `near_duplicates`.
 
     Examples:
-        >>> told = [Candidate(content="I like tea."), Candidate(content="Coffee?"),
-        ...         Candidate(content="i like tea")]
-        >>> [len(group) for group in copies(told, 0.95)]
+        >>> memories = [Candidate(content="I like tea."), Candidate(content="Coffee?"),
+        ...             Candidate(content="i like tea")]
+        >>> [len(group) for group in copies(memories, 0.95)]
         [2, 1]
     """
     groups: dict[tuple[str, str | None, int], list[Candidate]] = {}
@@ -32,32 +32,34 @@ def copies(memories: Sequence[Candidate], threshold: float) -> list[list[Candida
 
 
 def distinct(memories: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The memories in order, each text once: of those with the very same the first.
+    """The memories in order, without repeated texts; the first one of a text stays.
 
     Examples:
-        >>> told = [Candidate(content="Tea.", id="a"), Candidate(content=" Tea.", id="b")]
-        >>> [memory.id for memory in distinct(told)]
+        >>> memories = [Candidate(content="Tea.", id="a"), Candidate(content=" Tea.", id="b")]
+        >>> [memory.id for memory in distinct(memories)]
         ['a']
     """
     firsts = {memory.content.strip(): memory for memory in reversed(memories)}
     return tuple(each for each in memories if firsts[each.content.strip()] is each)
 
 
-def for_all(kept: Candidate, same: Sequence[Candidate], stage: str) -> Candidate:
-    """One candidate in the place of all that say the same: the best score, the others' ids noted.
+def for_all(chosen: Candidate, same: Sequence[Candidate], stage: str) -> Candidate:
+    """One candidate for a group of copies, with the best score and the ids of the others.
 
     Args:
-        kept: The one that stays.
-        same: All of them.
-        stage: The stage that keeps it.
+        chosen: The copy that stays.
+        same: All copies.
+        stage: The stage that chooses.
     """
-    others = ", ".join([each.id for each in same if each is not kept])
+    others = ", ".join([each.id for each in same if each is not chosen])
     if not others:
-        return kept
+        return chosen
     best = max([each.score for each in same if each.score is not None], default=None)
-    if best == kept.score or best is None:
-        return kept.after(kept.score, Step(stage, after=kept.score, notes={"duplicates": others}))
+    if best == chosen.score or best is None:
+        return chosen.after(
+            chosen.score, Step(stage, after=chosen.score, notes={"duplicates": others})
+        )
     note = Step(
         stage, "set", best, best, about="as its best duplicate", notes={"duplicates": others}
     )
-    return kept.after(best, note)
+    return chosen.after(best, note)

@@ -1,4 +1,4 @@
-"""Maximal marginal relevance: candidates that answer, and do not all say the same."""
+"""Maximal marginal relevance: candidates that are relevant and differ from one another."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from recall_stages.text.split_words import split_words
 
 
 def diversified(memories: Sequence[Candidate], mmr_lambda: float) -> list[Candidate]:
-    """Score candidates by relevance and by how little they repeat the better ones.
+    """Score candidates by relevance, and lower those that repeat better ones.
 
-    Maximal marginal relevance (Carbonell and Goldstein 1998): one after the other is chosen, the
-    one with the best ``mmr_lambda`` x relevance + (1 - ``mmr_lambda``) x (1 - the likeness to the
-    most similar one chosen before). Likeness is the cosine between counts of words, 0 to 1.
+    This is maximal marginal relevance (Carbonell and Goldstein 1998). It chooses the candidates one
+    by one. The next one has the highest ``mmr_lambda`` x relevance + (1 - ``mmr_lambda``) x (1 -
+    the likeness to the most similar candidate chosen before). The likeness is the cosine between
+    counts of words, 0 to 1.
 
     Args:
-        memories: The candidates, each with a score.
+        memories: The candidates, with scores.
         mmr_lambda: 1 = relevance alone, 0 = difference alone.
 
     Returns:
-        The candidates in the order chosen; that value is their score, and ``mmr`` in the trace.
+        The candidates in the order of choice. That value is their score, and ``mmr`` in the trace.
 
     Examples:
-        >>> told = [("I like tea.", 1.0), ("I like tea!", 0.9), ("Tea is at four.", 0.8)]
-        >>> many = [Candidate(content=text).scored(score) for text, score in told]
+        >>> texts = [("I like tea.", 1.0), ("I like tea!", 0.9), ("Tea is at four.", 0.8)]
+        >>> many = [Candidate(content=text).scored(score) for text, score in texts]
         >>> [each.content for each in diversified(many, 0.5)]
         ['I like tea.', 'Tea is at four.', 'I like tea!']
     """

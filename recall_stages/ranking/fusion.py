@@ -1,9 +1,9 @@
-"""The arms of a search made one pool: what the meaning found, and what the words found.
+"""Fusion: one pool out of the arms of a search, by meaning and by words.
 
-Similarities and BM25 scores have different scales, so each is divided by the best of the pool
-before the two are weighed. Fusing by rank alone would forget how much better the first is than the
-second; stretching the similarities between the worst and the best of the pool would make much of
-small differences, where a question is unlike everything (measured: worth 0.02 to 0.05 Recall@5).
+Similarities and BM25 scores have different scales. So both are divided by the best of the pool
+before they are weighed. Fusion by rank alone would lose how much better the first is than the
+second. Similarities stretched between the worst and the best of the pool would exaggerate small
+differences if no memory is similar to the question (measured: worth 0.02 to 0.05 Recall@5).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from recall_stages.core.candidate import Candidate, Hit, Note, Step
 Fusion = Literal["scores", "ranks"]
 
 _RANK_OFFSET = 60  # of reciprocal rank fusion (Cormack et al. 2009): how slowly ranks lose weight
-_REPLY = 0.2  # how much of a reply's similarity speaks for the turn that it replies to
+_REPLY = 0.2  # the share of a reply's similarity that counts for the turn before it
 
 
 def fuse_arms(
@@ -28,23 +28,26 @@ def fuse_arms(
     weight: float = 0.6,
     by: Fusion = "scores",
 ) -> list[Candidate]:
-    """One list of candidates out of the arms of a search, scored from 0 to about 1.
+    """Fuse the arms of a search into one list of candidates, with scores from 0 to about 1.
 
-    A score is ``weight`` x the similarity, divided by the best one, plus the rest x the BM25 score,
-    divided by the best one. What one kind of arm did not find is at most as good as the last that
-    its first arm found, and counts as that, unless the arm came back short and has shown all there
-    is. Where one kind of arm found nothing, the other counts alone. A turn of a conversation whose
-    reply is in the pool gets a fifth of the reply's share: what is answered shows what was said.
-    The two summands are two steps of each candidate. No more than ``limit`` of what the widest
-    search found are kept, and as many of what each narrower one did.
+    - The score is ``weight`` x similarity / best similarity, plus (1 - ``weight``) x BM25 score /
+      best BM25 score. If one kind of arm is empty, the other counts alone.
+    - A memory that one kind of arm does not have counts there like the last hit of its widest arm.
+      It counts 0 if that arm has fewer hits than ``limit``: then it has shown all memories.
+    - A turn of a conversation gets a fifth of its reply's share if the reply is in the pool: the
+      answer shows the topic of the turn before it.
+    - The result has the best ``limit`` candidates of the widest arms, and the best ``limit`` of
+      every narrower pair of arms.
+
+    The two summands are two steps in the trace.
 
     Args:
-        semantic: What was found by meaning; the widest search first.
-        keyword: What was found by words.
-        limit: How many each arm was asked for, and how many of two arms of one width are kept.
+        semantic: The hits by meaning; the widest search first.
+        keyword: The hits by words.
+        limit: The limit of every arm, and of every pair of arms of one width.
         weight: The share of meaning, 0 to 1.
-        by: "scores" as above; "ranks" puts 61 / (60 + rank) in the place of both quotients, for
-            scores that cannot be compared (reciprocal rank fusion).
+        by: "scores" as above. "ranks" takes 61 / (60 + rank) in place of both quotients, for scores
+            that cannot be compared (reciprocal rank fusion).
 
     Examples:
         >>> tea = Candidate(content="Tea at four.", id="1")
@@ -54,7 +57,7 @@ def fuse_arms(
         [('Tea at four.', 0.6), ('A cup of tea.', 0.4)]
     """
     pool, measures = _pooled(semantic, keyword)
-    # A store whose scores are of an unknown scale says how near, not how similar.
+    # Scores on an unknown scale are a nearness, not a similarity.
     similar = measures.get("similarity") or measures.get("nearness") or {}
     worded = measures.get("keyword", {})
     share = weight if similar and worded else float(bool(similar))
@@ -75,31 +78,31 @@ def fuse_arms(
         for key in pool
     }
     best = [key for _, key in sorted([(-sum(parts), key) for key, parts in scores.items()])]
-    kept: set[str] = set()
-    for ids in _found_by(semantic, keyword):
-        kept.update([key for key in best if key in ids][:limit])
-    return [_fused(pool[key], *scores[key], measures) for key in best if key in kept]
+    chosen: set[str] = set()
+    for ids in _ids_by_width(semantic, keyword):
+        chosen.update([key for key in best if key in ids][:limit])
+    return [_fused(pool[key], *scores[key], measures) for key in best if key in chosen]
 
 
 def _pooled(
     semantic: Sequence[Sequence[Hit]], keyword: Sequence[Sequence[Hit]]
 ) -> tuple[dict[str, Candidate], dict[str, dict[str, float]]]:
-    """What all arms found by id, and what was measured of it, by the name of the measure and id."""
+    """The candidates of all arms by id, and their measurements by name and id."""
     pool: dict[str, Candidate] = {}
     measures: dict[str, dict[str, float]] = {}
     for name, arms in (("similarity", semantic), ("keyword", keyword)):
         for arm in arms:
-            for memory, score, measured in arm:
+            for memory, score, values in arm:
                 pool[memory.id] = memory
-                for measure, value in measured.items() if measured else ((name, score),):
+                for measure, value in values.items() if values else ((name, score),):
                     measures.setdefault(measure, {}).setdefault(memory.id, value)
     return pool, measures
 
 
-def _found_by(
+def _ids_by_width(
     semantic: Sequence[Sequence[Hit]], keyword: Sequence[Sequence[Hit]]
 ) -> Iterator[set[str]]:
-    """What was found in the whole, by meaning or by words; then what in the time asked about."""
+    """The ids of the widest arms, by meaning or by words; then those of every narrower pair."""
     for arms in zip_longest(semantic, keyword, fillvalue=()):
         yield {hit.memory.id for arm in arms for hit in arm}
 
@@ -124,7 +127,7 @@ def _fused(
 
 
 def _last(arms: Sequence[Sequence[Hit]], limit: int) -> float:
-    """What a memory scores at the most that the widest search, cut at the limit, did not show."""
+    """The highest possible score of a memory that the widest arm does not show."""
     first = arms[0] if arms else ()
     return min([hit.score for hit in first], default=0.0) if len(first) >= limit else 0.0
 
@@ -140,7 +143,7 @@ def _by_rank(scores: Mapping[str, float]) -> dict[str, float]:
 
 
 def rank_score(rank: int) -> float:
-    """What a place counts: 1 for the first, slowly less for those after it.
+    """The score of a rank: 1 for the first, and slowly less for the next ones.
 
     Examples:
         >>> rank_score(1), rank_score(62)

@@ -1,8 +1,8 @@
-"""Texts that repeat each other in nearly the same words, without comparing every pair.
+"""Texts that repeat one another in nearly the same words, without a comparison of every pair.
 
-Two texts that differ in a few words share one of their rarest words: of ten words of which one may
-differ, one of the two rarest (prefix filtering: Chaudhuri et al. 2006). So a text is compared only
-with texts that share a rare word with it. No repetition is missed, and the work grows with the
+Two texts that differ in a few words share one of their rarest words. If one word of ten may differ,
+they share one of the two rarest (prefix filtering: Chaudhuri et al. 2006). So a text is compared
+only with texts that share a rare word with it. No repetition is missed. The work grows with the
 number of texts, not with its square.
 
 The package rapidfuzz 3.14 was measured in its place (2026-11), with one call for all pairs. It
@@ -22,25 +22,25 @@ from itertools import chain
 from recall_stages.text.split_words import split_words
 
 _ROUNDING = 1e-9  # a tenth of twenty words is two, and not a little less
-_COMPARED = 4  # texts per rare word, at most: a pool of copies stays linear too
+_COMPARED = 4  # texts for each rare word, at most: so the work stays linear in a pool of copies
 _ENDS = 500  # characters at the beginning and at the end of a long text that are compared
 _NUMBER = re.compile(r"\d+")
-# Words that reverse a sentence, though a single word differs.
+# One such word reverses the meaning of a sentence.
 _NEGATION = re.compile(
     "(?:no|not|never|none|cannot|nor|without|.*n['\u2019]t|不|没|無|无|未|别|非)"
 )
 
 
 def near_duplicates(texts: Sequence[str], threshold: float) -> list[int]:
-    """For every text the position of the first text that it nearly repeats, else its own.
+    """For every text, the position of the first text that it nearly repeats, else its own.
 
-    Two texts repeat each other when they share, in order, at least ``threshold`` of their words,
-    and have the same numbers, names (words in capitals) and negations: "It takes 250 ms now" does
+    Two texts repeat each other if they share at least ``threshold`` of their words, in order, and
+    have the same numbers, names (words in capitals) and negations: "It takes 250 ms now" does
     not repeat "It takes 800 ms now".
 
     Args:
         texts: The texts.
-        threshold: The share of common words, above 0 up to 1; 1 = all words. Case, punctuation
+        threshold: The share of common words, above 0 and up to 1; 1 = all words. Case, punctuation
             and white space do not count.
 
     Examples:
@@ -50,7 +50,7 @@ def near_duplicates(texts: Sequence[str], threshold: float) -> list[int]:
     """
     firsts: list[int] = []
     words = [split_words(_ends(text).lower()) for text in texts]
-    first_of: dict[str, int] = {}  # the result for every text so far
+    first_of: dict[str, int] = {}  # the position for every text so far
     originals: dict[str, list[int]] = defaultdict(list)  # by rare word: texts that repeat no other
     for place, (text, rare) in enumerate(zip(texts, _rarest(words, threshold), strict=True)):
         if text.strip() in first_of:
@@ -90,7 +90,7 @@ def _same_names_and_negations(one: str, other: str) -> bool:
 
 
 def _names_and_negations(words: Sequence[str]) -> set[str]:
-    """Words in capitals but for the first, which always is, and negations; in lower case."""
+    """Negations, and words in capitals except the first word; in lower case."""
     return {
         word.lower()
         for place, word in enumerate(words)
@@ -105,7 +105,7 @@ def _only(words: Sequence[str], allowed: set[str]) -> list[str]:
 def _rarest(texts: Sequence[Sequence[str]], threshold: float) -> Iterable[list[str]]:
     """The rarest words of every text: one more than may differ in a repetition.
 
-    A text with too many words of its own repeats no other, and has none.
+    A text with too many words that no other text has repeats none. Its list is empty.
     """
     distinct = [set(words) for words in texts]
     counts = Counter(chain.from_iterable(distinct))
@@ -125,7 +125,7 @@ def _alike(one: Sequence[str], other: Sequence[str], threshold: float) -> bool:
     if one == other:
         return True
     differing = (1 - threshold) * (len(one) + len(other)) + _ROUNDING
-    # A cheap bound first: words in one text alone differ, whatever the order.
+    # A cheap bound first: a word that only one text has differs, whatever the order.
     if abs(len(one) - len(other)) > differing or len(set(one) ^ set(other)) > differing:
         return False
     return SequenceMatcher(None, one, other, autojunk=False).ratio() >= threshold

@@ -1,4 +1,4 @@
-"""What the candidates are worth, on one scale, whatever found them."""
+"""The relevance of candidates on one scale, whatever the source of their scores."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from recall_stages.core.candidate import Candidate, Step
 
 
 def own_marks(memories: Sequence[Candidate], stage: str) -> list[Step | None]:
-    """For each candidate the first step of a stage, if no other stage has scored it since.
+    """For each candidate, the first step of a stage if no other stage has scored it since.
 
-    A stage that meets this mark of its own leaves the score as it is, so that running a stage
-    twice changes nothing.
+    A stage that finds its own mark leaves the score as it is. So a second run changes nothing.
 
     Examples:
         >>> once = Candidate(content="Tea.").scored(0.8, by="TimeDecay")
@@ -34,27 +33,26 @@ def own_marks(memories: Sequence[Candidate], stage: str) -> list[Step | None]:
 def relevances(
     memories: Sequence[Candidate], marks: Sequence[Step | None] | None = None
 ) -> list[float]:
-    """How relevant each candidate is before a stage weighs it, between 0 and 1.
+    """The relevance of each candidate before a stage weighs it, 0 to 1.
 
     Scores on a larger scale are divided by the best one. A candidate without a finite score gets
-    one from its place. Of a candidate that the stage has weighed already, it is the relevance that
-    it had then.
+    one from its place. A candidate that the stage has already weighed has the relevance of then.
 
     Args:
         memories: The candidates, best first.
         marks: See `own_marks`; None = the stage has weighed none of them.
 
     Examples:
-        >>> found = [Candidate(content="a", score=4.0), Candidate(content="b", score=1.0)]
-        >>> relevances(found)
+        >>> memories = [Candidate(content="a", score=4.0), Candidate(content="b", score=1.0)]
+        >>> relevances(memories)
         [1.0, 0.25]
         >>> relevances([Candidate(content="a"), Candidate(content="b")])
         [1.0, 0.5]
     """
-    found = [memory.score for memory in memories]
+    before = [memory.score for memory in memories]
     for place, mark in enumerate(marks or ()):
-        found[place] = mark.after if mark else found[place]
-    scores = [None if score is None or not math.isfinite(score) else score for score in found]
+        before[place] = mark.after if mark else before[place]
+    scores = [None if score is None or not math.isfinite(score) else score for score in before]
     scale = max([1.0, *[score for score in scores if score is not None]])
     return [
         1 - place / len(memories) if score is None else max(score, 0.0) / scale
@@ -63,7 +61,7 @@ def relevances(
 
 
 def start(memory: Candidate, relevance: float, stage: str) -> Step:
-    """The first step of a stage that weighs: from the score of a candidate to its relevance.
+    """The first step of a stage that weighs candidates: from the score to the relevance.
 
     Examples:
         >>> start(Candidate(content="a", score=4.0), 0.5, "FuseRerank").label

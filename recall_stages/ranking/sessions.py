@@ -1,7 +1,7 @@
-"""Which memories were said in one conversation, and what they say for one another.
+"""Sessions: turns of one conversation support one another.
 
-People speak of a thing in several turns, each of which alone says little of it: where one turn
-answers a question, the others of that conversation are likelier to than equal ones from elsewhere.
+People spread a topic over several turns, and a single turn says little about it. If one turn fits a
+question, the other turns of its conversation fit more likely than equal turns from elsewhere.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from datetime import datetime, timedelta
 
 from recall_stages.core.candidate import Candidate
 
-PAUSE = timedelta(hours=1)  # after a longer one, a turn is not about the one before it
+PAUSE = timedelta(hours=1)  # a longer pause ends a session
 
 
 def session_ratios(
     memories: Sequence[Candidate], worth: Sequence[float], share: float
 ) -> list[float]:
-    """How much each memory counts for what else was said in its session; 1 = nothing was.
+    """The factor of each memory for the other turns of its session; 1 = there are none.
 
-    A turn gains a share of what the best of the other turns is worth. What a model has judged
+    A turn gains a share of the worth of the best other turn. A candidate that a model has judged
     neither gains nor gives: the model has read the text itself.
 
     Args:
         memories: The candidates.
-        worth: What each is worth for itself, not below 0.
-        share: How much of the best other turn's worth counts.
+        worth: The worth of every candidate by itself, not below 0.
+        share: The share of the best other turn's worth that is added.
 
     Examples:
         >>> from dataclasses import replace
@@ -47,8 +47,8 @@ def session_ratios(
 
 
 def _sessions(memories: Sequence[Candidate]) -> Iterable[list[int]]:
-    """The places of those said together, two at the least; only turns are said, not notes."""
-    told: dict[tuple[str | None, ...], list[tuple[datetime, int]]] = defaultdict(list)
+    """The places of the turns of each session, at least two; notes have no session."""
+    by_owner: dict[tuple[str | None, ...], list[tuple[datetime, int]]] = defaultdict(list)
     for place, memory in enumerate(memories):
         if memory.memory_type != "conversation" or memory.created_at is None:
             continue
@@ -57,14 +57,14 @@ def _sessions(memories: Sequence[Candidate]) -> Iterable[list[int]]:
                 break
         else:
             owners = tuple(vars(memory.scope).values())  # to hash scopes takes three times as long
-            told[owners].append((memory.created_at, place))
-    for turns in told.values():
+            by_owner[owners].append((memory.created_at, place))
+    for turns in by_owner.values():
         turns.sort()
         sessions: list[list[int]] = []
         last: datetime | None = None
-        for said_at, place in turns:
-            if last is None or said_at - last >= PAUSE:
+        for moment, place in turns:
+            if last is None or moment - last >= PAUSE:
                 sessions.append([])
             sessions[-1].append(place)
-            last = said_at
+            last = moment
         yield from (session for session in sessions if len(session) > 1)
