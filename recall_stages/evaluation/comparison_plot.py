@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from recall_stages.evaluation.evaluate import Evaluation
 from recall_stages.evaluation.grids import by_category, means
-from recall_stages.explain.canvas import axes_of, written
+from recall_stages.explain.canvas import axes_of, text_style
 from recall_stages.explain.colours import COLOURS, OF_RELEVANCE, OTHER
 
 _INK = (OTHER, OF_RELEVANCE, *dict.fromkeys(COLOURS.values()))
@@ -43,7 +43,7 @@ def plot_figures(evaluations: Mapping[str, Evaluation], measure: str, ax: Axes |
             color=_INK[number % len(_INK)],
             label=name,
         )
-    ax.set_yticks(range(len(rows)), rows, **written())
+    ax.set_yticks(range(len(rows)), rows, **text_style())
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlim(0, 1.02)
     ax.tick_params(axis="y", length=0)

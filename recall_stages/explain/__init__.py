@@ -1,1 +1,1 @@
-"""What an explanation shows: how a score was built, as text, as HTML and as pictures."""
+"""Explanations: the way to every score, as text, as HTML and as pictures."""

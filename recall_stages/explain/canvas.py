@@ -1,4 +1,4 @@
-"""What both pictures need: somewhere to draw, and words that are drawn as they are."""
+"""The common parts of both pictures: the axes, and text that matplotlib draws as it is."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _CHINESE = (
 )  # fmt: skip
 
 
-class Written(TypedDict):
-    """How matplotlib is to write a text."""
+class TextStyle(TypedDict):
+    """The settings with which matplotlib writes a text."""
 
     parse_math: bool
     family: list[str]
@@ -33,21 +33,21 @@ class Written(TypedDict):
 
 @cache
 def _chinese() -> list[str]:
-    there = set(font_manager.get_font_names())
-    return [name for name in _CHINESE if name in there]
+    installed = set(font_manager.get_font_names())
+    return [name for name in _CHINESE if name in installed]
 
 
-def written() -> Written:
-    """Dollars are dollars, not formulas; and Chinese is shown where this machine has a font."""
+def text_style() -> TextStyle:
+    """No formulas between dollars, and Chinese if this machine has a font for it."""
     return {"parse_math": False, "family": [*rcParams["font.family"], *_chinese()]}
 
 
 def axes_of(height: float, ax: Axes | None) -> Axes:
-    """The place given, else one in a figure of its own.
+    """The axes to draw on.
 
     Args:
-        height: Of that figure, in inches.
-        ax: The place given.
+        height: The height of a new figure, in inches.
+        ax: The axes of the caller; None = those of a new figure.
     """
     if ax is None:
         _, ax = plt.subplots(figsize=(_WIDTH, height), layout="constrained")
@@ -56,11 +56,11 @@ def axes_of(height: float, ax: Axes | None) -> Axes:
 
 
 def labels(memories: Sequence[Candidate]) -> list[str]:
-    """For each memory its number and how it begins, in two lines at the most."""
+    """A label for each memory: its number and its first words, on two lines at most."""
     return [_short(f"{number}. {memory.content}") for number, memory in enumerate(memories, 1)]
 
 
 def _short(text: str) -> str:
-    # By rich, which knows that a Chinese character is as wide as two letters.
+    # Rich wraps it, as it knows that a Chinese character is as wide as two letters.
     lines = [each.plain.rstrip() for each in Text(" ".join(text.split())).wrap(Console(), _LINE)]
     return "\n".join(lines[:2]) + ("…" if len(lines) > 2 else "")

@@ -1,4 +1,4 @@
-"""Which memories each sentence of a text rests on."""
+"""Citations: the sources of each sentence of a text."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ def citations(result: Result) -> list[Citation]:
     """The sentences of a text that a model wrote, with the ids of the memories they rest on.
 
     Args:
-        result: A document or node that `RewriteMemory` or `Reflect` returned.
+        result: A document or node from `RewriteMemory` or `Reflect`.
 
     Returns:
-        Nothing if no stage of this library wrote the result, or if it was JSON in between.
+        The citations. The list is empty if no stage of this library wrote the result, or if the
+        result was written as JSON and read again.
     """
     return citations_in(result.metadata)

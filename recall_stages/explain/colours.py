@@ -1,6 +1,7 @@
-"""A colour for each kind of step, apart for colour-blind readers too, on light and dark grounds.
+"""A colour for each kind of step. Colour-blind readers can tell them apart, on light and dark.
 
-The palette of Okabe and Ito (2008), without its black and its yellow, which one ground swallows.
+The palette is by Okabe and Ito (2008), without its black and its yellow: each of the two is
+invisible on one of the grounds.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ COLOURS = {
     "recency": "#D55E00",
     "stale": "#D55E00",
 }
-"""By the name of a step in flat metadata."""
+"""The colours by the name of a step in flat metadata."""
 
-OF_RELEVANCE = "#0072B2"  # of every other step
+OF_RELEVANCE = "#0072B2"  # every other step
 
-ASKED = COLOURS["time_ratio"]  # the time asked about, and what lies in it
-OTHER = "#808080"  # what does not
-EVENT = COLOURS["type_ratio"]  # the times that a memory tells of
+IN_RANGE = COLOURS["time_ratio"]  # the time that the question names, and the memories in it
+OTHER = "#808080"  # the other memories
+EVENT = COLOURS["type_ratio"]  # the events of a memory

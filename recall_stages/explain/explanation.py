@@ -1,4 +1,4 @@
-"""Explain: why each memory came back, as a table, as a page, or as a picture."""
+"""Explain: the reasons for each result, as a table, as HTML or as a picture."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ _drawing = lazy_exports(
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How the score of each memory came about.
+    """The way to the score of each memory.
 
-    Printed, it is a table; at the end of a notebook's cell, a table with the way to each score
-    drawn. Characters of a memory that would steer a terminal are written out. `plot_scores` and
-    `plot_timeline` are pictures.
+    Print it for a table. At the end of a notebook's cell it is a table with bars. Characters of a
+    memory that would control a terminal are escaped. `plot_scores` and `plot_timeline` draw
+    pictures.
 
     Attributes:
-        memories: The memories explained, best first.
+        memories: The memories, best first.
     """
 
     memories: tuple[Candidate, ...]
@@ -58,17 +58,17 @@ class Explanation:
         """The table, for a `rich` console.
 
         Args:
-            ids: Whether the id of each memory stands with it.
+            ids: Whether to show the ids of the memories.
         """
         table = Table("#", "score", "why", "memory")
         for number, memory in enumerate(self.memories, 1):
             score = "" if memory.score is None else f"{memory.score:.3f}"
             why = Text(printable("\n".join(_reasons(memory))))
-            table.add_row(str(number), score, why, _told(memory, ids))
+            table.add_row(str(number), score, why, _memory_cell(memory, ids))
         return table
 
     def understood(self) -> str:
-        """What was understood of the time that the question names; empty if it names none."""
+        """The understood time of the question, in words; empty if it names none."""
         return printable("\n".join(understood(self.memories)))
 
     def __str__(self) -> str:
@@ -86,63 +86,68 @@ class Explanation:
         return self.to_html()
 
     def to_text(self, width: int = 100) -> str:
-        """The table as plain text of a given width, in characters."""
-        # In a notebook rich would show it there and then, and write nothing.
+        """The table as plain text.
+
+        Args:
+            width: The width, in characters.
+        """
+        # In a notebook rich would display the table at once, and write nothing to the file.
         console = Console(file=StringIO(), width=width, color_system=None, force_jupyter=False)
         console.print(self)
-        written: str = console.file.getvalue()  # type: ignore[attr-defined]  # the StringIO above
-        return written.rstrip("\n")
+        text: str = console.file.getvalue()  # type: ignore[attr-defined]  # the StringIO above
+        return text.rstrip("\n")
 
     def to_html(self) -> str:
-        """The table as a piece of HTML that stands by itself, without a script."""
+        """The table as one piece of HTML without a script."""
         return as_html(self.memories)
 
     def plot_scores(self, ax: Axes | None = None) -> Axes:
-        """Draw how each score was built: what the search found, and what it was multiplied with.
+        """Draw the steps to each score: the parts of the search, and the factors after it.
 
         Args:
-            ax: Where to draw, of matplotlib; None = a figure of its own.
+            ax: The axes of matplotlib to draw on; None = those of a new figure.
 
         Returns:
-            Where it was drawn, to be changed or saved (``.figure.savefig("why.png")``).
+            The axes. Change them, or save them with ``.figure.savefig("why.png")``.
 
         Raises:
-            ImportError: When matplotlib is not there: ``pip install 'recall-retrievers[plot]'``.
+            ImportError: When matplotlib is missing: ``pip install 'recall-retrievers[plot]'``.
         """
         return cast("Plot", _drawing("plot_scores"))(self.memories, ax)
 
     def plot_timeline(self, ax: Axes | None = None) -> Axes:
         """Draw when the memories were recorded and which times they name.
 
-        The time that the question named is shaded, so that it shows what lies in it.
+        The time that the question names is shaded.
 
         Args:
-            ax: Where to draw, of matplotlib; None = a figure of its own.
+            ax: The axes of matplotlib to draw on; None = those of a new figure.
 
         Returns:
-            Where it was drawn, to be changed or saved (``.figure.savefig("when.png")``).
+            The axes. Change them, or save them with ``.figure.savefig("when.png")``.
 
         Raises:
-            ImportError: When matplotlib is not there: ``pip install 'recall-retrievers[plot]'``.
+            ImportError: When matplotlib is missing: ``pip install 'recall-retrievers[plot]'``.
         """
         return cast("Plot", _drawing("plot_timeline"))(self.memories, ax)
 
 
-def all_of(found: Sequence[T], kind: type[T]) -> Sequence[T]:
-    """What a user wants explained, checked.
+def all_of(results: Sequence[T], kind: type[T]) -> Sequence[T]:
+    """Check the results that a user wants explained.
 
     Raises:
-        TypeError: When it is no list of these.
+        TypeError: When they are not a list of this type.
     """
-    if not isinstance(found, Sequence) or not all(isinstance(each, kind) for each in found):
+    if not isinstance(results, Sequence) or not all(isinstance(each, kind) for each in results):
         raise TypeError(
-            f"explain takes a list of {kind.__name__}, as a retriever returned it; got {got(found)}"
+            f"explain takes a list of {kind.__name__}, as a retriever returned it; "
+            f"got {got(results)}"
         )
-    return found
+    return results
 
 
 def explain(memories: Sequence[Candidate | Memory]) -> Explanation:
-    """Say why each memory came back.
+    """Explain the score of each memory.
 
     Examples:
         >>> memory = Candidate(content="Tea at four.").scored(0.8, by="my_function")
@@ -157,13 +162,13 @@ def _reasons(memory: Candidate) -> Iterator[str]:
     yield from remarks(memory)
 
 
-def _told(memory: Candidate, with_id: bool) -> Text:
-    """When, which and what; as `Text`, so that a memory which says "[bold]" is shown as it is."""
+def _memory_cell(memory: Candidate, with_id: bool) -> Text:
+    """The time, the id and the content, as `Text`: so a "[bold]" in a memory stays as it is."""
     moment = memory.created_at
-    told = Text()
+    cell = Text()
     head = [] if moment is None else [f"{moment:%Y-%m-%d} {weekday_name(moment)}"]
     head += [printable(memory.id)] if with_id else []
     if head:
-        told.append(f"{'  '.join(head)}\n", style="dim")
+        cell.append(f"{'  '.join(head)}\n", style="dim")
     shown = memory.content if len(memory.content) <= _LONGEST else f"{memory.content[:_LONGEST]}…"
-    return told.append(printable(shown))
+    return cell.append(printable(shown))

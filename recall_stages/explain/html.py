@@ -1,7 +1,7 @@
-"""An explanation as HTML: one table that stands by itself, in a notebook or in a page.
+"""An explanation as HTML: one table, for a notebook or a page.
 
-Memory text is data, so all text is escaped, and there is no script. Where a host strips all style,
-as code hosts do, the table still says all.
+Memory text is data, so all text is escaped, and there is no script. Some hosts, such as code hosts,
+remove all styles. The table says everything without them too.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from recall_stages.timeline.calendar_names import weekday_name
 _SHOWN = 200  # characters of a memory that are shown before it is unfolded
 _WHY = "width:21em;min-width:15em;font-variant-numeric:tabular-nums"
 _SMALL = "display:block;opacity:0.75;font-size:0.86em"
-_CONTENT = "white-space:pre-wrap;word-wrap:break-word"
+_TEXT = "white-space:pre-wrap;word-wrap:break-word"
 
 
 def as_html(memories: Sequence[Candidate]) -> str:
-    """The memories, each with the way to its score, as a piece of HTML.
+    """The memories with the way to their scores, as one piece of HTML.
 
     Examples:
         >>> shown = as_html([Candidate(content="<b>Tea</b>", score=0.5)])
@@ -33,14 +33,14 @@ def as_html(memories: Sequence[Candidate]) -> str:
     """
     ways = [rows(memory) for memory in memories]
     most = highest(ways)
-    told = "".join(f"<p>{escape(line)}</p>" for line in understood(memories))
+    above = "".join(f"<p>{escape(line)}</p>" for line in understood(memories))
     lines = [
         row(
             [
                 cell(str(number)),
                 cell("" if memory.score is None else f"{memory.score:.3f}", "font-weight:600"),
                 cell("".join(_why(memory, way, most)), _WHY),
-                cell(_told(memory), "min-width:14em"),
+                cell(_content(memory), "min-width:14em"),
             ]
         )
         for number, (memory, way) in enumerate(zip(memories, ways, strict=True), 1)
@@ -48,18 +48,18 @@ def as_html(memories: Sequence[Candidate]) -> str:
     if not memories:
         return page("<p>No memories to explain.</p>")
     below = f"<p>{escape(left_out(memories))}</p>" if left_out(memories) else ""
-    return page(told, table(["#", "score", "why", "memory"], lines), below)
+    return page(above, table(["#", "score", "why", "memory"], lines), below)
 
 
 def _why(memory: Candidate, way: Sequence[Row], most: float) -> Iterator[str]:
     for step in way:
         yield f"<div>{escape(step.whole)}</div>{_bar(step, most)}"
-    if beside := [*remarks(memory)]:
-        yield _small(beside)
+    if notes := [*remarks(memory)]:
+        yield _small(notes)
 
 
 def _bar(step: Row, most: float) -> str:
-    """From before a step to after it: solid what it added, hollow and hatched what it took away."""
+    """A bar from the score before a step to the score after it; a loss is hollow and hatched."""
     left, right = sorted((100 * step.before / most, 100 * step.after / most))
     colour = COLOURS.get(step.name, OF_RELEVANCE)
     if step.after >= step.before:
@@ -75,7 +75,7 @@ def _small(facts: Iterable[str]) -> str:
     return f'<small style="{_SMALL}">{escape(" · ".join(facts))}</small>'
 
 
-def _told(memory: Candidate) -> str:
+def _content(memory: Candidate) -> str:
     moment = memory.created_at
     facts = [
         f"{moment:%Y-%m-%d} {weekday_name(moment)}" if moment else "",
@@ -87,8 +87,8 @@ def _told(memory: Candidate) -> str:
     about = _small(filter(None, facts))
     text = memory.content
     if len(text) <= _SHOWN:
-        return f'{about}<div style="{_CONTENT}">{escape(text)}</div>'
+        return f'{about}<div style="{_TEXT}">{escape(text)}</div>'
     return (
-        f'{about}<details><summary style="{_CONTENT}">{escape(text[:_SHOWN])}…</summary>'
-        f'<div style="{_CONTENT}">…{escape(text[_SHOWN:])}</div></details>'
+        f'{about}<details><summary style="{_TEXT}">{escape(text[:_SHOWN])}…</summary>'
+        f'<div style="{_TEXT}">…{escape(text[_SHOWN:])}</div></details>'
     )

@@ -1,4 +1,4 @@
-"""What the steps of a memory say beside its score: copies, and what went wrong."""
+"""Remarks on a memory, apart from its score: its origin, its copies, and failed stages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from recall_stages.core.recall import JOINED
 
 
 def remarks(memory: Candidate) -> Iterator[str]:
-    """What else there is to know of it.
+    """The remarks on a memory.
 
     Examples:
         >>> list(remarks(Candidate(content="Tea.").scored(0.5, duplicates="a, b")))

@@ -1,4 +1,4 @@
-"""The way of a memory to its score, a row for each step: what terminal, HTML and pictures show."""
+"""The way to a score, one row for each step, for the terminal, HTML and pictures."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Row:
 
     Attributes:
         label: The step in words, such as "x 2 insight".
-        name: What made it, by the name that it has in flat metadata; empty = it has none there.
-        before: The score before it; 0 before the first.
-        after: The score after it.
+        name: The name of its value in flat metadata; empty = it has none.
+        before: The score before the step; 0 before the first one.
+        after: The score after the step.
     """
 
     label: str
@@ -28,14 +28,14 @@ class Row:
 
     @property
     def whole(self) -> str:
-        """The step with what it came to, such as "x 2 insight = 0.800"."""
+        """The step with the score after it, such as "x 2 insight = 0.800"."""
         return f"{self.label} = {self.after:.3f}" if self.before else self.label
 
 
 def rows(memory: Candidate) -> list[Row]:
-    """The steps that made the score of a memory, in order; none where it has no score.
+    """The steps to the score of a memory, in order; none if it has no score.
 
-    Added and multiplied, they come to the score. What did not change the score has no row.
+    Added and multiplied, they give the score. A step that did not change the score has no row.
 
     Examples:
         >>> tea = Candidate(content="Tea at four.").after(
@@ -71,12 +71,12 @@ def rows(memory: Candidate) -> list[Row]:
 
 
 def highest(ways: Sequence[Sequence[Row]]) -> float:
-    """The highest score on several ways; pictures need room for it."""
+    """The highest score on all ways; a picture must have room for it."""
     return max([max(row.before, row.after) for way in ways for row in way], default=0.0) or 1.0
 
 
 def left_out(memories: Sequence[Candidate]) -> str:
-    """How many candidates the stages left out, and why; empty where none were.
+    """How many candidates the stages left out, and why; empty if there are none.
 
     Examples:
         >>> tea = Candidate(content="Tea.", steps=(Step(OUTCOME, about="3 duplicates"),))
@@ -96,7 +96,7 @@ def _changes(step: Step) -> bool:
 
 
 def _base(step: Step) -> float:
-    """The score that a candidate came with, by the first step of ours on it."""
+    """The score of a candidate before its first step."""
     after = step.after or 0.0
     if step.change == "times":
         return after / step.value if step.value else 0.0

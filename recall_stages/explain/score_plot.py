@@ -1,4 +1,4 @@
-"""A picture of how each score was built, a lane for each step; needs matplotlib."""
+"""A picture of the steps to each score, one lane for each step; needs matplotlib."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.explain.canvas import EMPTY, axes_of, labels, written
+from recall_stages.explain.canvas import EMPTY, axes_of, labels, text_style
 from recall_stages.explain.colours import COLOURS, OF_RELEVANCE
 from recall_stages.explain.rows import Row, highest, rows
 
 _GAP = 0.7  # lanes between two memories
 _LANE = 0.26  # inches
-_THICK = 0.72  # of a bar, in lanes
-_BESIDE = 0.025  # how far from a bar its words stand, in parts of the highest score
-_ROOM = 1.6  # how much wider than the highest score the picture is, for what stands beside the bars
+_THICK = 0.72  # lanes: the height of a bar
+_DISTANCE = 0.025  # between a bar and its label, as a share of the highest score
+_ROOM = 1.6  # the width of the picture, as a multiple of the highest score: labels need room
 
 
 def plot_scores(memories: Sequence[Candidate], ax: Axes | None = None) -> Axes:
-    """Draw how each score was built.
+    """Draw the steps to each score.
 
     Args:
         memories: The memories, best first.
-        ax: Where to draw; None = a figure of its own.
+        ax: The axes to draw on; None = those of a new figure.
 
     Returns:
-        Where it was drawn.
+        The axes.
     """
     ways = [rows(memory) for memory in memories]
     lanes = sum(_lanes(way) + _GAP for way in ways)
@@ -35,9 +35,9 @@ def plot_scores(memories: Sequence[Candidate], ax: Axes | None = None) -> Axes:
     most = highest(ways)
     for way in ways:
         middles.append(top + (_lanes(way) - 1) / 2)
-        _draw(ax, way, top, _BESIDE * most)
+        _draw(ax, way, top, _DISTANCE * most)
         top += _lanes(way) + _GAP
-    ax.set_yticks(middles, labels(memories), **written())
+    ax.set_yticks(middles, labels(memories), **text_style())
     ax.tick_params(axis="y", length=0)
     ax.set_xlim(0, _ROOM * most)
     ax.set_ylim(max(top, 1.0) - _GAP, -1)
@@ -50,19 +50,19 @@ def _lanes(way: Sequence[Row]) -> int:
     return max(len(way), 1)
 
 
-def _draw(ax: Axes, way: Sequence[Row], top: float, beside: float) -> None:
+def _draw(ax: Axes, way: Sequence[Row], top: float, distance: float) -> None:
     for lane, step in enumerate(way):
         if lane:
             ax.plot([step.before] * 2, [top + lane - 1, top + lane], color="gray", linewidth=0.8)
         _bar(ax, step, top + lane)
-        right = max(step.before, step.after) + beside
-        ax.text(right, top + lane, step.whole, va="center", fontsize="small", **written())
+        right = max(step.before, step.after) + distance
+        ax.text(right, top + lane, step.whole, va="center", fontsize="small", **text_style())
     if way:
         ax.plot([way[-1].after], [top + len(way) - 1], marker="D", color="gray", markersize=5)
 
 
 def _bar(ax: Axes, step: Row, y: float) -> None:
-    """From before a step to after it: solid what it added, hatched what it took away."""
+    """A bar from the score before a step to the score after it; a loss is hatched."""
     lost = step.after < step.before
     colour = COLOURS.get(step.name, OF_RELEVANCE)
     ax.barh(

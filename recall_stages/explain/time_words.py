@@ -1,4 +1,4 @@
-"""What was understood of the time that a question names, in words."""
+"""The understood time of a question, in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recall_stages.timeline.wording import in_words
 
 
 def understood(memories: Sequence[Candidate]) -> list[str]:
-    """A line for each time that the question names; none where it names none.
+    """A line for each time that the question names; none if it names no time.
 
     Examples:
         >>> from recall_stages.core.time_trace import stamped

@@ -1,4 +1,4 @@
-"""A picture of when the memories were made, with the time asked about shaded; needs matplotlib."""
+"""A picture of the times of memories, with the time of the question shaded; needs matplotlib."""
 
 from __future__ import annotations
 
@@ -16,53 +16,58 @@ from matplotlib.transforms import ScaledTranslation
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.time_trace import stamped_ranges
-from recall_stages.explain.canvas import EMPTY, axes_of, labels, written
-from recall_stages.explain.colours import ASKED, EVENT, OTHER
+from recall_stages.explain.canvas import EMPTY, axes_of, labels, text_style
+from recall_stages.explain.colours import EVENT, IN_RANGE, OTHER
 from recall_stages.explain.time_words import understood
 from recall_stages.timeline import TimeRange
 
-_MARGIN = 0.06  # of the width, on either side
+_MARGIN = 0.06  # as a share of the width, on either side
 _TITLE = 70  # characters in a line of the title
-_MOST = 2000  # days, or hours, that are looked at for "on Mondays"
+_MOST = 2000  # days, or hours, that are tried for a recurrence such as "on Mondays"
 
-_TAKEN: dict[str, Any] = {"facecolor": ASKED, "alpha": 0.3, "linewidth": 0}
-_POSSIBLE: dict[str, Any] = {"facecolor": "none", "edgecolor": ASKED, "hatch": "...", "alpha": 0.5}
+_CERTAIN: dict[str, Any] = {"facecolor": IN_RANGE, "alpha": 0.3, "linewidth": 0}
+_POSSIBLE: dict[str, Any] = {
+    "facecolor": "none",
+    "edgecolor": IN_RANGE,
+    "hatch": "...",
+    "alpha": 0.5,
+}
 
 _EARLIEST, _LATEST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 
-_View = tuple[float, float]  # the first and the last moment shown, in days, as matplotlib counts
+_View = tuple[float, float]  # its first and its last moment, in the days of matplotlib
 
 
 def plot_timeline(memories: Sequence[Candidate], ax: Axes | None = None) -> Axes:
-    """Draw when each memory was recorded, what times it tells of, and the time asked about.
+    """Draw the recorded time and the events of each memory, and the time that the question names.
 
     Args:
         memories: The memories, best first.
-        ax: Where to draw; None = a figure of its own.
+        ax: The axes to draw on; None = those of a new figure.
 
     Returns:
-        Where it was drawn.
+        The axes.
     """
     ax = axes_of(0.5 * len(memories) + 1.6, ax)
     ranges = stamped_ranges(memories)
     view = _view(memories, ranges)
-    for asked in ranges:
-        for other in asked.alternatives:
+    for time_range in ranges:
+        for other in time_range.alternatives:
             _shade(ax, other, view, _POSSIBLE)
-        _shade(ax, asked, view, _TAKEN)
+        _shade(ax, time_range, view, _CERTAIN)
     for row, memory in enumerate(memories):
         _draw(ax, memory, row, view, ranges)
     ax.set_xlim(view)
     ax.set_ylim(max(len(memories), 1) - 0.5, -0.5)
-    ax.set_yticks(range(len(memories)), labels(memories), **written())
+    ax.set_yticks(range(len(memories)), labels(memories), **text_style())
     ax.tick_params(axis="y", length=0)
     zone = _zone(memories, ranges)
     locator = AutoDateLocator(tz=zone, minticks=3, maxticks=8)
     ax.xaxis.set_major_locator(locator)
     ax.xaxis.set_major_formatter(ConciseDateFormatter(locator, tz=zone))
-    told = understood(memories) if memories else [EMPTY]
-    title = "\n".join(line for each in told for line in wrap(each, _TITLE))
-    ax.set_title(title, loc="left", fontsize="medium", **written())
+    lines = understood(memories) if memories else [EMPTY]
+    title = "\n".join(part for line in lines for part in wrap(line, _TITLE))
+    ax.set_title(title, loc="left", fontsize="medium", **text_style())
     _legend(ax, memories, ranges)
     return ax
 
@@ -71,8 +76,8 @@ def _legend(ax: Axes, memories: Sequence[Candidate], ranges: Sequence[TimeRange]
     recorded = Line2D([], [], linestyle="", marker="o", color=OTHER, markerfacecolor="none")
     keys: dict[str, Artist] = {"recorded": recorded}
     if ranges:
-        keys["recorded in the time asked about"] = Line2D([], [], ls="", marker="o", color=ASKED)
-        keys["time asked about"] = Patch(**_TAKEN)
+        keys["recorded in the time asked about"] = Line2D([], [], ls="", marker="o", color=IN_RANGE)
+        keys["time asked about"] = Patch(**_CERTAIN)
     if any(each.alternatives for each in ranges):
         keys["also possible"] = Patch(**_POSSIBLE)
     if any(memory.events for memory in memories):
@@ -90,18 +95,18 @@ def _legend(ax: Axes, memories: Sequence[Candidate], ranges: Sequence[TimeRange]
 
 
 def _zone(memories: Sequence[Candidate], ranges: Sequence[TimeRange]) -> tzinfo:
-    """The asker's, in which the time asked about is told, and the memories too."""
-    told = [each.time_zone for each in ranges]
+    """The time zone of the picture: that of the question, else that of the memories."""
+    understood_zones = [each.time_zone for each in ranges]
     recorded = [each.created_at.tzinfo for each in memories if each.created_at]
-    return next(filter(None, [*told, *recorded]), UTC)
+    return next(filter(None, [*understood_zones, *recorded]), UTC)
 
 
 def _view(memories: Sequence[Candidate], ranges: Sequence[TimeRange]) -> _View:
-    """All that has a time, with a margin; a day where that is less."""
+    """The span of all times, with a margin; at least a day."""
     times = [each.created_at for each in memories]
-    read = [reading for each in ranges for reading in (each, *each.alternatives)]
-    told = [event for memory in memories for event in memory.events]
-    times += [bound for each in (*read, *told) for bound in (each.start, each.end)]
+    readings = [reading for each in ranges for reading in (each, *each.alternatives)]
+    events = [event for memory in memories for event in memory.events]
+    times += [bound for each in (*readings, *events) for bound in (each.start, each.end)]
     days = [float(date2num(moment)) for moment in times if moment is not None]
     first, last = min(days, default=0.0), max(days, default=1.0)
     margin = max(_MARGIN * (last - first), 0.5 if last - first < 1 else 0.0)
@@ -118,32 +123,32 @@ def _draw(ax: Axes, memory: Candidate, row: int, view: _View, ranges: Sequence[T
         ax.text(sum(view) / 2, row, "no date", color="gray", va="center", ha="center")
         return
     inside = any(each.contains(moment) for each in ranges)
-    colour, filled = (ASKED, ASKED) if inside else (OTHER, "none")
+    colour, filled = (IN_RANGE, IN_RANGE) if inside else (OTHER, "none")
     ax.plot([float(date2num(moment))], [row], marker="o", color=colour, markerfacecolor=filled)
 
 
-def _shade(ax: Axes, asked: TimeRange, view: _View, style: Mapping[str, Any]) -> None:
-    for left, right in _stretches(asked, view):
+def _shade(ax: Axes, time_range: TimeRange, view: _View, style: Mapping[str, Any]) -> None:
+    for left, right in _stretches(time_range, view):
         ax.axvspan(left, right, **style, zorder=0)
 
 
-def _stretches(shown: TimeRange, view: _View) -> Iterator[_View]:
-    """Where a range lies in the view: one stretch, or for "on Mondays" each Monday."""
-    left = view[0] if shown.start is None else max(float(date2num(shown.start)), view[0])
-    right = view[1] if shown.end is None else min(float(date2num(shown.end)), view[1])
+def _stretches(time_range: TimeRange, view: _View) -> Iterator[_View]:
+    """The stretches of a range in the view: one, or for "on Mondays" every Monday."""
+    left = view[0] if time_range.start is None else max(float(date2num(time_range.start)), view[0])
+    right = view[1] if time_range.end is None else min(float(date2num(time_range.end)), view[1])
     if left >= right:
         return
-    if shown.recurrence is None:
+    if time_range.recurrence is None:
         yield left, right
         return
-    grain = timedelta(hours=1) if shown.recurrence.hours else timedelta(days=1)
-    zone = shown.time_zone or shown.recurrence.timezone or UTC
+    grain = timedelta(hours=1) if time_range.recurrence.hours else timedelta(days=1)
+    zone = time_range.time_zone or time_range.recurrence.timezone or UTC
     moment = num2date(left, zone).replace(minute=0, second=0, microsecond=0)
-    if not shown.recurrence.hours:
+    if not time_range.recurrence.hours:
         moment = moment.replace(hour=0)
     since: float | None = None
     for _ in range(_MOST):
-        day, inside = float(date2num(moment)), shown.contains(moment)
+        day, inside = float(date2num(moment)), time_range.contains(moment)
         if since is not None and not (inside and day < right):
             yield since, min(day, right)
             since = None
