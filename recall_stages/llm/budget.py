@@ -1,4 +1,4 @@
-"""Memories within a budget of tokens: the best of those that fit, and the names of the others."""
+"""Memories within a budget of tokens: the best ones that fit, and the names of the others."""
 
 from __future__ import annotations
 
@@ -11,41 +11,41 @@ from recall_stages.text.tokens import Counter, cut
 
 
 def fit_budget(memories: Sequence[Candidate], budget: int, count: Counter) -> list[Candidate]:
-    """The memories that fit, the best first served; those left out are named in their trace.
+    """Choose the memories that fit, the best first. Their trace names the others.
 
-    The first is never left out: where it is longer than the whole budget, it is cut, with a mark.
+    The first memory always stays. If it is longer than the whole budget, it is cut, with a mark.
 
     Args:
         memories: The memories, best first.
-        budget: How many tokens their texts and conditions of use may be.
-        count: What counts them.
+        budget: The number of tokens for their texts and conditions of use.
+        count: Counts the tokens of a text.
 
     Examples:
         >>> texts = ("Tea.", "A long story.", "Jam.")
-        >>> told = [Candidate(content=text, id=text[:1]) for text in texts]
-        >>> [(each.content, each.trace) for each in fit_budget(told, 10, len)]
+        >>> memories = [Candidate(content=text, id=text[:1]) for text in texts]
+        >>> [(each.content, each.trace) for each in fit_budget(memories, 10, len)]
         [('Tea.', {'left_out': 'A'}), ('Jam.', {'left_out': 'A'})]
-        >>> fit_budget(told[1:], 10, len)[0].content
+        >>> fit_budget(memories[1:], 10, len)[0].content
         'A long […]'
     """
-    kept: list[Candidate] = []
+    chosen: list[Candidate] = []
     others: list[Candidate] = []
     room = budget
     for memory in memories:
         size = count(body(memory))
         if size <= room:
-            kept.append(memory)
+            chosen.append(memory)
             room -= size
-        elif kept:
+        elif chosen:
             others.append(memory)
         else:
-            kept.append(_cut(memory, budget, count))
+            chosen.append(_cut(memory, budget, count))
             room = 0
     if not others:
-        return kept
+        return chosen
     left_out = ", ".join(each.id or each.content[:20] for each in others)
     step = Step("TokenBudget", notes={"left_out": left_out})
-    return [memory.after(memory.score, step) for memory in kept]
+    return [memory.after(memory.score, step) for memory in chosen]
 
 
 def _cut(memory: Candidate, budget: int, count: Counter) -> Candidate:

@@ -1,7 +1,8 @@
-"""Whether a sentence rests on the memories that it cites: a check of words and numbers.
+"""The check of citations: does a sentence share words and numbers with the memories it cites?
 
-It is cheap and knows no meaning: it finds a sentence about something else, a number or a link that
-nobody stored and a memory that does not exist; it does not find one wrong word among right ones.
+The check is cheap and knows no meaning. It finds a sentence about something else, a number or a
+link that is in no memory, and a memory that does not exist. It does not find one wrong word among
+right ones.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ _FIGURE = re.compile(r"\d{4}-\d\d-\d\d|\d+")
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What is left of what a model wrote.
+    """The outcome of a check.
 
     Attributes:
-        citations: The sentences that rest on what they cite, in order.
-        removed: How many sentences did not.
+        citations: The sentences that passed, in order.
+        removed: The number of sentences that failed.
     """
 
     citations: tuple[Citation, ...]
@@ -37,7 +38,7 @@ class Verified:
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """What a sentence may take from memories: words, numbers, and links and the like."""
+    """The parts of memories that a sentence may use: words, numbers, and links and the like."""
 
     words: frozenset[str]
     figures: frozenset[str]
@@ -50,7 +51,7 @@ class _Evidence:
             f"{moment:%Y-%m-%d %Y %d} {weekday_name(moment)} {month_name(moment)}" if moment else ""
         )
         text = f"{body(memory)} {memory.author} {recorded}"
-        # In the prompt an address has "&amp;" for "&": a model may write either.
+        # In the prompt, an address has "&amp;" for "&". A model may write either.
         live = live_parts(body(memory)) | live_parts(harmless(body(memory)))
         return cls(frozenset(words(text)), _figures(text), live)
 
@@ -67,18 +68,20 @@ class _Evidence:
 def verify(
     claims: Sequence[Claim], memories: Sequence[Candidate], min_support: float, first: int = 0
 ) -> Verified:
-    """Keep the sentences that rest on the memories they cite.
+    """Remove the sentences that do not rest on the memories they cite.
 
-    A cited memory must exist and share a word with the sentence; of the sentence's words (stemmed,
-    stop words left out) at least the share ``min_support`` must stand in the memories cited, and
-    every number of it too. The author and the date of a memory count as its words. Images, links,
-    tags and addresses must stand in a cited memory just as they are, whatever ``min_support`` is.
+    - A cited memory must exist, and share a word with the sentence.
+    - At least the share ``min_support`` of the sentence's words (stemmed, without stop words) must
+      stand in the cited memories, and so must all its numbers. The author and the date of a memory
+      count as its words.
+    - Images, links, tags and addresses must stand in a cited memory exactly as in the sentence,
+      whatever ``min_support`` is.
 
     Args:
-        claims: What the model wrote.
+        claims: The sentences of the model.
         memories: The memories of its prompt, numbered from 1.
         min_support: The share of a sentence's words, 0 to 1; with 0 a memory need only exist.
-        first: What to add to the numbers, where these memories are not the first of the text's.
+        first: The number of memories in the prompts before this one, which is added to the numbers.
 
     Examples:
         >>> memories = [Candidate(content="The dentist moved to Elm Street.", id="a")]
@@ -98,7 +101,7 @@ ids=('a',)),), removed=1)
 
 
 def _supporting(claim: Claim, evidence: Sequence[_Evidence], min_support: float) -> list[int]:
-    """The numbers of the cited memories that support a sentence; none, if they do not suffice."""
+    """The numbers of the memories that support a sentence; none if they do not suffice."""
     needed = frozenset(words(claim.sentence))
     cited = [
         number
@@ -106,14 +109,14 @@ def _supporting(claim: Claim, evidence: Sequence[_Evidence], min_support: float)
         if 1 <= number <= len(evidence)
         and (min_support == 0 or needed & evidence[number - 1].words)
     ]
-    shown = _Evidence.union([evidence[number - 1] for number in cited])
-    if not live_parts(claim.sentence) <= shown.live_parts:
+    support = _Evidence.union([evidence[number - 1] for number in cited])
+    if not live_parts(claim.sentence) <= support.live_parts:
         return []
-    enough = len(needed & shown.words) >= min_support * len(needed)
-    figures_are_known = min_support == 0 or _figures(claim.sentence) <= shown.figures
+    enough = len(needed & support.words) >= min_support * len(needed)
+    figures_are_known = min_support == 0 or _figures(claim.sentence) <= support.figures
     return cited if enough and figures_are_known else []
 
 
 def _figures(text: str) -> frozenset[str]:
-    """The numbers of a text, a date as one, without zeros before them."""
+    """The numbers of a text, without leading zeros; a date counts as one number."""
     return frozenset(figure.lstrip("0") for figure in _FIGURE.findall(text))

@@ -1,7 +1,7 @@
-"""What a model says of each memory of a window, checked against what was sent, as new scores.
+"""The judgements of a model as new scores, checked against the memories that were sent.
 
-Of several windows each is on its own: where the reply to one cannot be used, the memories of that
-one keep the scores they came with, brought to the scale of those that the model gave.
+Windows are independent. If the reply to a window cannot be used, its memories keep their scores, on
+the scale of the scores by the model.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from recall_stages.llm.replies import answer_under, decimal_number, whole_number
 from recall_stages.llm.windows import Window, read_replies, some_failed
 
 NOT_JUDGED = "not judged"
-"""What the trace of a memory says under ``semantic`` where the model gave it no score."""
+"""The value of ``semantic`` in the trace of a memory that has no score by the model."""
 
 SCORES_EXAMPLE = '[{"memory": 1, "score": 0.8}, {"memory": 2, "score": 0.1}]'
 RANKING_EXAMPLE = '[{"memory": 2, "score": 0.9}, {"memory": 1, "score": 0.3}]'
-"""What the prompts show as an example."""
+"""The examples in the prompts."""
 
 USER = Template("""\
 $question
@@ -29,23 +29,23 @@ $question
 The memories:
 $memories""")
 
-_MODEL = "model"  # as the stage of a step
-_BELOW = 0.999  # so that what was left out stays strictly below what was judged
+_MODEL = "model"  # the stage name of the steps
+_BELOW = 0.999  # keeps memories without a judgement strictly below the others
 
 Read = Callable[[str, int, str], Mapping[int, float]]
-"""A reply, how many memories it is about and how the prompt shows them, to the scores by number."""
+"""Takes a reply, the number of memories and their text in the prompt; returns scores by number."""
 
 
 def read_scores(reply: str, count: int, shown: str = "") -> dict[int, float]:
-    """The scores in a reply; entries that were not asked for are left out, the first of two counts.
+    """The scores in a reply. Unknown numbers are left out; of two equal ones, the first counts.
 
     Args:
-        reply: What the model said.
-        count: How many memories it is about.
-        shown: How the prompt shows them; scores that stand there are a quotation.
+        reply: The reply of the model.
+        count: The number of memories in the prompt.
+        shown: Their text in the prompt. Scores in this text are a quotation, and do not count.
 
     Raises:
-        ReplyError: When there is none between 0 and 1 for a memory from 1 to ``count``.
+        ReplyError: When it has no score between 0 and 1 for a memory from 1 to ``count``.
 
     Examples:
         >>> read_scores('{"scores": [{"memory": 2, "score": "0.8"}, {"memory": 9, "score": 1}]}', 2)
@@ -61,10 +61,10 @@ def read_scores(reply: str, count: int, shown: str = "") -> dict[int, float]:
 
 
 def read_ranking(reply: str, count: int, shown: str = "") -> dict[int, float]:
-    """The same of a ranking, best first; where it has numbers alone, the place makes the score.
+    """The scores in a ranking, best first. If it has numbers only, the places make the scores.
 
     Raises:
-        ReplyError: When no memory from 1 to ``count`` is ranked.
+        ReplyError: When it has no memory from 1 to ``count``.
 
     Examples:
         >>> read_ranking('{"ranking": [2, 1, 2, 7]}', 3)
@@ -87,15 +87,15 @@ def read_ranking(reply: str, count: int, shown: str = "") -> dict[int, float]:
 def judge(
     recall: Recall, stage: str, windows: Sequence[Window], prompts: Sequence[Prompt], read: Read
 ) -> Flow:
-    """Let a model judge the candidates, check each judgement against what was sent, and sort.
+    """Let a model judge the candidates, check its judgements, and sort.
 
-    A single memory is not judged: its place is certain. Where no reply can be used, the order and
-    the scores stand, and the trace says so.
+    A single memory is not judged: its place is certain. If no reply can be used, the order and the
+    scores stand, and the trace says so.
 
     Args:
         recall: The question and the candidates.
-        stage: The stage that asks.
-        windows: The candidates, as they are sent.
+        stage: The name of the stage.
+        windows: The candidates, as the prompts show them.
         prompts: The prompt for each window.
         read: Reads the scores in a reply.
     """
@@ -112,15 +112,15 @@ def judge(
 def judged_memories(
     windows: Sequence[Window], replies: Sequence[str | Exception], read: Read
 ) -> tuple[list[Candidate], Sequence[object]]:
-    """All memories with their new scores, best first, and what was read for each window.
+    """All memories with their new scores, best first, and the outcome of each window.
 
     Args:
-        windows: What was sent.
-        replies: What came back for each.
-        read: Reads a reply.
+        windows: The windows that were sent.
+        replies: The reply for each window, or the error in its place.
+        read: Reads the scores in a reply.
 
     Raises:
-        Exception: That of the first window, when no reply can be used.
+        Exception: The error of the first window, when no reply can be used.
     """
     outcomes = read_replies(
         windows, replies, lambda reply, window: read(reply, len(window.memories), window.text)
@@ -129,15 +129,15 @@ def judged_memories(
     scale = _scale(windows, scores)
     memories = [
         memory
-        for window, given in zip(windows, scores, strict=True)
-        for memory in _rescored(window.memories, given, scale)
+        for window, by_number in zip(windows, scores, strict=True)
+        for memory in _rescored(window.memories, by_number, scale)
     ]
     memories.sort(key=lambda each: (-(each.score or 0.0), each.steps[-1].change != "set"))
     return memories, outcomes
 
 
 def by_score(memories: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The memories with the highest score first; equal ones keep their order."""
+    """The memories with the highest score first; equal scores keep their order."""
     return tuple(sorted(memories, key=lambda memory: -(memory.score or 0.0)))
 
 
@@ -158,9 +158,10 @@ def _scores(entries: Sequence[object], count: int) -> dict[int, float]:
 def _rescored(
     memories: Sequence[Candidate], scores: Mapping[int, float], scale: float
 ) -> list[Candidate]:
-    """A window with the model's scores; what it left out stays below these, in its old proportion.
+    """The memories of a window with the model's scores.
 
-    Without any, a window keeps its own scores, on the scale of the others.
+    Memories without one stay below these, in proportion to their old scores. In a window without
+    any score by the model, all old scores stay, on the scale of the other windows.
     """
     if scores:
         best = max((memory.score or 0.0 for memory in memories), default=0.0) or 1.0
@@ -182,8 +183,8 @@ def _not_judged(memory: Candidate, scale: float) -> Candidate:
 
 
 def _scale(windows: Sequence[Window], scores: Sequence[Mapping[int, float]]) -> float:
-    """What the model gave for each point of the scores from before, on the average."""
-    given = [(window, each) for window, each in zip(windows, scores, strict=True) if each]
-    before = sum(w.memories[n - 1].score or 0.0 for w, each in given for n in each)
-    after = sum(sum(each.values()) for _, each in given)
+    """The sum of the model's scores, divided by the sum of the old scores of the same memories."""
+    judged = [(window, each) for window, each in zip(windows, scores, strict=True) if each]
+    before = sum(w.memories[n - 1].score or 0.0 for w, each in judged for n in each)
+    after = sum(sum(each.values()) for _, each in judged)
     return after / before if before > 0 else 1.0

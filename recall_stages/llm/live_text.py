@@ -1,14 +1,14 @@
-"""What a page or a chat window makes more of than text: images, links, tags and addresses.
+"""Live parts of a text: the images, links, tags and addresses that a page or a chat may load.
 
-A model that obeys a memory may write them. Whoever shows its words as Markdown or HTML would load
-what they name.
+A model that obeys a memory may write them. A page that shows its text as Markdown or HTML would
+then load the address.
 """
 
 from __future__ import annotations
 
 import re
 
-# Every repetition is bounded, or cannot begin anew within itself: memories are of any length.
+# Memories have any length. So every repetition is bounded, or cannot start again within itself.
 _MARKUP = re.compile(
     r"""
       !?\[[^\]]{0,500}\][ ]?\([^\s)]*  # [text](address and ![text](address
@@ -28,11 +28,11 @@ _ADDRESS = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_BEHIND = ".,;:!?…。，；：！？)]}>\"'»”’*_"  # what may stand behind an address and is no part of it
+_BEHIND = ".,;:!?…。，；：！？)]}>\"'»”’*_"  # characters after an address that are no part of it
 
 
 def live_parts(text: str) -> frozenset[str]:
-    """The images, links, tags and addresses in a text, each as it stands there.
+    """The images, links, tags and addresses in a text, exactly as in the text.
 
     Examples:
         >>> sorted(live_parts("See [a map](b.html), or www.elm.example."))
@@ -40,5 +40,5 @@ def live_parts(text: str) -> frozenset[str]:
         >>> live_parts("At 10:30 I said: 2 < 3, and [1] and/or (2).")
         frozenset()
     """
-    found = (*_MARKUP.findall(text), *_ADDRESS.findall(text))
-    return frozenset(part.rstrip(_BEHIND) for part in found)
+    parts = (*_MARKUP.findall(text), *_ADDRESS.findall(text))
+    return frozenset(part.rstrip(_BEHIND) for part in parts)

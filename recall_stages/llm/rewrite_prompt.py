@@ -1,4 +1,4 @@
-"""The prompt of a stage that rewrites memories: the question, the last messages, the memories."""
+"""The prompt of the stages that rewrite memories: question, last messages, memories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memories in windows: as many prompts as it takes, each within its budget of tokens."""
+"""Windows: memories split over prompts, so that no prompt exceeds its budget of tokens."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from recall_stages.text.tokens import Counter, cut, token_counter
 
 T = TypeVar("T")
 
-_LEAST = 16  # tokens of a memory that are shown, however small the budget is
-_LONG_NUMBER = 999  # the number that a memory will have is not known yet; it is not longer
+_LEAST = 16  # tokens of a memory that a prompt shows, however small the budget is
+_LONG_NUMBER = 999  # stands for the final number of a memory, which is not known yet and not longer
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,9 @@ class Window:
     """The memories of one prompt.
 
     Attributes:
-        memories: The memories, whole; the prompt numbers them from 1.
-        text: How they stand in the prompt.
-        first: How many memories lie in the windows before this one.
+        memories: The memories, uncut; the prompt numbers them from 1.
+        text: Their text in the prompt.
+        first: The number of memories in the windows before this one.
     """
 
     memories: tuple[Candidate, ...]
@@ -36,15 +36,15 @@ class Window:
 def windows(
     memories: Sequence[Candidate], *, budget: int, count: Counter | None, most: int | None = None
 ) -> list[Window]:
-    """Split memories into windows, in order; none is left out.
+    """Split memories into windows, in order. No memory is left out.
 
-    A memory that is longer than a window has one of its own, and is cut there, with a mark.
+    A memory that is longer than a window has one of its own. It is cut there, with a mark.
 
     Args:
         memories: The memories, best first.
-        budget: How many tokens of memories a window holds.
-        count: What counts the tokens. None = `token_counter`.
-        most: How many memories a window holds; None = as many as fit.
+        budget: The number of tokens of memories in a window.
+        count: Counts the tokens of a text. None = `token_counter`.
+        most: The number of memories in a window at most; None = as many as fit.
 
     Examples:
         >>> memories = [Candidate(content=f"Tea at {hour}.") for hour in ("four", "five", "six")]
@@ -52,35 +52,35 @@ def windows(
         [2, 1]
     """
     count = count or token_counter()
-    held: list[list[tuple[Candidate, str]]] = []
+    groups: list[list[tuple[Candidate, str]]] = []
     size = 0
     for memory in memories:
-        # Around a full stop, not around nothing, where two ends of lines would count as one.
+        # The text is a full stop: around an empty text, two line ends would count as one token.
         room = max(budget - count(quoted(_LONG_NUMBER, memory, ".")), _LEAST)
         shown = cut(harmless(body(memory)), room, count)
-        needed = count(quoted(_LONG_NUMBER, memory, shown)) + 1  # and the end of the line
-        if not held or size + needed > budget or len(held[-1]) == most:
-            held.append([])
+        needed = count(quoted(_LONG_NUMBER, memory, shown)) + 1  # and the line end
+        if not groups or size + needed > budget or len(groups[-1]) == most:
+            groups.append([])
             size = 0
-        held[-1].append((memory, shown))
+        groups[-1].append((memory, shown))
         size += needed
     return [
         Window(
             memories=tuple(memory for memory, _ in each),
             text="\n".join(quoted(n, memory, shown) for n, (memory, shown) in enumerate(each, 1)),
-            first=sum(map(len, held[:place])),
+            first=sum(map(len, groups[:place])),
         )
-        for place, each in enumerate(held)
+        for place, each in enumerate(groups)
     ]
 
 
 def read_replies(
     windows: Sequence[Window], replies: Sequence[str | Exception], read: Callable[[str, Window], T]
 ) -> list[T | Exception]:
-    """What each reply says, or its error; a bad reply costs nothing but itself.
+    """The outcome of each reply, or its error. A bad reply does not affect the others.
 
     Args:
-        windows: The memories that were sent.
+        windows: The windows that were sent.
         replies: The reply for each window, or the error in its place.
         read: Reads a reply about a window.
 
@@ -101,7 +101,7 @@ def read_replies(
 
 
 def some_failed(recall: Recall, stage: str, outcomes: Sequence[object]) -> Recall:
-    """The recall, which names the first error where the replies to some windows are no use."""
+    """The recall. If the replies to some windows cannot be used, it names the first error."""
     errors = failures(outcomes)
     if not errors:
         return recall
