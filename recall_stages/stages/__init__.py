@@ -1,6 +1,5 @@
-"""The stages, one a file.
+"""The stages, one in each file. They do not import one another.
 
-They do not import each other.
 May import: store, llm, ranking, gate, core, text, timeline.
 """
 

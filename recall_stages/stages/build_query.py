@@ -30,7 +30,7 @@ The last messages:
 $messages""")
 
 _SHOWN = 4000  # characters of a message in the prompt
-_SIMPLE = 200  # and in the query that is built without a model
+_SIMPLE = 200  # characters of a message in the query without a model
 _LONGEST = 500  # characters of a query; a longer one is no query
 
 
@@ -49,7 +49,7 @@ class BuildQuery(ModelStage):
 
     Args:
         llm: The framework's model. None = the messages themselves.
-        enable_llm_build: Whether to ask the model at all.
+        enable_llm_build: Whether to use the model.
         timeout_s: Seconds to wait for the reply. None = the model's own limit.
         attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
         structured: Whether to pass the reply's form as a schema. None = if the model takes one.
@@ -107,7 +107,7 @@ def read_query(reply: str) -> str:
     """The query in a reply.
 
     Raises:
-        ReplyError: When there is none, or none that can be looked for.
+        ReplyError: When there is none, or one that cannot be searched for.
 
     Examples:
         >>> read_query('{"query": "upload fails with PermissionError"}')

@@ -30,7 +30,7 @@ class ExtractTime(ModelStage):
     it.
 
     Args:
-        llm: The framework's model, asked about what the grammar cannot read, such as "during the
+        llm: The framework's model, for words that the grammar cannot read, such as "during the
             lockdown". None = such a question has no time.
         timeout_s: Seconds to wait for the reply. None = the model's own limit.
         attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
@@ -68,7 +68,7 @@ class ExtractTime(ModelStage):
         recall = replace(recall, memories=stamped(recall.memories, []))
         if self.llm is None or find_time_words(query.text) is None:
             return recall
-        return self._asked(recall)
+        return self._by_model(recall)
 
     def read(self, text: str, reference_time: datetime) -> list[TimeRange]:
         """The time ranges that the grammar alone reads in a text."""
@@ -81,7 +81,7 @@ class ExtractTime(ModelStage):
             hemisphere=self.hemisphere,
         )
 
-    def _asked(self, recall: Recall) -> Flow:
+    def _by_model(self, recall: Recall) -> Flow:
         try:
             [reply] = yield [self.to_model(time_prompt(recall.query))]
             time_range = read_time(reply, recall.query)

@@ -1,7 +1,7 @@
-"""Filters: which candidates stay. No model call.
+"""Filters: stages that remove or weaken candidates. No model call.
 
-In a list, let `RelevanceThreshold` come before `TimeDecay`: decayed first, a memory that answers
-perfectly and is a month old falls below any threshold.
+Put `RelevanceThreshold` before `TimeDecay`. In the other order, a perfect memory falls below any
+threshold once it is a month old.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ _DECAY = "TimeDecay"
 class RelevanceThreshold(Stage):
     """Keep the memories that are relevant enough.
 
-    It looks at the score that a memory comes with: a similarity right after a semantic search; in
-    a hybrid one its place between the worst and the best of the pool. To cut by similarity
-    whatever the search, set the retriever's ``threshold_score``. Memories without a score stay.
+    The stage compares the score of a memory. After a semantic search, the score is a similarity.
+    After a hybrid search, it is relative to the best of the pool. To cut by similarity after any
+    search, set the retriever's ``threshold_score``. Memories without a score stay.
 
     Args:
-        threshold_score: The lowest score that stays, 0 to 1. None = all stay. recall-kit has 0.7,
-            which is above what good answers reach with most embeddings.
+        threshold_score: The lowest score that stays, 0 to 1. None = all stay. recall-kit has 0.7;
+            with most embeddings, good answers do not reach it.
 
     Examples:
         >>> from datetime import UTC, datetime
-        >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
-        >>> found = (Candidate(content="a", score=0.8), Candidate(content="b", score=0.3))
-        >>> kept = RelevanceThreshold(threshold_score=0.5).apply(Recall(asked, found))
-        >>> [memory.content for memory in kept.memories]
+        >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> memories = (Candidate(content="a", score=0.8), Candidate(content="b", score=0.3))
+        >>> recall = RelevanceThreshold(threshold_score=0.5).apply(Recall(query, memories))
+        >>> [memory.content for memory in recall.memories]
         ['a']
     """
 
@@ -48,65 +48,65 @@ class RelevanceThreshold(Stage):
         if self.threshold_score is None:
             return recall
         lowest = self.threshold_score
-        kept = [each for each in recall.memories if each.score is None or each.score >= lowest]
-        return recall.keep(kept, self.stage_name, "below threshold_score")
+        memories = [each for each in recall.memories if each.score is None or each.score >= lowest]
+        return recall.keep(memories, self.stage_name, "below threshold_score")
 
 
 class Deduplicate(Stage):
-    """Keep the best of memories that say nearly the same.
+    """Keep one of several memories that say nearly the same.
 
-    The better-scored one stays, in its place, with the ids of the others in its trace. What two
-    people said are no copies of each other. The work grows with the number of memories, not with
-    its square. Inside a retriever this has been done already; see its ``duplicate_threshold``.
+    The one with the best score stays. Its trace names the ids of the others. The words of two
+    people are never copies. The work grows with the number of memories, not with its square. A
+    retriever does this already; see its ``duplicate_threshold``.
 
     Args:
-        similarity_threshold: The share of words, in order, from which two memories count as one,
-            above 0 to 1; numbers, names and negations must be the same.
+        similarity_threshold: The share of common words, in order, from which two memories are
+            copies, above 0 to 1. Numbers, names and negations must be the same.
 
     Examples:
         >>> from datetime import UTC, datetime
-        >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
-        >>> found = (Candidate(content="I like tea.", score=0.4, id="a"),
-        ...          Candidate(content="Coffee."),
-        ...          Candidate(content="i like tea", score=0.6, id="b"))
-        >>> kept = Deduplicate().apply(Recall(asked, found)).memories
-        >>> [memory.content for memory in kept], kept[0].trace
+        >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> memories = (Candidate(content="I like tea.", score=0.4, id="a"),
+        ...             Candidate(content="Coffee."),
+        ...             Candidate(content="i like tea", score=0.6, id="b"))
+        >>> best = Deduplicate().apply(Recall(query, memories)).memories
+        >>> [memory.content for memory in best], best[0].trace
         (['i like tea', 'Coffee.'], {'duplicates': 'a'})
     """
 
     similarity_threshold: float = Field(default=0.95, gt=0, le=1)
 
     def apply(self, recall: Recall) -> Recall:
-        """Put copies together, and keep the best of each."""
+        """Group the copies, and keep the best of each group."""
         groups = copies(recall.memories, self.similarity_threshold)
-        kept = [
+        best = [
             for_all(max(same, key=lambda each: each.score or 0.0), same, self.stage_name)
             for same in groups
         ]
-        return recall.keep(kept, self.stage_name, "duplicates")
+        return recall.keep(best, self.stage_name, "duplicates")
 
 
 class TimeDecay(Stage):
-    """Let old memories count less: 2^(-age / half-life).
+    """Lower the scores of old memories: 2^(-age / half-life).
 
-    Nothing is removed. A memory without a recorded time keeps its relevance, and so does one from
-    the future. Running the stage twice changes nothing.
+    No memory is removed. A memory without a recorded time keeps its relevance, and so does one from
+    the future. A second run changes nothing.
 
     Args:
-        half_life_days: After how many days a memory counts half.
+        half_life_days: The age, in days, at which a memory counts half.
 
     Examples:
         >>> from datetime import UTC, datetime
-        >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 8, tzinfo=UTC))
-        >>> told = Candidate(content="a", score=0.8, created_at=datetime(2024, 3, 1, tzinfo=UTC))
-        >>> TimeDecay().apply(Recall(asked, (told,))).memories[0].score
+        >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 8, tzinfo=UTC))
+        >>> old = Candidate(content="a", score=0.8, created_at=datetime(2024, 3, 1, tzinfo=UTC))
+        >>> TimeDecay().apply(Recall(query, (old,))).memories[0].score
         0.4
     """
 
     half_life_days: float = Field(default=7.0, gt=0)
 
     def apply(self, recall: Recall) -> Recall:
-        """Weigh by age, and sort; memories with equal scores keep their order."""
+        """Weigh the memories by age, and sort them; equal scores keep their order."""
         memories = recall.memories
         marks = own_marks(memories, _DECAY)
         weighed = [

@@ -1,4 +1,4 @@
-"""A function as a stage: ``(memories, query) -> memories`` drops into any list of stages."""
+"""FunctionStage: R -> R. A function ``(memories, query) -> memories`` as a stage."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ MemoryFunction = Callable[[list[Candidate], Query], Iterable[Candidate | Memory]
 
 
 class FunctionStage(Stage):
-    """A stage that does what a function does, after the search.
+    """A stage that applies a function after the search.
 
     Args:
-        function: Takes the candidates (see `Candidate`), best first, and the query; returns those
-            to keep, in their new order. It must not wait for anything: a stage that needs a model
-            is a class.
+        function: Takes the candidates (see `Candidate`), best first, and the query. It returns the
+            memories that stay, in their new order. It must not wait for anything: write a class for
+            a stage that needs a model.
 
     Raises:
-        TypeError: When what it returns are no memories.
+        TypeError: When the function does not return memories.
 
     Examples:
         >>> from datetime import UTC, datetime
-        >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 8, tzinfo=UTC))
+        >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 8, tzinfo=UTC))
         >>> short = FunctionStage(
         ...     function=lambda memories, query: [m for m in memories if len(m.content) < 20]
         ... )
-        >>> found = (Candidate(content="Green tea."), Candidate(content="A long story of tea."))
-        >>> [memory.content for memory in short.apply(Recall(asked, found)).memories]
+        >>> teas = (Candidate(content="Green tea."), Candidate(content="A long story of tea."))
+        >>> [memory.content for memory in short.apply(Recall(query, teas)).memories]
         ['Green tea.']
     """
 
@@ -54,13 +54,13 @@ class FunctionStage(Stage):
 
     @property
     def stage_name(self) -> str:
-        """The function, by its name."""
+        """The name of the function."""
         return str(getattr(self.function, "__name__", type(self.function).__name__))
 
     def apply(self, recall: Recall) -> Recall:
-        """Hand the candidates over, and take what comes back."""
-        handed = [replace(each, metadata=copied(each.metadata)) for each in recall.memories]
-        returned = self.function(handed, recall.query)
+        """Pass the candidates to the function, and take over its result."""
+        copies = [replace(each, metadata=copied(each.metadata)) for each in recall.memories]
+        returned = self.function(copies, recall.query)
         memories = tuple(returned) if isinstance(returned, Iterable) else (returned,)
         wrong = [type(each).__name__ for each in memories if not isinstance(each, _MEMORIES)]
         if wrong:
@@ -71,7 +71,7 @@ class FunctionStage(Stage):
         return replace(recall, memories=tuple(map(self._signed, candidates(memories))))
 
     def _signed(self, memory: Candidate) -> Candidate:
-        """With the name of the function on the scores that it gave."""
+        """A memory with the name of the function on the steps without a stage name."""
         steps = [
             step if step.stage else replace(step, stage=self.stage_name) for step in memory.steps
         ]
@@ -79,10 +79,10 @@ class FunctionStage(Stage):
 
 
 def as_stage(value: object) -> Stage:
-    """A function as a stage; a stage as it is.
+    """Wrap a function in a stage; a stage stays as it is.
 
     Raises:
-        ValueError: When it is neither.
+        ValueError: When the value is neither.
     """
     if isinstance(value, Stage):
         return value

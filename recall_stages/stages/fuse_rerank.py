@@ -1,4 +1,4 @@
-"""FuseRerank: Q x R -> R. Relevance, kind and time in one score. No model call, never fails."""
+"""FuseRerank: Q x R -> R. Relevance, type, author, session and time in one score. No model."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from recall_stages.text.names import asks_about
 from recall_stages.timeline import TimeRange, half_life_weight
 
 _NAME = "FuseRerank"
-_SOFT_HALF_LIFE = timedelta(days=14)  # what "recently" prefers: a fortnight old counts half
+_SOFT_HALF_LIFE = timedelta(days=14)  # for vague words such as "recently"
 
 
 class FuseRerank(RankStage):
     """Rank memories by relevance x type x author x session x time.
 
-    - Relevance is the score that a memory comes with, between 0 and 1. Scores on another scale are
-      divided by the best one. Memories without a score get one from their place.
+    - Relevance is the score of a memory before this stage, between 0 and 1. Scores on another scale
+      are divided by the best one. Memories without a score get one from their place.
     - Time prefers, it does not exclude. If the recorded time or the event time of a memory lies in
       a range that the question names, its score is multiplied by ``fuse_time_ratio``. The ratio is
       trusted by the square of (the best relevance in the range / the best of all). So a wrong range
@@ -35,29 +35,30 @@ class FuseRerank(RankStage):
       assistant count less: they repeat the words of every question, and say little about the user.
     - A turn counts more if another turn of its conversation also fits.
 
-    Running the stage twice changes nothing.
+    A second run changes nothing.
 
     Args:
-        fuse_score_threshold: Memories that reach it neither before nor after fusing are dropped.
-        fuse_ratio_dict: How much each memory type counts; types that are not named count 1.
-        fuse_author_ratio: How much a memory counts if the question names its author; 1 = no
+        fuse_score_threshold: A memory is dropped if its score is lower than this both before and
+            after the fusion.
+        fuse_ratio_dict: The factor of each memory type; other types have 1.
+        fuse_author_ratio: The factor of a memory if the question names its author; 1 = no
             preference.
-        fuse_role_ratio_dict: How much the memories of a chat role count, by author in lower case;
-            others count 1.
-        fuse_session_share: How much of the score of the best other turn of its session is added to
-            a turn, 0 to 1. A pause of an hour ends a session. 0 = nothing.
-        fuse_time_ratio: How much a memory from the time asked about counts; 1 = no preference.
+        fuse_role_ratio_dict: The factor of each chat role, by author in lower case; others have 1.
+        fuse_session_share: The share of the best other turn of a session that is added to the score
+            of a turn, 0 to 1. A pause of an hour ends a session.
+        fuse_time_ratio: The factor of a memory from a time that the question names; 1 = no
+            preference.
         top_n: How many to keep. None = as many as the retriever's k, else 5.
-        show_time: Begin each content with the time it was recorded, for readers that see nothing
-            else: ``[2024-03-12 15:20:00 Tuesday] content``.
+        show_time: Whether to put the recorded time before each content, for readers that see
+            nothing else: ``[2024-03-12 15:20:00 Tuesday] content``.
 
     Examples:
         >>> from datetime import UTC, datetime
         >>> now = datetime(2024, 3, 6, tzinfo=UTC)
-        >>> told = Candidate(content="I like tea", memory_type="conversation", score=0.8)
-        >>> known = Candidate(content="Likes tea", memory_type="insight", score=0.5)
-        >>> asked = Recall(Query(text="tea?", reference_time=now), (told, known))
-        >>> [(memory.content, memory.score) for memory in FuseRerank().apply(asked).memories]
+        >>> turn = Candidate(content="I like tea", memory_type="conversation", score=0.8)
+        >>> insight = Candidate(content="Likes tea", memory_type="insight", score=0.5)
+        >>> recall = Recall(Query(text="tea?", reference_time=now), (turn, insight))
+        >>> [(memory.content, memory.score) for memory in FuseRerank().apply(recall).memories]
         [('Likes tea', 1.0), ('I like tea', 0.4)]
     """
 
@@ -79,7 +80,7 @@ class FuseRerank(RankStage):
     show_time: bool = False
 
     def apply(self, recall: Recall) -> Recall:
-        """Score, sort and cut the candidates; memories with equal scores keep their order."""
+        """Score, sort and cut the candidates; equal scores keep their order."""
         memories, query = recall.memories, recall.query
         ranges = query.time_ranges or stamped_ranges(memories)
         marks = own_marks(memories, _NAME)
@@ -99,17 +100,17 @@ class FuseRerank(RankStage):
             place
             for place, own in enumerate(ratios)
             if marks[place]
-            # Weights may rescue a memory, never condemn it: the threshold is on the relevance,
-            # yet "what happened yesterday?" is barely similar to anything that happened yesterday.
-            # What others said rescues none: the rest of a session would come with what answers.
+            # Factors may rescue a memory, never condemn it. The threshold is for the relevance, but
+            # "what happened yesterday?" is barely similar to any event of yesterday. The session
+            # rescues no memory, else the whole session would follow the turn that answers.
             or max(before[place], fused[place] / own.session) >= self.fuse_score_threshold
         ]
         worth_keeping.sort(key=[-score for score in fused].__getitem__)
         best = worth_keeping[: self.limit(query)]
         if len(best) < len(memories):
-            kept = [memories[place] for place in worth_keeping]
-            recall = recall.keep(kept, _NAME, "below fuse_score_threshold")
-            recall = self.cut(recall, kept)
+            above = [memories[place] for place in worth_keeping]
+            recall = recall.keep(above, _NAME, "below fuse_score_threshold")
+            recall = self.cut(recall, above)
         ranked = [
             memories[place].after(
                 fused[place],
@@ -126,7 +127,7 @@ class FuseRerank(RankStage):
     def _ratios(
         self, memories: Sequence[Candidate], before: Sequence[float], query: Query
     ) -> list[_Ratios]:
-        """The ratios of each candidate but that of time."""
+        """The ratios of each candidate, except the time ratio."""
         authors = {
             author: self._author_ratio(author, query)
             for author in {memory.author for memory in memories}
@@ -172,7 +173,7 @@ class FuseRerank(RankStage):
         matching: Sequence[TimeMatch | None],
         trust: Sequence[float],
     ) -> tuple[float, dict[str, Note]]:
-        """The time ratio of a memory, and what of it lies in which range."""
+        """The time ratio of a memory, and its reason as notes."""
         for time_range, match, trusted in zip(ranges, matching, trust, strict=True):
             if not time_range.soft or time_range.start is None:  # "long ago" is no "recently"
                 if match:
@@ -187,7 +188,7 @@ class FuseRerank(RankStage):
 
 @dataclass(slots=True)
 class _Ratios:
-    """What the score of one candidate is multiplied with."""
+    """The factors of the score of one candidate."""
 
     kind: float
     author: float
@@ -199,7 +200,7 @@ class _Ratios:
 def _steps(
     memory: Candidate, relevance: float, own: _Ratios, fused: float, mark: Step | None
 ) -> list[Step]:
-    """The steps from the score that a candidate came with to its new one."""
+    """The steps from the old score of a candidate to its new one."""
     about_time = f"{own.time_notes.get('time_match', '')} in time"
     notes = {**own.time_notes, "fused": fused}
     timed = Step(_NAME, "times", own.time, fused, "time_ratio", about_time, notes)
@@ -219,15 +220,15 @@ def _steps(
 
 
 def _trust(
-    matches: Sequence[Sequence[TimeMatch | None]], found: Sequence[float], ranges: int
+    matches: Sequence[Sequence[TimeMatch | None]], relevance: Sequence[float], ranges: int
 ) -> list[float]:
-    """How far to trust each range, 0 to 1: does anything in it answer as well as the rest?"""
-    best = max(found, default=0.0) or 1.0
+    """The trust in each range, 0 to 1: does a memory in it answer as well as the best of all?"""
+    best = max(relevance, default=0.0) or 1.0
     inside = [
-        max([relevance for own, relevance in zip(matches, found, strict=True) if own[n]], default=0)
+        max([value for own, value in zip(matches, relevance, strict=True) if own[n]], default=0)
         for n in range(ranges)
     ]
-    return [(relevance / best) ** 2 for relevance in inside]
+    return [(value / best) ** 2 for value in inside]
 
 
 def _dated(memory: Candidate, timezone: tzinfo | None) -> Candidate:

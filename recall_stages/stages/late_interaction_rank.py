@@ -20,31 +20,31 @@ _NAME = "LateInteractionRank"
 
 
 class LateInteractionRank(Stage):
-    """Rank the first candidates by their words, each in the light of its sentence. No model call.
+    """Rank the first candidates by the meaning of their words in context. No model call.
 
-    For every word of the question the most similar one of the memory is looked for, with the
-    vectors that all-MiniLM-L6-v2 has for words in their context, and the mean of these similarities
-    is mixed into the relevance (MaxSim, "late interaction": Khattab and Zaharia 2020). It helps
-    where the candidates were found by meaning alone, as in an `AnyStore`; after a hybrid search it
-    is worth little. Belongs before `FuseRerank`. Running it twice changes nothing.
+    Every word of the question is compared with every word of a memory, by the word vectors of
+    all-MiniLM-L6-v2. The mean of the best similarities is mixed into the relevance (MaxSim, "late
+    interaction": Khattab and Zaharia 2020). The stage helps after a search by meaning alone, as in
+    an `AnyStore`. After a hybrid search it helps little. Put it before `FuseRerank`. A second run
+    changes nothing.
 
-    The vectors are computed anew for each question, whatever embedding the store has. Where they
-    cannot be, the order stands.
+    The vectors are computed anew for each question, whatever embedding the store has. If that
+    fails, the order stands.
 
     Args:
-        top_n: How many of the first candidates are looked at. The others count as the least similar
-            of these, and none is dropped.
-        late_weight: The share of that similarity in the score, 0 to 1; the rest is relevance.
+        top_n: How many of the first candidates are compared. The others count as the least similar
+            of these. No candidate is dropped.
+        late_weight: The share of this similarity in the score, 0 to 1; the rest is relevance.
 
     Examples:
         >>> from datetime import UTC, datetime
         >>> from recall_stages.core.memory import Query
         >>> from recall_stages.core.world import run
         >>> now = datetime(2024, 3, 6, tzinfo=UTC)
-        >>> asked = Query(text="What does she drink?", reference_time=now)
-        >>> found = (Candidate(content="Her house is on Elm Street.", score=0.5),
-        ...          Candidate(content="She likes a cup of green tea.", score=0.5))
-        >>> run(LateInteractionRank().apply(Recall(asked, found))).memories[0].content
+        >>> query = Query(text="What does she drink?", reference_time=now)
+        >>> memories = (Candidate(content="Her house is on Elm Street.", score=0.5),
+        ...             Candidate(content="She likes a cup of green tea.", score=0.5))
+        >>> run(LateInteractionRank().apply(Recall(query, memories))).memories[0].content
         'She likes a cup of green tea.'
     """
 
@@ -52,13 +52,13 @@ class LateInteractionRank(Stage):
     late_weight: float = Field(default=0.3, ge=0, le=1)
 
     def apply(self, recall: Recall) -> Flow:
-        """Compare the words, mix, and sort; memories with equal scores keep their order."""
-        query, looked_at = recall.query, recall.memories[: self.top_n]
+        """Compare the words, mix, and sort; equal scores keep their order."""
+        query, compared = recall.query, recall.memories[: self.top_n]
         text = query.search_text or query.text
         marks = own_marks(recall.memories, _NAME)
         if all(marks) or not text:
             return recall
-        texts = [index_text(memory) for memory in looked_at]
+        texts = [index_text(memory) for memory in compared]
         try:
             [similar] = yield [Work(lambda: max_sim(text, texts))]
         except (RecallError, MemoryError) as error:  # no weights, or no room for the vectors
@@ -99,18 +99,18 @@ class LateInteractionRank(Stage):
 
 
 def max_sim(question: str, texts: Sequence[str]) -> list[float]:
-    """For each text the mean, over the tokens of a question, of the best similarity to a token.
+    """For each text, the mean of the best similarities of the tokens of a question.
 
     Examples:
         >>> near, far = max_sim("green tea", ["a cup of green tea", "my car"])
         >>> near > far
         True
     """
-    [asked, *others] = MiniLM().embed_tokens([question, *texts])
-    return [_mean_of_best(asked, tokens) for tokens in others]
+    [of_question, *of_texts] = MiniLM().embed_tokens([question, *texts])
+    return [_mean_of_best(of_question, tokens) for tokens in of_texts]
 
 
-def _mean_of_best(asked: NDArray[np.float32], tokens: NDArray[np.float32]) -> float:
-    if not len(asked) or not len(tokens):
+def _mean_of_best(question: NDArray[np.float32], tokens: NDArray[np.float32]) -> float:
+    if not len(question) or not len(tokens):
         return 0.0
-    return max(float((asked @ tokens.T).max(axis=1).mean()), 0.0)
+    return max(float((question @ tokens.T).max(axis=1).mean()), 0.0)

@@ -1,6 +1,6 @@
-"""MergeMemory: R -> text. The memories under one heading, and the request to use what helps.
+"""MergeMemory: R -> text. The memories under one heading, with a request to use the helpful parts.
 
-No model call; the simple end of the task memory flow.
+No model call. It is the simple end of the task memory flow.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ Consider the helpful parts of these memories when you answer the question.""")
 class MergeMemory(Stage):
     """Put the memories into one text, for a model that answers with their help.
 
-    Copies of a text stand there once. No memories give an empty text.
+    Equal texts are written once. Without memories, the text is empty.
 
     Args:
-        token_budget: How many tokens of memories the text may hold. The best that fit are in the
-            text, the others are named in the trace, as ``left_out``. None = all.
+        token_budget: The number of tokens of memories in the text. The best memories that fit are
+            in the text. The trace names the others, as ``left_out``. None = all.
         token_counter: Counts the tokens of a text. None = tiktoken if its files are on this
             machine, else an estimate.
 
     Examples:
         >>> from datetime import UTC, datetime
         >>> from recall_stages.core.memory import Query
-        >>> asked = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
-        >>> known = Candidate(content="Catch PermissionError.", when_to_use="When uploads fail")
-        >>> print(MergeMemory().apply(Recall(asked, (known,))).text)
+        >>> query = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> memory = Candidate(content="Catch PermissionError.", when_to_use="When uploads fail")
+        >>> print(MergeMemory().apply(Recall(query, (memory,))).text)
         Previous memories:
         - When uploads fail: Catch PermissionError.
         <BLANKLINE>
@@ -54,23 +54,23 @@ class MergeMemory(Stage):
     token_counter: Counter | None = Field(default=None, exclude=True, repr=False)
 
     def apply(self, recall: Recall) -> Recall:
-        """Set the text."""
+        """Write the text."""
         recall = recall.at_most(recall.query.k)
         first = {memory.content.strip(): memory for memory in reversed(recall.memories)}
         memories = [each for each in recall.memories if first[each.content.strip()] is each]
-        told = memories
+        fitting = memories
         if self.token_budget is not None:
             count = self.token_counter or token_counter()
-            told = fit_budget(memories, self.token_budget, count)
-        text = TEXT.substitute(memories="\n".join(map(_line, told))) if told else ""
-        return replace(recall, memories=tuple(_whole(told, memories)), text=text)
+            fitting = fit_budget(memories, self.token_budget, count)
+        text = TEXT.substitute(memories="\n".join(map(_line, fitting))) if fitting else ""
+        return replace(recall, memories=tuple(_uncut(fitting, memories)), text=text)
 
 
-def _whole(told: Sequence[Candidate], memories: Sequence[Candidate]) -> Iterator[Candidate]:
-    """What is told, uncut: only the first can have been cut."""
-    for memory, whole in zip(told[:1], memories[:1], strict=False):
+def _uncut(fitting: Sequence[Candidate], memories: Sequence[Candidate]) -> Iterator[Candidate]:
+    """The memories of the text, uncut; only the first one can be cut."""
+    for memory, whole in zip(fitting[:1], memories[:1], strict=False):
         yield replace(memory, content=whole.content, when_to_use=whole.when_to_use)
-    yield from told[1:]
+    yield from fitting[1:]
 
 
 def _line(memory: Candidate) -> str:

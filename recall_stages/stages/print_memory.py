@@ -1,4 +1,4 @@
-"""PrintMemory: R -> text. The memories as a reader, or a model, sees them. No model call."""
+"""PrintMemory: R -> text. The memories as text for a reader or a model. No model call."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ from recall_stages.llm.fencing import indented, one_line
 
 NOTHING_FOUND = "No memories found."
 
-_MARGIN = " " * 4  # deeper than the name of a field
+_MARGIN = " " * 4  # deeper than the name of a field is indented
 
 
 class PrintMemory(Stage):
     r"""Write the memories as text: number, when to use, content, time and metadata.
 
-    An empty list gives an explicit text, not an empty one. Only what
-    is a memory begins a line as one: further lines of a text stand behind a margin, and all else is
-    on one line.
+    Without memories, the text says so. A text inside a memory cannot look like a memory of its own:
+    its further lines have a margin, and all other values are on one line.
 
     Examples:
-        >>> told = Candidate(content="The dentist is on Elm Street.", author="Ann")
-        >>> print(print_memories([told], None))
+        >>> dentist = Candidate(content="The dentist is on Elm Street.", author="Ann")
+        >>> print(print_memories([dentist], None))
         Memory 1:
           Content: The dentist is on Elm Street.
           Author: Ann
@@ -42,7 +41,7 @@ class PrintMemory(Stage):
     writes_text: ClassVar[bool] = True
 
     def apply(self, recall: Recall) -> Recall:
-        """Set the text; the memories stay as they are."""
+        """Write the text; the memories stay as they are."""
         recall = recall.at_most(recall.query.k)
         return replace(
             recall, text=print_memories(recall.memories, recall.query.reference_time.tzinfo)
@@ -50,7 +49,7 @@ class PrintMemory(Stage):
 
 
 def print_memories(memories: Sequence[Candidate], timezone: tzinfo | None) -> str:
-    """The memories as text, their times in a time zone."""
+    """The memories as text, with their times in a time zone."""
     if not memories:
         return NOTHING_FOUND
     return "\n\n".join(

@@ -34,7 +34,7 @@ with JSON only, one score for each memory and one entry for each sentence:
 "sentences": [{{"text": "...", "memories": [1]}}, {{"text": "...", "memories": [1, 3]}}]}}""")
 
 
-_AT_LEAST = 10  # memories that are kept without a top_n: FuseRerank ranks them again
+_AT_LEAST = 10  # memories that stay without a top_n: FuseRerank ranks them again
 
 
 class RankedText(BaseModel):
@@ -61,7 +61,7 @@ class RankAndRewrite(ModelStage):
         timeout_s: Seconds to wait for the reply. None = the model's own limit.
         attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
         structured: Whether to pass the reply's form as a schema. None = if the model takes one.
-        token_budget: How many tokens of memories the model is shown at the most.
+        token_budget: How many tokens of memories the model sees at most.
         token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
         system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
         user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
@@ -80,22 +80,22 @@ class RankAndRewrite(ModelStage):
 
     def apply(self, recall: Recall) -> Flow:
         """Ask once, check every score against what was sent, sort, and keep the text as a draft."""
-        kept = limit(self.top_n, recall.query, _AT_LEAST)
+        most = limit(self.top_n, recall.query, _AT_LEAST)
         recall = replace(recall, memories=distinct(recall.memories))
         if self.llm is not None and recall.memories:
             shown = windows(
                 recall.memories[: self.window], budget=self.token_budget, count=self.token_counter
             )[0]
             try:
-                [reply] = yield [self._prompt(recall.query, shown, kept)]
+                [reply] = yield [self._prompt(recall.query, shown, most)]
             except ModelError as error:
                 recall = recall.fell_back(self.stage_name, error)
             else:
                 recall = self._drafted(self._judged(recall, reply, shown), reply, shown)
-        return replace(recall, memories=by_score(recall.memories)[:kept])
+        return replace(recall, memories=by_score(recall.memories)[:most])
 
-    def _prompt(self, query: Query, window: Window, kept: int) -> Prompt:
-        system = self.system_prompt or SYSTEM.substitute(most=query.k or kept)
+    def _prompt(self, query: Query, window: Window, most: int) -> Prompt:
+        system = self.system_prompt or SYSTEM.substitute(most=query.k or most)
         user = self.user_prompt or USER.template
         return self.prompt(system, user, **material(query, window))
 

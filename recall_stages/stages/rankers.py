@@ -1,6 +1,6 @@
-"""Rankers: the candidates in order, and the best of them.
+"""Rankers: stages that sort the candidates and keep the best. No model call.
 
-No model call. `SemanticRank` asks one, `FuseRerank` weighs kinds and the time asked about.
+`SemanticRank` ranks with a model. `FuseRerank` also weighs types, authors, sessions and time.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _SECONDS_A_DAY = 86_400
 class RelevanceRank(RankStage):
     """The most relevant first.
 
-    Memories with equal scores keep their order, and those without a score come last.
+    Memories with equal scores keep their order. Memories without a score come last.
 
     Examples:
         >>> from datetime import UTC, datetime
-        >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 8, tzinfo=UTC))
-        >>> found = (Candidate(content="a", score=0.3), Candidate(content="b", score=0.8))
-        >>> [each.content for each in RelevanceRank().apply(Recall(asked, found)).memories]
+        >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 8, tzinfo=UTC))
+        >>> memories = (Candidate(content="a", score=0.3), Candidate(content="b", score=0.8))
+        >>> [each.content for each in RelevanceRank().apply(Recall(query, memories)).memories]
         ['b', 'a']
     """
 
@@ -41,19 +41,19 @@ class RelevanceRank(RankStage):
 class RecencyRank(RankStage):
     """The newest first; scores stay as they are.
 
-    A memory from the future counts as of now, and those without a recorded time come last.
+    A memory from the future counts as one from now. Memories without a recorded time come last.
 
     Examples:
         >>> from datetime import UTC, datetime
-        >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 8, tzinfo=UTC))
+        >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 8, tzinfo=UTC))
         >>> old = Candidate(content="a", created_at=datetime(2024, 3, 1, tzinfo=UTC))
         >>> new = Candidate(content="b", created_at=datetime(2024, 3, 7, tzinfo=UTC))
-        >>> [each.content for each in RecencyRank().apply(Recall(asked, (old, new))).memories]
+        >>> [each.content for each in RecencyRank().apply(Recall(query, (old, new))).memories]
         ['b', 'a']
     """
 
     def apply(self, recall: Recall) -> Recall:
-        """Sort by recorded time, and cut; memories of one moment keep their order."""
+        """Sort by recorded time, and cut; equal times keep their order."""
         now = recall.query.reference_time
 
         def age(memory: Candidate) -> tuple[bool, float]:
@@ -68,21 +68,21 @@ class HybridRank(RankStage):
 
     The score is the weighted mean of the relevance, 0 to 1, and of the recency, which falls in a
     straight line from 1 now to 0 at the horizon. A memory without a recorded time counts by its
-    relevance alone. Running the stage twice changes nothing.
+    relevance alone. A second run changes nothing.
 
     Args:
-        relevance_weight: What relevance counts; only the ratio of the two weights matters.
-        recency_weight: What recency counts.
-        horizon_days: The age in days from which on a memory counts as old.
+        relevance_weight: The weight of relevance; only the ratio of the two weights matters.
+        recency_weight: The weight of recency.
+        horizon_days: The age, in days, from which the recency is 0.
 
     Raises:
         ValueError: When both weights are 0.
 
     Examples:
         >>> from datetime import UTC, datetime
-        >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 16, tzinfo=UTC))
-        >>> told = Candidate(content="a", score=0.8, created_at=datetime(2024, 3, 1, tzinfo=UTC))
-        >>> [memory] = HybridRank().apply(Recall(asked, (told,))).memories
+        >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 16, tzinfo=UTC))
+        >>> old = Candidate(content="a", score=0.8, created_at=datetime(2024, 3, 1, tzinfo=UTC))
+        >>> [memory] = HybridRank().apply(Recall(query, (old,))).memories
         >>> round(memory.score, 2), memory.trace["recency"]
         (0.71, 0.5)
     """
@@ -98,7 +98,7 @@ class HybridRank(RankStage):
         return self
 
     def apply(self, recall: Recall) -> Recall:
-        """Weigh, sort and cut; memories with equal scores keep their order."""
+        """Weigh, sort and cut; equal scores keep their order."""
         memories = recall.memories
         marks = own_marks(memories, _HYBRID)
         ranked = [

@@ -1,4 +1,4 @@
-"""ReadMessage: R -> R. What was said lately and is no memory yet joins the answer. No model."""
+"""ReadMessage: R -> R. Adds recent messages that are not stored as memories yet. No model."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class ChatMemory(Protocol):
 
 @runtime_checkable
 class ChatHistory(Protocol):
-    """One conversation, such as LangChain's histories, which have the messages under that name."""
+    """One conversation, such as LangChain's histories; their attribute ``messages`` has them."""
 
     def add_messages(self, messages: object) -> None:
         """Add messages; never called here."""
 
 
 Source = Sequence[object] | ChatStore | ChatMemory | ChatHistory | Callable[[], Sequence[object]]
-"""What holds messages; see `ReadMessage`."""
+"""The kinds of sources of messages; see `ReadMessage`."""
 
 
 class ReadMessage(Stage):
@@ -59,7 +59,7 @@ class ReadMessage(Stage):
 
     The messages come after the memories, oldest first. They are memories of the type "message" with
     ``recall_source`` "messages" and no score. They do not count in the retriever's k. A text that
-    is among the memories already is left out. So are the question itself, instructions, and the
+    is already among the memories is left out. So are the question itself, instructions, and the
     calls and results of tools. In a retriever's ``stages``, put it after the stages that rank and
     before a stage that writes a text. If the messages cannot be read, only the memories are
     returned, and the trace says why.
@@ -76,20 +76,20 @@ class ReadMessage(Stage):
             returns them. It is read anew for each question, and never altered. None = the
             ``messages`` of the retriever, or of the call.
         key: Which conversation of a chat store.
-        target_name: Only messages that name this person, or are theirs. Empty = all.
-        contextual_msg_max_count: How many at the most, at least 1; the newest stay.
+        target_name: Only messages by this person, or that name them. Empty = all.
+        contextual_msg_max_count: How many messages at most, at least 1; the newest stay.
 
     Raises:
-        SettingsError: On construction, when the source holds no messages that we know
-            how to read, or a chat store comes without a key.
+        SettingsError: On construction, when the source is of an unknown kind, or when ``key`` is
+            missing for a chat store.
 
     Examples:
-        >>> said = [
+        >>> messages = [
         ...     {"role": "user", "content": "Ann moved to Elm Street.", "timestamp": 1710256800},
         ...     {"role": "user", "content": "Ann likes tea.", "memorized": True},
         ...     {"role": "assistant", "content": "When did Ann move?", "timestamp": 1710256860},
         ... ]
-        >>> [message.content for message in ReadMessage(target_name="Ann").read(said)]
+        >>> [message.content for message in ReadMessage(target_name="Ann").read(messages)]
         ['Ann moved to Elm Street.', 'When did Ann move?']
     """
 
@@ -105,25 +105,25 @@ class ReadMessage(Stage):
         return self
 
     def read(self, source: Source) -> list[Message]:
-        """The messages of a source that are no memories yet and name the target, oldest first.
+        """The messages that the stage would add, oldest first.
 
         Args:
             source: See the class.
 
         Raises:
-            ValueError: When the source holds no messages that we know how to read.
-            QueryError: When a message is none, or was sent at no time that can be read.
+            ValueError: When the source is of an unknown kind.
+            QueryError: When a message, or the time of a message, cannot be read.
         """
         _check(source, self.key)
         return self._chosen(_messages(source, self.key), None)
 
     def apply(self, recall: Recall) -> Recall | Flow:
-        """Let the messages join the memories."""
+        """Add the messages to the memories."""
         if self.source is None:
             return self._joined(recall, recall.query.messages)
-        return self._asked(recall)
+        return self._from_source(recall)
 
-    def _asked(self, recall: Recall) -> Flow:
+    def _from_source(self, recall: Recall) -> Flow:
         try:
             [messages] = yield [Work(partial(_messages, self.source, self.key))]
         except Exception as error:  # noqa: BLE001 - a user's source may raise anything
@@ -134,24 +134,24 @@ class ReadMessage(Stage):
         except QueryError as error:
             return recall.fell_back(self.stage_name, error)
 
-    def _joined(self, recall: Recall, said: Sequence[object]) -> Recall:
+    def _joined(self, recall: Recall, messages: Sequence[object]) -> Recall:
         query = recall.query
-        chosen = self._chosen(said, query.reference_time.tzinfo)
+        chosen = self._chosen(messages, query.reference_time.tzinfo)
         turns = [turn for turn in (read_turn(each, query.scope) for each in chosen) if turn]
-        joined = Step(self.stage_name, notes={JOINED: "messages"})
-        told = {query.text, *(memory.content for memory in recall.memories)}
-        told.update(memory.id for memory in recall.memories)
+        mark = Step(self.stage_name, notes={JOINED: "messages"})
+        present = {query.text, *(memory.content for memory in recall.memories)}
+        present.update(memory.id for memory in recall.memories)
         new = [
-            replace(Candidate.of(turn), memory_type="message", steps=(joined,))
+            replace(Candidate.of(turn), memory_type="message", steps=(mark,))
             for turn in named(turns, None)
-            if turn.content not in told and turn.id not in told
+            if turn.content not in present and turn.id not in present
         ]
         return replace(recall, memories=(*recall.memories, *new))
 
-    def _chosen(self, said: Sequence[object], timezone: tzinfo | None) -> list[Message]:
+    def _chosen(self, messages: Sequence[object], timezone: tzinfo | None) -> list[Message]:
         try:
-            messages = [each for each in read_messages(_flat(said)) if self._wants(each)]
-            return _oldest_first(messages, timezone)[-self.contextual_msg_max_count :]
+            wanted = [each for each in read_messages(_flat(messages)) if self._wants(each)]
+            return _oldest_first(wanted, timezone)[-self.contextual_msg_max_count :]
         except (TypeError, ValueError) as error:
             raise QueryError(f"the messages cannot be read: {error}") from error
 
@@ -177,24 +177,24 @@ def _check(source: object, key: str) -> None:
 
 
 def _messages(source: object, key: str) -> Sequence[object]:
-    """The messages that something holds; each of the frameworks has a name of its own for them."""
+    """The messages of a source; every framework has its own name for them."""
     if isinstance(source, ChatStore):
         return source.get_messages(key)
     if isinstance(source, ChatMemory):
         return source.get_all()
     if isinstance(source, ChatHistory):
-        held: Sequence[object] = source.messages  # type: ignore[attr-defined]  # no method: to ask for it is to read it
-        return held
+        messages: Sequence[object] = source.messages  # type: ignore[attr-defined]  # the protocol cannot name it: isinstance would read it
+        return messages
     return cast("Sequence[object]", source() if callable(source) else source)
 
 
-def _flat(said: Sequence[object]) -> list[object]:
+def _flat(messages: Sequence[object]) -> list[object]:
     """The messages of all groups."""
-    return [one for each in said for one in (each if isinstance(each, list) else [each])]
+    return [one for each in messages for one in (each if isinstance(each, list) else [each])]
 
 
 def _oldest_first(messages: Sequence[Message], timezone: tzinfo | None) -> list[Message]:
-    """By their times; one without a time stays behind the one before it."""
+    """The messages by time; one without a time stays after the one before it."""
     moment = float("-inf")
     dated: list[tuple[float, Message]] = []
     for message in messages:

@@ -102,7 +102,7 @@ class Reflect(ModelStage):
     user_prompt: str | None = None
 
     def apply(self, recall: Recall) -> Flow:
-        """Ask for the reflection, verify every sentence of it, set it, and store it if so set."""
+        """Write the reflection, verify every sentence of it, and store it if that is set."""
         sources = tuple(each for each in recall.memories if not is_reflection(each))
         if not sources:
             why = "there is nothing to reflect on but reflections"
@@ -127,14 +127,14 @@ class Reflect(ModelStage):
         return replace(recall, text=self._text(citations), citations=citations)
 
     def _stored(self, recall: Recall, verified: Verified, citations: Sequence[Citation]) -> Flow:
-        """Count the removed sentences in the trace, and store the rest if so set."""
+        """Count the removed sentences in the trace, and store the rest if that is set."""
         if verified.removed:
             why = f"{verified.removed} sentence(s) left out that do not rest on what they cite"
             recall = recall.fell_back(self.stage_name, why)
         if self.store_reflections:
             text = self._plain(citations)
             if any(text == memory.content.strip() for memory in recall.memories):
-                return recall  # it says what a memory says: of two copies, a search returns one
+                return recall  # it repeats a memory: of two copies, a search returns one
             try:
                 yield [Write((reflection_of(text, citations, recall),))]
             except (RecallError, OSError) as error:  # the reflection is there, if not stored

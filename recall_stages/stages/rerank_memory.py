@@ -43,9 +43,9 @@ class RerankMemory(ModelStage):
 
     Args:
         llm: The framework's model. None = the memories stay in order.
-        enable_llm_rerank: Whether to ask the model at all.
-        enable_score_filter: Whether to leave out memories of low quality: the one stored with
-            them, not how well they answer. A memory without a quality stays.
+        enable_llm_rerank: Whether to use the model.
+        enable_score_filter: Whether to leave out memories whose stored quality is low. It is not
+            their relevance. A memory without a quality stays.
         min_score_threshold: The quality from which a memory is good enough, 0 to 1.
         top_n: How many to keep. None = as many as the retriever's k, else 5.
         window: How many memories go into one prompt at most; all prompts are sent at once.

@@ -1,4 +1,4 @@
-"""Retrieve: Q -> R. By meaning and by words, in the whole and in the time asked about, fused."""
+"""Retrieve: Q -> R. The search by meaning and by words, in all memories and in the named time."""
 
 from __future__ import annotations
 
@@ -23,38 +23,39 @@ _ONLY_IN_THE_POOL = (
     "the store cannot be searched for words: they weigh only among what was found by meaning"
 )
 _NAME = "Retrieve"
-_LARGEST_POOL = 100_000  # a pool that grows past this has met a collection of copies
+_LARGEST_POOL = 100_000  # a larger pool means a collection full of copies
 
 
 class Retrieve(Stage):
     """Find the candidates for a question.
 
-    Searches the whole and, where the question names a time, the memories of that time as well:
-    people tell things later than they happen, so the window adds candidates and takes none away.
-    Copies of a text and near-copies are removed before anything is cut (of these the one from the
-    time asked about stays, else the newest; the ids of the others are in the trace), and the pool
-    grows until the asker can have the k memories there are.
+    The stage searches all memories. If the question names a time, it also searches the memories of
+    that time. People tell things later than they happen, so this adds candidates and removes none.
+
+    Copies and near-copies are removed before the cut. The copy from the named time stays, else the
+    newest; its trace has the ids of the others. If too few memories are left for k, the stage
+    searches again for more.
 
     Args:
-        method: "semantic" finds by meaning and scores by similarity; "keyword" finds by words
-            (BM25); "hybrid" does both and scores by the two, each normalised over the pool.
-        fusion: How a hybrid search makes one score of two: "scores" weighs the similarity and the
-            BM25 score, "ranks" only how they rank (reciprocal rank fusion).
-        semantic_weight: The share of meaning in that score, 0 to 1; the rest is that of the words.
-        duplicate_threshold: The share of words, in order, from which two memories count as one,
-            above 0 to 1; None = all are kept, equal texts too.
+        method: "semantic" searches by meaning and scores by similarity. "keyword" searches by words
+            (BM25). "hybrid" does both; both scores are normalised over the pool and fused.
+        fusion: How a hybrid search fuses the two: "scores" weighs the similarity and the BM25
+            score, "ranks" only their ranks (reciprocal rank fusion).
+        semantic_weight: The share of meaning in the fused score, 0 to 1; the rest is for the words.
+        duplicate_threshold: The share of common words, in order, from which two memories are
+            copies, above 0 to 1. None = all copies stay, equal texts too.
         mmr_lambda: Below 1, candidates that repeat better ones lose score (maximal marginal
             relevance): 1 = relevance alone, 0 = difference alone.
-        fetch_k: The size of the candidate pool; never less than four times k. Where the question
-            names a time, the pool holds as many again of that time.
-        threshold_score: Similarity below which a memory is no candidate, 0 to 1. None = all are.
-            What only its words found has no similarity, and is none either.
-        require_time: Search only the time that the question names, where it names one.
+        fetch_k: The size of the candidate pool, at least four times k. If the question names a
+            time, the pool has as many again from that time.
+        threshold_score: The lowest similarity of a candidate, 0 to 1. A memory that only its words
+            found has no similarity, so it is dropped. None = all are candidates.
+        require_time: Whether to search only the time that the question names, if it names one.
 
     Raises:
-        ValueError: When a threshold is set and the method knows no similarity.
-        StoreError: When a threshold is set and the store knows none; when keyword search is wanted
-            and the store has none.
+        ValueError: When a threshold is set and the method has no similarity.
+        StoreError: When a threshold is set and the store has no similarity, or when the method is
+            "keyword" and the store has no keyword search.
     """
 
     method: Method = "hybrid"
@@ -72,7 +73,7 @@ class Retrieve(Stage):
         return self
 
     def apply(self, recall: Recall) -> Flow:
-        """Ask for the arms of the search; return distinct candidates, the best first."""
+        """Run the searches, and return the candidates without copies, best first."""
         query = recall.query
         wanted = query.k or 1
         limit = max(self.fetch_k, 4 * wanted)
@@ -80,8 +81,8 @@ class Retrieve(Stage):
             searches = self._searches(query, limit)
             arms: Sequence[list[Hit]] = yield searches
             _check_hits(arms)
-            found = {memory.id: memory for memory in self._fused(searches, arms, limit)}
-            near = self._near_enough(found.values())
+            pool = {memory.id: memory for memory in self._fused(searches, arms, limit)}
+            near = self._near_enough(pool.values())
             candidates = self._distinct(near, _bounded(query))
             exhausted = all(len(arm) < limit for arm in arms)
             if len(candidates) >= wanted or exhausted or limit >= _LARGEST_POOL:
@@ -89,7 +90,7 @@ class Retrieve(Stage):
                     candidates = diversified(candidates, self.mmr_lambda)
                 if any("keyword_pool" in hit.measures for arm in arms for hit in arm[:1]):
                     recall = recall.fell_back(_NAME, _ONLY_IN_THE_POOL)
-                recall = replace(recall, memories=tuple(found.values()))
+                recall = replace(recall, memories=tuple(pool.values()))
                 recall = recall.keep(near, _NAME, "below threshold_score")
                 recall = recall.keep(candidates, _NAME, "duplicates")
                 return replace(recall, memories=tuple(candidates))
@@ -100,8 +101,8 @@ class Retrieve(Stage):
         zone = query.reference_time.tzinfo
         whole = Search(text, limit, query.scope, query.filter, timezone=zone)
         window = _bounded(query)
-        within = [replace(whole, within=window)] if window else []
-        arms = within if within and self.require_time else [whole, *within]
+        in_time = [replace(whole, within=window)] if window else []
+        arms = in_time if in_time and self.require_time else [whole, *in_time]
         by_words = [replace(arm, method="keyword") for arm in arms]
         return {"semantic": arms, "keyword": by_words, "hybrid": arms + by_words}[self.method]
 
@@ -109,34 +110,34 @@ class Retrieve(Stage):
         self, searches: Sequence[Search], arms: Sequence[list[Hit]], limit: int
     ) -> list[Candidate]:
         if self.method == "semantic":  # one scale, and an absolute one
-            return [_found_by_meaning(hit) for arm in arms for hit in arm]
-        found = list(zip(searches, arms, strict=True))
+            return [_by_meaning(hit) for arm in arms for hit in arm]
+        pairs = list(zip(searches, arms, strict=True))
         return fuse_arms(
-            [arm for search, arm in found if search.method == "semantic"],
-            [arm for search, arm in found if search.method == "keyword"],
+            [arm for search, arm in pairs if search.method == "semantic"],
+            [arm for search, arm in pairs if search.method == "keyword"],
             limit=limit,
             weight=self.semantic_weight,
             by=self.fusion,
         )
 
     def _distinct(
-        self, found: Sequence[Candidate], window: tuple[TimeRange, ...]
+        self, pool: Sequence[Candidate], window: tuple[TimeRange, ...]
     ) -> list[Candidate]:
-        """The best first; of copies of a text the one asked about, else the newest."""
+        """The candidates without copies, best first."""
         if self.duplicate_threshold is None:
-            return _best_first(found)
+            return _best_first(pool)
         return _best_first(
             [
                 same[0] if len(same) == 1 else for_all(_preferred(same, window), same, _NAME)
-                for same in copies(found, self.duplicate_threshold)
+                for same in copies(pool, self.duplicate_threshold)
             ]
         )
 
-    def _near_enough(self, found: Iterable[Candidate]) -> list[Candidate]:
+    def _near_enough(self, pool: Iterable[Candidate]) -> list[Candidate]:
         if self.threshold_score is None:
-            return [*found]
+            return [*pool]
         near = []
-        for memory in found:
+        for memory in pool:
             if memory.noted("nearness") is not None:
                 raise StoreError(
                     "threshold_score compares similarities, and the store knows none; leave "
@@ -150,10 +151,10 @@ class Retrieve(Stage):
 
 
 def check_threshold(method: Method, threshold_score: float | None) -> None:
-    """Refuse a threshold on similarities that are not there.
+    """Refuse a similarity threshold for a search without similarities.
 
     Raises:
-        ValueError: When the method finds by words alone.
+        ValueError: When the method searches by words alone.
     """
     if method == "keyword" and threshold_score is not None:
         raise ValueError(
@@ -163,7 +164,7 @@ def check_threshold(method: Method, threshold_score: float | None) -> None:
 
 
 def _bounded(query: Query) -> tuple[TimeRange, ...]:
-    """The ranges that a collection can be asked for: "recently" and "on Mondays" have no bounds."""
+    """The ranges with bounds, which a store can search; "recently" and "on Mondays" have none."""
     return tuple(each for each in query.time_ranges if not each.soft and (each.start or each.end))
 
 
@@ -176,7 +177,7 @@ def _check_hits(arms: Sequence[Sequence[Hit]]) -> None:
             )
 
 
-def _found_by_meaning(hit: Hit) -> Candidate:
+def _by_meaning(hit: Hit) -> Candidate:
     memory, score, measures = hit
     [(name, value)] = (measures or {"similarity": score}).items()
     return memory.after(score, Step(_NAME, "add", value, score, name, "by meaning"))
@@ -189,11 +190,11 @@ def _best_first(memories: Iterable[Candidate]) -> list[Candidate]:
 
 
 def _preferred(same: Sequence[Candidate], window: tuple[TimeRange, ...]) -> Candidate:
-    """Of memories that say the same: one of the time asked about, the newest of these."""
+    """The copy that stays: the newest one from the named time, else the newest."""
 
     def preference(memory: Candidate) -> tuple[bool, float, str]:
-        asked_about = any(memory.matches(each) for each in window)
+        in_window = any(memory.matches(each) for each in window)
         recorded = memory.created_at.timestamp() if memory.created_at else 0.0
-        return not asked_about, -recorded, memory.id
+        return not in_window, -recorded, memory.id
 
     return min(same, key=preference)

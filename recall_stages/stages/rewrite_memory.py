@@ -47,19 +47,19 @@ class RewriteMemory(ModelStage):
     nothing is left, if the model fails, and without a model, the text is the plain memories:
     ``Memory 1 :``, `` When to use: ...``, `` Content: ...``.
 
-    If `RankAndRewrite` stands before it, that text is checked, and no model is asked. The memories
-    that it cites are then among the results.
+    If `RankAndRewrite` stands before it, the stage checks that text, without a call of a model. The
+    memories that the text cites are then among the results.
 
     The check compares a share of the words (stemmed, without stop words). It finds sentences about
     something else. It does not find one wrong word among right ones.
 
     Args:
         llm: The framework's model. None = the memories as they are.
-        enable_llm_rewrite: Whether to ask the model at all.
+        enable_llm_rewrite: Whether to use the model.
         min_support: The share of a sentence's words that must stand in the memories it cites, 0
             to 1; with 0 these need only exist.
-        unverified: What becomes of sentences that cannot be verified: "remove" them, or
-            "fall_back" to the memories as they are.
+        unverified: How to treat sentences that cannot be verified: "remove" them, or "fall_back"
+            to the memories as they are.
         timeout_s: Seconds to wait for the replies; late ones fail. None = the model's own limit.
         attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
         structured: Whether to pass the reply's form as a schema. None = if the model takes one.
@@ -96,7 +96,7 @@ class RewriteMemory(ModelStage):
     user_prompt: str | None = None
 
     def apply(self, recall: Recall) -> Flow:
-        """Ask for the text, verify every sentence of it, and set it."""
+        """Write the text, and verify every sentence of it."""
         draft = recall.draft if self.enable_llm_rewrite else None
         recall = recall.at_most(recall.query.k) if draft is None else self._sources(recall, draft)
         memories = recall.memories
@@ -125,12 +125,12 @@ class RewriteMemory(ModelStage):
         return replace(recall, text="\n\n".join(parts), citations=citations)
 
     def _sources(self, recall: Recall, draft: Draft) -> Recall:
-        """The best k memories, and before them those that the draft rests on.
+        """The best k memories; the sources of the draft are chosen first.
 
         The draft was written before the last ranking, so its memories may rank lower now.
         """
-        rests = verify(draft.claims, draft.memories, self.min_support).citations
-        cited = {identity(draft.memories[n - 1]) for each in rests for n in each.numbers}
+        verified = verify(draft.claims, draft.memories, self.min_support).citations
+        cited = {identity(draft.memories[n - 1]) for each in verified for n in each.numbers}
         left = {identity(each) for each in recall.memories}
         gone = (each for each in draft.memories if identity(each) in cited - left)
         ranked = [*recall.memories, *gone]

@@ -1,12 +1,13 @@
-"""SearchGate: Q -> Q, or nothing. Whether a question needs memories at all; no model.
+"""SearchGate: Q -> Q, or the end. Decides whether a question needs memories at all.
 
-What the user said last is read for cues, sentence by sentence: words of earlier talk ("you said"),
-habits ("the usual"), what only the asker knows ("my sister's birthday"). Each kind of cue has a
-weight and counts once a sentence; the sentence with the highest sum decides. A model may be asked
-where that sum is just below the threshold; when it fails, the sum decides, and the trace says so.
+The last message of the user is read for cues, sentence by sentence: words of earlier talk ("you
+said"), habits ("the usual"), facts that only the user knows ("my sister's birthday"). Each kind of
+cue has a weight and counts once in a sentence. The sentence with the highest sum decides. A model
+can decide if the sum is just below the threshold. If the model fails, the sum decides, and the
+trace says so.
 
-PersonaLab's gate adds up memory words x 3, question words x 1 and pronouns x 2, found
-anywhere in the text, and searches from 3 on. The weights are kept; what they count is another.
+PersonaLab's gate adds memory words x 3, question words x 1 and pronouns x 2 over the whole text. It
+searches from 3 on. This gate has the same three weights, for other cues.
 """
 
 from __future__ import annotations
@@ -39,21 +40,21 @@ WEIGHTS = {
     "wording": -5.0,
     "note": -4.0,
 }
-"""What each kind of cue counts; `recall_stages.gate.language.CUES` tells what the kinds are."""
+"""The weight of each kind of cue; `recall_stages.gate.language.CUES` explains the kinds."""
 
 LANGUAGES = ("en", "zh", "de", "es", "fr")
 
 
 @dataclass(frozen=True, slots=True)
 class GateReading:
-    """Whether memories are needed, and what spoke for and against it. Printing it shows both.
+    """The decision of a gate, with its reasons. Print it to see both.
 
     Attributes:
-        search: The answer.
+        search: Whether memories are needed.
         score: The sum of the weights of the cues.
-        threshold: The score from which on memories are searched.
-        cues: The words that counted, each with the kind of cue that they are and its weight.
-        model: What a model said; None where none was asked.
+        threshold: The score from which memories are searched.
+        cues: The words that counted, with their kind of cue and its weight.
+        model: The decision of the model; None if it was not needed.
     """
 
     search: bool
@@ -65,32 +66,31 @@ class GateReading:
     def __str__(self) -> str:
         sums = ", ".join(f'{kind} "{words}" {weight:+g}' for words, kind, weight in self.cues)
         counted = f"{sums or 'nothing that points to memories'} = {self.score:g}"
-        asked = "" if self.model is None else f"; the model says {'yes' if self.model else 'no'}"
-        return f"{'search' if self.search else 'no search'}: {counted}{asked}"
+        verdict = "" if self.model is None else f"; the model says {'yes' if self.model else 'no'}"
+        return f"{'search' if self.search else 'no search'}: {counted}{verdict}"
 
 
 class SearchGate(ModelStage):
     """Decide whether a question needs memories, so that small talk and facts cost no search.
 
-    As a stage it takes the memories away from a question that needs none; as ``gate`` of a
-    retriever it does so before anything is searched.
+    As ``gate`` of a retriever, it decides before the search. As a stage, it removes the memories of
+    a question that needs none.
 
     Args:
-        weights: What a kind of cue counts, where it is not to count what `WEIGHTS` says.
-        threshold: The sum from which on memories are searched; lower = searched more often.
-        languages: The languages that are read, by code ("en", "zh", "de", "es", "fr"), or by the
+        weights: Weights of kinds of cue that replace those of `WEIGHTS`.
+        threshold: The sum from which memories are searched. A lower one means more searches.
+        languages: The languages of the messages, by code ("en", "zh", "de", "es", "fr"), or by the
             path of a TOML file like those of `recall_stages.gate`.
-        phrases: Further phrases for kinds of cue, written as in those files; they hold in every
-            language: ``{"earlier": ["per our chat"]}``.
-        llm: The framework's model, asked about messages in the undecided band. None = no model.
+        phrases: Further phrases for kinds of cue, in the form of those files, for every language:
+            ``{"earlier": ["per our chat"]}``.
+        llm: The framework's model, for messages in the undecided band. None = no model.
         timeout_s: Seconds to wait for the reply. None = the model's own limit.
         attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
         structured: Whether to pass the reply's form as a schema. None = if the model takes one.
-        undecided: The band of sums for which it is asked: from the first, up to the second.
+        undecided: The band of sums in which the model decides: from the first, below the second.
 
     Raises:
-        ValueError: When a kind of cue or a language is not known, or the band ends before it
-            begins.
+        ValueError: When a kind of cue or a language is unknown, or the band ends before it begins.
 
     Examples:
         >>> gate = SearchGate()
@@ -111,11 +111,11 @@ class SearchGate(ModelStage):
 
     @field_validator("weights", "phrases")
     @classmethod
-    def _known_kinds(cls, given: dict[str, object]) -> dict[str, object]:
-        for kind in given:
+    def _known_kinds(cls, by_kind: dict[str, object]) -> dict[str, object]:
+        for kind in by_kind:
             if kind not in CUES:
                 raise ValueError(f"{kind!r} is no kind of cue; there are {', '.join(CUES)}")
-        return given
+        return by_kind
 
     @model_validator(mode="after")
     def _can_read(self) -> Self:
@@ -126,7 +126,7 @@ class SearchGate(ModelStage):
         return self
 
     def explain(self, conversation: Conversation, system_prompt: str = "") -> GateReading:
-        """Which words of a conversation counted how much; the model is not asked.
+        """The decision for a conversation, with its cues; the model is not used.
 
         Args:
             conversation: See `should_search_memory`.
@@ -135,20 +135,20 @@ class SearchGate(ModelStage):
         return self._read(read_turns(conversation), system_prompt)
 
     def should_search(self, conversation: Conversation, system_prompt: str = "") -> bool:
-        """Whether a conversation needs memories, as `should_search_memory` says it."""
+        """Whether a conversation needs memories; see `should_search_memory`."""
         return self.explain(conversation, system_prompt).search
 
     def apply(self, recall: Recall) -> Recall | Flow:
-        """Let a question that needs memories pass, and end the work on one that needs none."""
+        """Pass on a question that needs memories, and stop for one that needs none."""
         before = read_turns([(each.role, each.content) for each in recall.query.messages])
-        asked = [Turn(USER, recall.query.text)] if recall.query.text else []
-        reading = self._read([*before, *asked], "")
+        question = [Turn(USER, recall.query.text)] if recall.query.text else []
+        reading = self._read([*before, *question], "")
         low, high = self.undecided
         if self.llm is not None and low <= reading.score < high:
-            return self._asked(recall, reading)
+            return self._by_model(recall, reading)
         return self._decided(recall, reading)
 
-    def _asked(self, recall: Recall, reading: GateReading) -> Flow:
+    def _by_model(self, recall: Recall, reading: GateReading) -> Flow:
         try:
             [reply] = yield [self.to_model(gate_prompt(recall.query.text))]
             search = read_verdict(reply)
@@ -182,18 +182,18 @@ def _default_gate() -> SearchGate:
 
 
 def should_search_memory(conversation: Conversation, system_prompt: str = "") -> bool:
-    """Whether a conversation needs the memories of earlier ones; no model is asked.
+    """Whether a conversation needs the memories of earlier ones. No model is used.
 
-    What the user said last decides; what was said before it helps to see what "that book" is.
+    The last message of the user decides. The messages before it show what "that book" is.
 
     Args:
         conversation: A text, a transcript with "User:" and "Assistant:" before its turns, or a
             list of messages: texts, (role, text) pairs, mappings with ``role`` and ``content``,
             LangChain messages or LlamaIndex chat messages. Empty, or None: no.
-        system_prompt: Of whom the memories are: names in the possessive ("John's assistant").
+        system_prompt: Names the owner of the memories in the possessive ("John's assistant").
 
     Raises:
-        TypeError: When the conversation is something else.
+        TypeError: When the conversation has another form.
 
     Examples:
         >>> should_search_memory("Book it again.")

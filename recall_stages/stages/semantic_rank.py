@@ -26,7 +26,7 @@ each memory:
 {{"scores": {SCORES_EXAMPLE}}}"""
 
 
-_AT_LEAST = 10  # memories that are kept without a top_n: FuseRerank ranks them again
+_AT_LEAST = 10  # memories that stay without a top_n: FuseRerank ranks them again
 
 
 class Scores(BaseModel):
@@ -39,12 +39,12 @@ class SemanticRank(ModelStage):
     """Let a language model judge how well each candidate answers the question.
 
     Of memories with the same text, one is judged and stays. A memory that the model leaves out
-    stays below those it scored, in the old order. If the reply to one window of several cannot be
+    stays below the scored ones, in the old order. If the reply to one window of several cannot be
     used, its memories keep their scores, on the scale of the others.
 
     Args:
         llm: The framework's model. None = the stage only sorts by score.
-        enable_ranker: Whether to ask the model at all.
+        enable_ranker: Whether to use the model.
         top_n: How many to keep. None = 10, or the retriever's k if that is more: `FuseRerank` after
             it ranks them again.
         window: How many memories go into one prompt at most; all prompts are sent at once.

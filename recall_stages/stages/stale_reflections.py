@@ -1,4 +1,4 @@
-"""StaleReflections: R -> R. Reflections weigh less once what they rest on is gone or changed."""
+"""StaleReflections: R -> R. Lowers reflections whose sources are gone or changed. No model call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recall_stages.core.stage import Fetch, Flow, Recall, Stage
 
 
 class StaleReflections(Stage):
-    """Lower the score of stored reflections whose sources are gone.
+    """Lower the score of stored reflections whose sources have changed.
 
     A reflection is stale if one of its sources was deleted or changed since. Its score is then
     multiplied, and its trace says ``stale``. Put this stage after the stages that score and before
@@ -21,20 +21,20 @@ class StaleReflections(Stage):
     retriever.
 
     Args:
-        stale_ratio: What the score of a stale reflection is multiplied with.
+        stale_ratio: The factor of the score of a stale reflection.
     """
 
     stale_ratio: float = Field(default=0.5, ge=0, le=1)
 
     def apply(self, recall: Recall) -> Flow:
-        """Look for the sources of the reflections, and weigh these."""
-        found = [each for each in recall.memories if is_reflection(each)]
-        wanted = dict.fromkeys(source for each in found for source in source_ids(each))
+        """Fetch the sources of the reflections, and weigh the stale ones."""
+        reflections = [each for each in recall.memories if is_reflection(each)]
+        wanted = dict.fromkeys(source for each in reflections for source in source_ids(each))
         if not wanted:
             return recall
         try:
             [sources] = yield [Fetch(tuple(wanted))]
-        except IdLookupError as error:  # not every store can; without it they keep their weight
+        except IdLookupError as error:  # some stores cannot; the reflections keep their weight
             return recall.fell_back(type(self).__name__, str(error))
         known = {memory.id: memory for memory in sources}
         weighed = [
@@ -45,7 +45,7 @@ class StaleReflections(Stage):
         return replace(recall, memories=tuple(weighed))
 
     def _weigh(self, memory: Candidate) -> Candidate:
-        if memory.noted("stale") is not None:  # weighed before
+        if memory.noted("stale") is not None:  # already weighed
             return memory
         score = (memory.score or 0.0) * self.stale_ratio
         about = "as what it rests on has changed"

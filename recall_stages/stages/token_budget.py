@@ -1,4 +1,4 @@
-"""TokenBudget: R -> R. As many of the best memories as a prompt has room for. No model call."""
+"""TokenBudget: R -> R. The best memories that fit into a number of tokens. No model call."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from recall_stages.text.tokens import Counter, token_counter
 
 
 class TokenBudget(Stage):
-    """Keep the best memories that fit into so many tokens, in their order.
+    """Keep the best memories that fit into a number of tokens, in their order.
 
-    One that is too long for what is left is passed over, and shorter ones after it may still fit;
-    those left out are named in the trace, as ``left_out``. The best memory always stays: where it
-    is longer than the whole budget, it is cut, with a mark.
+    A memory that is too long for the rest of the budget is left out. Shorter ones after it may
+    still fit. The trace names the memories that are left out, as ``left_out``. The best memory
+    always stays. If it is longer than the whole budget, it is cut, with a mark.
 
     Args:
-        token_budget: How many tokens the memories' texts and conditions of use may be.
-        token_counter: What counts them: a function from a text to a number. None = tiktoken where
-            its files are on this machine, else an estimate; nothing is downloaded.
+        token_budget: The number of tokens for the memories' texts and conditions of use.
+        token_counter: Counts the tokens of a text. None = tiktoken if its files are on this
+            machine, else an estimate; nothing is downloaded.
 
     Examples:
         >>> from datetime import UTC, datetime
         >>> from recall_stages.core.candidate import Candidate
         >>> from recall_stages.core.memory import Query
-        >>> asked = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
-        >>> known = tuple(Candidate(content=text) for text in ("Tea at four.", "No milk.", "Jam."))
+        >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> texts = ("Tea at four.", "No milk.", "Jam.")
+        >>> memories = tuple(Candidate(content=text) for text in texts)
         >>> stage = TokenBudget(token_budget=16, token_counter=len)
-        >>> [each.content for each in stage.apply(Recall(asked, known)).memories]
+        >>> [each.content for each in stage.apply(Recall(query, memories)).memories]
         ['Tea at four.', 'Jam.']
     """
 
@@ -38,7 +39,7 @@ class TokenBudget(Stage):
     token_counter: Counter | None = Field(default=None, exclude=True, repr=False)
 
     def apply(self, recall: Recall) -> Recall:
-        """Keep what fits."""
+        """Keep the memories that fit."""
         count = self.token_counter or token_counter()
         return replace(
             recall, memories=tuple(fit_budget(recall.memories, self.token_budget, count))
