@@ -1,7 +1,7 @@
 """AnyStore: a vector store or a retriever of the framework in the place of a `RecallStore`.
 
-Such a store is asked for one list, the best first, and no more is taken for granted: neither that
-it filters, nor what its scores mean. Scope, filter and time are looked at here.
+Such a store returns one list, best first. Nothing else is assumed: it may not filter, and its
+scores may have any meaning. Scope, filter and time are checked here.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from recall_stages.store.pool_bm25 import by_words
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked of the store, in its own words.
+    """A search of the store.
 
     Attributes:
-        text: What to look for.
-        limit: How many at the most.
-        timezone: The zone in which times without one are read.
+        text: The text to search for.
+        limit: How many answers at most.
+        timezone: The zone for times without a zone.
         further: Further arguments of its search.
     """
 
@@ -47,12 +47,12 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One of the answers of the store.
+    """One answer of the store.
 
     Attributes:
-        memory: What it says, as a candidate.
-        metadata: Its metadata, as the store has it.
-        score: What the store says of it; None = nothing.
+        memory: The answer as a candidate.
+        metadata: The metadata in the form of the store.
+        score: The score of the store; None = it has none.
     """
 
     memory: Candidate
@@ -63,13 +63,13 @@ class Found:
 Asking = Generator[Asked, Sequence[Found], list[list[Hit]]]
 
 
-# Of so many times as many as are wanted by words: what is near in meaning and in none of the words
-# makes room for what is less near and has them.
+# A search by words reads this many times its limit: memories that share no word with the question
+# make room for less similar ones that do.
 _WORDS_AMONG = 4
 
 
 class AnyStoreOptions(TypedDict, total=False):
-    """What an `AnyStore` may be opened with, apart from its source."""
+    """The options of an `AnyStore`, apart from its source."""
 
     fields: Fields | Mapping[str, str]
     similarity: Callable[[float], float] | None
@@ -80,31 +80,31 @@ class AnyStoreOptions(TypedDict, total=False):
 class AnyStore(Settings):
     """A store of your own in the place of a `RecallStore`: searched, never written.
 
-    It finds by meaning alone: in a "hybrid" search the words weigh among what was found so, and the
-    trace says it; a "keyword" one raises. Scope, filter and time hold whatever the store does:
-    where one of them is set, up to ``fetch_limit`` of its memories are looked through. A memory's
-    times are when it was recorded and what its ``event_ranges`` say.
+    The store searches by meaning alone. In a "hybrid" search, the words weigh among the memories
+    that the meaning found, and the trace says so. A "keyword" search raises an error. Scope, filter
+    and time always hold: if one of them is set, up to ``fetch_limit`` memories of the store are
+    checked. The times of a memory are its recorded time and its ``event_ranges``.
 
-    Scores that fall from the first answer to the last, and do not exceed 1, are similarities. Those
-    that rise are distances of an unknown scale; of all others only the places count. These two are
-    "nearness" in the trace, and no ``threshold_score`` can be compared with them, unless
-    ``similarity`` says what they mean.
+    Scores that fall from the first answer to the last, and do not exceed 1, count as similarities.
+    Rising scores count as distances on an unknown scale. Of other scores, only the order counts.
+    These two are a "nearness" in the trace. A ``threshold_score`` cannot be compared with a
+    nearness; set ``similarity`` to turn the scores into similarities.
 
-    What the store itself raises is raised as it is: you know its errors, and we do not.
+    Errors of the store itself are raised as they are.
 
     Args:
         source: The vector store, index or retriever. In LlamaIndex, a vector store without an index
             embeds with ``Settings.embed_model``.
-        fields: Where its metadata keeps text, time, type, author and scope; as for a collection
-            that somebody else made.
-        similarity: What makes a similarity, 0 to 1, of its score: ``lambda distance: 1 - distance``
+        fields: The metadata keys of text, time, type, author and scope, as for a collection of
+            somebody else.
+        similarity: Turns a score into a similarity, 0 to 1: ``lambda distance: 1 - distance``
             for cosine distances, ``lambda squared: 1 - squared / 2`` for FAISS over vectors of
-            length 1. None = as said above.
-        push_down: Further arguments for the store's own search, so that it need not be looked
-            through for one user: ``lambda scope: {"filter": {"user_id": scope.user_id}}``. The
-            scope is checked here all the same. Not for retrievers.
-        fetch_limit: How many memories are looked through at most if a scope, a filter or a time
-            must hold. A retriever without such a setting is asked as it is.
+            length 1. None = as described above.
+        push_down: Further arguments for the store's own search, so that it returns one user's
+            memories only: ``lambda scope: {"filter": {"user_id": scope.user_id}}``. The scope is
+            checked here all the same. Not for retrievers.
+        fetch_limit: How many memories are checked at most if a scope, a filter or a time must
+            hold. A retriever without such a setting keeps its own limit.
     """
 
     source: object = Field(repr=False, exclude=True)
@@ -114,10 +114,10 @@ class AnyStore(Settings):
     fetch_limit: int = Field(default=1000, ge=1)
 
     def find(self, searches: Sequence[Search]) -> list[list[Hit]]:
-        """For each search the memories that answer it, the best first.
+        """The hits of each search, best first.
 
         Raises:
-            KeywordSearchError: When all of them search for words.
+            KeywordSearchError: When all searches are by words.
             FilterError: When a filter cannot match anything.
         """
         return drive(self._answers(searches), self._ask)
@@ -127,14 +127,14 @@ class AnyStore(Settings):
         return await drive_async(self._answers(searches), self._aask)
 
     def add(self, memories: Iterable[Memory]) -> Never:
-        """Refuse: only its owner knows how it is to be written."""
+        """Raise an error: only the owner of the store knows how to write to it."""
         raise ForeignCollectionError(
             f"{self._name} is searched, never written: {sum(1 for _ in memories)} memories were "
             "not stored. Add them by its own methods, or keep memories in a RecallStore"
         )
 
     def _ask(self, asked: Asked) -> list[Found]:
-        """Ask the store, as the framework does."""
+        """Search the store, as the framework does."""
         raise NotImplementedError
 
     async def _aask(self, asked: Asked) -> list[Found]:
@@ -146,7 +146,7 @@ class AnyStore(Settings):
         return type(self.source).__name__
 
     def _cannot_push_down(self) -> None:
-        """Refuse arguments for a search that takes none."""
+        """Refuse ``push_down`` for a search without arguments."""
         if self.push_down is not None:
             raise ValueError(
                 f"push_down is for the search of a vector store; {self._name} takes no arguments: "
@@ -154,7 +154,7 @@ class AnyStore(Settings):
             )
 
     def _answers(self, searches: Sequence[Search]) -> Asking:
-        """The memories for each search; the store is asked once for those of one text and scope."""
+        """The hits of each search; searches with the same text and scope share one of the store."""
         if searches and all(search.method == "keyword" for search in searches):
             raise KeywordSearchError(
                 f"{self._name} cannot be searched for words; leave method out, or make it "
@@ -169,7 +169,7 @@ class AnyStore(Settings):
         return answers
 
     def _looked_through(self, searches: Sequence[Search]) -> Asking:
-        """The answers to searches for one text in one scope, out of one list of the store's."""
+        """The hits of searches for one text in one scope, from one list of the store."""
         text, scope, timezone = searches[0].text, searches[0].scope, searches[0].timezone
         further = self.push_down(scope) if self.push_down else {}
         fitting = [_fitting(search, self.fields) for search in searches]
@@ -201,7 +201,7 @@ class AnyStore(Settings):
         return scoped or bool(search.within) or search.filter is not None
 
     def _ranked(self, found: Sequence[Found]) -> list[tuple[Hit, Mapping[str, object]]]:
-        """Each memory once, with an id, a score that can be compared, and its metadata."""
+        """The answers without repetition, with an id, a comparable score, and the metadata."""
         scores = [each.score for each in found]
         similar = similarities(scores, self.similarity)
         name, values = (
@@ -216,7 +216,7 @@ class AnyStore(Settings):
 
 
 def _named(memory: Candidate) -> Candidate:
-    """A memory with an id: where the store has none, what it says and when is its name."""
+    """A memory with an id; if the store has none, the id is a digest of the memory."""
     if memory.id:
         return memory
     stored = (memory.content, memory.author, memory.created_at, memory.scope, memory.metadata)
@@ -224,7 +224,7 @@ def _named(memory: Candidate) -> Candidate:
 
 
 def _fitting(search: Search, fields: Fields) -> Callable[[Candidate, Mapping[str, object]], bool]:
-    """Whether a memory, with the store's own metadata beside it, may answer a search."""
+    """The check of a memory, with the store's own metadata, against a search."""
     where = filter_where(search.filter, fields, timezone=search.timezone)
     admitted = search.admitting()
 
@@ -239,9 +239,9 @@ def _fitting(search: Search, fields: Fields) -> Callable[[Candidate, Mapping[str
 
 
 def in_our_names(metadata: Mapping[str, object], fields: Fields) -> dict[str, object]:
-    """Metadata with what a memory needs under our names, beside the store's own.
+    """Metadata with the fields of a memory under our names, and the store's other keys.
 
-    What looks like a trace of ours is left out: the store's documents are no results of ours.
+    Keys of our trace are left out, because the documents of the store are not results of ours.
 
     Examples:
         >>> in_our_names({"owner": "ann", "user_id": 7}, Fields(user_id="owner"))
@@ -250,7 +250,7 @@ def in_our_names(metadata: Mapping[str, object], fields: Fields) -> dict[str, ob
         {'owner': 'ann'}
     """
     others = {name: key for name, key in fields if name not in ("content", key)}
-    kept = {
+    rest = {
         key: value for key, value in metadata.items() if key not in others and not is_reserved(key)
     }
-    return {**kept, **{name: metadata[key] for name, key in others.items() if key in metadata}}
+    return {**rest, **{name: metadata[key] for name, key in others.items() if key in metadata}}

@@ -1,4 +1,4 @@
-"""A filter looked at here, for stores that cannot be asked to."""
+"""The check of a filter in Python, for stores that cannot filter."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _OPPOSITE = {"$ne": "$eq", "$nin": "$in", "$not_contains": "$contains"}
 
 
 def fulfils(where: Where | None, text: str, metadata: Mapping[str, object]) -> bool:
-    """Whether a row would be found under a where clause, as Chroma reads one.
+    """Whether a row fulfils a where clause, as Chroma reads one.
 
     Args:
-        where: The clause, as `filter_where` writes it; None lets everything through.
+        where: The clause, as `filter_where` writes it; None = every row fulfils it.
         text: The row's text.
-        metadata: Its metadata. What is not there is equal to nothing, so "$ne" holds.
+        metadata: Its metadata. A missing key is equal to nothing, so "$ne" holds.
 
     Examples:
         >>> fulfils({"stars": {"$gte": 3}}, "Tea.", {"stars": 4})
@@ -61,5 +61,5 @@ def _compare(value: object, operator: str, bound: object) -> bool:
 
 
 def _equal(value: object, bound: object) -> bool:
-    """A truth is no number, though Python has it that True is 1."""
+    """Equality that does not take True for 1."""
     return isinstance(value, bool) == isinstance(bound, bool) and value == bound

@@ -1,4 +1,4 @@
-"""What the scores of a store that is not ours mean: similarities, distances, or nothing known."""
+"""The meaning of another store's scores: similarities, distances, or unknown."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Callable, Sequence
 
 from recall_stages.ranking.fusion import rank_score
 
-_ROUNDING = 1e-6  # what a similarity may be above 1
-# The squared distance of unrelated vectors of length 1, so that of squared distances the cosine is
-# made; cosine distances, half as large, and plain ones, not squared, come out flatter, in order.
+_ROUNDING = 1e-6  # the tolerance for a similarity above 1
+# The squared distance of unrelated vectors of length 1, so that squared distances become cosines.
+# Cosine distances are half as large, and plain ones are not squared: their order stays.
 _ORTHOGONAL = 2.0
 
 
 def similarities(
     scores: Sequence[float | None], similarity: Callable[[float], float] | None = None
 ) -> list[float] | None:
-    """The scores of a store as similarities, 0 to 1; None where they are none.
+    """The scores of a store as similarities, 0 to 1; None if they are none.
 
     Args:
-        scores: What the store says of its answers, the best first.
-        similarity: What makes a similarity of such a score, where that is known.
+        scores: The scores of the answers, best first.
+        similarity: Turns a score into a similarity, if that is known.
 
     Examples:
         >>> similarities([0.9, 0.4, -0.2])
@@ -40,7 +40,7 @@ def similarities(
 
 
 def nearness(scores: Sequence[float | None]) -> list[float]:
-    """How near the answers of a store are, 0 to 1, where its scores are no similarities.
+    """The nearness of the answers of a store, 0 to 1, if its scores are no similarities.
 
     Examples:
         >>> nearness([0.5, 1.0])  # they rise: distances

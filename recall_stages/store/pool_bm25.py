@@ -1,4 +1,4 @@
-"""BM25 among a few memories: for stores that have no index of words."""
+"""BM25 among a few memories, for stores without an index of words."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ _K1, _B = 1.2, 0.75  # as in `keywords`
 
 
 def by_words(text: str, hits: Sequence[Hit]) -> list[Hit]:
-    """Those of the memories that share a word with a question, the best first.
+    """The hits that share a word with a question, best first.
 
-    A score is BM25 (Robertson and Zaragoza 2009), with words counted among these memories alone.
-    It is measured as ``keyword``, and the number of these memories as ``keyword_pool``.
+    The score is BM25 (Robertson and Zaragoza 2009), with words counted among these hits alone. The
+    measures are ``keyword``, the score, and ``keyword_pool``, the number of these hits.
 
     Args:
         text: The question.
-        hits: What was found by meaning.
+        hits: The hits by meaning.
 
     Examples:
         >>> from recall_stages.core.candidate import Candidate
         >>> texts = ("Tea at four.", "No milk.", "Tea")
-        >>> found = [Hit(Candidate(content=text), 0.5) for text in texts]
-        >>> [hit.memory.content for hit in by_words("When is tea?", found)]
+        >>> hits = [Hit(Candidate(content=text), 0.5) for text in texts]
+        >>> [hit.memory.content for hit in by_words("When is tea?", hits)]
         ['Tea', 'Tea at four.']
     """
-    asked = dict.fromkeys(words(text))
+    terms = dict.fromkeys(words(text))
     counts = [Counter(words(keyword_text(hit.memory))) for hit in hits]
     lengths = [count.total() for count in counts]
     mean = sum(lengths) / (len(lengths) or 1) or 1.0
     rarity = {}
-    for word in asked:
+    for word in terms:
         having = sum(word in count for count in counts)
         rarity[word] = log(1 + (len(counts) - having + 0.5) / (having + 0.5))
-    found = []
+    scored = []
     for hit, count, length in zip(hits, counts, lengths, strict=True):
         damping = _K1 * (1 - _B + _B * length / mean)
         score = sum(
-            rarity[word] * count[word] * (_K1 + 1) / (count[word] + damping) for word in asked
+            rarity[word] * count[word] * (_K1 + 1) / (count[word] + damping) for word in terms
         )
         if score > 0:
             measured = {"keyword": score, "keyword_pool": float(len(hits))}
-            found.append(Hit(hit.memory, score, {**hit.measures, **measured}))
-    return sorted(found, key=lambda hit: -hit.score)
+            scored.append(Hit(hit.memory, score, {**hit.measures, **measured}))
+    return sorted(scored, key=lambda hit: -hit.score)

@@ -1,4 +1,4 @@
-"""The memories of rows that fulfil a condition: what one search of a question has read, is read."""
+"""Reads the memories of rows that fulfil a condition, once for all searches of a question."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from recall_stages.store.rows.mirror import Mirror
 
 
 class Reader:
-    """Reads memories by id, each once.
+    """Reads memories by id, and remembers them.
 
     Args:
-        index: How to ask Chroma.
-        mirror: What is known of the rows here.
+        index: The collection in Chroma.
+        mirror: Its rows in memory.
         where: The condition on metadata, which only Chroma can check; None = none.
     """
 
@@ -27,20 +27,20 @@ class Reader:
 
     @property
     def filtered(self) -> bool:
-        """Whether Chroma must be asked: each time costs more than many rows, so ask rarely."""
+        """Whether Chroma must check the rows. A call costs more than many rows, so make few."""
         return self.where is not None
 
     def take(self, memories: Iterable[Candidate]) -> None:
-        """Take over memories that a search has read, and that fulfil the condition."""
+        """Take over memories that another search has read; they fulfil the condition."""
         self._known |= {memory.id: memory for memory in memories}
 
     def read(self, ids: Sequence[str]) -> Mapping[str, Candidate | None]:
-        """What is known of rows, among them these; None where one does not fit or has no text."""
+        """The memories read so far, with these; None for a row that does not fit or has no text."""
         absent = [row_id for row_id in ids if row_id not in self._known]
         if absent and self.where is None and not self._index.foreign:
             memories, absent = self._mirror.read(absent)
             self._known |= memories
         if absent:
-            found = self._index.read(absent, self.where)
-            self._known |= {row_id: found.get(row_id) for row_id in absent}
+            fresh = self._index.read(absent, self.where)
+            self._known |= {row_id: fresh.get(row_id) for row_id in absent}
         return self._known

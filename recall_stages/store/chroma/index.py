@@ -1,4 +1,4 @@
-"""Searching a collection: coarsely by Chroma, then exactly here."""
+"""The search of a collection: coarse in Chroma, then exact here."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 Similar = tuple[str, float]
 """A row's id and its cosine to a question."""
 
-_Row = tuple[str, float, Candidate | None]  # its id, its similarity; None where it holds no text
+_Row = tuple[str, float, Candidate | None]  # id, similarity, memory; None if the row has no text
 
 _PAGE = 250  # rows a call, below every limit
-_CLOUD_RESULTS = 300  # what Chroma Cloud returns at the most
+_CLOUD_RESULTS = 300  # what Chroma Cloud returns at most
 _LOCAL_RESULTS = 30_000  # SQLite takes 32,766 variables in one statement
-_SAMPLE = 100  # rows looked at to learn how a collection of others writes its times
+_SAMPLE = 100  # rows that show how a foreign collection writes its times
 
 _search_again = retry(
-    # A filtered search reads ids from SQLite and then looks them up in the index, with no
-    # snapshot between: a row deleted meanwhile is an error, which is gone at the next try.
+    # A filtered search reads ids from SQLite and then looks them up in the index, without a
+    # snapshot. A row that is deleted in between is an error, which is gone at the next try.
     retry=retry_if_exception(lambda error: "Error finding id" in str(error)),
     stop=stop_after_attempt(3),
     wait=wait_random(0.005, 0.05),
@@ -44,13 +44,13 @@ _search_again = retry(
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """How to search one collection.
+    """One collection, and the form of its rows.
 
     Attributes:
         collection: Chroma's own object.
-        fields: Where its rows keep what a memory needs.
-        unit: How its rows write their times.
-        foreign: Whether somebody else made it, so that it has no buckets of days.
+        fields: The metadata keys of the fields of a memory.
+        unit: The unit of the times of its rows.
+        foreign: Whether somebody else made it. Then it has no buckets of days.
         cloud: Whether it lies in Chroma Cloud.
         cosine: Whether its distances are cosine distances.
     """
@@ -64,7 +64,7 @@ class Index:
 
     @classmethod
     def of(cls, collection: Collection, fields: Fields, *, foreign: bool, cloud: bool) -> Self:
-        """Look at a collection, and learn how its rows are written."""
+        """Read the settings of a collection, and the form of its rows."""
         index = collection.configuration_json
         # Chroma Cloud has another index, "spann"; its "hnsw" is None.
         space = (index.get("hnsw") or index.get("spann") or {}).get("space")
@@ -82,10 +82,10 @@ class Index:
     def nearest(
         self, vector: NDArray[np.float32], search: Search, filtering: Where | None
     ) -> list[Hit]:
-        """The exact answer to one search: asked coarsely, looked at closely, asked again if few.
+        """The exact hits of one search: Chroma searches coarsely, and again if too few rows fit.
 
         Args:
-            vector: The vector of what is searched for.
+            vector: The vector of the text to search for.
             search: The search.
             filtering: The condition that its filter sets; see `filter_where`.
         """
@@ -97,7 +97,7 @@ class Index:
             ]
         )
         most = self.most_results
-        # Another space than cosine ranks in another order: look further than asked, then sort.
+        # A space other than cosine has another order: query more rows, then sort.
         coarse = bool(search.within) or not self.cosine
         wanted = min(2 * search.limit if coarse else search.limit, most)
         while True:
@@ -116,17 +116,17 @@ class Index:
             wanted = min(4 * wanted, most)
 
     def neighbours(self, vector: NDArray[np.float32], limit: int) -> list[Similar]:
-        """The rows nearest to a vector, without a condition, and without reading what they hold."""
+        """The rows nearest to a vector, without a condition; only ids and cosines are read."""
         collection: Any = self.collection
         page = collection.query(
             query_embeddings=vector[None, :], n_results=limit, include=["distances"]
         )
         cosines = 1 - np.asarray(page["distances"][0], dtype=np.float32)
-        found = sorted(zip((-cosines).tolist(), page["ids"][0], strict=True))
-        return [(row_id, -negative) for negative, row_id in found]
+        ordered = sorted(zip((-cosines).tolist(), page["ids"][0], strict=True))
+        return [(row_id, -negative) for negative, row_id in ordered]
 
     def candidate(self, row: Row) -> Candidate | None:
-        """What a row holds; None where that is no text."""
+        """The memory of a row; None if the row has no text."""
         return to_candidate(*row, self.fields, self.unit)
 
     def filter_where(self, search: Search) -> Where | None:
@@ -134,7 +134,7 @@ class Index:
         return filter_where(search.filter, self.fields, self.unit, search.timezone)
 
     def read(self, ids: Sequence[str], where: Where | None) -> dict[str, Candidate]:
-        """Memories by id; those that do not fit the filter, and rows without text, left out."""
+        """Memories by id, without rows that do not fit the filter or have no text."""
         memories: dict[str, Candidate] = {}
         collection: Any = self.collection
         for start in range(0, len(ids), _PAGE):
@@ -148,7 +148,7 @@ class Index:
         return memories
 
     def memories(self) -> Iterator[Candidate]:
-        """All that it holds, read page by page."""
+        """All memories of the collection, read page by page."""
         collection: Any = self.collection
         offset = 0
         while True:
@@ -169,9 +169,9 @@ class Index:
     @_search_again
     def _query(self, vector: NDArray[np.float32], limit: int, where: Where | None) -> list[_Row]:
         """The rows nearest to a vector, as Chroma's index finds them."""
-        # Distances of another space than cosine say little about similarity: take the vectors.
+        # Distances of another space than cosine say little about similarity, so read the vectors.
         measure = "distances" if self.cosine else "embeddings"
-        collection: Any = self.collection  # its types know no filter that is made at run time
+        collection: Any = self.collection  # its types do not allow a filter made at run time
         page = collection.query(
             query_embeddings=vector[None, :],
             n_results=limit,
@@ -186,10 +186,10 @@ class Index:
     def _unreached(
         self, vector: NDArray[np.float32], where: Where | None, rows: Sequence[_Row]
     ) -> list[_Row]:
-        """The rows that match and that Chroma's index did not reach, measured one by one.
+        """The matching rows that Chroma's index did not reach, with their similarity.
 
-        The index is a graph; a row unlike a crowd of others can have no way to it, and is then in
-        no answer, though the filter holds for it alone.
+        The index is a graph. A row that differs from all others may have no path to it. Such a row
+        is in no answer, even if it is the only one that fulfils the filter.
         """
         if where is None and self.collection.count() == len(rows):
             return []
@@ -197,15 +197,15 @@ class Index:
         collection: Any = self.collection
         matching = collection.get(where=where, include=[])["ids"]
         missing = [row_id for row_id in matching if row_id not in reached]
-        found: list[_Row] = []
+        unreached: list[_Row] = []
         for start in range(0, len(missing), _PAGE):
             page = collection.get(
                 ids=missing[start : start + _PAGE],
                 include=["documents", "metadatas", "embeddings"],
             )
             cosines = _cosines(vector, np.asarray(page["embeddings"], dtype=np.float32))
-            found += self._rows(page["ids"], page["documents"], page["metadatas"], cosines)
-        return found
+            unreached += self._rows(page["ids"], page["documents"], page["metadatas"], cosines)
+        return unreached
 
     def _rows(
         self,
@@ -214,7 +214,7 @@ class Index:
         metadatas: Sequence[Mapping[str, MetadataValue] | None],
         similarities: NDArray[np.float32],
     ) -> list[_Row]:
-        """Rows with their similarity and the memory they hold, most similar first."""
+        """Rows with their similarity and memory, the most similar first."""
         clipped = np.clip(similarities, 0, 1).tolist()
         rows: list[_Row] = []
         for row_id, document, metadata, similarity in zip(
@@ -235,7 +235,7 @@ def _cosines(vector: NDArray[np.float32], rows: NDArray[np.float32]) -> NDArray[
 
 
 def _time_unit(sample: Sequence[object]) -> TimeUnit:
-    """What the times of a collection of others are: numbers compare in Chroma, text does not."""
+    """The unit of the times in a foreign collection; Chroma can compare only numbers."""
     values = [value for value in sample if value is not None]
     numbers = [abs(value) for value in values if isinstance(value, int | float)]
     if not numbers:

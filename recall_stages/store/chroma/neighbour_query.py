@@ -1,4 +1,4 @@
-"""The rows nearest to one vector, without a condition: asked of Chroma once for all searches."""
+"""The rows nearest to one vector, without a condition; one query of Chroma for all searches."""
 
 from __future__ import annotations
 
@@ -12,32 +12,31 @@ from recall_stages.store.chroma.index import Index, Similar
 
 
 class Graph:
-    """Chroma's graph of neighbours, from one vector; a wide look holds the narrower ones.
+    """The neighbours of one vector in Chroma's graph; a wide query contains the narrower ones.
 
-    Chroma looks in another thread. While it does, this one may work on: Chroma does not hold Python
-    up, and it goes through more memory than a processor's core keeps at hand, of which what this
-    thread does afterwards would have to wait (a whole question took a fifth longer).
+    Chroma searches in another thread, and this thread goes on: Chroma does not block Python. In one
+    thread, a whole question took a fifth longer, because the search empties the processor's cache.
 
     Args:
-        index: How to ask Chroma.
+        index: The collection in Chroma.
         vector: The vector.
-        beside: Where the other threads come from.
+        threads: The pool for the other threads.
     """
 
-    def __init__(self, index: Index, vector: NDArray[np.float32], beside: Executor) -> None:
+    def __init__(self, index: Index, vector: NDArray[np.float32], threads: Executor) -> None:
         self._index = index
-        self._beside = beside
+        self._threads = threads
         self.vector = vector
         self._most = 0
-        self._found: Future[list[Similar]]
+        self._rows: Future[list[Similar]]
 
     def begin(self, most: int) -> None:
-        """Let Chroma look for so many; `nearest` waits for it."""
+        """Start the search for this many rows; `nearest` waits for the result."""
         if most > self._most:
             started = Event()
-            self._found = self._beside.submit(self._look, most, started)
+            self._rows = self._threads.submit(self._look, most, started)
             self._most = most
-            # Its first lines are Python, which this thread would keep waiting: half a millisecond.
+            # It begins in Python, where this thread would hold it up by half a millisecond.
             started.wait()
 
     def _look(self, most: int, started: Event) -> list[Similar]:
@@ -47,4 +46,4 @@ class Graph:
     def nearest(self, most: int) -> list[Similar]:
         """The ids of the nearest rows with their cosines, the most similar first."""
         self.begin(most)
-        return self._found.result()[:most]
+        return self._rows.result()[:most]

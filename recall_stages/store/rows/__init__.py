@@ -1,1 +1,1 @@
-"""What this process knows of a collection's rows, so that a question need not read Chroma."""
+"""The rows of a collection in memory, so that a question need not read them from Chroma."""

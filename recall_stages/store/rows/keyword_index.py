@@ -28,17 +28,17 @@ from recall_stages.text.stems import words
 from recall_stages.timeline import TimeRange
 
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
-_MOST_WORDS = 64  # of a question: of a pasted page the first ones are looked up
+_MOST_WORDS = 64  # words of a question; of a longer one, the first words count
 
 
-_AT_ONCE = 1000  # changes that wait for the next search; more are handed to tantivy at once
+_AT_ONCE = 1000  # changes that wait for the next search; more go to tantivy at once
 
 
 class KeywordIndex:
     """The rows of one collection, by their words and by their ids.
 
     A change only waits in a list. The next search commits it, so a write need not wait for that.
-    Threads may search side by side; changes come from one thread at a time.
+    Several threads may search at once. Changes must come from one thread at a time.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class KeywordIndex:
 
     @cached_property
     def _writer(self) -> tantivy.IndexWriter:
-        # It starts six threads, which takes 16 ms: only once there is something to write.
+        # It starts six threads, which takes 16 ms. So it waits for the first change.
         return self._index.writer(heap_size=50_000_000, num_threads=1)
 
     def put(self, place: int, memory: Candidate) -> None:
@@ -77,9 +77,9 @@ class KeywordIndex:
 
         Args:
             text: The question.
-            limit: How many at the most.
+            limit: How many at most.
             scope: The scope.
-            within: Where not empty, the recorded time, or the hull of the events, must touch one.
+            within: If not empty, the recorded time or the hull of the events must touch a range.
         """
         terms = list(dict.fromkeys(words(text)))[:_MOST_WORDS]
         if not terms:
@@ -120,7 +120,7 @@ class KeywordIndex:
         conditions = [self._term("scope", f"{k}={v}") for k, v in scope.fields().items()]
         if within:
             conditions.append(_any([query for each in within for query in self._touching(each)]))
-        # A condition only admits: it must not add to the score.
+        # A condition must not add to the score.
         admitted = [tantivy.Query.const_score_query(each, 0.0) for each in conditions]
         return tantivy.Query.boolean_query(
             [(_MUST, _any(wanted)), *((_MUST, each) for each in admitted)]

@@ -1,9 +1,10 @@
 """The rows of a collection in memory, so that a question need not ask Chroma for them.
 
 The mirror has the owner and the times of each row (`Roster`), its words (`KeywordIndex`), its
-memory, and its vector once that was read or written (`Vectors`). The collection is the truth, and
-`Follower` keeps the mirror in step with it. It is built when a question first needs it; that of an
-empty collection is ready at once. A private collection in memory has no other writers to look for.
+memory (`CandidateCache`), and its vector once that was read or written (`Vectors`). The collection
+is the truth, and `Follower` keeps the mirror in step with it. The first question that needs the
+mirror builds it. The mirror of an empty collection is ready at once. A private collection in memory
+has no other writers.
 
 Memories take up to 256 MB a store and vectors up to 512 MB; further ones are read from Chroma. The
 words take about 40 MB and the columns 25 MB for 100,000 rows.
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
 
 _PAGE = 250  # vectors a call: below every limit
 
-# Two stores of one program may have one collection open, and each shall see at once what the
-# other writes.
+# Two stores of one program may open the same collection. Both must see the writes of the other at
+# once.
 _open: WeakSet[Mirror] = WeakSet()
 _opening = threading.Lock()
 
@@ -51,13 +52,13 @@ def mirrors_of(collection: Collection) -> list[Mirror]:
 
 
 class Mirror:
-    """The rows of one collection; threads may use it side by side.
+    """The rows of one collection. Several threads may use it at once.
 
-    Its lock is held while what is known is looked at or changed, never while Chroma is read or the
-    words are committed.
+    The lock is held while its own data is read or changed. It is never held while Chroma is read or
+    the words are committed.
 
     Args:
-        index: The collection, and how its rows are written.
+        index: The collection, and the form of its rows.
         alone: Whether nobody else can write to it while this store is open.
         shared: Whether other processes can write to it.
 
@@ -78,7 +79,7 @@ class Mirror:
         self._closed = False
         self.doubtful = False
         self.shows = self._collection.id
-        self._begun = True  # what another store writes while the rows are counted is taken over
+        self._begun = True  # so that writes of other stores count while the rows are counted
         with _opening:
             _open.add(self)
         self.ready = self._begun = not self._collection.count()
@@ -90,7 +91,7 @@ class Mirror:
         self._vectors = Vectors()
 
     def close(self) -> None:
-        """Forget all rows, and take over none that other stores of this process write.
+        """Forget all rows, and ignore further writes of this process.
 
         A search that still runs raises `StoreClosedError` as soon as it reads rows.
         """
@@ -103,16 +104,16 @@ class Mirror:
     # -- reading the collection, by `Follower` ----------------------------------------------------
 
     def begin(self) -> None:
-        """Forget all rows; what this process writes is taken over from now on."""
+        """Forget all rows, and follow the writes of this process from now on."""
         with self._lock:
             self._empty()
             self._begun = True
 
     @contextmanager
     def reading(self) -> Iterator[AbstractSet[str]]:
-        """While rows are read from the collection, the ids of the rows that change here.
+        """Collect the ids of the rows that change here while rows are read from the collection.
 
-        What was read of them may be old.
+        The version of such a row that was read may be old.
         """
         changed: set[str] = set()
         with self._lock:
@@ -155,7 +156,7 @@ class Mirror:
             self._roster.arrange(ids)
 
     def written_otherwise(self, written: Mapping[str, int]) -> list[str]:
-        """The ids of rows whose time of writing is another than is known here."""
+        """The ids of rows whose time of writing differs from the one here."""
         with self._lock:
             return [x for x, time in written.items() if self._roster.written(x) != time]
 
@@ -172,7 +173,7 @@ class Mirror:
         self._vectors.forget(place)
         self._memories.forget(place)
         if memory is not None:
-            if not self.index.foreign:  # their rows may change without a mark: they are read anew
+            if not self.index.foreign:  # rows of others may change without a mark
                 self._memories.keep(place, memory)
             self._words.put(place, memory)
         return place
@@ -187,15 +188,15 @@ class Mirror:
     # -- questions --------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        with self._lock:  # not while a page of rows is taken over
+        with self._lock:  # so that no page of rows is half counted
             return len(self._roster)
 
     def survey(self, scope: Scope, within: Sequence[TimeRange]) -> tuple[int, int]:
-        """How many rows are in a scope and a time, and how many of their vectors are not here.
+        """The number of rows in a scope and a time, and of those whose vector is not here.
 
         Args:
             scope: The scope.
-            within: Where not empty, the recorded time, or the hull of the events, must touch one.
+            within: If not empty, the recorded time or the hull of the events must touch a range.
 
         Returns:
             The number of these rows, and the number of those whose vector has to be read.
@@ -227,8 +228,8 @@ class Mirror:
                     ids = self._roster.ids_at(places[best])
                     break
             read |= self._read_cosines(unread, wanted_vector)
-        found = zip(ids, cosines[best].tolist(), strict=True)
-        return sorted((each for each in found if each[1] >= -1), key=lambda x: (-x[1], x[0]))
+        similar = zip(ids, cosines[best].tolist(), strict=True)
+        return sorted((each for each in similar if each[1] >= -1), key=lambda x: (-x[1], x[0]))
 
     def _read_cosines(self, ids: Sequence[str], vector: NDArray[np.float32]) -> dict[str, float]:
         """The cosines of rows to a vector of length 1; -2 for a row that is gone."""
@@ -253,13 +254,13 @@ class Mirror:
             self._vectors.keep(places[current], vectors[current])
 
     def fitting(
-        self, found: Sequence[Similar], scope: Scope, within: Sequence[TimeRange]
+        self, similar: Sequence[Similar], scope: Scope, within: Sequence[TimeRange]
     ) -> list[Similar]:
-        """The rows that are in a scope and a time, or are not known here."""
+        """The rows that are in a scope and a time, or are unknown here."""
         with self._lock:
-            places = self._roster.places(row_id for row_id, _ in found)
+            places = self._roster.places(row_id for row_id, _ in similar)
             fits = (places < 0) | self._roster.fitting(places, scope, within)
-        return [each for each, fit in zip(found, fits.tolist(), strict=True) if fit]
+        return [each for each, fit in zip(similar, fits.tolist(), strict=True) if fit]
 
     def read(self, ids: Sequence[str]) -> tuple[dict[str, Candidate], list[str]]:
         """Memories by id, and the ids of the rows that have to be read from the collection."""
@@ -268,8 +269,8 @@ class Mirror:
         with self._lock:
             known = self._memories.at(self._roster.places(ids).tolist())
         pairs = zip(ids, known, strict=True)
-        kept = {row_id: memory for row_id, memory in pairs if memory is not None}
-        return kept, [row_id for row_id in ids if row_id not in kept]
+        memories = {row_id: memory for row_id, memory in pairs if memory is not None}
+        return memories, [row_id for row_id in ids if row_id not in memories]
 
     def by_words(self, search: Search, limit: int) -> list[tuple[str, float]]:
         """The ids of the best rows by BM25, with their scores."""
@@ -280,9 +281,9 @@ class Mirror:
                 hits = words.search(search.text, limit, search.scope, search.within)
                 with self._lock:
                     ids = roster.ids_at(np.array([place for place, _ in hits], dtype=np.intp))
-            if changed.isdisjoint(ids):  # else a place may be that of another row now
+            if changed.isdisjoint(ids):  # else a place may have another row now
                 break
-        # Equal scores come in the order of storing, which another process may not share.
+        # Equal scores are sorted by id: the order of storing may differ in another process.
         ordered = sorted(zip([-score for _, score in hits], ids, strict=True))
         return [(row_id, -negative) for negative, row_id in ordered]
 
@@ -291,7 +292,7 @@ class Mirror:
     def put(
         self, memories: Sequence[Candidate], written: int, vectors: NDArray[np.float32]
     ) -> None:
-        """Take over memories that were just stored, with the epoch milliseconds of the writing."""
+        """Take over memories that were just stored, and their time of writing in milliseconds."""
         with self._lock:
             if self._begun:
                 for memory in memories:

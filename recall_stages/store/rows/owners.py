@@ -1,7 +1,7 @@
 """The owner and the times of each row, as columns that are compared in one go.
 
-Chroma answers such questions from SQLite, where each side of a range is read as a whole: 100 ms and
-more at 100,000 rows. Here the same takes less than one, for about 250 bytes a row.
+Chroma compares them in SQLite, which reads each side of a range as a whole: 100 ms and more at
+100,000 rows. The columns need less than 1 ms, and about 250 bytes a row.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from recall_stages.timeline import TimeRange
 Places = NDArray[np.intp]
 """The places of rows in the columns; a row keeps its place until it is deleted."""
 
-_NEVER = 2**62  # milliseconds: in no range
+_NEVER = 2**62  # milliseconds; in no range
 _OWNERS = tuple(Scope.model_fields)
 _TIMES = ("created_at", "event_start", "event_end")
-_MATCHES = 4  # conditions of the last questions whose rows are remembered; a question has two
-_FEW_OWNERS = 1024  # from this number on, owners without rows are looked for
+_MATCHES = 4  # recent conditions whose rows are remembered; a question has two
+_FEW_OWNERS = 1024  # from this number on, owners without rows are forgotten
 
 
 class Roster:
@@ -48,7 +48,7 @@ class Roster:
         return row_id in self._places
 
     def ids(self) -> list[str]:
-        """The ids of all rows, in the order in which they came."""
+        """The ids of all rows, in the order of their arrival."""
         return list(self._places)
 
     def arrange(self, row_ids: Iterable[str]) -> None:
@@ -57,12 +57,12 @@ class Roster:
         self._places = places | self._places
 
     def put(self, row_id: str, memory: Candidate | None, written: int) -> int:
-        """Take in a row, or its new version, and return its place.
+        """Add a row or its new version, and return its place.
 
         Args:
             row_id: The id of the row.
             memory: Its memory. None = it has no text, and matches nothing.
-            written: When it was written, in epoch milliseconds; 0 where that is not known.
+            written: When it was written, in epoch milliseconds; 0 if that is not known.
         """
         self._matches.clear()
         place = self._places.get(row_id)
@@ -93,7 +93,7 @@ class Roster:
         return place
 
     def written(self, row_id: str) -> int | None:
-        """When a row was written, in epoch milliseconds; None where it is not known."""
+        """When a row was written, in epoch milliseconds; None if the row is unknown."""
         place = self._places.get(row_id)
         return None if place is None else self._written[place]
 
@@ -106,13 +106,13 @@ class Roster:
         return [self._ids[place] for place in places.tolist()]
 
     def matching(self, scope: Scope, within: Sequence[TimeRange]) -> Places:
-        """The places of the rows that are in a scope and may be of a time, in ascending order.
+        """The places of the rows in a scope that may be from a time, in ascending order.
 
-        The last answers are remembered until a row changes: a question asks for each twice.
+        Recent answers are remembered until a row changes, as a question needs each one twice.
 
         Args:
             scope: The scope.
-            within: Where not empty, the recorded time, or the hull of the events, must touch one.
+            within: If not empty, the recorded time or the hull of the events must touch a range.
         """
         conditions = (scope, tuple(within))
         if conditions not in self._matches:
@@ -125,7 +125,7 @@ class Roster:
     def fitting(
         self, places: Places, scope: Scope, within: Sequence[TimeRange]
     ) -> NDArray[np.bool_]:
-        """Whether the row at each of these places is in a scope and may be of a time."""
+        """Whether the row at each of these places is in a scope and may be from a time."""
         return self._fits(places, scope, within)
 
     def _fits(
@@ -163,7 +163,7 @@ class Roster:
         return number
 
     def _forget_owners(self) -> None:
-        """Forget owners whose rows are all gone; not again before their number has doubled."""
+        """Forget owners without rows; the next time is when their number has doubled."""
         used = set(np.unique(self._owners).tolist())
         self._numbers = {owner: n for owner, n in self._numbers.items() if n in used}
         self._most_numbers = max(2 * len(self._numbers), _FEW_OWNERS)

@@ -1,16 +1,15 @@
-"""Which way to the memories nearest in meaning: all ways find the same ones, at another cost.
+"""The routes to the memories nearest in meaning: the same memories, at different costs.
 
-Chroma finds the nearest of *all* rows in a few milliseconds. A condition makes that slow, because
-it reads whatever fulfils the condition out of SQLite first: 100 to 600 ms at 100,000 rows. So a
-condition is left away where it can be (``graph``, ``rows``) and put to Chroma only where it must be
-(``where``):
+Chroma finds the nearest of *all* rows in a few milliseconds. A condition makes it slow, because it
+first reads all rows that fulfil the condition from SQLite: 100 to 600 ms at 100,000 rows. So Chroma
+gets a condition only if there is no other way:
 
-- ``graph``: ask for the nearest without a condition, more than are wanted, and look which of them
-  fulfil it. For a condition that many rows fulfil; it can come back short.
-- ``rows``: compare every row that fulfils it, exactly. For one that few rows fulfil.
-- ``where``: let Chroma see to it, with buckets of days instead of a range of times. For conditions
-  on metadata, which are not mirrored; in a collection that somebody else made or that lies in
-  Chroma Cloud, where conditions are indexed; and where there is no mirror yet.
+- ``graph``: search without the condition, for more rows than are wanted, and check the condition
+  here. It suits a condition that many rows fulfil. It can return too few rows.
+- ``rows``: compare every row that fulfils the condition. It suits a condition that few rows fulfil.
+- ``where``: let Chroma check the condition, with buckets of days instead of a range of times. It is
+  for conditions on metadata, which the mirror does not have; for a foreign collection, or one in
+  Chroma Cloud, which has an index for conditions; and for a store without a mirror yet.
 """
 
 from __future__ import annotations
@@ -20,25 +19,25 @@ from typing import Literal
 
 Route = Literal["graph", "rows", "where"]
 
-# Milliseconds, measured on two cores at 10,000 to 300,000 rows of 384 dimensions; what counts is
-# how they compare, and that hardly differs between machines.
+# Milliseconds, measured on two cores at 10,000 to 300,000 rows of 384 dimensions. Only the ratios
+# count, and they hardly differ between machines.
 _ASKING, _A_NEIGHBOUR = 2.0, 0.008
 _COMPARING, _A_ROW, _AN_UNREAD_ROW = 0.3, 0.00015, 0.04
 _FILTERING, _A_FILTERED_ROW = 8.0, 0.0015
 
-_MARGIN = 2.0  # more than the share of rows says, because neighbours in meaning are so in time too
-_MOST_NEIGHBOURS = 4000  # beyond these the graph is slower than any other way
+_MARGIN = 2.0  # more than the share of rows suggests: similar rows often have similar times
+_MOST_NEIGHBOURS = 4000  # with more, the graph is slower than any other route
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What is known about the rows that a search may return.
+    """The numbers of rows that decide the route of a search.
 
     Attributes:
-        wanted: How many memories are asked for.
-        rows: How many rows the collection has.
-        matching: How many of them fulfil the conditions; None where only Chroma can tell.
-        unread: Of how many of these the vector is not in memory.
+        wanted: The number of memories that the search wants.
+        rows: The number of rows of the collection.
+        matching: The number of rows that fulfil the conditions; None if only Chroma can check them.
+        unread: The number of matching rows whose vector is not in memory.
     """
 
     wanted: int
@@ -47,8 +46,8 @@ class Conditions:
     unread: int
 
 
-def routes(given: Conditions) -> list[Route]:
-    """The ways to try, the cheapest first, up to one that comes back with all there are.
+def routes(conditions: Conditions) -> list[Route]:
+    """The routes to try, the cheapest first. The last one returns all that there are.
 
     Examples:
         >>> routes(Conditions(wanted=50, rows=100_000, matching=50_000, unread=50_000))
@@ -58,21 +57,21 @@ def routes(given: Conditions) -> list[Route]:
         >>> routes(Conditions(wanted=50, rows=100_000, matching=None, unread=0))
         ['where']
     """
-    if given.matching is None:
+    if conditions.matching is None:
         return ["where"]
     costs: dict[Route, float] = {
-        "graph": _ASKING + _A_NEIGHBOUR * neighbours(given),
-        "rows": _COMPARING + _A_ROW * given.matching + _AN_UNREAD_ROW * given.unread,
-        "where": _FILTERING + _A_FILTERED_ROW * given.rows,
+        "graph": _ASKING + _A_NEIGHBOUR * neighbours(conditions),
+        "rows": _COMPARING + _A_ROW * conditions.matching + _AN_UNREAD_ROW * conditions.unread,
+        "where": _FILTERING + _A_FILTERED_ROW * conditions.rows,
     }
-    if neighbours(given) > _MOST_NEIGHBOURS:
+    if neighbours(conditions) > _MOST_NEIGHBOURS:
         del costs["graph"]
-    ways = sorted(costs, key=lambda way: costs[way])
-    return ways[: 2 if ways[0] == "graph" else 1]
+    ordered = sorted(costs, key=lambda route: costs[route])
+    return ordered[: 2 if ordered[0] == "graph" else 1]
 
 
-def neighbours(given: Conditions) -> int:
-    """How many of the nearest to look at, so that enough of them fulfil the conditions."""
-    if not given.matching or given.matching >= given.rows:
-        return given.wanted
-    return round(_MARGIN * given.wanted * given.rows / given.matching)
+def neighbours(conditions: Conditions) -> int:
+    """The number of nearest rows to check, so that enough of them fulfil the conditions."""
+    if not conditions.matching or conditions.matching >= conditions.rows:
+        return conditions.wanted
+    return round(_MARGIN * conditions.wanted * conditions.rows / conditions.matching)

@@ -1,4 +1,4 @@
-"""The answers to searches: the way chosen by `planner`, everything found looked at exactly."""
+"""The searcher: answers searches by the routes of `planner`, and checks every row exactly."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from recall_stages.store.rows.planner import Conditions, Route, neighbours, rout
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How a search by meaning is answered.
+    """The plan for a search by meaning.
 
     Attributes:
-        place: Which of the searches it is.
+        place: The place of the search among the searches.
         search: The search.
-        reader: What reads the memories found.
-        graph: The neighbours of what is searched for.
-        widest: How many of them to look at, where the graph is asked.
-        ways: The ways to try, in order.
+        reader: Reads the memories of rows.
+        graph: The neighbours of the vector of the search.
+        widest: The number of neighbours to check, if the graph is used.
+        ways: The routes to try, in order.
     """
 
     place: int
@@ -44,39 +44,39 @@ class Searcher:
     """Searches one collection.
 
     Args:
-        index: How to ask Chroma.
-        mirror: What is known of its rows here.
+        index: The collection in Chroma.
+        mirror: Its rows in memory.
     """
 
     def __init__(self, index: Index, mirror: Mirror) -> None:
         self._index = index
         self._mirror = mirror
         self._follower = Follower(mirror)
-        self._beside = ThreadPoolExecutor(thread_name_prefix="recall-search")
+        self._threads = ThreadPoolExecutor(thread_name_prefix="recall-search")
 
     def answers(
         self, searches: Sequence[Search], vectors: Mapping[str, NDArray[np.float32]]
     ) -> list[list[Hit]]:
-        """The answer to each search, the best first.
+        """The hits of each search, best first.
 
         Args:
-            searches: What is asked.
+            searches: The searches.
             vectors: The vector of each text that is searched for by meaning.
         """
         if searches:
             words = any(search.method == "keyword" for search in searches)
             self._follower.refresh(build=words)
         readers = self._readers(searches)
-        graphs = {text: Graph(self._index, x, self._beside) for text, x in vectors.items()}
+        graphs = {text: Graph(self._index, x, self._threads) for text, x in vectors.items()}
         plans = self._plans(searches, readers, graphs)
         for plan in plans:
             if plan.ways[0] == "graph":
                 plan.graph.begin(plan.widest)
-        # While Chroma searches: rows compared, words looked up. What Chroma is to filter comes
-        # before the words too, which need not ask again for what it has read.
+        # While Chroma searches the graph, rows are compared and words looked up here. Searches that
+        # Chroma filters come before those by words, which then need not read the same rows again.
         answers = {plan.place: self._nearest(plan) for plan in plans if plan.ways[0] != "graph"}
         answers |= {
-            place: self._worded(search, readers[place])
+            place: self._by_words(search, readers[place])
             for place, search in enumerate(searches)
             if search.method == "keyword"
         }
@@ -84,12 +84,12 @@ class Searcher:
         return [answers[place] for place in range(len(searches))]
 
     def close(self) -> None:
-        """Let the threads go, and all that is known of the rows."""
-        self._beside.shutdown()
+        """Stop the threads, and forget the rows."""
+        self._threads.shutdown()
         self._mirror.close()
 
     def _readers(self, searches: Sequence[Search]) -> list[Reader]:
-        """A reader for each search; those with one filter have one together."""
+        """A reader for each search; searches with the same filter share one."""
         readers: list[Reader] = []
         for place, search in enumerate(searches):
             # The searches of a question share one filter, which is compiled once.
@@ -106,36 +106,34 @@ class Searcher:
     def _plans(
         self, searches: Sequence[Search], readers: Sequence[Reader], graphs: Mapping[str, Graph]
     ) -> list[_Plan]:
-        """The searches by meaning; of one text the one first that looks furthest.
+        """The plans of the searches by meaning, the widest first.
 
-        What the others look for, it may see as well.
+        The neighbours of the widest contain those of a narrower one with the same text.
         """
         plans = []
         for place, (search, reader) in enumerate(zip(searches, readers, strict=True)):
             if search.method == "semantic":
-                given = self._conditions(search, reader)
-                plan = _Plan(
-                    place, search, reader, graphs[search.text], neighbours(given), routes(given)
-                )
-                plans.append(plan)
+                conditions = self._conditions(search, reader)
+                widest, ways = neighbours(conditions), routes(conditions)
+                plans.append(_Plan(place, search, reader, graphs[search.text], widest, ways))
         return sorted(plans, key=lambda plan: -plan.widest)
 
     def _nearest(self, plan: _Plan) -> list[Hit]:
-        found: list[Hit] = []
+        hits: list[Hit] = []
         for way in plan.ways:
             if way == "graph":
-                found = self._by_graph(plan)
+                hits = self._by_graph(plan)
             elif way == "rows":
-                found = self._by_rows(plan)
+                hits = self._by_rows(plan)
             else:
-                found = self._index.nearest(plan.graph.vector, plan.search, plan.reader.where)
-                plan.reader.take([hit.memory for hit in found])
-            if len(found) >= plan.search.limit:
+                hits = self._index.nearest(plan.graph.vector, plan.search, plan.reader.where)
+                plan.reader.take([hit.memory for hit in hits])
+            if len(hits) >= plan.search.limit:
                 break
-        return found
+        return hits
 
     def _conditions(self, search: Search, reader: Reader) -> Conditions:
-        # Rows of others may change without a mark, and the Cloud has its conditions indexed.
+        # Rows of others may change without a mark, and Chroma Cloud has an index for conditions.
         mirrored = self._mirror.ready and not self._index.foreign and not self._index.cloud
         if not mirrored or reader.filtered:
             return Conditions(search.limit, len(self._mirror), matching=None, unread=0)
@@ -144,60 +142,60 @@ class Searcher:
 
     def _by_graph(self, plan: _Plan) -> list[Hit]:
         search = plan.search
-        found = plan.graph.nearest(plan.widest)
-        if plan.widest > search.limit:  # more than are wanted, because there are conditions
-            found = self._mirror.fitting(found, search.scope, search.within)
-        return _similar(_looked_at(found, search, plan.reader))
+        rows = plan.graph.nearest(plan.widest)
+        if plan.widest > search.limit:  # then there are conditions to check
+            rows = self._mirror.fitting(rows, search.scope, search.within)
+        return _similar(_exact(rows, search, plan.reader))
 
     def _by_rows(self, plan: _Plan) -> list[Hit]:
         search = plan.search
         most = search.limit
         while True:
             ranked = self._mirror.ranked(plan.graph.vector, most, search.scope, search.within)
-            found = _looked_at(ranked, search, plan.reader)
-            if len(found) >= search.limit or len(ranked) < most:
-                return _similar(found)
+            hits = _exact(ranked, search, plan.reader)
+            if len(hits) >= search.limit or len(ranked) < most:
+                return _similar(hits)
             most *= 4
 
     # -- by words ---------------------------------------------------------------------------------
 
-    def _worded(self, search: Search, reader: Reader) -> list[Hit]:
-        # Of rows that Chroma is to filter, more than are wanted: to ask again takes longer.
+    def _by_words(self, search: Search, reader: Reader) -> list[Hit]:
+        # More rows if Chroma filters them: a second reading takes longer.
         wanted = 4 * search.limit if reader.filtered else search.limit
         while True:
-            hits = self._mirror.by_words(search, wanted)
-            found = _looked_at(hits, search, reader)
-            if len(found) >= search.limit or len(hits) < wanted:
-                return found
+            rows = self._mirror.by_words(search, wanted)
+            hits = _exact(rows, search, reader)
+            if len(hits) >= search.limit or len(rows) < wanted:
+                return hits
             wanted *= 4
 
 
-def _looked_at(found: Sequence[tuple[str, float]], search: Search, reader: Reader) -> list[Hit]:
-    """The memories of rows that were found, as many as are wanted; those that do not fit out.
+def _exact(rows: Sequence[tuple[str, float]], search: Search, reader: Reader) -> list[Hit]:
+    """The memories of the rows that fit exactly, as many as the search wants.
 
-    What is known of the rows here is coarse: of events it is the hull, and the last second's
-    writing of other processes is not in it.
+    The mirror is coarse: it has the hull of the events, and not the writes of other processes in
+    the last second.
     """
-    kept: list[Hit] = []
+    hits: list[Hit] = []
     admitted = search.admitting()
-    at_once = len(found) or 1 if reader.filtered else search.limit
-    for start in range(0, len(found), at_once):
-        part = found[start : start + at_once]
+    at_once = len(rows) or 1 if reader.filtered else search.limit
+    for start in range(0, len(rows), at_once):
+        part = rows[start : start + at_once]
         memories = reader.read([row_id for row_id, _ in part])
         for row_id, score in part:
             memory = memories.get(row_id)
             if memory is not None and (admitted is None or admitted(memory)):
-                kept.append(Hit(memory, score))
-        if len(kept) >= search.limit:
+                hits.append(Hit(memory, score))
+        if len(hits) >= search.limit:
             break
-    return kept[: search.limit]
+    return hits[: search.limit]
 
 
-def _similar(found: Sequence[Hit]) -> list[Hit]:
-    """With cosines between 0 and 1."""
-    return [Hit(memory, min(max(cosine, 0.0), 1.0)) for memory, cosine, _ in found]
+def _similar(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits with cosines between 0 and 1."""
+    return [Hit(memory, min(max(cosine, 0.0), 1.0)) for memory, cosine, _ in hits]
 
 
 def _one_filter(one: Search, other: Search) -> bool:
-    """Whether two searches share a filter; to compare two filters takes longer than to compile."""
+    """Whether two searches have the same filter object; a deep comparison would take longer."""
     return one.filter is other.filter and one.timezone is other.timezone

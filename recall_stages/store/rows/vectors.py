@@ -1,6 +1,6 @@
-"""Vectors of rows in memory, to compare rows exactly.
+"""Vectors of rows in memory, for exact comparisons.
 
-Chroma takes 40 ms to return a thousand vectors. To compare a thousand here takes one.
+Chroma takes 40 ms to return a thousand vectors. A comparison of a thousand here takes 1 ms.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Vectors:
 
     def __init__(self) -> None:
         self._blocks: dict[int, NDArray[np.float32]] = {}
-        self._kept: dict[int, NDArray[np.bool_]] = {}
+        self._present: dict[int, NDArray[np.bool_]] = {}
 
     def keep(self, places: Places, vectors: NDArray[np.float32]) -> None:
         """Keep the vectors of rows while there is room."""
@@ -32,22 +32,22 @@ class Vectors:
                 continue
             inside = places // _BLOCK == number
             self._blocks[number][places[inside] % _BLOCK] = scaled[inside]
-            self._kept[number][places[inside] % _BLOCK] = True
+            self._present[number][places[inside] % _BLOCK] = True
 
     def forget(self, place: int) -> None:
         """Forget the vector at a place."""
-        if place // _BLOCK in self._kept:
-            self._kept[place // _BLOCK][place % _BLOCK] = False
+        if place // _BLOCK in self._present:
+            self._present[place // _BLOCK][place % _BLOCK] = False
 
     def __len__(self) -> int:
-        return sum(int(np.count_nonzero(kept)) for kept in self._kept.values())
+        return sum(int(np.count_nonzero(present)) for present in self._present.values())
 
     def missing(self, places: Places) -> NDArray[np.bool_]:
         """Whether the vector at each place is missing."""
         missing = np.ones(len(places), dtype=np.bool_)
         for number, inside in _by_block(places):
-            if number in self._kept:
-                missing[inside] = ~self._kept[number][places[inside] % _BLOCK]
+            if number in self._present:
+                missing[inside] = ~self._present[number][places[inside] % _BLOCK]
         return missing
 
     def cosines(self, places: Places, vector: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -70,7 +70,7 @@ class Vectors:
         if (len(self._blocks) + 1) * _BLOCK * dimension * 4 > MOST_BYTES:
             return False
         self._blocks[number] = np.zeros((_BLOCK, dimension), dtype=np.float32)
-        self._kept[number] = np.zeros(_BLOCK, dtype=np.bool_)
+        self._present[number] = np.zeros(_BLOCK, dtype=np.bool_)
         return True
 
 
