@@ -27,7 +27,7 @@ from recall_stages.core.errors import IdLookupError
 from recall_stages.core.memory import Memory
 from recall_stages.core.world import MemoryStore
 from recall_stages.store import any_store
-from recall_stages.store.any_store import AnyStoreOptions, Asked, Found, in_our_names
+from recall_stages.store.any_store import Answer, AnyStoreOptions, Lookup, in_our_names
 
 Searchable = MemoryStore | VectorStore | BaseRetriever
 """What a retriever takes as its store."""
@@ -62,49 +62,49 @@ class AnyStore(any_store.AnyStore):
             raise IdLookupError(f"{self._name} does not look up by id: {error}") from error
         return [
             found.memory.memory()
-            for found in self._found(((each, None) for each in documents), None)
+            for found in self._converted(((each, None) for each in documents), None)
         ]
 
-    def _ask(self, asked: Asked) -> list[Found]:
-        source, arguments = self._searchable(asked)
+    def _ask(self, lookup: Lookup) -> list[Answer]:
+        source, arguments = self._searchable(lookup)
         scored: Iterable[tuple[Document, float | None]]
         if isinstance(source, VectorStore):
             try:
-                scored = source.similarity_search_with_score(asked.text, **arguments)
+                scored = source.similarity_search_with_score(lookup.text, **arguments)
             except NotImplementedError:
-                scored = _unscored(source.similarity_search(asked.text, **arguments))
+                scored = _unscored(source.similarity_search(lookup.text, **arguments))
         else:
-            scored = _unscored(source.invoke(asked.text, **arguments))
-        return self._found(scored, asked.timezone)
+            scored = _unscored(source.invoke(lookup.text, **arguments))
+        return self._converted(scored, lookup.timezone)
 
-    async def _aask(self, asked: Asked) -> list[Found]:
-        source, arguments = self._searchable(asked)
+    async def _aask(self, lookup: Lookup) -> list[Answer]:
+        source, arguments = self._searchable(lookup)
         scored: Iterable[tuple[Document, float | None]]
         if isinstance(source, VectorStore):
             try:
-                scored = await source.asimilarity_search_with_score(asked.text, **arguments)
+                scored = await source.asimilarity_search_with_score(lookup.text, **arguments)
             except NotImplementedError:
-                scored = _unscored(await source.asimilarity_search(asked.text, **arguments))
+                scored = _unscored(await source.asimilarity_search(lookup.text, **arguments))
         else:
-            scored = _unscored(await source.ainvoke(asked.text, **arguments))
-        return self._found(scored, asked.timezone)
+            scored = _unscored(await source.ainvoke(lookup.text, **arguments))
+        return self._converted(scored, lookup.timezone)
 
-    def _searchable(self, asked: Asked) -> tuple[VectorStore | BaseRetriever, dict[str, Any]]:
+    def _searchable(self, lookup: Lookup) -> tuple[VectorStore | BaseRetriever, dict[str, Any]]:
         """What to search, and its arguments: retrievers over a vector store hide its scores."""
-        source, limit = self.source, {"k": asked.limit}
+        source, limit = self.source, {"k": lookup.limit}
         if isinstance(source, VectorStore):
-            return source, {**asked.further, **limit}
+            return source, {**lookup.further, **limit}
         if not isinstance(source, VectorStoreRetriever):
             return source, {}
         if source.search_type == "similarity":
             return source.vectorstore, {**source.search_kwargs, **limit}
         return source, limit
 
-    def _found(
+    def _converted(
         self, scored: Iterable[tuple[Document, float | None]], timezone: tzinfo | None
-    ) -> list[Found]:
+    ) -> list[Answer]:
         return [
-            Found(to_candidate(self._ours(document), timezone), document.metadata, score)
+            Answer(to_candidate(self._ours(document), timezone), document.metadata, score)
             for document, score in scored
         ]
 

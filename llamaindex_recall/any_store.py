@@ -34,7 +34,7 @@ from recall_stages.core.errors import IdLookupError
 from recall_stages.core.memory import Memory
 from recall_stages.core.world import MemoryStore
 from recall_stages.store import any_store
-from recall_stages.store.any_store import AnyStoreOptions, Asked, Found, in_our_names
+from recall_stages.store.any_store import Answer, AnyStoreOptions, Lookup, in_our_names
 
 Searchable = MemoryStore | VectorStoreIndex | BasePydanticVectorStore | BaseRetriever
 """What a retriever takes as its store."""
@@ -85,29 +85,31 @@ class AnyStore(any_store.AnyStore):
             except NotImplementedError as error:
                 name = type(self.source.vector_store).__name__
                 raise IdLookupError(f"{name} does not look up by id: {error}") from error
-        found = self._found((NodeWithScore(node=n) for n in nodes), None)
+        found = self._converted((NodeWithScore(node=n) for n in nodes), None)
         return [each.memory.memory() for each in found]
 
-    def _ask(self, asked: Asked) -> list[Found]:
-        return self._found(self._retriever(asked).retrieve(asked.text), asked.timezone)
+    def _ask(self, lookup: Lookup) -> list[Answer]:
+        return self._converted(self._retriever(lookup).retrieve(lookup.text), lookup.timezone)
 
-    async def _aask(self, asked: Asked) -> list[Found]:
-        return self._found(await self._retriever(asked).aretrieve(asked.text), asked.timezone)
+    async def _aask(self, lookup: Lookup) -> list[Answer]:
+        return self._converted(
+            await self._retriever(lookup).aretrieve(lookup.text), lookup.timezone
+        )
 
-    def _retriever(self, asked: Asked) -> BaseRetriever:
+    def _retriever(self, lookup: Lookup) -> BaseRetriever:
         if isinstance(self.source, VectorStoreIndex):
-            return self.source.as_retriever(similarity_top_k=asked.limit, **asked.further)
+            return self.source.as_retriever(similarity_top_k=lookup.limit, **lookup.further)
         if isinstance(self.source, VectorIndexRetriever):  # only these take a number
             retriever = copy(self.source)
-            retriever.similarity_top_k = asked.limit
+            retriever.similarity_top_k = lookup.limit
             return retriever
         return self.source
 
-    def _found(self, scored: Iterable[NodeWithScore], timezone: tzinfo | None) -> list[Found]:
+    def _converted(self, scored: Iterable[NodeWithScore], timezone: tzinfo | None) -> list[Answer]:
         # The scores of other retrievers may mean anything.
         known = isinstance(self.source, VectorStoreIndex | VectorIndexRetriever)
         return [
-            Found(
+            Answer(
                 to_candidate(self._ours(each.node), timezone),
                 each.node.metadata,
                 each.score if known else None,

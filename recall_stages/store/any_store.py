@@ -29,7 +29,7 @@ from recall_stages.store.pool_bm25 import by_words
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Lookup:
     """A search of the store.
 
     Attributes:
@@ -46,7 +46,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Answer:
     """One answer of the store.
 
     Attributes:
@@ -60,7 +60,7 @@ class Found:
     score: float | None = None
 
 
-Asking = Generator[Asked, Sequence[Found], list[list[Hit]]]
+AnswerFlow = Generator[Lookup, Sequence[Answer], list[list[Hit]]]
 
 
 # A search by words reads this many times its limit: memories that share no word with the question
@@ -133,11 +133,11 @@ class AnyStore(Settings):
             "not stored. Add them by its own methods, or keep memories in a RecallStore"
         )
 
-    def _ask(self, asked: Asked) -> list[Found]:
+    def _ask(self, lookup: Lookup) -> list[Answer]:
         """Search the store, as the framework does."""
         raise NotImplementedError
 
-    async def _aask(self, asked: Asked) -> list[Found]:
+    async def _aask(self, lookup: Lookup) -> list[Answer]:
         """The same, without blocking the event loop."""
         raise NotImplementedError
 
@@ -153,7 +153,7 @@ class AnyStore(Settings):
                 "hand over the vector store itself, or a retriever that is narrow already"
             )
 
-    def _answers(self, searches: Sequence[Search]) -> Asking:
+    def _answers(self, searches: Sequence[Search]) -> AnswerFlow:
         """The hits of each search; searches with the same text and scope share one of the store."""
         if searches and all(search.method == "keyword" for search in searches):
             raise KeywordSearchError(
@@ -168,7 +168,7 @@ class AnyStore(Settings):
                 answers[place] = memories
         return answers
 
-    def _looked_through(self, searches: Sequence[Search]) -> Asking:
+    def _looked_through(self, searches: Sequence[Search]) -> AnswerFlow:
         """The hits of searches for one text in one scope, from one list of the store."""
         text, scope, timezone = searches[0].text, searches[0].scope, searches[0].timezone
         further = self.push_down(scope) if self.push_down else {}
@@ -180,7 +180,7 @@ class AnyStore(Settings):
         if any(self._is_checked_here(search) for search in searches):
             wanted = most
         while True:
-            found = yield Asked(text, wanted, timezone, further)
+            found = yield Lookup(text, wanted, timezone, further)
             ranked = self._ranked(found)
             answers = [[hit for hit, raw in ranked if fits(hit.memory, raw)] for fits in fitting]
             answers = [
@@ -200,7 +200,7 @@ class AnyStore(Settings):
         scoped = bool(search.scope.fields()) and self.push_down is None
         return scoped or bool(search.within) or search.filter is not None
 
-    def _ranked(self, found: Sequence[Found]) -> list[tuple[Hit, Mapping[str, object]]]:
+    def _ranked(self, found: Sequence[Answer]) -> list[tuple[Hit, Mapping[str, object]]]:
         """The answers without repetition, with an id, a comparable score, and the metadata."""
         scores = [each.score for each in found]
         similar = similarities(scores, self.similarity)
