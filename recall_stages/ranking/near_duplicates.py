@@ -118,7 +118,8 @@ def _rarest(texts: Sequence[Sequence[str]], threshold: float) -> Iterable[list[s
         if may_differ < 0:
             yield []
         else:
-            yield sorted(shared, key=lambda word: (counts[word], word))[: may_differ + 1]
+            by_rarity = sorted(sorted(shared), key=counts.__getitem__)
+            yield by_rarity[: may_differ + 1]
 
 
 def _alike(one: Sequence[str], other: Sequence[str], threshold: float) -> bool:

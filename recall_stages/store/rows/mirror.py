@@ -228,8 +228,8 @@ class Mirror:
                     ids = self._roster.ids_at(places[best])
                     break
             read |= self._read_cosines(unread, wanted_vector)
-        similar = zip(ids, cosines[best].tolist(), strict=True)
-        return sorted((each for each in similar if each[1] >= -1), key=lambda x: (-x[1], x[0]))
+        nearest = sorted(zip((-cosines[best]).tolist(), ids, strict=True))
+        return [(row_id, -distance) for distance, row_id in nearest if distance <= 1]
 
     def _read_cosines(self, ids: Sequence[str], vector: NDArray[np.float32]) -> dict[str, float]:
         """The cosines of rows to a vector of length 1; -2 for a row that is gone."""
