@@ -162,6 +162,21 @@ def test_a_score_that_is_no_finite_number_counts_as_absent(face: Face, score: fl
     assert len(face.refine(stage, odd, "the dentist")) == 3
 
 
+@table("score", [math.nan, math.inf, -math.inf])
+def test_a_score_that_is_no_finite_number_is_replaced_by_one_for_the_place(
+    face: Face, score: float
+) -> None:
+    odd = [replace(each, score=score if each.id == "b" else each.score) for each in given({})]
+
+    found = face.refine(face.FuseRerank(), odd, "the dentist")
+
+    [replaced] = [each for each in found if each.id == "b"]
+    assert len(found) == 3
+    assert replaced.metadata["recall_relevance"] == pytest.approx(2 / 3)  # the second of three
+    assert replaced.score == pytest.approx(1 / 3)  # a turn of a conversation counts half
+    assert "0.667 for its place, without a score" in face.explain_text([replaced])
+
+
 # -- the store ------------------------------------------------------------------------------------
 
 
