@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rich.table import Table
@@ -13,9 +13,11 @@ from recall_stages.cli.output import cell, console, print_json, print_time, reca
 from recall_stages.cli.question import add_question, retriever_of, texts_of
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import StoreError
+from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Recall
 from recall_stages.explain.notes import remarks
 from recall_stages.explain.rows import rows
+from recall_stages.retriever.memory_retriever import MemoryRetriever
 from recall_stages.stages.print_memory import NOTHING_FOUND
 from recall_stages.store import RecallStore
 
@@ -23,15 +25,9 @@ NAME = "explain"
 ABOUT = """\
 every number behind an answer, or behind one that is missing
 
-With --id, the place and the numbers of these memories, wherever they came: so you see why one that
-you expected is missing."""
+With --id, the place and the numbers of these memories, wherever they came. If one does not come
+back, the last line says which stage or which setting leaves it out."""
 EXAMPLE = '{program} --memories notes.jsonl --id m17 "what did I say about the dentist?"'
-
-_REASONS = {
-    "below fuse_score_threshold": "its relevance is too low (fuse_score_threshold)",
-    "below threshold_score": "its relevance is too low (threshold_score)",
-    "duplicates": "it is a copy of another memory",
-}
 
 Placed = tuple[int, Candidate]
 """A memory and its place among all that were found, from 1."""
@@ -49,28 +45,32 @@ def run(options: argparse.Namespace) -> int:
     """Ask each question, and show the whole trace of what it finds."""
     answers = []
     with opened(options) as collection:
-        if options.id:
-            _check_there(collection.store, options.id)
-            options.k = max(options.k, collection.store.count())  # a place for every memory
+        wanted, k = _stored(collection.store, options.id), options.k
+        if wanted:
+            options.k = max(k, collection.store.count())  # a place for every memory
         retriever = retriever_of(options, collection.store)
         for question in texts_of(options.question):
             recall = retriever.recall_without_model(question)
             places = _wanted(recall, options.id)
             shown = replace(recall, memories=tuple(memory for _, memory in places))
+            reasons = {memory.id: _absence(recall, memory, retriever, k) for memory in wanted}
+            left_out = {memory_id: reason for memory_id, reason in reasons.items() if reason}
             if options.json:
-                answer = recall_json(question, shown)
-                answers.append({**answer, "places": [place for place, _ in places]})
+                found = {"places": [place for place, _ in places], "left_out": left_out}
+                answers.append({**recall_json(question, shown), **found})
             else:
-                _show(question, shown, places, options.id)
+                _show(question, shown, places, left_out)
     if options.json:
         print_json(answers)
     return 0
 
 
-def _check_there(store: RecallStore, ids: Sequence[str]) -> None:
-    missing = set(ids) - {memory.id for memory in store.get(ids)}
+def _stored(store: RecallStore, ids: Sequence[str]) -> list[Memory]:
+    stored = store.get(ids)
+    missing = set(ids) - {memory.id for memory in stored}
     if missing:
         raise StoreError(f"there is no memory with the id {', '.join(sorted(missing))}")
+    return stored
 
 
 def _wanted(recall: Recall, ids: Sequence[str]) -> list[Placed]:
@@ -81,7 +81,9 @@ def _wanted(recall: Recall, ids: Sequence[str]) -> list[Placed]:
     ]
 
 
-def _show(question: str, recall: Recall, places: Sequence[Placed], ids: Sequence[str]) -> None:
+def _show(
+    question: str, recall: Recall, places: Sequence[Placed], left_out: Mapping[str, str]
+) -> None:
     out = console()
     say(out, f"\n{question}", style="bold")
     print_time(out, recall.query.time_ranges)
@@ -91,11 +93,9 @@ def _show(question: str, recall: Recall, places: Sequence[Placed], ids: Sequence
         for name, value in _facts(memory):
             table.add_row(cell(name), cell(value))
         out.print(table)
-    found = {memory.id for _, memory in places}
-    for each in ids:
-        if each not in found:
-            say(out, _absence(recall, each))
-    if not places and not ids:
+    for memory_id, reason in left_out.items():
+        say(out, f"{memory_id} was {reason}")
+    if not places and not left_out:
         out.print(NOTHING_FOUND)
 
 
@@ -110,11 +110,31 @@ def _facts(memory: Candidate) -> Iterator[tuple[str, str]]:
     yield "score", "" if memory.score is None else f"{memory.score:.4f}"
 
 
-def _absence(recall: Recall, memory_id: str) -> str:
-    """Why a memory is not among the results."""
+def _absence(recall: Recall, memory: Memory, retriever: MemoryRetriever, k: int) -> str:
+    """Why a memory does not come back with the first k; empty where it does."""
+    ids = [found.id for found in recall.memories]
+    if memory.id in ids:
+        return "" if memory.id in ids[:k] else f"left out: cut at k {k}"
     for dropped in recall.dropped:
-        if memory_id in dropped.ids:
+        if memory.id in dropped.ids:
             by = f" by {dropped.stage}" if dropped.stage else ""
-            reason = _REASONS.get(dropped.reason, dropped.reason)
-            return f"{memory_id} was found, and left out{by}: {reason}"
-    return f"{memory_id} was not found: it is outside the scope or the time required"
+            return f"left out{by}: {_repeated(recall, memory.id) or dropped.reason}"
+    if not recall.query.scope.holds(memory.scope):
+        scope = ", ".join(f"{name} {value}" for name, value in recall.query.scope.fields().items())
+        return f"not found: it is outside the scope, {scope}"
+    in_time = retriever.time_mode == "require" and bool(recall.query.time_ranges)
+    limits = {
+        "does not fit the filter": recall.query.filter is not None,
+        "is outside the time required": in_time,
+        "has no word of the question": retriever.method == "keyword",
+    }
+    reasons = [reason for reason, is_set in limits.items() if is_set]
+    return f"not found: it {' or '.join(reasons) or 'is not near enough for the search'}"
+
+
+def _repeated(recall: Recall, memory_id: str) -> str:
+    """The memory that another one is a duplicate of; empty where it is of none."""
+    for memory in recall.memories:
+        if memory_id in str(memory.noted("duplicates")).split(", "):
+            return f"duplicate of {memory.id}"
+    return ""

@@ -27,7 +27,7 @@ class Dropped:
 
     Attributes:
         stage: The stage.
-        reason: The reason, such as "below fuse_score_threshold".
+        reason: The reason, such as "below fuse_score_threshold 0.1".
         ids: The ids of the candidates. A candidate without an id is named by its text.
     """
 

@@ -49,7 +49,7 @@ class RelevanceThreshold(Stage):
             return recall
         lowest = self.threshold_score
         memories = [each for each in recall.memories if each.score is None or each.score >= lowest]
-        return recall.keep(memories, self.stage_name, "below threshold_score")
+        return recall.keep(memories, self.stage_name, f"below threshold_score {lowest}")
 
 
 class Deduplicate(Stage):

@@ -109,7 +109,8 @@ class FuseRerank(RankStage):
         best = worth_keeping[: self.limit(query)]
         if len(best) < len(memories):
             above = [memories[place] for place in worth_keeping]
-            recall = recall.keep(above, _NAME, "below fuse_score_threshold")
+            reason = f"below fuse_score_threshold {self.fuse_score_threshold}"
+            recall = recall.keep(above, _NAME, reason)
             recall = self.cut(recall, above)
         ranked = [
             memories[place].after(

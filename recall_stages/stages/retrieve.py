@@ -91,7 +91,7 @@ class Retrieve(Stage):
                 if any("keyword_pool" in hit.measures for arm in arms for hit in arm[:1]):
                     recall = recall.fell_back(_NAME, _ONLY_IN_THE_POOL)
                 recall = replace(recall, memories=tuple(pool.values()))
-                recall = recall.keep(near, _NAME, "below threshold_score")
+                recall = recall.keep(near, _NAME, f"below threshold_score {self.threshold_score}")
                 recall = recall.keep(candidates, _NAME, "duplicates")
                 return replace(recall, memories=tuple(candidates))
             limit *= 4

@@ -10,13 +10,25 @@ from pathlib import Path
 import chromadb
 import pytest
 from cli.kit import FIXED, LINES, run
+from tables import table
 
 from recall_stages.cli import main, recall
 from recall_stages.store import RecallStore
 from recall_stages.store.embedding.minilm import MiniLM
 
 ROOT = Path(__file__).parent.parent.parent
+MORE = [
+    {**LINES[0], "id": "copy", "content": "the dentist filled a tooth", "created_at": "2024-03-01"},
+    {"id": "dull", "content": "Revenue grew by four percent in the north.", "user_id": "ann"},
+]
 COMMANDS = ("ask", "explain", "load", "stats", "repair", "time", "gate", "eval")
+
+
+@pytest.fixture(scope="module")
+def more_memories(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("more") / "memories.jsonl"
+    path.write_text("\n".join(json.dumps(line) for line in [*LINES, *MORE]), encoding="utf-8")
+    return path
 
 
 def test_the_command_is_installed() -> None:
@@ -127,6 +139,43 @@ def test_explain_finds_the_place_of_a_memory_that_did_not_come_back(
 
     code, out, _ = run(capsys, *asked, "--id", "moved", "--json")
     assert json.loads(out)[0]["places"] == [3]
+
+
+@table(
+    ("memory_id", "options", "reason"),
+    [
+        ("dull", [], "left out by FuseRerank: below fuse_score_threshold 0.1"),
+        ("moved", ["--threshold-score", 0.6], "left out by Retrieve: below threshold_score 0.6"),
+        ("copy", [], "left out by Retrieve: duplicate of filled"),
+        ("moved", ["-k", 1], "left out: cut at k 1"),
+        ("moved", ["--user-id", "ann"], "not found: it is outside the scope, user_id ann"),
+        ("moved", ["--filter", '{"x": 1}'], "not found: it does not fit the filter"),
+        ("moved", ["--time-mode", "require"], "not found: it is outside the time required"),
+        ("dull", ["--method", "keyword"], "not found: it has no word of the question"),
+    ],
+)
+def test_explain_says_what_left_a_memory_out(
+    memory_id: str,
+    options: list[object],
+    reason: str,
+    more_memories: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = ["explain", "--memories", more_memories, *FIXED, "--id", memory_id, *options]
+    code, out, _ = run(capsys, *asked, "the dentist last Tuesday")
+    assert (code, f"\n{memory_id} was {reason}\n" in out) == (0, True)
+
+    code, out, _ = run(capsys, *asked, "--json", "the dentist last Tuesday")
+    assert (code, json.loads(out)[0]["left_out"]) == (0, {memory_id: reason})
+
+
+def test_explain_finds_a_memory_in_the_scope_of_its_user(
+    more_memories: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["explain", "--memories", more_memories, *FIXED, "--id", "filled", "--user-id", "ann"]
+    code, out, _ = run(capsys, *asked, "the dentist last Tuesday")
+
+    assert (code, "1. filled" in out, "filled was" in out) == (0, True, False)
 
 
 def test_stats_counts_kinds_people_and_times(

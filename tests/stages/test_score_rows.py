@@ -182,7 +182,7 @@ def test_what_was_left_out_is_counted() -> None:
 
     memories = ranked(FuseRerank(top_n=2), found=[*found, *poor])
 
-    counted = "Left out: 12 below fuse_score_threshold, 1 cut at top_n"
+    counted = "Left out: 12 below fuse_score_threshold 0.1, 1 cut at top_n"
     assert counted in str(explain(memories))
     assert counted in explain(memories).to_html()
 
@@ -202,4 +202,4 @@ def test_the_ids_of_what_was_left_out_are_known_with_the_reason() -> None:
 
     outcome = FuseRerank().apply(Recall(query, (near, replace(far, score=0.01))))
 
-    assert outcome.dropped == (Dropped("FuseRerank", "below fuse_score_threshold", ("far",)),)
+    assert outcome.dropped == (Dropped("FuseRerank", "below fuse_score_threshold 0.1", ("far",)),)
