@@ -32,16 +32,17 @@ def table(arguments: str | tuple[str, ...], rows: Iterable[object], ids: Ids = N
     def wrap(test: Test) -> Test:
         @functools.wraps(test)
         def check_rows(**fixtures: object) -> None:
-            failed: dict[str, Exception] = {}
+            failed: list[tuple[str, Exception]] = []
             for name, case in zip(names, cases, strict=True):
                 try:
                     test(**fixtures, **dict(zip(filled, case, strict=True)))
                 except Exception as error:  # noqa: BLE001 - all are raised together, below
                     error.add_note(f"row: {name}")
-                    failed[name] = error
+                    failed.append((name, error))
             if failed:
-                message = f"{len(failed)} of {len(cases)} rows fail: {'; '.join(failed)}"
-                raise ExceptionGroup(message, list(failed.values()))
+                rows, errors = zip(*failed, strict=True)
+                message = f"{len(failed)} of {len(cases)} rows fail: {'; '.join(rows)}"
+                raise ExceptionGroup(message, errors)
 
         signature = inspect.signature(test)
         others = [each for each in signature.parameters.values() if each.name not in filled]

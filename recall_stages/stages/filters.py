@@ -48,7 +48,8 @@ class RelevanceThreshold(Stage):
         if self.threshold_score is None:
             return recall
         lowest = self.threshold_score
-        memories = [each for each in recall.memories if each.score is None or each.score >= lowest]
+        # Written so that a score that is no number stays too, as one that is not there does.
+        memories = [m for m in recall.memories if m.score is None or not m.score < lowest]
         return recall.keep(memories, self.stage_name, f"below threshold_score {lowest}")
 
 

@@ -1,5 +1,6 @@
 """Filters, rankers and functions as stages: what stays, in which order, whatever they are given."""
 
+import math
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -77,6 +78,10 @@ def test_a_threshold_drops_what_scores_below_it_and_keeps_the_unscored():
 
     assert names(run(RelevanceThreshold(threshold_score=0.5), found)) == ["exact", "none", "high"]
     assert names(run(RelevanceThreshold(), found)) == ["low", "exact", "none", "high"]
+
+
+def test_a_threshold_keeps_what_a_function_scored_with_no_number():
+    assert names(run(RelevanceThreshold(threshold_score=0.5), [told("odd", math.nan)])) == ["odd"]
 
 
 def test_of_copies_the_better_scored_stays_and_names_the_others():
