@@ -77,7 +77,7 @@ STAGES = (
     "PrintMemory RankAndRewrite ReadMessage RecencyRank Reflect RelevanceRank RelevanceThreshold "
     "RerankMemory RewriteMemory SearchGate SemanticRank StaleReflections TimeDecay TokenBudget"
 )
-"""The stages, of which each face has a class of its own."""
+"""The stages. Each face has a class of its own for each of them."""
 
 _EXPORTS = by_name(SHARED)
 

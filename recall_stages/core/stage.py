@@ -3,8 +3,8 @@
 A stage never waits for anything. One that needs a model or the collection is a generator: it
 yields requests, several of one kind at once, and the world sends the answers back (`core.world`).
 An error arrives at the ``yield``, so one ``except`` holds the fallback for the sync and the async
-world alike. Of several prompts, those that fail have their error in the place of a reply; only
-where all fail, the error arrives at the ``yield``.
+world alike. If some of several prompts fail, each has its error in the place of its reply. If all
+fail, the first error arrives at the ``yield``.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class Turn:
 
 
 def read_turns(conversation: Conversation) -> list[Turn]:
-    r"""The turns of a conversation, in order; without those that have no text.
+    r"""The turns of a conversation, in order. Turns without a text are left out.
 
     Raises:
         TypeError: When the value has another form.

@@ -119,7 +119,7 @@ class _Call:
 
 
 def _pause(state: RetryCallState) -> float:
-    """The seconds before the next attempt: those that the server names, else more every time."""
+    """The seconds before the next attempt: as many as the server names, or more every time."""
     error = state.outcome.exception() if state.outcome else None
     seconds = None if error is None else retry_after(error)
     return _BACK_OFF(state) if seconds is None else seconds
