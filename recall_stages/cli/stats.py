@@ -15,7 +15,7 @@ from recall_stages.store import RecallStore
 
 NAME = "stats"
 ABOUT = """\
-what a collection holds: how many memories, of which types, owners and times"""
+what a collection holds: the number of memories, their types, owners and times"""
 EXAMPLE = "{program} --chroma ./my_app --collection notes --field created_at=date"
 
 _MOST = 10  # values that a row of the table names

@@ -11,7 +11,7 @@ from recall_stages.text.split_words import split_words
 
 
 def diversified(memories: Sequence[Candidate], mmr_lambda: float) -> list[Candidate]:
-    """Score candidates by relevance, and lower those that repeat better ones.
+    """Score candidates by relevance. A candidate that repeats a better one scores lower.
 
     This is maximal marginal relevance (Carbonell and Goldstein 1998). It chooses the candidates one
     by one. The next one has the highest ``mmr_lambda`` x relevance + (1 - ``mmr_lambda``) x (1 -

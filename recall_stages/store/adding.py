@@ -72,7 +72,7 @@ class Adder:
         return ready
 
     def _check_owners(self, ready: Sequence[Ready]) -> None:
-        """Refuse memories without an owner, and those that would replace another owner's."""
+        """Refuse a memory without an owner, or one that would replace another owner's."""
         owners: dict[str, Scope] = {}
         for each in ready:
             owners[each.memory.id] = each.memory.scope
@@ -111,7 +111,7 @@ def _bar(ready: Sequence[Ready], progress: bool) -> tqdm[None]:
 
 
 def _batches(ready: list[Ready], progress: bool) -> Iterator[list[Ready]]:
-    """Take the memories batch by batch; those that are written are let go.
+    """Take the memories batch by batch. A batch is released when it is written.
 
     With a progress bar, batches are small at first and grow while one takes less than a second.
     So the bar moves with a slow model, too.

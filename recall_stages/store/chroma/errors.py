@@ -59,7 +59,7 @@ _VERBS = {"upsert": "store in", "get": "read", "query": "search", "modify": "not
 
 
 def guarded(collection: Collection, stuck: Event) -> Collection:
-    """A collection whose every failure is a `StoreError`, with the cause chained.
+    """A collection that raises a `StoreError` for every failure, with the cause chained.
 
     Args:
         collection: Chroma's own object.
