@@ -86,8 +86,12 @@ def scope_of(options: argparse.Namespace) -> Scope:
 
 
 @contextmanager
-def opened(options: argparse.Namespace) -> Iterator[NamedStore]:
+def opened(options: argparse.Namespace, *, searched: bool = True) -> Iterator[NamedStore]:
     """The collection that was named, loaded first where its file is new or has changed.
+
+    Args:
+        options: The options of the command.
+        searched: Whether questions are asked; if not, any model may have made its vectors.
 
     Raises:
         StoreError: When there is no such collection.
@@ -100,7 +104,7 @@ def opened(options: argparse.Namespace) -> Iterator[NamedStore]:
     name, fields = options.collection or "memories", _fields(options.field)
     resolve_timezone(options.timezone)
     _warm()
-    with open_existing(options.chroma, name, fields) as store:
+    with open_existing(options.chroma, name, fields, searched=searched) as store:
         yield NamedStore(store, name, "kept")
 
 

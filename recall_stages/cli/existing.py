@@ -3,53 +3,64 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Never
 from urllib.parse import urlsplit
 
-from recall_stages.core.errors import StoreError
+from recall_stages.core.errors import MissingCollectionError, StoreError
 from recall_stages.store import Fields, RecallStore
 from recall_stages.store.chroma.client import check_chroma_is_installed
+from recall_stages.store.embedding.minilm import MiniLM
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
 
 
-def open_existing(where: str, name: str, fields: Fields) -> RecallStore:
+class _NoModel:
+    """Stands for the model of a collection that is only read: its vectors may be of any other."""
+
+    model_name = MiniLM.model_name
+
+    def embed_documents(self, texts: list[str]) -> Never:
+        raise StoreError(f"nothing is embedded here, and not {texts!r}")
+
+    def embed_query(self, text: str) -> Never:
+        self.embed_documents([text])
+
+    async def aembed_documents(self, texts: list[str]) -> Never:
+        self.embed_documents(texts)
+
+    async def aembed_query(self, text: str) -> Never:
+        self.embed_documents([text])
+
+
+def open_existing(where: str, name: str, fields: Fields, *, searched: bool = True) -> RecallStore:
     """Open a collection, and never make one.
 
     Args:
         where: A folder of Chroma, or the URL of a server.
         name: The collection.
         fields: Where it keeps what a memory needs.
+        searched: Whether questions are asked; if not, any model may have made its vectors.
 
     Raises:
         StoreError: When there is no such folder, or no such collection in it.
     """
     check_chroma_is_installed()
-    import chromadb  # noqa: PLC0415 - a second to import, so only once it is needed
+    try:
+        model = None if searched else _NoModel()
+        return RecallStore(_source(where), name, fields=fields, embedding=model, create=False)
+    except MissingCollectionError as error:
+        raise StoreError(f"{where}: {error}: --collection NAME") from error
 
+
+def _source(where: str) -> ClientAPI | str:
     url = urlsplit(where)
     if url.scheme in {"http", "https"}:
+        import chromadb  # noqa: PLC0415 - a second to import, so only once it is needed
+
         secure = url.scheme == "https"
         port = url.port or (443 if secure else 8000)
-        client = chromadb.HttpClient(host=url.hostname or "", port=port, ssl=secure)
-        _check_there(client, where, name)
-        return RecallStore(client, name, fields=fields)
-    # Chroma would make what is not there; a question shall leave no empty database behind.
+        return chromadb.HttpClient(host=url.hostname or "", port=port, ssl=secure)
     if not (Path(where) / "chroma.sqlite3").is_file():
         raise StoreError(f"{where} is no folder of Chroma: there is no chroma.sqlite3 in it")
-    client = chromadb.PersistentClient(where)
-    try:
-        _check_there(client, where, name)
-    finally:
-        client.close()  # type: ignore[attr-defined]  # its interface lags behind
-    return RecallStore(where, name, fields=fields)
-
-
-def _check_there(client: ClientAPI, where: str, name: str) -> None:
-    names = sorted(each.name for each in client.list_collections())
-    if name not in names:
-        there = ", ".join(names) or "none"
-        raise StoreError(
-            f"there is no collection {name!r} in {where}; name one with --collection: {there}"
-        )
+    return where

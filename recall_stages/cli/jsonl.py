@@ -67,6 +67,7 @@ def open_beside(
     memories, bad_lines = read_memories(content, path.name, timezone)
     store = RecallStore(folder, event_times=event_times)
     try:
+        folder.mkdir(exist_ok=True)  # the store makes it for the first memory
         # A load that is interrupted is done again. It needs the ids of all rows that may be there.
         known = {*state.get("ids", []), *memories}
         _note(state_file, {"ids": sorted(known), "bad_lines": {}})

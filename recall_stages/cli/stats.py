@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Count the memories of the collection."""
-    with opened(options) as collection:
+    with opened(options, searched=False) as collection:
         counted = _count(collection.store)
     if options.json:
         print_json({"collection": collection.name, **counted})

@@ -77,6 +77,10 @@ class StoreDamagedError(StoreError):
     """Files of a Chroma path are torn or missing; `RecallStore.repair` mends what can be mended."""
 
 
+class MissingCollectionError(StoreError):
+    """The collection does not exist, and its name may be mistyped; the names there are listed."""
+
+
 class ForeignCollectionError(StoreError):
     """The collection was made by somebody else: it is searched, never written."""
 

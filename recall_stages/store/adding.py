@@ -11,11 +11,12 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from recall_stages.core.errors import RecallError, ScopeError
-from recall_stages.core.memory import Scope, ScopeName
+from recall_stages.core.memory import ScopeName
 from recall_stages.core.progress import progress_bar
 from recall_stages.store.chroma.prepare import MemoryInput, Ready, make_ready
 from recall_stages.store.chroma.row_writer import BATCH
 from recall_stages.store.live_collection import LiveCollection
+from recall_stages.store.named_collection import NamedCollection
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -34,7 +35,7 @@ class Adder:
         require_scope: The fields that the scope of a memory must name.
     """
 
-    opened: LiveCollection
+    opened: NamedCollection
     clock: Callable[[], datetime]
     event_times: bool
     require_scope: tuple[ScopeName, ...]
@@ -45,7 +46,7 @@ class Adder:
         ids = [each.memory.id for each in ready]
         with _bar(ready, progress) as bar, _stored_of(ids) as stored:
             for batch in _batches(ready, progress):
-                self.opened.writer.write(batch).result()
+                self.opened.made().writer.write(batch).result()
                 stored.append(len(batch))
                 bar.update(len(batch))
         return ids
@@ -56,7 +57,7 @@ class Adder:
         ids = [each.memory.id for each in ready]
         with _bar(ready, progress) as bar, _stored_of(ids) as stored:
             for batch in _batches(ready, progress):
-                await asyncio.wrap_future(self.opened.writer.write(batch))
+                await asyncio.wrap_future(self.opened.made().writer.write(batch))
                 stored.append(len(batch))
                 bar.update(len(batch))
         return ids
@@ -64,21 +65,23 @@ class Adder:
     def _ready(self, memories: Iterable[MemoryInput], progress: bool) -> list[Ready]:
         self.opened.check_writable()
         ready = make_ready(memories, self.clock, read_events=self.event_times, progress=progress)
-        if ready:
-            self.opened.adopt_if_empty()
-        self.opened.identity.check_writable()
-        if self.require_scope:
-            self._check_owners(ready)
+        for each in ready:
+            each.memory.scope.require(self.require_scope)
+        # Only now: what is refused makes nothing.
+        live = self.opened.made() if ready else self.opened.found()
+        if live is not None:
+            if ready:
+                live.adopt_if_empty()
+            live.identity.check_writable()
+            if self.require_scope:
+                self._check_owners(ready, live)
         return ready
 
-    def _check_owners(self, ready: Sequence[Ready]) -> None:
-        """Refuse a memory without an owner, or one that would replace another owner's."""
-        owners: dict[str, Scope] = {}
-        for each in ready:
-            owners[each.memory.id] = each.memory.scope
-            each.memory.scope.require(self.require_scope)
+    def _check_owners(self, ready: Sequence[Ready], live: LiveCollection) -> None:
+        """Refuse a memory that would replace another owner's."""
+        owners = {each.memory.id: each.memory.scope for each in ready}
         named = [each.memory.id for each in ready if not each.is_new]
-        for row_id, stored in self.opened.index.read(named, None).items():
+        for row_id, stored in live.index.read(named, None).items():
             for name in self.require_scope:
                 if getattr(stored.scope, name) != getattr(owners[row_id], name):
                     raise ScopeError(

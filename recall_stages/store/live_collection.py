@@ -15,7 +15,7 @@ from recall_stages.core.candidate import Hit
 from recall_stages.core.errors import StoreClosedError, StoreError
 from recall_stages.core.stage import Search
 from recall_stages.store.chroma.index import Index
-from recall_stages.store.chroma.open_collection import FORMAT, MARK, Facts, open_collection
+from recall_stages.store.chroma.open_collection import Opened
 from recall_stages.store.chroma.ownership import Identity
 from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
 from recall_stages.store.chroma.writer import Writer
@@ -39,8 +39,7 @@ class LiveCollection:
     """A collection that is open in this process.
 
     Args:
-        source: What `RecallStore` is opened with.
-        name: The name of the collection.
+        opened: The collection. It is not closed when this raises.
         embedding: The model that makes its vectors.
         fields: Where the rows of a collection of others keep what a memory needs.
         read_only: Whether nothing may be written.
@@ -52,26 +51,19 @@ class LiveCollection:
 
     def __init__(
         self,
-        source: object,
-        name: str,
+        opened: Opened,
         embedding: BoundedEmbedding,
         fields: Fields,
         *,
         read_only: bool,
     ) -> None:
-        model = embedding.model_name
-        facts: Facts = {MARK: FORMAT, "embedding_model": model}
         self._read_only = read_only
         self._closed = False
         self._adopting = Lock()
-        self._opened = open_collection(source, name, facts, read_only=read_only)
-        try:
-            self.identity = Identity(self._opened.collection, model, fields)
-            self._reading = self._read_as(fields)
-        except BaseException:
-            self._opened.close()
-            raise
-        self.writer = Writer(self._opened.collection, embedding, self.identity)
+        self._opened = opened
+        self.identity = Identity(opened.collection, embedding, fields)
+        self._reading = self._read_as(fields)
+        self.writer = Writer(opened.collection, embedding, self.identity)
 
     @property
     def collection(self) -> Collection:
@@ -110,16 +102,7 @@ class LiveCollection:
 
     def check_open(self) -> None:
         """Refuse to go on after the store was closed, or in a fork of its process."""
-        if self._closed:
-            raise StoreClosedError(
-                f"store {self.collection.name!r} is closed; open it again with RecallStore"
-            )
-        if os.getpid() != self._opened.process:
-            raise StoreClosedError(
-                f"store {self.collection.name!r} was opened in process {self._opened.process}, "
-                f"and Chroma hangs in a fork of it; start this process ({os.getpid()}) with "
-                "spawn, and open it there"
-            )
+        check_not_closed(self.collection.name, closed=self._closed, process=self._opened.process)
 
     def check_writable(self) -> None:
         """Refuse to write where the store was opened to read only."""
@@ -144,3 +127,20 @@ class LiveCollection:
         index = Index.of(opened.collection, fields, foreign=foreign, cloud=opened.cloud)
         mirror = Mirror(index, alone=opened.private, shared=opened.shared)
         return _Reading(index, Searcher(index, mirror))
+
+
+def check_not_closed(name: str, *, closed: bool, process: int) -> None:
+    """Refuse to go on with a store that is closed, or in a fork of its process.
+
+    Args:
+        name: The name of its collection.
+        closed: Whether it was closed.
+        process: The process that opened it.
+    """
+    if closed:
+        raise StoreClosedError(f"store {name!r} is closed; open it again with RecallStore")
+    if os.getpid() != process:
+        raise StoreClosedError(
+            f"store {name!r} was opened in process {process}, and Chroma hangs in a fork of it; "
+            f"start this process ({os.getpid()}) with spawn, and open it there"
+        )

@@ -15,11 +15,12 @@ from recall_stages.core.stage import Search
 from recall_stages.store.adding import Adder
 from recall_stages.store.chroma.prepare import MemoryInput, distinct_ids
 from recall_stages.store.chroma.row_fields import Fields
+from recall_stages.store.chroma.where import filter_where
 from recall_stages.store.conversation import conversation
 from recall_stages.store.disk.repair import Repaired, repair_path
 from recall_stages.store.embedding.bounded import BoundedEmbedding
 from recall_stages.store.embedding.embedder import as_embedder
-from recall_stages.store.live_collection import LiveCollection
+from recall_stages.store.named_collection import NamedCollection
 from recall_stages.timeline.parse_time import parse_time, resolve_timezone
 
 if TYPE_CHECKING:
@@ -39,12 +40,17 @@ class RecallStore:
     searched as it is, through ``fields``. It is never written to, unless it is empty: then the
     first memory that you add makes it a collection of RecallStore.
 
+    To open a store makes nothing. The first memory makes the collection, and the folder of a path.
+    Until then the collection is empty. If the client or the path has other collections, its name
+    may be mistyped: a question then raises a `MissingCollectionError` that lists the names. With
+    ``fields`` the collection must be there already, or opening raises that error.
+
     Args:
         source: A path, a chromadb client (in memory, persistent, HTTP or Cloud), or a chromadb
-            collection. None = a collection in memory, gone when it is closed. A path is locked for
-            this process, and so is the path of a persistent client. The path of a collection is
-            not known.
-        name: The collection, when the source is not one. It is made if it does not exist.
+            collection. None = a collection in memory, gone when it is closed. A path with files of
+            Chroma is locked for this process, any other path from its first memory on. The path of
+            a persistent client is locked, too. The path of a collection is not known.
+        name: The collection, when the source is not one.
         embedding: A LangChain ``Embeddings`` or a LlamaIndex ``BaseEmbedding``. None =
             all-MiniLM-L6-v2 on this machine, without a network. The collection remembers it.
         fields: The metadata keys of text, time, type and scope in a collection that somebody else
@@ -56,6 +62,9 @@ class RecallStore:
         require_scope: The fields that every scope must name, such as ``("user_id",)``: in every
             search, in every memory that is added, and in every `get`, `delete` and `memories`. A
             call without them raises `ScopeError`.
+        create: Whether the first memory makes a collection that does not exist. None = yes; a
+            question before that is an error if there are other collections. True = yes; a question
+            before that finds nothing. False = no: opening is an error.
         read_only: Open an existing collection and write nothing, not even a lock. A path is copied
             when it is opened, and the copy is read.
         embed_timeout_s: Seconds that a call of your embedding model may take, for up to 250
@@ -66,6 +75,7 @@ class RecallStore:
 
     Raises:
         ScopeError: When ``require_scope`` names something that is no field of a scope.
+        MissingCollectionError: When the collection must be there, and is not.
         StoreLockedError: When another process has the path open.
         StoreDamagedError: When files of the path are torn or missing; `repair` mends most damage.
         StoreUnavailableError: When the server does not answer, here or in a later call.
@@ -89,6 +99,7 @@ class RecallStore:
         clock: Callable[[], datetime] = _now,
         event_times: bool = True,
         require_scope: Sequence[ScopeName] = (),
+        create: bool | None = None,
         read_only: bool = False,
         embed_timeout_s: float | None = 600.0,
     ) -> None:
@@ -96,7 +107,9 @@ class RecallStore:
         self._embedding = BoundedEmbedding(as_embedder(embedding), embed_timeout_s)
         self._clock = clock
         chosen = Fields.model_validate(fields or {})
-        self._opened = LiveCollection(source, name, self._embedding, chosen, read_only=read_only)
+        self._opened = NamedCollection(
+            source, name, self._embedding, chosen, create=create, read_only=read_only
+        )
         self._adder = Adder(self._opened, clock, event_times, self._require_scope)
 
     # -- what it is ---------------------------------------------------------------------------
@@ -104,7 +117,7 @@ class RecallStore:
     @property
     def name(self) -> str:
         """The name of the collection."""
-        return self._opened.collection.name
+        return self._opened.name
 
     @property
     def embedding_model(self) -> str:
@@ -127,8 +140,8 @@ class RecallStore:
 
     def count(self) -> int:
         """How many memories it holds."""
-        self._opened.check_open()
-        return self._opened.collection.count()
+        live = self._opened.found()
+        return 0 if live is None else live.collection.count()
 
     # -- writing ------------------------------------------------------------------------------
 
@@ -255,11 +268,13 @@ class RecallStore:
         """
         self._opened.check_writable()
         owner = self._owner(scope)
-        self._opened.identity.check_writable()
         wanted = distinct_ids(ids)
-        if owner.fields():
-            wanted = [memory.id for memory in self.get(wanted, scope=owner)]
-        self._opened.writer.delete(wanted).result()
+        live = self._opened.found()
+        if live is not None:
+            live.identity.check_writable()
+            if owner.fields():
+                wanted = [memory.id for memory in self.get(wanted, scope=owner)]
+            live.writer.delete(wanted).result()
 
     def _owner(self, scope: Scope | Mapping[str, str] | None) -> Scope:
         """The scope, checked for the fields that it must name."""
@@ -284,7 +299,8 @@ class RecallStore:
         """
         owner = self._owner(scope)
         wanted = distinct_ids(ids)
-        memories = self._opened.index.read(wanted, None)
+        live = self._opened.found()
+        memories = {} if live is None else live.index.read(wanted, None)
         present = (memories[row_id] for row_id in wanted if row_id in memories)
         return [memory.memory() for memory in present if owner.holds(memory.scope)]
 
@@ -298,7 +314,8 @@ class RecallStore:
             ScopeError: When the scope lacks a field of ``require_scope``.
         """
         owner = self._owner(scope)
-        found = self._opened.index.memories()
+        live = self._opened.found()
+        found = () if live is None else live.index.memories()
         return (memory.memory() for memory in found if owner.holds(memory.scope))
 
     def find(self, searches: Sequence[Search]) -> list[list[Hit]]:
@@ -311,20 +328,28 @@ class RecallStore:
             StoreClosedError: When the store is closed.
             FilterError: When a filter cannot match anything.
             ScopeError: When the scope of a search lacks a field of ``require_scope``.
+            MissingCollectionError: When the collection does not exist, and others do; see
+                ``create``.
         """
         self._check_scopes(searches)
+        live = self._opened.to_search()
+        if live is None:
+            return _nothing(searches)
         vectors = {text: self._embedding.embed_query(text) for text in _texts(searches)}
-        self._opened.identity.check_dimension(*vectors.values())
-        return self._opened.answers(searches, vectors)
+        live.identity.check_dimension(*vectors.values())
+        return live.answers(searches, vectors)
 
     async def afind(self, searches: Sequence[Search]) -> list[list[Hit]]:
         """Search as `find` does, without blocking the event loop."""
         self._check_scopes(searches)
+        live = self._opened.live or await asyncio.to_thread(self._opened.to_search)
+        if live is None:
+            return _nothing(searches)
         texts = _texts(searches)
         embedded = await asyncio.gather(*(self._embedding.aembed_query(text) for text in texts))
         vectors = dict(zip(texts, embedded, strict=True))
-        self._opened.identity.check_dimension(*embedded)
-        return await asyncio.to_thread(self._opened.answers, searches, vectors)
+        live.identity.check_dimension(*embedded)
+        return await asyncio.to_thread(live.answers, searches, vectors)
 
     def _check_scopes(self, searches: Sequence[Search]) -> None:
         self._opened.check_open()
@@ -388,3 +413,10 @@ class RecallStore:
 def _texts(searches: Sequence[Search]) -> list[str]:
     """The texts to embed, each of them once."""
     return list(dict.fromkeys(each.text for each in searches if each.method == "semantic"))
+
+
+def _nothing(searches: Sequence[Search]) -> list[list[Hit]]:
+    """The answers of a collection that does not exist yet; a wrong filter is wrong there, too."""
+    for search in searches:
+        filter_where(search.filter, timezone=search.timezone)
+    return [[] for _ in searches]

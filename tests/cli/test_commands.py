@@ -247,7 +247,14 @@ def test_a_collection_of_somebody_else_is_asked_and_left_as_it_is(
     assert json.loads(out)["first_recorded"].startswith("2024-03-05")
 
     code, _, err = run(capsys, "stats", "--chroma", tmp_path)
-    assert (code, "there is no collection 'memories'" in err, "notes" in err) == (2, True, True)
+    assert code == 2
+    assert "there is no collection 'memories'; there is 'notes'" in err
+    for command, *rest in (("ask", "tea?"), ("explain", "tea?"), ("stats",)):
+        code, _, err = run(capsys, command, "--chroma", tmp_path, "--collection", "note", *rest)
+        assert (code, "Did you mean 'notes'?" in err, err.count("\n")) == (2, True, 1)
+    assert [each.name for each in chromadb.PersistentClient(str(tmp_path)).list_collections()] == [
+        "notes"
+    ]
 
 
 def test_repair_says_what_it_did(memories: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ from store.kit import SmallEmbedding, contents, ids
 from recall_stages.core.memory import Memory, Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
-from recall_stages.store.chroma import follower, open_collection, row_writer
+from recall_stages.store.chroma import access, follower, row_writer
 from recall_stages.store.rows import memory_cache as kept_memories
 from recall_stages.store.rows import vectors
 from recall_stages.store.rows.mirror import mirrors_of
@@ -85,8 +85,9 @@ def test_a_closed_store_forgets_its_rows_and_takes_no_more(
     chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding
 ) -> None:
     closed, open_still = (RecallStore(chroma, collection_name, embedding=small) for _ in range(2))
-    collection = chroma.get_collection(collection_name, embedding_function=None)
     closed.add(["tea"])
+    open_still.find([Search("tea", 1, method="keyword")])
+    collection = chroma.get_collection(collection_name, embedding_function=None)
     before = mirrors_of(collection)
     assert [len(mirror) for mirror in before] == [1, 1]
 
@@ -105,7 +106,7 @@ def test_a_call_asks_for_no_more_than_the_cloud_returns(
     """Chroma Cloud returns 300 rows a call, whatever was asked for."""
     client = chromadb.EphemeralClient()
     small = SmallEmbedding()
-    monkeypatch.setattr(open_collection, "host_of", lambda _: "api.trychroma.com")
+    monkeypatch.setattr(access, "host_of", lambda _: "api.trychroma.com")
     with RecallStore(client, collection_name, embedding=small) as store:
         store.add(
             Memory(id=f"m{n:03}", content=f"word{n} tea", scope=Scope(user_id=f"u{n % 2}"))

@@ -104,6 +104,7 @@ class TestOpening:
     ) -> None:
         first, second = (RecallStore(tmp_path, embedding=small) for _ in range(2))
         first.add(["ours"])
+        assert second.count() == 1
         first.close()
         assert opens_elsewhere(tmp_path) == "StoreLockedError"
         second.close()

@@ -166,8 +166,8 @@ def test_importing_the_store_does_not_import_chroma() -> None:
 def test_a_collection_of_ours_takes_no_fields(
     chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding
 ) -> None:
-    with RecallStore(chroma, collection_name, embedding=small):
-        pass
+    with RecallStore(chroma, collection_name, embedding=small) as store:
+        store.add(["tea"])
     with pytest.raises(ForeignCollectionError, match="leave `fields` out"):
         RecallStore(chroma, collection_name, embedding=small, fields={"content": "body"})
     chroma.delete_collection(collection_name)

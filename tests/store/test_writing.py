@@ -136,8 +136,11 @@ class TestUnchanged:
 
 class TestTogether:
     @pytest.fixture(autouse=True)
-    def held(self, store: RecallStore, embedding: Counting) -> None:
+    def held(self, store: RecallStore, embedding: Counting, clock: Clock) -> None:
         """The first batch is held while the others come in."""
+        store.delete(store.add(["before"]))  # so that none of them makes the collection
+        embedding.batches.clear()
+        clock.calls = 0
         embedding.go.clear()
 
     async def test_what_tasks_add_at_once_is_embedded_together(

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Event
+from threading import Event, Lock
 from typing import TYPE_CHECKING
 
 from recall_stages.core.errors import StoreError
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 # The words of Chroma's error for a database that is damaged.
 _DAMAGED_DATABASE = ("malformed", "not a database")
+
+registering = Lock()
+"""Held while a client is made or closed: Chroma's list of a process's clients knows no threads."""
 
 _engine_process: dict[str, int] = {}  # the first process to run Chroma's engine: forks inherit it
 
@@ -91,5 +94,5 @@ def _embedded(make: Callable[[], ClientAPI], where: str, stuck: Event) -> Client
             f"Chroma was opened in process {process}, and hangs in a fork of it; start this "
             f"process ({os.getpid()}) with spawn, or open the stores of both over `chroma run`"
         )
-    with chroma_errors(f"open {where}", stuck):
+    with registering, chroma_errors(f"open {where}", stuck):
         return make()

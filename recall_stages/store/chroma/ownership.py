@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from recall_stages.core.errors import EmbeddingMismatchError, ForeignCollectionError, StoreError
 from recall_stages.store.chroma.open_collection import FORMAT, MARK
 from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
+from recall_stages.store.embedding.bounded import BoundedEmbedding
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
@@ -21,7 +22,7 @@ class Identity:
 
     Args:
         collection: Chroma's own object.
-        model: The name of the store's embedding model.
+        embedding: The store's embedding model.
         fields: The metadata keys that the store is opened with.
 
     Raises:
@@ -30,14 +31,20 @@ class Identity:
         StoreError: When a newer version made it.
     """
 
-    def __init__(self, collection: Collection, model: str, fields: Fields) -> None:
+    def __init__(self, collection: Collection, embedding: BoundedEmbedding, fields: Fields) -> None:
         self._collection = collection
-        self._model = model
+        self._model = embedding.model_name
         known = collection.metadata or {}
         self.foreign = MARK not in known
-        self._dimension: int | None = known.get("embedding_dimension") or self._stored_dimension()
+        # That of one of ours is noted after the first write. While that is under way, Chroma
+        # cannot read vectors.
+        self._dimension: int | None = known.get("embedding_dimension")
+        if self.foreign:
+            self._dimension = self._stored_dimension()
         if not self.foreign:
             self._check_own(known, fields)
+        if embedding.dimension is not None:  # without a call, which may cost money
+            self._check_length(embedding.dimension)
 
     def check_writable(self) -> None:
         """Refuse to write to a collection that somebody else made."""
@@ -50,13 +57,8 @@ class Identity:
 
     def check_dimension(self, *vectors: NDArray[np.float32]) -> None:
         """Refuse vectors of another length than the collection holds."""
-        for dimension in (each.shape[-1] for each in vectors):
-            if self._dimension is not None and dimension != self._dimension:
-                raise EmbeddingMismatchError(
-                    f"collection {self._collection.name!r} holds vectors of {self._dimension} "
-                    f"numbers; {self._model!r} makes {dimension}. Open it with the model it was "
-                    "filled with"
-                )
+        for each in vectors:
+            self._check_length(each.shape[-1])
 
     def learn_dimension(self, vectors: NDArray[np.float32]) -> None:
         """Note the length of vectors in the collection, after the first are stored."""
@@ -86,6 +88,14 @@ class Identity:
                 f"collection {name!r} holds vectors of {known.get('embedding_model')!r}; it "
                 f"cannot be searched with {self._model!r}. Open it with that model, or add its "
                 "memories to a new collection"
+            )
+
+    def _check_length(self, dimension: int) -> None:
+        if self._dimension is not None and dimension != self._dimension:
+            raise EmbeddingMismatchError(
+                f"collection {self._collection.name!r} holds vectors of {self._dimension} "
+                f"numbers; {self._model!r} makes {dimension}. Open it with the model that filled "
+                "it: RecallStore(..., embedding=...)"
             )
 
     def _stored_dimension(self) -> int | None:

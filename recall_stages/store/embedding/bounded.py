@@ -26,12 +26,17 @@ class BoundedEmbedding:
     Args:
         model: The model. The default model runs in this process and has no deadline.
         timeout_s: Seconds a call may take; None = no limit.
+
+    Attributes:
+        dimension: How many numbers a vector has; None where only a call would show it.
     """
 
     def __init__(self, model: Embedder, timeout_s: float | None) -> None:
         _check(timeout_s)
         self._model = model
-        self._timeout_s = None if isinstance(model, MiniLM) else timeout_s
+        is_default = isinstance(model, MiniLM)
+        self._timeout_s = None if is_default else timeout_s
+        self.dimension = MiniLM.dimension if is_default else None
 
     @property
     def model_name(self) -> str:

@@ -1,0 +1,191 @@
+"""The way to a collection: a client, a locked path or a copy of one, and the end of all three."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import os
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
+
+from recall_stages.core.errors import StoreError
+from recall_stages.store.chroma.client import (
+    host_of,
+    memory_client,
+    path_client,
+    path_of,
+    registering,
+)
+from recall_stages.store.chroma.errors import chroma_errors
+from recall_stages.store.chroma.path_copy import PathCopy
+from recall_stages.store.chroma.path_lock import HeldPath, hold
+from recall_stages.store.disk.check import check_database
+from recall_stages.store.disk.closing import note_closing
+from recall_stages.store.disk.tables import DATABASE
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+
+_log = logging.getLogger(__name__)
+
+_left_open: list[Access] = []  # a lock is released when nothing refers to it
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A client of Chroma, and what has to be closed with it.
+
+    Attributes:
+        client: The client.
+        own: Whether we made the client; the caller's own stays open.
+        folder: Where its files are; None where they are on a server or in memory.
+        held: The locked path, if there is one.
+        copy: The copy that is read instead of a path.
+        stuck: Set when Chroma's engine must not be called again; see `chroma_errors`.
+        process: The process that opened it; Chroma's engine hangs in any other.
+    """
+
+    client: ClientAPI
+    own: bool
+    folder: Path | None = None
+    held: HeldPath | None = None
+    copy: PathCopy | None = None
+    stuck: Event = field(default_factory=Event)
+    process: int = field(default_factory=os.getpid)
+
+    @property
+    def shared(self) -> bool:
+        """Whether other processes may write there."""
+        return bool(host_of(self.client))
+
+    @property
+    def cloud(self) -> bool:
+        """Whether it is Chroma Cloud, which has limits and an index of its own."""
+        return "trychroma.com" in host_of(self.client)
+
+    @property
+    def checked(self) -> bool:
+        """Whether another store of this process has checked the files already."""
+        return self.held is not None and not self.held.is_last
+
+    def close(self, *, idle: bool = True, drop: str = "") -> None:
+        """Close the client, the path and the copy; the caller's own client stays open.
+
+        A fork of the process closes nothing: all belongs to the process that opened it.
+
+        Args:
+            idle: Whether no call of Chroma is running. If one is, the client and the path stay
+                open until the process ends.
+            drop: The name of a collection to delete first; empty = none.
+        """
+        if os.getpid() != self.process:
+            return
+        if not idle:
+            _log.warning("a call of Chroma's hangs: the store is closed, its path stays locked")
+            _left_open.append(self)
+            return
+        try:
+            if self.own:
+                with registering, chroma_errors("close a client", Event()):
+                    if drop:
+                        self.client.delete_collection(drop)
+                    self.client.close()  # type: ignore[attr-defined]  # its interface lags behind
+        finally:
+            if self.held is not None:
+                if self.own and self.held.is_last:  # nobody writes any more
+                    note_closing(self.held.folder)
+                self.held.close()
+            if self.copy is not None:
+                self.copy.close()
+
+
+def memory_access() -> Access:
+    """A client of the one in-memory system that a process has."""
+    return Access(memory_client(), own=True)
+
+
+def client_access(client: object) -> Access:
+    """A client of the caller; the path of a persistent one is locked.
+
+    Raises:
+        TypeError: When it is no client, or one for ``async`` code.
+        StoreLockedError: When another process has its path open.
+    """
+    opener = getattr(client, "get_or_create_collection", None)
+    if opener is None:
+        raise TypeError(
+            "RecallStore opens a path, a chromadb client or a chromadb collection; got "
+            f"{type(client).__name__}"
+        )
+    if inspect.iscoroutinefunction(opener):
+        raise TypeError(
+            "RecallStore takes chromadb.HttpClient, not AsyncHttpClient: its own async methods "
+            "keep the event loop free"
+        )
+    path = path_of(client)
+    if not path:
+        return Access(client, own=False)  # type: ignore[arg-type]  # it has the client's method
+    held = hold(Path(os.path.realpath(path)), path)
+    return Access(client, False, held.folder, held, stuck=held.stuck)  # type: ignore[arg-type]
+
+
+def path_access(folder: Path, *, read_only: bool) -> Access:
+    """A client of a path, which is locked; or of a copy of it, if nothing may be written.
+
+    Args:
+        folder: The path, without links. It is made if it does not exist.
+        read_only: Whether nothing may be written.
+
+    Raises:
+        StoreLockedError: When another process has the path open.
+        StoreError: When Chroma cannot open it in this process, or it cannot be made.
+    """
+    with ExitStack() as on_failure:
+        if read_only:
+            copy = PathCopy(folder)
+            on_failure.callback(copy.close)
+            stuck = Event()
+            access = Access(path_client(copy.path, stuck), True, copy.path, None, copy, stuck)
+        else:
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise StoreError(f"the folder {folder} cannot be made: {error}") from error
+            held = hold(folder, str(folder))
+            on_failure.callback(held.close)
+            client = path_client(folder, held.stuck)
+            access = Access(client, True, folder, held, stuck=held.stuck)
+        on_failure.pop_all()
+    return access
+
+
+def is_chroma_path(folder: Path) -> bool:
+    """Whether a folder has a database of Chroma.
+
+    Raises:
+        StoreDamagedError: When it held memories, and has no database any more.
+        StoreError: When it is a file, or cannot be read, or neither exists nor can be made.
+    """
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise StoreError(f"a Chroma path is a folder; {folder} is a file")
+        check_database(folder)
+        there = (folder / DATABASE).exists()
+    except OSError as error:
+        raise StoreError(f"the folder {folder} cannot be opened: {error}") from error
+    return there
+
+
+def check_can_be_made(folder: Path) -> None:
+    """Check that a folder can be written, or made, without doing so.
+
+    Raises:
+        StoreError: When it cannot.
+    """
+    there = next(each for each in (folder, *folder.parents) if each.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        cause = OSError(f"{there} may not be written")
+        raise StoreError(f"the folder {folder} cannot be written, or made: {cause}") from cause

@@ -1,0 +1,236 @@
+"""The collection of a store, which need not exist yet: nothing is made before the first memory."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from pathlib import Path
+from threading import Lock
+
+from recall_stages.core.errors import MissingCollectionError, StoreError
+from recall_stages.store.chroma.access import (
+    Access,
+    check_can_be_made,
+    client_access,
+    is_chroma_path,
+    memory_access,
+    path_access,
+)
+from recall_stages.store.chroma.client import check_chroma_is_installed
+from recall_stages.store.chroma.open_collection import (
+    FORMAT,
+    MARK,
+    Facts,
+    Opened,
+    check_name,
+    find_collection,
+    make_collection,
+    missing,
+    names_in,
+    opened_as_it_is,
+)
+from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
+from recall_stages.store.embedding.bounded import BoundedEmbedding
+from recall_stages.store.live_collection import LiveCollection, check_not_closed
+
+_MAKES_IT = (
+    "The first memory that you add makes it. Until then RecallStore(..., create=True) reads it as "
+    "an empty collection"
+)
+_CHECK = "Check the name"
+
+
+class NamedCollection:
+    """A collection by its name. It is opened if it exists, else made for the first memory.
+
+    Args:
+        source: What `RecallStore` is opened with.
+        name: The name of the collection.
+        embedding: The model that makes its vectors.
+        fields: Where the rows of a collection of others keep what a memory needs.
+        create: See `RecallStore`.
+        read_only: Whether nothing may be written.
+
+    Attributes:
+        name: The name of the collection.
+    """
+
+    def __init__(  # noqa: PLR0913 - what a store is opened with
+        self,
+        source: object,
+        name: str,
+        embedding: BoundedEmbedding,
+        fields: Fields,
+        *,
+        create: bool | None,
+        read_only: bool,
+    ) -> None:
+        check_chroma_is_installed()
+        # A second to import, so only once a store is opened.
+        from chromadb.api.models.Collection import Collection  # noqa: PLC0415
+
+        self._must_exist = _must_exist(fields, create, read_only=read_only)
+        self._embedding = embedding
+        self._fields = fields
+        self._facts: Facts = {MARK: FORMAT, "embedding_model": embedding.model_name}
+        self._create = create
+        self._read_only = read_only
+        self._process = os.getpid()
+        self._closed = False
+        self._changing = Lock()
+        self._source = source
+        self._access: Access | None = None
+        self._live: LiveCollection | None = None
+        self.name = name
+        if isinstance(source, Collection):
+            self.name = source.name
+            self._live = self._alive(opened_as_it_is(source))
+        elif source is None:
+            self._open_private()
+        else:
+            self._open()
+
+    @property
+    def live(self) -> LiveCollection | None:
+        """The collection if it is open; Chroma is not called."""
+        return self._live
+
+    def found(self) -> LiveCollection | None:
+        """The collection; None if it does not exist yet.
+
+        Raises:
+            StoreClosedError: When the store is closed, or in a fork.
+            StoreLockedError: When another process has made its path meanwhile, and has it open.
+        """
+        self.check_open()
+        if self._live is not None:
+            return self._live
+        with self._changing:
+            self.check_open()
+            return self._find()
+
+    def to_search(self) -> LiveCollection | None:
+        """The collection for a question; None if it does not exist yet.
+
+        Raises:
+            MissingCollectionError: When it does not exist, and others do: its name may be mistyped.
+                Not where ``create`` is set.
+            StoreError: As `found` does.
+        """
+        live = self.found()
+        access = self._access
+        if live is None and access is not None and not self._create:
+            names = names_in(access.client, access.stuck)
+            if names and self.name not in names:
+                raise missing(self.name, names, _MAKES_IT)
+        return live
+
+    def made(self) -> LiveCollection:
+        """The collection; it is made if it does not exist.
+
+        Raises:
+            StoreClosedError: When the store is closed, or in a fork.
+            StoreLockedError: When another process has made the path meanwhile, and has it open.
+            StoreError: When it cannot be made.
+        """
+        live = self.found()
+        if live is not None:
+            return live
+        with self._changing:
+            self.check_open()
+            if self._live is None:
+                access = self._reached(make=True)
+                if access is None:  # cannot be: it was made
+                    raise StoreError(f"collection {self.name!r} cannot be made")
+                self._live = self._alive(make_collection(access, self.name, self._facts))
+            return self._live
+
+    def check_open(self) -> None:
+        """Refuse to go on after the store was closed, or in a fork of its process."""
+        check_not_closed(self.name, closed=self._closed, process=self._process)
+
+    def check_writable(self) -> None:
+        """Refuse to write where the store was opened to read only."""
+        self.check_open()
+        if self._live is not None:
+            self._live.check_writable()
+
+    def close(self) -> None:
+        """Write what is waiting, and give back what was opened; twice is fine."""
+        if os.getpid() != self._process:  # the lock may be held by a thread that is not here
+            self._closed = True
+            return
+        with self._changing:
+            self._closed = True
+            if self._live is not None:
+                self._live.close()
+            elif self._access is not None:
+                self._access.close()
+                self._access = None
+
+    # -- opening ----------------------------------------------------------------------------------
+
+    def _open_private(self) -> None:
+        if self._must_exist:
+            raise TypeError(
+                "read_only, create=False and fields open a collection that is there; name a path, "
+                "or pass a client"
+            )
+        # One in-memory system serves the whole process, so a name of its own keeps it private.
+        self.name = f"{self.name}-{uuid.uuid4().hex[:12]}"
+        self._access = memory_access()
+        try:
+            opened = make_collection(self._access, self.name, self._facts, private=True)
+            self._live = self._alive(opened)
+        except BaseException:
+            self._access.close()
+            raise
+
+    def _open(self) -> None:
+        if isinstance(self._source, str | Path):
+            # One spelling for each path: Chroma keeps one index a spelling; the last to save wins.
+            # It stays the same folder when the program changes its own.
+            self._source = Path(os.path.realpath(self._source))
+        try:
+            if self._find() is None:
+                self._check_may_be_made()
+        except BaseException:
+            if self._access is not None:
+                self._access.close()
+            raise
+
+    def _check_may_be_made(self) -> None:
+        if self._must_exist and self._access is None:
+            raise MissingCollectionError(f"there is no Chroma path {self._source}. Check the path")
+        if self._must_exist and self._access is not None:
+            names = names_in(self._access.client, self._access.stuck)
+            raise missing(self.name, names, _CHECK)
+        check_name(self.name)
+        if isinstance(self._source, Path):
+            check_can_be_made(self._source)
+
+    def _find(self) -> LiveCollection | None:
+        access = self._reached(make=False)
+        opened = None if access is None else find_collection(access, self.name)
+        if opened is not None:
+            self._live = self._alive(opened)
+        return self._live
+
+    def _reached(self, *, make: bool) -> Access | None:
+        """The way to the collection; None while its path does not exist."""
+        if self._access is None:
+            if not isinstance(self._source, Path):
+                self._access = client_access(self._source)
+            elif is_chroma_path(self._source) or make or self._read_only:
+                self._access = path_access(self._source, read_only=self._read_only)
+        return self._access
+
+    def _alive(self, opened: Opened) -> LiveCollection:
+        return LiveCollection(opened, self._embedding, self._fields, read_only=self._read_only)
+
+
+def _must_exist(fields: Fields, create: bool | None, *, read_only: bool) -> bool:
+    if create and (read_only or fields != OWN_FIELDS):
+        what = "read_only=True" if read_only else "fields"
+        raise TypeError(f"{what} is for a collection that is there; leave create=True out")
+    return read_only or create is False or fields != OWN_FIELDS

@@ -1,0 +1,249 @@
+"""A collection that does not exist yet: opening makes nothing, the first memory makes it."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import chromadb
+import pytest
+from store.kit import SmallEmbedding, best, contents, opens_elsewhere, python_process
+
+from recall_stages.core.errors import (
+    EmbeddingMismatchError,
+    FilterError,
+    MemoryFormatError,
+    StoreClosedError,
+    StoreError,
+    StoreLockedError,
+)
+from recall_stages.core.stage import Search
+from recall_stages.store import RecallStore
+
+
+@pytest.fixture(params=["memory", "persistent", "server"])
+def client(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
+    if request.param == "server":
+        port = request.getfixturevalue("server_port")
+        yield chromadb.HttpClient(host="127.0.0.1", port=port)
+        return
+    memory = request.param == "memory"
+    opened = chromadb.EphemeralClient() if memory else chromadb.PersistentClient(str(tmp_path))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def others(client: Any, collection_name: str) -> Iterator[str]:
+    """A collection of somebody else's, on the same client."""
+    name = f"{collection_name}-notes"
+    vectors = SmallEmbedding().embed_documents(["tea"])
+    client.create_collection(name, embedding_function=None).add(
+        ids=["a"], documents=["tea"], embeddings=vectors, metadatas=[{"date": "2024-03-05"}]
+    )
+    yield name
+    client.delete_collection(name)
+
+
+def names_in(client: Any) -> set[str]:
+    return {each.name for each in client.list_collections()}
+
+
+class TestPath:
+    @pytest.mark.parametrize("there", [True, False], ids=["empty folder", "no folder"])
+    def test_until_the_first_memory_nothing_is_made_and_nothing_is_found(
+        self, tmp_path: Path, small: SmallEmbedding, there: bool
+    ) -> None:
+        path = tmp_path / "deep" / "er"
+        if there:
+            path.mkdir(parents=True)
+        before = sorted(tmp_path.rglob("*"))
+        with RecallStore(path, embedding=small) as store:
+            assert (store.count(), store.get(["a"]), list(store.memories())) == (0, [], [])
+            assert store.find([Search("tea", 3), Search("tea", 3, method="keyword")]) == [[], []]
+            assert asyncio.run(store.afind([Search("tea", 3)])) == [[]]
+            store.delete(["a"])
+            assert store.add([]) == []
+            with pytest.raises(MemoryFormatError):
+                store.add(["tea", " "])
+            with pytest.raises(FilterError):
+                best(store, "tea", filter={"a": {"$near": 1}})
+            assert sorted(tmp_path.rglob("*")) == before
+            store.add(["tea"])
+            assert contents(best(store, "tea")) == ["tea"]
+            assert opens_elsewhere(path) == "StoreLockedError"
+        assert opens_elsewhere(path) == "1"
+
+    def test_a_path_means_the_same_folder_after_the_program_changes_its_own(
+        self, tmp_path: Path, small: SmallEmbedding, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "elsewhere").mkdir()
+        monkeypatch.chdir(tmp_path)
+        with RecallStore("memories", embedding=small) as store:
+            monkeypatch.chdir(tmp_path / "elsewhere")
+            store.add(["tea"])
+        assert (tmp_path / "memories" / "chroma.sqlite3").exists()
+
+    def test_two_stores_and_many_threads_make_it_once(
+        self, tmp_path: Path, small: SmallEmbedding
+    ) -> None:
+        path = tmp_path / "memories"
+        stores = [RecallStore(path, embedding=small) for _ in range(4)]
+        failed: list[Exception] = []
+
+        def add(number: int) -> None:
+            try:
+                if number % 4:
+                    stores[number % 4].add([f"word{number}"])
+                else:
+                    asyncio.run(stores[0].aadd([f"word{number}"]))
+            except Exception as error:  # noqa: BLE001 - none is expected
+                failed.append(error)
+
+        threads = [threading.Thread(target=add, args=(n,)) for n in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not failed, [str(each) for each in failed]
+        for store in stores:
+            assert store.count() == 16
+            assert contents(best(store, "word3", method="keyword")) == ["word3"]
+            store.close()
+        assert opens_elsewhere(path) == "16"
+
+    def test_a_path_that_another_process_has_made_meanwhile_is_refused(
+        self, tmp_path: Path, small: SmallEmbedding
+    ) -> None:
+        path = tmp_path / "memories"
+        script = """
+            import sys
+            from recall_stages.store import RecallStore
+            from store.kit import SmallEmbedding
+            store = RecallStore(sys.argv[1], embedding=SmallEmbedding())
+            store.add(["theirs"])
+            print("open", flush=True)
+            sys.stdin.readline()
+        """
+        with RecallStore(path, embedding=small) as store:
+            other = python_process(script, str(path))
+            try:
+                assert other.stdout is not None
+                assert other.stdout.readline() == "open\n"
+                for use in (lambda: best(store, "tea"), lambda: store.add(["tea"]), store.count):
+                    with pytest.raises(StoreLockedError):
+                        use()
+            finally:
+                other.kill()
+                other.communicate(timeout=20)
+            assert contents(best(store, "theirs")) == ["theirs"]
+            store.add(["ours"])
+            assert store.count() == 2
+
+    def test_a_closed_store_makes_nothing(self, tmp_path: Path, small: SmallEmbedding) -> None:
+        store = RecallStore(tmp_path / "memories", embedding=small)
+        store.close()
+        store.close()
+        for use in (lambda: store.add(["tea"]), lambda: best(store, "tea"), store.count):
+            with pytest.raises(StoreClosedError):
+                use()
+        assert not (tmp_path / "memories").exists()
+
+    def test_a_path_that_must_be_there_is_not_made(
+        self, tmp_path: Path, small: SmallEmbedding
+    ) -> None:
+        for how in ({"create": False}, {"fields": {"created_at": "date"}}):
+            with pytest.raises(StoreError, match="there is no Chroma path"):
+                RecallStore(tmp_path / "memories", embedding=small, **how)  # type: ignore[arg-type]
+        assert not (tmp_path / "memories").exists()
+
+    def test_a_name_that_chroma_refuses_is_refused_at_once(
+        self, tmp_path: Path, small: SmallEmbedding
+    ) -> None:
+        for name in ("no", "two words", "-dash", ""):
+            with pytest.raises(StoreError, match="3 to 512 letters"):
+                RecallStore(tmp_path / "memories", name, embedding=small)
+
+
+class TestClient:
+    def test_a_mistyped_name_makes_no_collection_and_a_question_says_so(
+        self, client: Any, others: str, small: SmallEmbedding
+    ) -> None:
+        before = names_in(client)
+        with RecallStore(client, others[:-1], embedding=small) as store:
+            for use in (
+                lambda: best(store, "tea"),
+                lambda: asyncio.run(store.afind([Search("tea", 1)])),
+            ):
+                with pytest.raises(StoreError, match=f"Did you mean '{others}'"):
+                    use()
+            assert store.count() == 0
+            assert names_in(client) == before
+
+    @pytest.mark.parametrize(
+        "how", [{"create": False}, {"fields": {"created_at": "date"}}, {"read_only": True}], ids=str
+    )
+    def test_a_collection_that_must_be_there_is_an_error_at_once(
+        self, client: Any, others: str, small: SmallEmbedding, how: dict[str, Any]
+    ) -> None:
+        before = names_in(client)
+        with pytest.raises(StoreError, match=rf"no collection '{others}s'; .*'{others}'"):
+            RecallStore(client, f"{others}s", embedding=small, **how)
+        with RecallStore(client, others, embedding=small, **how) as store:
+            assert contents(best(store, "tea")) == ["tea"]
+        assert names_in(client) == before
+
+    def test_a_collection_of_ones_own_is_made_among_others(
+        self, client: Any, others: str, collection_name: str, small: SmallEmbedding
+    ) -> None:
+        with RecallStore(client, collection_name, embedding=small) as store:
+            if store.count() == 0:
+                store.add(["green tea"])
+            assert contents(best(store, "tea")) == ["green tea"]
+        assert client.get_collection(others, embedding_function=None).count() == 1
+        client.delete_collection(collection_name)
+
+    def test_with_create_it_is_empty_until_the_first_memory(
+        self, client: Any, others: str, collection_name: str, small: SmallEmbedding
+    ) -> None:
+        with RecallStore(client, collection_name, embedding=small, create=True) as store:
+            assert best(store, "tea") == []
+            assert collection_name not in names_in(client)
+            store.add(["tea"])
+            assert contents(best(store, "tea")) == ["tea"]
+        client.delete_collection(collection_name)
+
+    def test_what_another_store_makes_is_found(
+        self, client: Any, others: str, collection_name: str, small: SmallEmbedding
+    ) -> None:
+        with (
+            RecallStore(client, collection_name, embedding=small) as mine,
+            RecallStore(client, collection_name, embedding=small) as yours,
+            RecallStore(
+                client, collection_name, embedding=SmallEmbedding(model_name="large")
+            ) as wrong,
+        ):
+            mine.add(["tea"])
+            assert contents(best(yours, "tea")) == ["tea"]
+            yours.add(["coffee"])
+            assert contents(best(mine, "coffee")) == ["coffee"]
+            with pytest.raises(EmbeddingMismatchError, match="vectors of 'small'"):
+                wrong.add(["bread"])
+            assert mine.count() == 2
+        client.delete_collection(collection_name)
+
+    def test_create_contradicts_what_opens_a_collection_that_is_there(
+        self, client: Any, small: SmallEmbedding
+    ) -> None:
+        with pytest.raises(TypeError, match="create=True"):
+            RecallStore(client, embedding=small, create=True, read_only=True)
+        with pytest.raises(TypeError, match="create=True"):
+            RecallStore(client, embedding=small, create=True, fields={"created_at": "date"})
+
+
+def test_the_default_model_is_refused_at_once_where_it_cannot_have_made_the_vectors(
+    client: Any, others: str
+) -> None:
+    with pytest.raises(EmbeddingMismatchError, match=r"vectors of 64 numbers.*makes 384"):
+        RecallStore(client, others)
