@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -23,29 +23,51 @@ from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from pydantic import Field, model_validator
 
 from langchain_recall._convert import to_candidate
+from langchain_recall.push_down import dialect
 from recall_stages.core.errors import IdLookupError
 from recall_stages.core.memory import Memory
+from recall_stages.core.stage import Search
 from recall_stages.core.world import MemoryStore
 from recall_stages.store import any_store
 from recall_stages.store.any_store import Answer, AnyStoreOptions, Lookup, in_our_names
+from recall_stages.store.own_search import acalled, called
+from recall_stages.store.push_down import Narrowing
 
 Searchable = MemoryStore | VectorStore | BaseRetriever
 """What a retriever takes as its store."""
 
 
+Keyword = (
+    VectorStore
+    | BaseRetriever
+    | Callable[[Search], Iterable[Document | tuple[Document, float]]]
+    | Callable[[Search], Awaitable[Iterable[Document | tuple[Document, float]]]]
+)
+"""What an `AnyStore` takes as its search by words; an async function serves async calls only."""
+
+
 class AnyStore(any_store.AnyStore):
     source: VectorStore | BaseRetriever = Field(repr=False, exclude=True)
+    keyword: Keyword | None = Field(default=None, repr=False, exclude=True)
 
     if TYPE_CHECKING:  # what may be passed; checkers would take the types that are read back
 
         def __init__(
-            self, *, source: VectorStore | BaseRetriever, **options: Unpack[AnyStoreOptions]
+            self,
+            *,
+            source: VectorStore | BaseRetriever,
+            keyword: Keyword | None = None,
+            **options: Unpack[AnyStoreOptions],
         ) -> None: ...
 
     @model_validator(mode="after")
-    def _takes_what_is_pushed_down(self) -> Self:
-        if not isinstance(self.source, VectorStore):
-            self._cannot_push_down()
+    def _with_its_language(self) -> Self:
+        push = self.push_down
+        if isinstance(self.source, VectorStore):
+            language = dialect(push, self.source) if isinstance(push, str) else push
+            self._narrowing = Narrowing(language, self.fields)
+        else:
+            self._narrowing = self._nothing_pushed_down()
         return self
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
@@ -60,38 +82,45 @@ class AnyStore(any_store.AnyStore):
             documents = self.source.get_by_ids(ids)
         except NotImplementedError as error:
             raise IdLookupError(f"{self._name} does not look up by id: {error}") from error
-        return [
-            found.memory.memory()
-            for found in self._converted(((each, None) for each in documents), None)
-        ]
+        return [found.memory.memory() for found in self._converted(documents, None)]
 
     def _ask(self, lookup: Lookup) -> list[Answer]:
         source, arguments = self._searchable(lookup)
-        scored: Iterable[tuple[Document, float | None]]
+        text = lookup.search.text
+        scored: Iterable[Document | tuple[Document, float | None]]
         if isinstance(source, VectorStore):
             try:
-                scored = source.similarity_search_with_score(lookup.text, **arguments)
+                scored = source.similarity_search_with_score(text, **arguments)
             except NotImplementedError:
-                scored = _unscored(source.similarity_search(lookup.text, **arguments))
+                scored = source.similarity_search(text, **arguments)
+        elif isinstance(source, BaseRetriever):
+            scored = source.invoke(text, **arguments)
         else:
-            scored = _unscored(source.invoke(lookup.text, **arguments))
-        return self._converted(scored, lookup.timezone)
+            scored = called(source, lookup.search)
+        return self._converted(scored, lookup.search.timezone)
 
     async def _aask(self, lookup: Lookup) -> list[Answer]:
         source, arguments = self._searchable(lookup)
-        scored: Iterable[tuple[Document, float | None]]
+        text = lookup.search.text
+        scored: Iterable[Document | tuple[Document, float | None]]
         if isinstance(source, VectorStore):
             try:
-                scored = await source.asimilarity_search_with_score(lookup.text, **arguments)
+                scored = await source.asimilarity_search_with_score(text, **arguments)
             except NotImplementedError:
-                scored = _unscored(await source.asimilarity_search(lookup.text, **arguments))
+                scored = await source.asimilarity_search(text, **arguments)
+        elif isinstance(source, BaseRetriever):
+            scored = await source.ainvoke(text, **arguments)
         else:
-            scored = _unscored(await source.ainvoke(lookup.text, **arguments))
-        return self._converted(scored, lookup.timezone)
+            scored = await acalled(source, lookup.search)
+        return self._converted(scored, lookup.search.timezone)
 
-    def _searchable(self, lookup: Lookup) -> tuple[VectorStore | BaseRetriever, dict[str, Any]]:
+    def _takes_limit(self, source: object) -> bool:
+        return isinstance(source, VectorStore | VectorStoreRetriever)
+
+    def _searchable(self, lookup: Lookup) -> tuple[Keyword, dict[str, Any]]:
         """What to search, and its arguments: retrievers over a vector store hide its scores."""
-        source, limit = self.source, {"k": lookup.limit}
+        source = self.keyword if lookup.words and self.keyword is not None else self.source
+        limit = {"k": lookup.search.limit}
         if isinstance(source, VectorStore):
             return source, {**lookup.further, **limit}
         if not isinstance(source, VectorStoreRetriever):
@@ -101,11 +130,12 @@ class AnyStore(any_store.AnyStore):
         return source, limit
 
     def _converted(
-        self, scored: Iterable[tuple[Document, float | None]], timezone: tzinfo | None
+        self, scored: Iterable[Document | tuple[Document, float | None]], timezone: tzinfo | None
     ) -> list[Answer]:
+        pairs = [(each, None) if isinstance(each, Document) else each for each in scored]
         return [
             Answer(to_candidate(self._ours(document), timezone), document.metadata, score)
-            for document, score in scored
+            for document, score in pairs
         ]
 
     def _ours(self, document: Document) -> Document:
@@ -120,7 +150,3 @@ class AnyStore(any_store.AnyStore):
 def as_store(store: object) -> object:
     """A vector store or a retriever as a store of memories; anything else as it is."""
     return AnyStore(source=store) if isinstance(store, VectorStore | BaseRetriever) else store
-
-
-def _unscored(documents: Iterable[Document]) -> list[tuple[Document, float | None]]:
-    return [(document, None) for document in documents]

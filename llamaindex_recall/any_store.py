@@ -17,9 +17,8 @@ A vector store without an index embeds with ``Settings.embed_model``, as
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from copy import copy
-from datetime import tzinfo
 from typing import TYPE_CHECKING, Self, Unpack
 
 from llama_index.core import VectorStoreIndex
@@ -30,18 +29,31 @@ from llama_index.core.vector_stores.types import BasePydanticVectorStore
 from pydantic import Field, field_validator, model_validator
 
 from llamaindex_recall._convert import to_candidate
+from llamaindex_recall.push_down import dialect
 from recall_stages.core.errors import IdLookupError
 from recall_stages.core.memory import Memory
+from recall_stages.core.stage import Search
 from recall_stages.core.world import MemoryStore
 from recall_stages.store import any_store
 from recall_stages.store.any_store import Answer, AnyStoreOptions, Lookup, in_our_names
+from recall_stages.store.own_search import acalled, called
+from recall_stages.store.push_down import Narrowing
 
 Searchable = MemoryStore | VectorStoreIndex | BasePydanticVectorStore | BaseRetriever
 """What a retriever takes as its store."""
 
 
+Function = (
+    Callable[[Search], Iterable[NodeWithScore]]
+    | Callable[[Search], Awaitable[Iterable[NodeWithScore]]]
+)
+Keyword = VectorStoreIndex | BaseRetriever | Function
+"""What an `AnyStore` takes as its search by words; an async function serves async calls only."""
+
+
 class AnyStore(any_store.AnyStore):
     source: VectorStoreIndex | BaseRetriever = Field(repr=False, exclude=True)
+    keyword: Keyword | None = Field(default=None, repr=False, exclude=True)
 
     if TYPE_CHECKING:  # what may be passed; checkers would take the types that are read back
 
@@ -49,10 +61,11 @@ class AnyStore(any_store.AnyStore):
             self,
             *,
             source: VectorStoreIndex | BasePydanticVectorStore | BaseRetriever,
+            keyword: Keyword | BasePydanticVectorStore | None = None,
             **options: Unpack[AnyStoreOptions],
         ) -> None: ...
 
-    @field_validator("source", mode="before")
+    @field_validator("source", "keyword", mode="before")
     @classmethod
     def _with_an_index(cls, source: object) -> object:
         if isinstance(source, BasePydanticVectorStore):
@@ -65,9 +78,13 @@ class AnyStore(any_store.AnyStore):
         return source
 
     @model_validator(mode="after")
-    def _takes_what_is_pushed_down(self) -> Self:
-        if not isinstance(self.source, VectorStoreIndex):
-            self._cannot_push_down()
+    def _with_its_language(self) -> Self:
+        push = self.push_down
+        if isinstance(self.source, VectorStoreIndex):
+            language = dialect(push, self.source.vector_store) if isinstance(push, str) else push
+            self._narrowing = Narrowing(language, self.fields)
+        else:
+            self._narrowing = self._nothing_pushed_down()
         return self
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
@@ -85,29 +102,42 @@ class AnyStore(any_store.AnyStore):
             except NotImplementedError as error:
                 name = type(self.source.vector_store).__name__
                 raise IdLookupError(f"{name} does not look up by id: {error}") from error
-        found = self._converted((NodeWithScore(node=n) for n in nodes), None)
+        found = self._converted(self.source, (NodeWithScore(node=n) for n in nodes), None)
         return [each.memory.memory() for each in found]
 
     def _ask(self, lookup: Lookup) -> list[Answer]:
-        return self._converted(self._retriever(lookup).retrieve(lookup.text), lookup.timezone)
+        source = self._searchable(lookup)
+        if isinstance(source, BaseRetriever):
+            return self._converted(source, source.retrieve(lookup.search.text), lookup)
+        return self._converted(source, called(source, lookup.search), lookup)
 
     async def _aask(self, lookup: Lookup) -> list[Answer]:
-        return self._converted(
-            await self._retriever(lookup).aretrieve(lookup.text), lookup.timezone
-        )
+        source = self._searchable(lookup)
+        if isinstance(source, BaseRetriever):
+            return self._converted(source, await source.aretrieve(lookup.search.text), lookup)
+        return self._converted(source, await acalled(source, lookup.search), lookup)
 
-    def _retriever(self, lookup: Lookup) -> BaseRetriever:
-        if isinstance(self.source, VectorStoreIndex):
-            return self.source.as_retriever(similarity_top_k=lookup.limit, **lookup.further)
-        if isinstance(self.source, VectorIndexRetriever):  # only these take a number
-            retriever = copy(self.source)
-            retriever.similarity_top_k = lookup.limit
+    def _takes_limit(self, source: object) -> bool:
+        return isinstance(source, VectorStoreIndex | VectorIndexRetriever)
+
+    def _searchable(self, lookup: Lookup) -> BaseRetriever | Function:
+        source = self.keyword if lookup.words and self.keyword is not None else self.source
+        limit = lookup.search.limit
+        if isinstance(source, VectorStoreIndex):
+            return source.as_retriever(similarity_top_k=limit, **lookup.further)
+        if isinstance(source, VectorIndexRetriever):  # only these take a number
+            retriever = copy(source)
+            retriever.similarity_top_k = limit
             return retriever
-        return self.source
+        return source
 
-    def _converted(self, scored: Iterable[NodeWithScore], timezone: tzinfo | None) -> list[Answer]:
-        # The scores of other retrievers may mean anything.
-        known = isinstance(self.source, VectorStoreIndex | VectorIndexRetriever)
+    def _converted(
+        self, source: object, scored: Iterable[NodeWithScore], lookup: Lookup | None
+    ) -> list[Answer]:
+        # The scores of other retrievers may mean anything, but those of words are compared with
+        # one another only.
+        known = isinstance(source, VectorIndexRetriever) or (lookup is not None and lookup.words)
+        timezone = None if lookup is None else lookup.search.timezone
         return [
             Answer(
                 to_candidate(self._ours(each.node), timezone),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime, tzinfo
 from operator import attrgetter
@@ -196,6 +196,27 @@ class Hit(NamedTuple):
     def content(self) -> str:
         """The text of the memory."""
         return self.memory.content
+
+
+class Hits(list[Hit]):
+    """The hits of a search, with what the store says of them.
+
+    Args:
+        hits: The hits, best first.
+        looked_through: If too few of the memories fitted the search, the number of memories that
+            the store checked before it stopped; None = it left nothing unchecked.
+        notes: What the store could not do.
+    """
+
+    def __init__(
+        self,
+        hits: Iterable[Hit] = (),
+        looked_through: int | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        super().__init__(hits)
+        self.looked_through = looked_through
+        self.notes = tuple(notes)
 
 
 def copied(metadata: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:

@@ -8,7 +8,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from recall_stages.core.candidate import Candidate, Hit, Step
+from recall_stages.core.candidate import Candidate, Hit, Hits, Step
 from recall_stages.core.errors import StoreError
 from recall_stages.core.memory import Query
 from recall_stages.core.stage import Flow, Recall, Search, Stage
@@ -90,10 +90,12 @@ class Retrieve(Stage):
                     candidates = diversified(candidates, self.mmr_lambda)
                 if any("keyword_pool" in hit.measures for arm in arms for hit in arm[:1]):
                     recall = recall.fell_back(_NAME, _ONLY_IN_THE_POOL)
+                recall = _told(recall, arms, wanted)
                 recall = replace(recall, memories=tuple(pool.values()))
                 recall = recall.keep(near, _NAME, f"below threshold_score {self.threshold_score}")
                 recall = recall.keep(candidates, _NAME, "duplicates")
-                return replace(recall, memories=tuple(candidates))
+                looked = _looked_through(arms, wanted)
+                return replace(recall, memories=tuple(_noted(candidates, looked)))
             limit *= 4
 
     def _searches(self, query: Query, limit: int) -> list[Search]:
@@ -175,6 +177,32 @@ def _check_hits(arms: Sequence[Sequence[Hit]]) -> None:
                 "the find of a store must return a list of Hit(candidate, score) for each search, "
                 f"where Candidate.of(memory) makes a candidate of a Memory; got {kind.__name__}"
             )
+
+
+def _looked_through(arms: Iterable[list[Hit]], wanted: int) -> int:
+    """How many memories the store checked where it found too few; 0 if it found enough."""
+    short = [arm for arm in arms if isinstance(arm, Hits) and len(arm) < wanted]
+    return max([arm.looked_through or 0 for arm in short], default=0)
+
+
+def _told(recall: Recall, arms: Iterable[list[Hit]], wanted: int) -> Recall:
+    """The recall with what the store could not do."""
+    notes = [note for arm in arms if isinstance(arm, Hits) for note in arm.notes]
+    if looked := _looked_through(arms, wanted):
+        notes.append(
+            f"only the first {looked} memories of the store were looked through, and fewer than "
+            f"{wanted} of them fit: there may be more"
+        )
+    for note in dict.fromkeys(notes):
+        recall = recall.fell_back(_NAME, note)
+    return recall
+
+
+def _noted(memories: Sequence[Candidate], looked: int) -> Sequence[Candidate]:
+    if not looked:
+        return memories
+    step = Step(_NAME, notes={"looked_through": looked})
+    return [memory.after(memory.score, step) for memory in memories]
 
 
 def _by_meaning(hit: Hit) -> Candidate:

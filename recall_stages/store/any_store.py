@@ -1,22 +1,22 @@
 """AnyStore: a vector store or a retriever of the framework in the place of a `RecallStore`.
 
 Such a store returns one list, best first. Nothing else is assumed: it may not filter, and its
-scores may have any meaning. Scope, filter and time are checked here.
+scores may have any meaning. Scope, filter and time are checked here, whatever the store checked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import tzinfo
-from typing import Never, TypedDict
+from typing import Any, Never, TypedDict
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
-from recall_stages.core.candidate import Candidate, Hit
+from recall_stages.core.candidate import Candidate, Hit, Hits
 from recall_stages.core.driver import drive, drive_async
-from recall_stages.core.errors import ForeignCollectionError, KeywordSearchError
-from recall_stages.core.memory import Memory, Scope, is_reserved
+from recall_stages.core.errors import ForeignCollectionError, KeywordSearchError, described
+from recall_stages.core.memory import Memory, is_reserved
 from recall_stages.core.reflection import digest
 from recall_stages.core.settings import Settings
 from recall_stages.core.stage import Search
@@ -24,8 +24,11 @@ from recall_stages.store.chroma.epoch import to_milliseconds
 from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
 from recall_stages.store.chroma.where import filter_where
 from recall_stages.store.filter_match import fulfils
-from recall_stages.store.foreign_scores import nearness, similarities
+from recall_stages.store.foreign_scores import nearness, similarities, word_scores
 from recall_stages.store.pool_bm25 import by_words
+from recall_stages.store.push_down import NOTHING, Narrowing, Push
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +36,14 @@ class Lookup:
     """A search of the store.
 
     Attributes:
-        text: The text to search for.
-        limit: How many answers at most.
-        timezone: The zone for times without a zone.
-        further: Further arguments of its search.
+        search: The search; its limit is how many answers at most.
+        further: Further arguments of the store's search: what it is to check.
+        words: Whether the store's own search by words is meant.
     """
 
-    text: str
-    limit: int
-    timezone: tzinfo | None = None
+    search: Search
     further: Mapping[str, object] = field(default_factory=dict)
+    words: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,31 +67,39 @@ AnswerFlow = Generator[Lookup, Sequence[Answer], list[list[Hit]]]
 # A search by words reads this many times its limit: memories that share no word with the question
 # make room for less similar ones that do.
 _WORDS_AMONG = 4
+_MORE = 4  # if too few of the answers fit, so many times as many are read
+_SAMPLE = 50  # answers that show how a store writes times
 
 
 class AnyStoreOptions(TypedDict, total=False):
-    """The options of an `AnyStore`, apart from its source."""
+    """The options of an `AnyStore`, apart from its source and its search by words."""
 
     fields: Fields | Mapping[str, str]
     similarity: Callable[[float], float] | None
-    push_down: Callable[[Scope], Mapping[str, object]] | None
+    push_down: Push
     fetch_limit: int
 
 
 class AnyStore(Settings):
     """A store of your own in the place of a `RecallStore`: searched, never written.
 
-    The store searches by meaning alone. In a "hybrid" search, the words weigh among the memories
-    that the meaning found, and the trace says so. A "keyword" search raises an error. Scope, filter
-    and time always hold: if one of them is set, up to ``fetch_limit`` memories of the store are
-    checked. The times of a memory are its recorded time and its ``event_ranges``.
+    Scope, filter and time always hold: they are checked here. Where the store can check them too,
+    they are pushed down, so that the memories that fit are found behind any number of others. If
+    it cannot, up to ``fetch_limit`` of its memories are checked. If that was not enough for k
+    memories, the trace says so. The times of a memory are its recorded time and its
+    ``event_ranges``.
+
+    Without ``keyword`` the store searches by meaning alone. In a "hybrid" search, the words weigh
+    among the memories that the meaning found, and the trace says so. A "keyword" search raises an
+    error.
 
     Scores that fall from the first answer to the last, and do not exceed 1, count as similarities.
     Rising scores count as distances on an unknown scale. Of other scores, only the order counts.
     These two are a "nearness" in the trace. A ``threshold_score`` cannot be compared with a
     nearness; set ``similarity`` to turn the scores into similarities.
 
-    Errors of the store itself are raised as they are.
+    Errors of the store itself are raised as they are. If it refuses only what was pushed down, it
+    is searched without that, and the trace says so.
 
     Args:
         source: The vector store, index or retriever. In LlamaIndex, a vector store without an index
@@ -100,9 +109,15 @@ class AnyStore(Settings):
         similarity: Turns a score into a similarity, 0 to 1: ``lambda distance: 1 - distance``
             for cosine distances, ``lambda squared: 1 - squared / 2`` for FAISS over vectors of
             length 1. None = as described above.
-        push_down: Further arguments for the store's own search, so that it returns one user's
-            memories only: ``lambda scope: {"filter": {"user_id": scope.user_id}}``. The scope is
-            checked here all the same. Not for retrievers.
+        push_down: The filter language of the store: "qdrant"; in LangChain also "pgvector" and
+            "chroma" (for stores that take Chroma's dictionaries), in LlamaIndex "filters"
+            (``MetadataFilters``). "auto" = the language of the store, if it is one of these. A
+            function gets the `Search` and returns further arguments for the store's own search:
+            ``lambda search: {"filter": {"user_id": search.scope.user_id}}``. It may return too
+            much, never too little. None = nothing is pushed down. For retrievers, nothing is.
+        keyword: The store's own search by words, such as BM25: a retriever, a vector store, or a
+            function that gets the `Search` and returns documents or nodes, best first. It is used
+            for searches by words. Its answers are checked as all others are.
         fetch_limit: How many memories are checked at most if a scope, a filter or a time must
             hold. A retriever without such a setting keeps its own limit.
     """
@@ -110,14 +125,17 @@ class AnyStore(Settings):
     source: object = Field(repr=False, exclude=True)
     fields: Fields = OWN_FIELDS
     similarity: Callable[[float], float] | None = Field(default=None, exclude=True)
-    push_down: Callable[[Scope], Mapping[str, object]] | None = Field(default=None, exclude=True)
+    push_down: Push = Field(default="auto", exclude=True)
+    keyword: Any = Field(default=None, repr=False, exclude=True)
     fetch_limit: int = Field(default=1000, ge=1)
+
+    _narrowing: Narrowing = PrivateAttr()
 
     def find(self, searches: Sequence[Search]) -> list[list[Hit]]:
         """The hits of each search, best first.
 
         Raises:
-            KeywordSearchError: When all searches are by words.
+            KeywordSearchError: When all searches are by words, and there is no ``keyword``.
             FilterError: When a filter cannot match anything.
         """
         return drive(self._answers(searches), self._ask)
@@ -141,78 +159,175 @@ class AnyStore(Settings):
         """The same, without blocking the event loop."""
         raise NotImplementedError
 
+    def _takes_limit(self, source: object) -> bool:
+        """Whether a source returns as many answers as it is told to."""
+        raise NotImplementedError
+
     @property
     def _name(self) -> str:
         return type(self.source).__name__
 
-    def _cannot_push_down(self) -> None:
-        """Refuse ``push_down`` for a search without arguments."""
-        if self.push_down is not None:
+    def _nothing_pushed_down(self) -> Narrowing:
+        """For a search that takes no arguments.
+
+        Raises:
+            ValueError: When the setting ``push_down`` names something.
+        """
+        if self.push_down not in ("auto", None):
             raise ValueError(
                 f"push_down is for the search of a vector store; {self._name} takes no arguments: "
                 "hand over the vector store itself, or a retriever that is narrow already"
             )
+        return Narrowing(None, self.fields)
 
     def _answers(self, searches: Sequence[Search]) -> AnswerFlow:
-        """The hits of each search; searches with the same text and scope share one of the store."""
-        if searches and all(search.method == "keyword" for search in searches):
+        """The hits of each search; searches with the same text and conditions share one."""
+        if searches and all(s.method == "keyword" for s in searches) and self.keyword is None:
             raise KeywordSearchError(
-                f"{self._name} cannot be searched for words; leave method out, or make it "
-                '"semantic"'
+                f"{self._name} cannot be searched for words; leave method out, make it "
+                '"semantic", or set keyword to a search that can: AnyStore(..., keyword=...)'
             )
         answers: list[list[Hit]] = [[] for _ in searches]
-        for wanted in dict.fromkeys((each.text, each.scope) for each in searches):
-            places = [n for n, each in enumerate(searches) if (each.text, each.scope) == wanted]
+        for places in self._alike(searches):
             found = yield from self._looked_through([searches[place] for place in places])
             for place, memories in zip(places, found, strict=True):
                 answers[place] = memories
         return answers
 
+    def _alike(self, searches: Sequence[Search]) -> Iterator[list[int]]:
+        """The places of searches that can share one list of the store.
+
+        Those without a time come first: their answers show how the store writes times.
+        """
+        groups: list[tuple[Search, list[int]]] = []
+        for place, search in enumerate(searches):
+            method = search.method if self.keyword is not None else "semantic"
+            same = replace(search, method=method, limit=1)
+            if not self._pushes(same):
+                same = replace(same, within=(), filter=None)
+            known = next((places for each, places in groups if each == same), None)
+            if known is None:
+                groups.append((same, [place]))
+            else:
+                known.append(place)
+        yield from (places for each, places in groups if not each.within)
+        yield from (places for each, places in groups if each.within)
+
     def _looked_through(self, searches: Sequence[Search]) -> AnswerFlow:
-        """The hits of searches for one text in one scope, from one list of the store."""
-        text, scope, timezone = searches[0].text, searches[0].scope, searches[0].timezone
-        further = self.push_down(scope) if self.push_down else {}
-        fitting = [_fitting(search, self.fields) for search in searches]
-        limit = max(search.limit for search in searches)
+        """The hits of searches with one text, from one list of the store."""
+        search = searches[0]
+        limit = max(each.limit for each in searches)
         most = max(limit, self.fetch_limit)
-        worded = any(search.method == "keyword" for search in searches)
-        wanted = min(_WORDS_AMONG * limit, most) if worded else limit
-        if any(self._is_checked_here(search) for search in searches):
+        words = self._worded(search)
+        if self._pushes(search) and search.within and self._narrowing.needs_times:
+            yield from self._read(replace(search, within=(), limit=min(_SAMPLE, most)))
+        fitting = [_fitting(each, self.fields) for each in searches]
+        among = any(each.method == "keyword" for each in searches) and not words
+        wanted = min(_WORDS_AMONG * limit, most) if among else limit
+        if any(_conditional(each) for each in searches) and not self._arguments(search):
             wanted = most
         while True:
-            found = yield Lookup(text, wanted, timezone, further)
-            ranked = self._ranked(found)
+            found, note = yield from self._read(replace(search, limit=wanted))
+            ranked = self._ranked(found, words=words)
             answers = [[hit for hit, raw in ranked if fits(hit.memory, raw)] for fits in fitting]
-            answers = [
-                by_words(text, answer) if search.method == "keyword" else answer
-                for search, answer in zip(searches, answers, strict=True)
-            ]
             few = any(
-                len(answer) < search.limit
-                for search, answer in zip(searches, answers, strict=True)
-                if search.method == "semantic"
+                len(answer) < each.limit
+                for each, answer in zip(searches, answers, strict=True)
+                if words or each.method == "semantic"
             )
-            if not few or len(found) < wanted or wanted == most:
-                return [a[: s.limit] for a, s in zip(answers, searches, strict=True)]
-            wanted = most
+            complete = len(found) < wanted
+            if not few or complete or wanted == most:
+                break
+            wanted = min(_MORE * wanted, most)
+        source = self.keyword if words else self.source
+        if not callable(source) and not self._takes_limit(source):
+            complete = all(len(answer) == len(ranked) for answer in answers)
+        notes = (note,) if note else ()
+        looked = None if complete else len(found)
+        return [
+            self._told(each, answer, looked, notes, among=among)
+            for each, answer in zip(searches, answers, strict=True)
+        ]
 
-    def _is_checked_here(self, search: Search) -> bool:
-        scoped = bool(search.scope.fields()) and self.push_down is None
-        return scoped or bool(search.within) or search.filter is not None
+    def _told(
+        self,
+        search: Search,
+        hits: Sequence[Hit],
+        looked_through: int | None,
+        notes: tuple[str, ...],
+        *,
+        among: bool,
+    ) -> Hits:
+        """The hits of a search, cut, with what is to be known of them."""
+        if among and search.method == "keyword":
+            hits = by_words(search.text, hits)
+            looked_through = None  # they say already that they are of a pool
+        if looked_through is not None and not hits:  # then no result can say it
+            _log.warning(
+                "%s: none of the first %d memories fits the search; more may be there",
+                self._name,
+                looked_through,
+            )
+        few = len(hits) < search.limit
+        return Hits(hits[: search.limit], looked_through if few else None, notes)
 
-    def _ranked(self, found: Sequence[Answer]) -> list[tuple[Hit, Mapping[str, object]]]:
+    def _read(
+        self, search: Search
+    ) -> Generator[Lookup, Sequence[Answer], tuple[Sequence[Answer], str]]:
+        """The answers of the store, and a note if it did not take what was pushed down."""
+        words = self._worded(search)
+        refused: Exception | None = None
+        for level in self._narrowing.levels if self._pushes(search) else (None,):
+            further = {} if level is None else self._narrowing.arguments(search, level)
+            try:
+                found = yield Lookup(search, further, words)
+            except Exception as error:
+                if not further or not self._narrowing.may_fail:
+                    raise
+                refused = error
+                continue
+            self._narrowing.learn(level, refused, [each.metadata for each in found])
+            why = refused or self._narrowing.refusal
+            if why is None or level != NOTHING or not _conditional(search):
+                return found, ""
+            return found, f"{self._name} took no filter, so it was checked here: {described(why)}"
+        raise AssertionError("the last level pushes nothing down")
+
+    def _worded(self, search: Search) -> bool:
+        return search.method == "keyword" and self.keyword is not None
+
+    def _pushes(self, search: Search) -> bool:
+        # A search by words by another kind of store has another language.
+        alike = not self._worded(search) or type(self.keyword) is type(self.source)
+        return alike and self._narrowing.active
+
+    def _arguments(self, search: Search) -> Mapping[str, object]:
+        if not self._pushes(search):
+            return {}
+        return self._narrowing.arguments(search, self._narrowing.levels[0])
+
+    def _ranked(
+        self, found: Sequence[Answer], *, words: bool
+    ) -> list[tuple[Hit, Mapping[str, object]]]:
         """The answers without repetition, with an id, a comparable score, and the metadata."""
         scores = [each.score for each in found]
-        similar = similarities(scores, self.similarity)
-        name, values = (
-            ("nearness", nearness(scores)) if similar is None else ("similarity", similar)
-        )
+        similar = None if words else similarities(scores, self.similarity)
+        if words:
+            name, values = "keyword", word_scores(scores)
+        elif similar is None:
+            name, values = "nearness", nearness(scores)
+        else:
+            name, values = "similarity", similar
         ranked: dict[str, tuple[Hit, Mapping[str, object]]] = {}
         for each, value in zip(found, values, strict=True):
             memory = _named(each.memory)
             if memory.content.strip() and memory.id not in ranked:
                 ranked[memory.id] = (Hit(memory, value, {name: value}), each.metadata)
         return list(ranked.values())
+
+
+def _conditional(search: Search) -> bool:
+    return bool(search.scope.fields() or search.within or search.filter is not None)
 
 
 def _named(memory: Candidate) -> Candidate:

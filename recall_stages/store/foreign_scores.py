@@ -1,4 +1,4 @@
-"""The meaning of another store's scores: similarities, distances, or unknown."""
+"""The meaning of another store's scores: similarities, distances, of words, or unknown."""
 
 from __future__ import annotations
 
@@ -54,3 +54,19 @@ def nearness(scores: Sequence[float | None]) -> list[float]:
         return [rank_score(rank) for rank in range(1, len(scores) + 1)]
     longest = max(_ORTHOGONAL, known[-1])
     return [1 - score / longest for score in known]
+
+
+def word_scores(scores: Sequence[float | None]) -> list[float]:
+    """The scores of a store's search by words, 0 and up; by rank if it has none.
+
+    Examples:
+        >>> word_scores([7.5, 2.0])
+        [7.5, 2.0]
+        >>> word_scores([None, None])[0]
+        1.0
+    """
+    known = [float(score) for score in scores if score is not None]
+    falling = known == sorted(known, reverse=True) and all(score >= 0 for score in known)
+    if len(known) < len(scores) or not falling:
+        return [rank_score(rank) for rank in range(1, len(scores) + 1)]
+    return known

@@ -7,20 +7,23 @@ from typing import Any
 
 import faiss
 import pytest
+from chromadb import EphemeralClient
 from conftest import WordsEmbedding
 from faces.adapters import Face
 from faces.conftest import MEMORIES
+from langchain_chroma import Chroma
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_faiss import Faiss
-from langchain_postgres import Column, PGEngine, PGVectorStore
+from langchain_postgres import Column, PGEngine, PGVector, PGVectorStore
 from llama_index.core import StorageContext, VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever as IndexRetriever
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.vector_stores.chroma import ChromaVectorStore
 from llama_index.vector_stores.faiss import FaissVectorStore
 from sqlalchemy.pool import NullPool
 
@@ -89,14 +92,32 @@ class FixedIndex(IndexRetriever):
         return [NodeWithScore(node=node, score=17.5 - n) for n, node in enumerate(found)]
 
 
+def possible(kind: str, face: Face) -> None:
+    """Skip a test of a kind of store that cannot be opened here for a face."""
+    if kind == "qdrant" and face.is_async and not face.is_langchain:
+        pytest.skip("the async client of a Qdrant in memory has a memory of its own")
+
+
 def open_store(kind: str, face: Face, stored: Sequence[Row], postgres: Callable[[], int]) -> Any:
     """A store of a kind, as the users of a framework have it."""
+    possible(kind, face)
     if face.is_langchain:
         return _langchain(kind, stored, postgres)
     return _llamaindex(kind, stored, postgres)
 
 
-KINDS = ("in memory", "faiss", "pgvector", "vector retriever")
+KINDS = ("in memory", "faiss", "pgvector", "qdrant", "vector retriever")
+
+
+def needs(module: str) -> None:
+    """Skip a test whose store is not here."""
+    if find_spec(module) is None:
+        pytest.skip(f"{module} is not here")
+
+
+def qdrant_id(row_id: str) -> str:
+    """Qdrant takes UUIDs alone."""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, row_id))
 
 
 def documents_of(stored: Sequence[Row]) -> list[Document]:
@@ -123,10 +144,20 @@ def _langchain(kind: str, stored: Sequence[Row], postgres: Callable[[], int]) ->
         store = Faiss(LangChainWords())
     elif kind == "pgvector":
         store = _langchain_postgres(postgres())
+    elif kind == "PGVector":  # the older of its two classes
+        url = f"postgresql+psycopg://postgres@127.0.0.1:{postgres()}/postgres"
+        name = f"t{uuid.uuid4().hex}"
+        store = PGVector(LangChainWords(), connection=url, collection_name=name, use_jsonb=True)
+        stored = [(f"{name} {row_id}", text, data) for row_id, text, data in stored]  # of all
+    elif kind == "chroma":
+        store = Chroma(f"t{uuid.uuid4().hex}", LangChainWords())
+    elif kind == "qdrant":
+        store = _langchain_qdrant()
+        stored = [(qdrant_id(row_id), text, data) for row_id, text, data in stored]
     else:
         store = InMemoryVectorStore(LangChainWords())
     store.add_documents(documents_of(stored))
-    if kind == "pgvector":  # its scores are cosine distances
+    if kind in ("pgvector", "PGVector"):  # their scores are cosine distances
         return AnyStore(source=store, similarity=lambda distance: 1 - distance)
     # Its own k is 2: it has to be told that more are wanted.
     return store.as_retriever(search_kwargs={"k": 2}) if kind == "vector retriever" else store
@@ -140,12 +171,28 @@ def _langchain_postgres(port: int) -> PGVectorStore:
     return PGVectorStore.create_sync(engine, LangChainWords(), table)
 
 
+def _langchain_qdrant() -> Any:
+    needs("langchain_qdrant")
+    from langchain_qdrant import QdrantVectorStore
+    from qdrant_client import QdrantClient, models
+
+    client = QdrantClient(":memory:")
+    vectors = models.VectorParams(size=DIMENSION, distance=models.Distance.COSINE)
+    client.create_collection("memories", vectors_config=vectors)
+    return QdrantVectorStore(client, "memories", LangChainWords())
+
+
 def _llamaindex(kind: str, stored: Sequence[Row], postgres: Callable[[], int]) -> Any:
     vectors: Any = None
     if kind == "faiss":
         vectors = FaissVectorStore(faiss_index=faiss.IndexFlatL2(DIMENSION))
     elif kind == "pgvector":
         vectors = _llamaindex_postgres(postgres())
+    elif kind == "chroma":
+        vectors = ChromaVectorStore(EphemeralClient().create_collection(f"t{uuid.uuid4().hex}"))
+    elif kind == "qdrant":
+        vectors = _llamaindex_qdrant()
+        stored = [(qdrant_id(row_id), text, data) for row_id, text, data in stored]
     context = StorageContext.from_defaults(vector_store=vectors) if vectors else None
     index = VectorStoreIndex(
         nodes_of(stored), storage_context=context, embed_model=LlamaIndexWords()
@@ -169,6 +216,14 @@ def _llamaindex_postgres(port: int) -> Any:
         # Its connections belong to an event loop, and each case has one of its own.
         create_engine_kwargs={"poolclass": NullPool},
     )
+
+
+def _llamaindex_qdrant() -> Any:
+    needs("llama_index.vector_stores.qdrant")
+    from llama_index.vector_stores.qdrant import QdrantVectorStore
+    from qdrant_client import QdrantClient
+
+    return QdrantVectorStore("memories", QdrantClient(":memory:"))
 
 
 def crowd(others: int) -> list[dict[str, Any]]:

@@ -12,13 +12,17 @@ from faces.other_stores import (
     KINDS,
     crowd,
     open_store,
+    possible,
     rows,
 )
 from tables import table
 
 from recall_stages.core.errors import StoreError
 
-pytestmark = pytest.mark.filterwarnings("ignore:builtin type .* has no __module__")  # FAISS's own
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:builtin type .* has no __module__"),  # FAISS's own
+    pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant"),
+]
 
 Open = Callable[..., Any]
 
@@ -34,6 +38,7 @@ def filled(postgres: Callable[[], int]) -> Callable[[str, Face], Any]:
     stores: dict[tuple[str, str], Any] = {}
 
     def store(kind: str, face: Face) -> Any:
+        possible(kind, face)
         if (kind, face.package) not in stores:
             stores[kind, face.package] = open_store(kind, face, rows(), postgres)
         return stores[kind, face.package]
@@ -205,7 +210,9 @@ def test_what_must_hold_is_looked_for_behind_all_that_is_nearer(
     opened: Open, face: Face, settings: dict[str, Any]
 ) -> None:
     source = opened("in memory", crowd(120))
-    whole, part = (face.AnyStore(source=source, fetch_limit=limit) for limit in (1000, 100))
+    whole, part = (
+        face.AnyStore(source=source, fetch_limit=limit, push_down=None) for limit in (1000, 100)
+    )
     settings = {"time_mode": "require", "timestamp": NOW, **settings}
 
     far = face.ask(face.RecallRetriever(store=whole, **settings), "the dentist")

@@ -29,12 +29,13 @@ Open = Callable[..., Any]
 def test_a_scope_may_be_pushed_down_and_is_checked_all_the_same(opened: Open, face: Face) -> None:
     from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 
-    def rightly(scope: Any) -> dict[str, Any]:
+    def rightly(search: Any) -> dict[str, Any]:
         if face.is_langchain:
-            return {"filter": lambda document: document.metadata["user_id"] == scope.user_id}
+            user = search.scope.user_id
+            return {"filter": lambda document: document.metadata["user_id"] == user}
         return {"filters": MetadataFilters(filters=[MetadataFilter(key="user_id", value="ann")])}
 
-    def wrongly(scope: Any) -> dict[str, Any]:
+    def wrongly(search: Any) -> dict[str, Any]:
         return {}
 
     source = opened("in memory", crowd(120))
@@ -147,6 +148,7 @@ def test_reflections_keep_their_weight_where_the_store_cannot_look_up_their_sour
         ({"fetchlimit": 9}, "did you mean 'fetch_limit'"),
         ({"fields": {"user": "owner"}}, "no argument 'user'"),
         ({"source": "a store"}, "source"),
+        ({"push_down": "sql"}, 'push_down must be "auto", "qdrant", .* got \'sql\''),
     ],
     ids=str,
 )
@@ -159,7 +161,7 @@ def test_wrong_settings_are_named(
 
 def test_a_retriever_takes_nothing_pushed_down(opened: Open, face: Face) -> None:
     with pytest.raises(SettingsError, match="push_down is for the search of a vector store"):
-        face.AnyStore(source=opened("vector retriever"), push_down=lambda scope: {})
+        face.AnyStore(source=opened("vector retriever"), push_down=lambda search: {})
 
 
 def test_a_filter_that_cannot_match_is_an_error(opened: Open, face: Face) -> None:

@@ -142,7 +142,8 @@ other = lc.AnyStore(
     source=documents,
     fields={"user_id": "by"},
     similarity=lambda distance: 1 - distance,
-    push_down=lambda scope: {"filter": None},
+    push_down=lambda search: {"filter": search.scope.user_id},
+    keyword=documents.as_retriever(),
     fetch_limit=100,
 )
 all_of(other)

@@ -1,0 +1,285 @@
+"""What a store of somebody else checks itself: all that fits is found, and never less."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from faces.adapters import FACES, Face
+from faces.other_stores import (
+    Fixed,
+    FixedIndex,
+    Row,
+    crowd,
+    documents_of,
+    nodes_of,
+    open_store,
+    rows,
+)
+from llama_index.core.schema import NodeWithScore
+
+from recall_stages.core.errors import StoreError
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:builtin type .* has no __module__"),  # FAISS's own
+    pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant"),
+]
+
+Open = Callable[..., Any]
+LANGCHAIN, LLAMAINDEX = (next(f for f in FACES if f.is_langchain is each) for each in (True, False))
+WEEK = (datetime(2024, 3, 4, tzinfo=UTC), datetime(2024, 3, 11, tzinfo=UTC))
+FORMS: dict[str, Callable[[datetime], Any]] = {
+    "iso": lambda moment: moment.isoformat(),
+    "seconds": lambda moment: moment.timestamp(),
+    "milliseconds": lambda moment: int(moment.timestamp() * 1000),
+}
+STORES = [
+    (LANGCHAIN, "qdrant"),
+    (LANGCHAIN, "pgvector"),
+    (LANGCHAIN, "PGVector"),
+    (LANGCHAIN, "chroma"),
+    (LLAMAINDEX, "qdrant"),
+    (LLAMAINDEX, "pgvector"),
+    (LLAMAINDEX, "chroma"),
+    (LLAMAINDEX, "in memory"),
+]
+stores = pytest.mark.parametrize(
+    ("face", "kind"), STORES, ids=[f"{face.package}-{kind}" for face, kind in STORES]
+)
+
+
+def year(form: str) -> list[Row]:
+    """Sixty memories of Bob's week, and four of Ann's year: two of the same week, far away."""
+    write = FORMS[form]
+    bob = [
+        (f"bob{n}", f"the dentist {n}", {"user_id": "bob", "created_at": write(WEEK[0])})
+        for n in range(60)  # from a hundred on, Chroma's graph may miss some
+    ]
+    days = {"before": -40, "first": 0, "last": 6, "after": 40}
+    ann = [
+        (
+            name,
+            f"{name} the dentist and much else that Ann heard there",
+            {"user_id": "ann", "created_at": write(WEEK[0] + timedelta(days=day, hours=1))},
+        )
+        for name, day in days.items()
+    ]
+    return bob + ann
+
+
+def opened(face: Face, kind: str, stored: list[Row], postgres: Callable[[], int]) -> Any:
+    source = open_store(kind, face, stored, postgres)
+    return getattr(source, "source", source)  # a pgvector comes with its similarity
+
+
+@stores
+@pytest.mark.parametrize("form", FORMS)
+def test_a_user_and_a_week_are_found_behind_any_number_of_others(
+    face: Face, kind: str, form: str, postgres: Callable[[], int]
+) -> None:
+    source = opened(face, kind, year(form), postgres)
+    settings = {"scope": {"user_id": "ann"}, "k": 4, "fetch_k": 4, "method": "semantic"}
+
+    def found(**options: Any) -> list[str]:
+        store = face.AnyStore(source=source, fetch_limit=30, **options)
+        retriever = face.RecallRetriever(store=store, **settings)
+        results = face.ask(retriever, "the dentist", time_range=WEEK, time_mode="require")
+        assert not any("recall_degraded" in each.metadata for each in results)
+        return sorted(each.content.split()[0] for each in results)
+
+    assert found(push_down=None) == []
+    assert found() == ["first", "last"]
+
+
+ODD = [
+    {"user_id": "7", "stars": 3, "topic": "tea"},
+    {"user_id": 7, "stars": 3.0, "topic": "o'tea"},
+    {"user_id": "ann", "stars": "3", "topic": ":tea"},
+    {"user_id": "ann", "stars": True, "topic": 'a "tea"; DROP TABLE x --'},
+    {"user_id": "ann", "stars": 4.5, "seen": True},
+    {"user_id": "o'neil", "stars": 2**53 + 1, "topic": "tea"},
+    {
+        "user_id": "ann",
+        "topic": "tea",
+        "event_ranges": "2024-03-06T00:00:00+00:00/2024-03-07T00:00:00+00:00",
+    },
+    {"user_id": "ann", "topic": "tea", "created_at": "2024-03-10T11:30:00-12:00"},
+    {"user_id": "ann", "topic": "tea", "created_at": "2024-03-03T13:00:00-12:00"},
+    {"user_id": "ann", "topic": "tea", "created_at": "2024-03-04"},
+    {"user_id": "ann", "topic": "tea", "created_at": "2024-05-04 11:00"},
+]
+QUESTIONS: list[dict[str, Any]] = [
+    {"scope": {"user_id": "7"}},
+    {"scope": {"user_id": "ann"}},
+    {"scope": {"user_id": "o'neil"}},
+    *({"filter": {"stars": each}} for each in (3, 3.0, "3", True, 4.5, 2**53 + 1)),
+    *({"filter": {"stars": {"$gte": each}}} for each in (3, 3.5, 2**53 + 1)),
+    {"filter": {"stars": {"$lt": 4}}},
+    {"filter": {"stars": {"$ne": 3}}},
+    {"filter": {"stars": {"$in": [3, "3", True]}}},
+    *({"filter": {"topic": each["topic"]}} for each in ODD[:4]),
+    {"filter": {"topic": {"$nin": ["tea"]}}},
+    {"filter": {"$or": [{"seen": True}, {"topic": "tea", "stars": 3}]}},
+    {"filter": {"#document": {"$contains": "4"}}},
+    {"filter": {"created_at": {"$gte": "2024-03-04T00:00:00Z"}}},
+    {"filter": {"a.b": 1}},
+    {"time_range": WEEK},
+    {"time_range": WEEK, "scope": {"user_id": "ann"}},
+    {"time_range": ("2024-03-09", None)},
+]
+
+
+@stores
+def test_what_is_pushed_down_is_never_too_narrow(
+    face: Face, kind: str, postgres: Callable[[], int]
+) -> None:
+    stored = [(str(n), f"the dentist {n}", row) for n, row in enumerate(ODD)]
+    source = opened(face, kind, stored, postgres)
+    pushing, checking = (
+        face.RecallRetriever(
+            store=face.AnyStore(source=source, push_down=push_down), k=20, time_mode="require"
+        )
+        for push_down in ("auto", None)
+    )
+
+    def found(retriever: Any, options: dict[str, Any]) -> list[str]:
+        return sorted(each.content for each in face.ask(retriever, "the dentist", **options))
+
+    for options in QUESTIONS:
+        assert found(pushing, options) == found(checking, options), options
+    assert len(found(checking, {"time_range": WEEK})) == 4
+
+
+def test_a_store_that_takes_no_filter_is_searched_without_and_says_so(
+    face: Face, opened: Open
+) -> None:
+    if face.is_langchain:
+        pytest.skip("its language is chosen by name, and none is chosen for FAISS")
+    source = opened("faiss")
+
+    found = face.ask(
+        face.RecallRetriever(store=source, scope={"user_id": "bob"}, method="semantic"), "dentist"
+    )
+    anybody = face.ask(face.RecallRetriever(store=source, method="semantic"), "dentist")
+
+    said = "Retrieve: VectorStoreIndex took no filter, so it was checked here: ValueError"
+    assert [each.metadata["user_id"] for each in found] == ["bob"]
+    assert found[0].metadata["recall_degraded"].startswith(said)
+    assert "recall_degraded" not in anybody[0].metadata
+
+
+def test_a_function_may_narrow_by_the_whole_search(face: Face, opened: Open) -> None:
+    from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
+
+    seen = []
+
+    def push_down(search: Any) -> dict[str, Any]:
+        seen.append(search)
+        if face.is_langchain:
+            return {"filter": lambda document: document.metadata["user_id"] == "ann"}
+        return {"filters": MetadataFilters(filters=[MetadataFilter(key="user_id", value="ann")])}
+
+    store = face.AnyStore(source=opened(), push_down=push_down)
+    conditions = {"scope": {"user_id": "ann"}, "filter": {"stars": 4}, "time_range": WEEK}
+    [tea] = face.ask(face.RecallRetriever(store=store), "tea", time_mode="require", **conditions)
+
+    assert tea.id == "tea"
+    assert seen[0].scope.user_id == "ann"
+    assert seen[0].filter == {"stars": 4}
+    assert [(each.start, each.end) for each in seen[0].within] == [WEEK]
+
+
+def test_errors_of_a_function_of_the_user_are_raised(face: Face, opened: Open) -> None:
+    store = face.AnyStore(source=opened(), push_down=lambda search: {"no_such_argument": 1 / 0})
+
+    with pytest.raises(ZeroDivisionError):
+        face.ask(face.RecallRetriever(store=store), "dentist")
+
+
+def test_a_store_that_was_not_looked_through_wholly_says_so(face: Face, opened: Open) -> None:
+    near = {"id": "near", "content": "the dentist", "scope": {"user_id": "ann"}}
+    source = opened("in memory", [near, *crowd(20)])
+    store = face.AnyStore(source=source, fetch_limit=8, push_down=None)
+
+    def ask(user: str) -> list[Any]:
+        retriever = face.RecallRetriever(store=store, k=2, fetch_k=1, scope={"user_id": user})
+        return face.ask(retriever, "the dentist", method="semantic")
+
+    few, enough = ask("ann"), ask("bob")
+
+    assert [each.id for each in few] == ["near"]
+    assert few[0].metadata["recall_looked_through"] == 8
+    assert (
+        "only the first 8 memories of the store were looked through"
+        in (few[0].metadata["recall_degraded"])
+    )
+    assert len(enough) == 2
+    assert all("recall_looked_through" not in each.metadata for each in enough)
+
+
+def test_a_retriever_with_a_limit_of_its_own_says_so(face: Face, memories: list[Row]) -> None:
+    source = (
+        Fixed(documents=documents_of(memories))
+        if face.is_langchain
+        else (FixedIndex(nodes_of(memories)))
+    )
+    retriever = face.RecallRetriever(store=source, scope={"user_id": "bob"}, k=2)
+
+    [bob] = face.ask(retriever, "dentist")
+
+    assert bob.metadata["recall_looked_through"] == 6
+
+
+@pytest.fixture
+def memories() -> list[Row]:
+    return rows()
+
+
+def test_the_own_search_by_words_is_used(face: Face, opened: Open, memories: list[Row]) -> None:
+    by_words = [each for each in memories if each[0] in ("wedding", "bob")]
+    keyword: Any
+    if face.is_langchain:
+        keyword = Fixed(documents=documents_of(by_words))
+    else:
+        keyword = FixedIndex(nodes_of(by_words))
+    store = face.AnyStore(source=opened(), keyword=keyword)
+
+    hybrid = face.ask(face.RecallRetriever(store=store), "Carla")
+    words = face.ask(face.RecallRetriever(store=store, method="keyword"), "Carla")
+    mine = face.ask(
+        face.RecallRetriever(store=store, method="keyword", scope={"user_id": "ann"}), "Carla"
+    )
+
+    assert "recall_degraded" not in hybrid[0].metadata
+    assert {each.id for each in hybrid if "recall_keyword" in each.metadata} == {"wedding", "bob"}
+    assert {each.id for each in words} == {"wedding", "bob"}
+    assert [each.id for each in mine] == ["wedding"]
+
+
+def test_a_function_may_be_the_search_by_words(
+    face: Face, opened: Open, memories: list[Row]
+) -> None:
+    seen = []
+
+    def search_words(search: Any) -> list[Any]:
+        seen.append(search)
+        [tea] = [each for each in memories if each[0] == "tea"]
+        if face.is_langchain:
+            return [(documents_of([tea])[0], 7.5)]
+        return [NodeWithScore(node=nodes_of([tea])[0], score=7.5)]
+
+    async def later(search: Any) -> list[Any]:
+        return search_words(search)
+
+    for function in (search_words, later) if face.is_async else (search_words,):
+        store = face.AnyStore(source=opened(), keyword=function)
+        retriever = face.RecallRetriever(store=store, method="keyword", fetch_k=9)
+        [found] = face.ask(retriever, "tea", scope={"user_id": "ann"})
+        assert found.metadata["recall_keyword"] == 7.5
+        assert (seen[-1].text, seen[-1].scope.user_id) == ("tea", "ann")
+        assert seen[-1].limit >= 9
+
+    if not face.is_async:
+        store = face.AnyStore(source=opened(), keyword=later)
+        with pytest.raises(StoreError, match="keyword is an async function"):
+            face.ask(face.RecallRetriever(store=store, method="keyword"), "tea")
