@@ -116,6 +116,26 @@ def print_latency(result: Mapping[str, Any]) -> None:
         console.print(f"The first question after opening: {measured['first_question_ms']:.0f} ms")
 
 
+def print_opening(result: Mapping[str, Any]) -> None:
+    """Seconds to the first answer and memory, a table a size."""
+    console = _console()
+    columns = ("open_s", "first_s", "hybrid_s", "next_ms", "beyond_mb", "peak_beyond_mb")
+    for rows, measured in result["by_rows"].items():
+        if "left_out" in measured:
+            console.print(f"{rows} rows are left out: {measured['left_out']}")
+            continue
+        table = Table(title=f"{int(rows):,} rows: the first answer after opening")
+        for name in ("", *columns):
+            table.add_column(name, justify="right" if name else "left", no_wrap=True)
+        for system, figures in measured["systems"].items():
+            table.add_row(system, *(f"{figures[each]:.2f}" for each in columns))
+        console.print(table)
+        console.print(
+            f"recall ask, the whole process: {measured['ask_s']:.2f} s; on a hundred rows "
+            f"{measured['ask_of_100_s']:.2f} s"
+        )
+
+
 def _console() -> Console:
     console = Console()
     console.width = max(console.width, _WIDTH)  # a file or a pipe has no width of its own

@@ -33,11 +33,12 @@ class FreeEmbeddings:
     Attributes:
         known: For each text, which of the vectors it has.
         vectors: One a row, each of length 1.
+        model_name: The name that a collection remembers.
     """
 
-    model_name = "free-lookup"
     known: dict[str, int]
     vectors: NDArray[np.float32]
+    model_name: str = "free-lookup"
 
     def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
         """The vectors of texts."""

@@ -1,0 +1,105 @@
+"""One process of `opening`: it opens a path, asks, looks at its memory, and prints that.
+
+python -m benchmarks.opening_process SYSTEM PATH
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.kept_collection import NAME, Kept, client_of, read_kept
+
+K = 10
+_NEXT = 15  # questions after the first
+
+
+Opened = dict[str, float]
+"""Seconds to open, to the first answer and to the first full one; then the rest; memory in MB."""
+
+
+def _chroma(data: Kept) -> Opened:
+    started = time.perf_counter()
+    with client_of(data.path) as client:
+        collection = client.get_collection(NAME, embedding_function=None)
+        opened = time.perf_counter() - started
+        vectors = data.embedding.vectors
+
+        def ask(number: int) -> bool:
+            collection.query(query_embeddings=vectors[[number]], n_results=K)
+            return True
+
+        return _timed(opened, ask)
+
+
+def _langchain_chroma(data: Kept) -> Opened:
+    from langchain_chroma import Chroma  # noqa: PLC0415 - the other processes do without
+
+    started = time.perf_counter()
+    stock = Chroma(NAME, data.embedding, persist_directory=str(data.path))  # type: ignore[arg-type]  # it has the two methods
+    opened = time.perf_counter() - started
+    return _timed(opened, lambda n: bool(stock.similarity_search(data.questions[n], k=K)))
+
+
+def _recall(data: Kept) -> Opened:
+    from langchain_recall import RecallRetriever, RecallStore  # noqa: PLC0415 - as above
+
+    started = time.perf_counter()
+    with RecallStore(data.path, NAME, embedding=data.embedding, event_times=False) as store:
+        retriever = RecallRetriever(store=store, k=K)
+        opened = time.perf_counter() - started
+
+        def ask(number: int) -> bool:
+            found = retriever.invoke(data.questions[number])
+            return not any("recall_degraded" in each.metadata for each in found)
+
+        return _timed(opened, ask)
+
+
+def _timed(opened: float, ask: Callable[[int], bool]) -> Opened:
+    """Ask until an answer is full, and then further questions.
+
+    Args:
+        opened: Seconds that opening took.
+        ask: Asks a question, and returns whether the answer was full.
+    """
+    started = time.perf_counter()
+    full = ask(0)
+    first = time.perf_counter() - started
+    while not full:
+        time.sleep(0.05)
+        full = ask(0)
+    hybrid = time.perf_counter() - started
+    rss, peak = _memory()
+    took = []
+    for number in range(1, 1 + _NEXT):
+        before = time.perf_counter()
+        ask(number)
+        took.append(time.perf_counter() - before)
+    return {
+        "open_s": round(opened, 3),
+        "first_s": round(first, 3),
+        "hybrid_s": round(hybrid, 3),
+        "next_ms": round(1000 * statistics.median(took), 2),
+        "rss_mb": rss,
+        "peak_mb": peak,
+    }
+
+
+def _memory() -> tuple[float, float]:
+    """Megabytes that this process holds, and the most that it held; Linux counts them."""
+    status = dict(
+        line.split(":", 1) for line in Path("/proc/self/status").read_text("utf-8").splitlines()
+    )
+    now, peak = (int(status[key].split()[0]) / 1024 for key in ("VmRSS", "VmHWM"))
+    return round(now, 1), round(peak, 1)
+
+
+SYSTEMS = {"chroma": _chroma, "langchain_chroma": _langchain_chroma, "recall": _recall}
+
+if __name__ == "__main__":
+    print(json.dumps(SYSTEMS[sys.argv[1]](read_kept(Path(sys.argv[2])))))

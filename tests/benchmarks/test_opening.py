@@ -1,0 +1,53 @@
+"""The benchmark of opening builds what it opens, and measures each system alike."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks import opening
+from benchmarks.kept_collection import client_of
+from benchmarks.made_collection import NotBuiltError, made
+from benchmarks.opening_process import SYSTEMS
+from recall_stages.core.stage import Search
+from recall_stages.store import RecallStore
+
+
+def test_a_build_that_was_ended_goes_on(tmp_path):
+    with pytest.raises(NotBuiltError, match="1 of 40 rows"):
+        made(tmp_path, 40, minutes=0)
+    kept = made(tmp_path, 40, minutes=1)
+
+    # The default model's name, so that `recall ask` opens it, and the questions' own vectors.
+    with RecallStore(kept.path, embedding=kept.embedding) as store:
+        [found] = store.find([Search(kept.questions[0], 40)])
+        assert store.count() == len({each.memory.content for each in found}) == 40
+    with RecallStore(kept.path) as store:
+        assert store.count() == 40
+
+    for system in SYSTEMS.values():
+        figures = system(kept)
+        assert 0 < figures["first_s"] <= figures["hybrid_s"]
+        assert figures["rss_mb"] <= figures["peak_mb"]
+
+
+def test_the_row_index_is_built_once_in_a_run(tmp_path, capsys, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        opening, "_process", lambda system, data: asked.append(system) or SYSTEMS[system](data)
+    )
+    monkeypatch.setattr(opening, "_asked", lambda data, rounds: 1.0)
+
+    opening.main(["--rows", "30", "--rounds", "2", "--folder", str(tmp_path)])
+
+    assert asked == ["recall", *(name for name in SYSTEMS for _ in range(2))]
+    assert "recall, building" in capsys.readouterr().out
+    with client_of(tmp_path / "rows-30") as client:
+        assert client.get_collection("memories", embedding_function=None).count() == 30
+
+
+@pytest.mark.parametrize("argv", [["--rows", "5"], ["--rounds", "0"], ["--json", "no/out.json"]])
+def test_opening_refuses_what_it_cannot_do(argv, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        opening.main(argv)
+    assert stopped.value.code == 2
+    assert argv[0] in capsys.readouterr().err
