@@ -74,7 +74,7 @@ def _timed(opened: float, ask: Callable[[int], bool]) -> Opened:
         time.sleep(0.05)
         full = ask(0)
     hybrid = time.perf_counter() - started
-    rss, peak = _memory()
+    rss, peak = memory()
     took = []
     for number in range(1, 1 + _NEXT):
         before = time.perf_counter()
@@ -90,7 +90,7 @@ def _timed(opened: float, ask: Callable[[int], bool]) -> Opened:
     }
 
 
-def _memory() -> tuple[float, float]:
+def memory() -> tuple[float, float]:
     """Megabytes that this process holds, and the most that it held; Linux counts them."""
     status = dict(
         line.split(":", 1) for line in Path("/proc/self/status").read_text("utf-8").splitlines()

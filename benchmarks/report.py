@@ -136,6 +136,22 @@ def print_opening(result: Mapping[str, Any]) -> None:
         )
 
 
+def print_server(result: Mapping[str, Any]) -> None:
+    """Seconds and bytes of each step, and the memory at the end."""
+    table = Table(title=f"{result['rows']:,} rows of 50 users over chroma run: one user asks")
+    for name in ("system", "step", "ms", "KB down", "KB up", "right"):
+        table.add_column(name, justify="left" if name in ("system", "step") else "right")
+    for system, steps in result["systems"].items():
+        for name, step in steps.items():
+            if "s" in step:
+                traffic = (f"{step[each] / 1024:,.1f}" for each in ("down", "up"))
+                right = {True: "yes", False: "NO"}.get(step.get("right", ""), "")
+                table.add_row(system, name, f"{1000 * step['s']:,.0f}", *traffic, right)
+        table.add_row(system, "memory at the end", "", f"{steps['end']['rss_mb']:.0f} MB", "", "")
+        table.add_section()
+    _console().print(table)
+
+
 def _console() -> Console:
     console = Console()
     console.width = max(console.width, _WIDTH)  # a file or a pipe has no width of its own

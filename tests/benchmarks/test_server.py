@@ -1,0 +1,39 @@
+"""The benchmark of a server counts every byte."""
+
+from __future__ import annotations
+
+import socket
+import threading
+
+import pytest
+
+from benchmarks import server
+from benchmarks.counting_proxy import CountingProxy
+
+
+def test_the_proxy_counts_what_it_passes_on():
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer():
+            connection, _ = listening.accept()
+            with connection:
+                connection.sendall(3 * connection.recv(100))
+
+        threading.Thread(target=answer, daemon=True).start()
+        with CountingProxy(listening.getsockname()[1]) as proxy:
+            with socket.create_connection(("127.0.0.1", proxy.port)) as connection:
+                connection.sendall(b"question")
+                answered = b"".join(iter(lambda: connection.recv(100), b""))
+
+            assert answered == 3 * b"question"
+            assert (proxy.up, proxy.down) == (8, 24)
+            proxy.reset()
+            assert (proxy.up, proxy.down) == (0, 0)
+
+
+@pytest.mark.parametrize("argv", [["--rows", "5"], ["--json", "no/out.json"]])
+def test_the_server_is_not_measured_with_what_it_cannot_do(argv, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        server.main(argv)
+    assert stopped.value.code == 2
+    assert argv[0] in capsys.readouterr().err
