@@ -23,8 +23,9 @@ from recall_stages.llm.reply_schemas import Loose
 from recall_stages.timeline import TimeRange
 from recall_stages.timeline.calendar_names import weekday_name
 from recall_stages.timeline.engine.calendar_math import day_of, unit_ends
+from recall_stages.timeline.tense import looks_ahead
 from recall_stages.timeline.time_range import Grain
-from recall_stages.timeline.unread_words import find_time_words, looks_ahead
+from recall_stages.timeline.unread_words import find_time_words
 
 ASKED_AT = datetime.fromisoformat("2024-06-12T15:30:00+02:00")
 EXAMPLES = {

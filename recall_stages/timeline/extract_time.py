@@ -88,6 +88,7 @@ def extract_time(  # noqa: PLR0913  the settings of the question, each by name
         week_start=0 if week_start == "monday" else 6,
         day_first=bool(day_first),
         southern=hemisphere == "south",
+        text=text,
         elapsed=lambda by: _elapsed(moment, by),
     )
     ranges = [

@@ -6,7 +6,8 @@ A question that fails stays in its list, and counts.
 from growth import TIMES, growth
 from tables import table
 
-from recall_stages.timeline.unread_words import find_time_words, looks_ahead
+from recall_stages.timeline.tense import looks_ahead
+from recall_stages.timeline.unread_words import find_time_words
 
 UNREAD = """\
 Which bands did I like when I was in college?
@@ -247,6 +248,8 @@ How did I solve the printer problem?
 Who is the head of the department?
 Where is the spare key?
 Is the summer house insured?
+When Akib went to the shop, what did he buy?
+那个年龄的孩子喜欢什么？
 我的银行卡号是多少？
 我喜欢喝咖啡还是茶？
 打印机怎么修？

@@ -149,7 +149,7 @@ ONE_RANGE = [
     ("What did we sell in H2?", "2023-07-01", "2024-01-01"),
     ("What did I say not so long ago?", "2024-04-13T15:30", "2024-06-12T15:30"),
     ("Is it due by EOM?", "..", "2024-07-01"),
-    ("the plan for the month at the EOY", "2024-09-01", "2025-01-01"),
+    ("the plan for the month at the EOY", "2024-12-01", "2025-01-01"),
     ("by end of day", "..", "2024-06-13"),
     ("What did I do lastweek?", "2024-06-03", "2024-06-10"),
     ("nextyear", "2025-01-01", "2026-01-01"),
@@ -169,7 +169,7 @@ ONE_RANGE = [
     # dates that only their neighbours make dates
     ("On 2016 10 16, it began", "2016-10-16", "2016-10-17"),
     ("I was back 23/12 before 5pm", "2023-12-23", "2023-12-23T17:00"),
-    ("on 05.03.2021", "2021-05-03", "2021-05-04"),
+    ("on 05.03.2021", "2021-03-05", "2021-03-06"),
     ("The office moved in two weeks since 2011", "2011-01-15", "2011-01-16"),
     ("the week beginning 5 May", "2024-05-05", "2024-05-12"),
     # more of hours and nights

@@ -12,7 +12,7 @@ ENGLISH = [line for line in LINES if line and not line.startswith("#")]
 # A trap whose words are changed a little is no trap any more: what stays silent there stays silent
 # because of its neighbours, and not because the grammar has gone deaf.
 TIMES = [
-    ("Which version came on 5.3.2021?", "2021-05-03", "2021-05-04"),
+    ("Which version came on 5.3.2021?", "2021-03-05", "2021-03-06"),
     ("Did we move in on 10-24-19?", "2019-10-24", "2019-10-25"),
     ("What did I do in April?", "2024-04-01", "2024-05-01"),
     ("Which film did I see on Friday with Lisa?", "2024-06-07", "2024-06-08"),

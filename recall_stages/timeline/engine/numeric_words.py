@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 
 NUMERIC = r"""
-    (?P<date> (?<![A-Za-z\d_/.$€£¥-]) \d{1,4} (?P<link>[-/.]) \d{1,2} (?P=link) \d{1,4}
-        (?! \d | [-/.]\d ) )
+    (?P<date>
+        (?: (?<! [A-Za-z\d_/.$€£¥-] ) | (?<= [/.]\d- ) | (?<= [/.]\d\d- ) | (?<= [/.]\d{4}- ) )
+        \d{1,4} (?P<link>[-/.]) \d{1,2} (?P=link) \d{1,4}
+        (?! \d | (?! - \d{1,4} (?P=link) \d{1,2} (?P=link) \d ) [-/.]\d ) )
   | (?P<month_year> (?<![A-Za-z\d_/.$€£¥-]) (?: (?: 1[5-9] | 2[01] ) \d\d - (?: 0?[1-9] | 1[0-2] )
+        | (?: 19 | 20 ) \d\d / (?: 0[1-9] | 1[0-2] )
         | (?: 0?[1-9] | 1[0-2] ) / (?: 1[5-9] | 2[01] ) \d\d ) (?! [\d/-] ) )
   | (?P<money> [$€£¥] \s? \d [\d.,]* )
   | (?P<slashed> (?<![A-Za-z\d_/.$€£¥]) \d{1,2} / \d{1,2} (?! [\d%] | /\d ) )
@@ -24,4 +27,6 @@ def numeric_kinds(kind: str, text: str) -> dict[str, object]:
         return {}
     if kind == "big":
         return {"NUM": int(text.replace(",", ""))}
-    return {kind.upper(): tuple(int(digits) for digits in re.findall(r"\d+", text))}
+    numbers = tuple(int(digits) for digits in re.findall(r"\d+", text))
+    dotted = kind == "date" and "." in text and numbers[0] <= 31
+    return {kind.upper(): (*numbers, 1) if dotted else numbers}

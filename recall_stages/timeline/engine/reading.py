@@ -15,6 +15,7 @@ from typing import ClassVar
 
 from recall_stages.timeline.engine.calendar_math import midnight, shift, start_of, unit_ends
 from recall_stages.timeline.recurrence import Recurrence
+from recall_stages.timeline.tense import looks_ahead, looks_back
 from recall_stages.timeline.time_range import Grain
 
 _MOST_OTHERS = 5  # readings after the first; every level of a nested phrase could double them
@@ -32,6 +33,7 @@ class Now:
         week_start: 0 for Monday, 6 for Sunday.
         day_first: Whether 5/7 is the fifth of July.
         southern: Whether summer is in January.
+        text: The question; its tense decides where a date can be past or still to come.
         today: The beginning of the day.
         elapsed: The wall clock after some time has passed; it knows about clock changes.
     """
@@ -40,12 +42,22 @@ class Now:
     week_start: int = 0
     day_first: bool = False
     southern: bool = False
+    text: str = ""
     elapsed: Callable[[timedelta], datetime] | None = None
     today: datetime = field(init=False)
 
     def __post_init__(self) -> None:
         """Work out the day once; every rule needs it."""
         object.__setattr__(self, "today", midnight(self.moment.date()))
+
+    def is_over(self, reading: Reading) -> bool:
+        """Whether a reading can be meant: it has begun, or the words look ahead."""
+        has_begun = reading.start is None or reading.start <= self.moment
+        return has_begun or looks_ahead(self.text)
+
+    def looks_back(self) -> bool:
+        """Whether the question is about the past."""
+        return looks_back(self.text)
 
     def unit(self, unit: Grain, count: int = 0) -> Reading:
         """The calendar unit that holds now, or the one so many units away."""

@@ -24,7 +24,20 @@ from recall_stages.timeline.english.neighbours import (
     previous,
     words_before,
 )
-from recall_stages.timeline.english.titles import TITLED, is_in_title
+from recall_stages.timeline.english.titles import (
+    OF_A_HOLIDAY,
+    TITLED,
+    is_in_address,
+    is_in_title,
+    is_named,
+)
+from recall_stages.timeline.english.unit_words import (
+    is_a_season,
+    is_half_of_year,
+    is_last_word,
+    is_no_part_of_a_thing,
+    the_present_one,
+)
 from recall_stages.timeline.english.words import Kinds
 
 _NO_TIME: Kinds = {STRANGE: None}
@@ -38,25 +51,31 @@ _BEFORE_THE_SEASON = frozenset({"in", "during", "over", "since", "throughout", "
 def decide(tokens: list[Token], at: int, text: str) -> None:
     """Remove meanings that the neighbours rule out, and add meanings that they bring."""
     token = tokens[at]
+    if is_in_address(token, text):
+        token.kinds = _NO_TIME
+        return
     for kind in token.kinds:
         rule = _RULES.get(kind)
         decided = rule(tokens, at) if rule is not None else None
         if decided is not None:
             token.kinds = decided
             break
-    if not TITLED.isdisjoint(token.kinds) and is_in_title(tokens, at, text):
+    if not TITLED.isdisjoint(token.kinds) and (
+        is_named(tokens, at, text) or is_in_title(tokens, at, text)
+    ):
         token.kinds = _NO_TIME
 
 
 def _names_time(tokens: list[Token], at: int, token: Token) -> bool:
     before, ahead = words_before(tokens, at), next_word(tokens, at)
     if "WEEKDAY" in token.kinds:
-        return follows(before, words.WEEKDAY_PREPOSITIONS) or has(
-            ahead, "DAY", "PART", "HM", "MONTH"
+        return (
+            is_chained(tokens, at, "WEEKDAY")
+            or follows(before, words.WEEKDAY_PREPOSITIONS)
+            or has(ahead, "DAY", "PART", "HM", "MONTH")
         )
-    if is_chained(tokens, at, "MONTH", "SEASON", "DATE", "MONTHDAY"):
-        return True
-    if _names_its_year(tokens, at):
+    chained = is_chained(tokens, at, "MONTH", "SEASON", "DATE", "MONTHDAY")
+    if chained or _names_its_year(tokens, at):
         return True
     if "SEASON" in token.kinds:
         return _names_season(tokens, at, token)
@@ -66,11 +85,11 @@ def _names_time(tokens: list[Token], at: int, token: Token) -> bool:
     if has(ahead, "DAY") and not (token.text in words.VERBAL and has(ahead, "ONES", "TEEN")):
         return True
     behind = previous(tokens, at)
-    if has(behind, "YEAR") or (has(behind, "DAY") and not has(behind, "ONES")):
+    if has(behind, "YEAR", "SLASHED") or (has(behind, "DAY") and not has(behind, "ONES")):
         return True
     if before[:1] == ["of"]:
         return bool(before[1:]) and (
-            before[1] in _SHARES
+            before[1] in _SHARES | {"as"}
             or has(find(tokens, at, before[1]), "DAY", "UNIT", "EDGE", "WEEKDAY")
         )
     if token.text in words.VERBAL and before[:1] == ["this"]:
@@ -79,10 +98,10 @@ def _names_time(tokens: list[Token], at: int, token: Token) -> bool:
 
 
 def _leads_on(tokens: list[Token], at: int) -> bool:
-    """March of 2022, March through May."""
+    """March of 2022, June in 2023, March through May."""
     link = tokens[at + 1].text if at + 1 < len(tokens) else ""
     ahead = next_word(tokens, at + 1)
-    return has(ahead, "YEAR") if link == "of" else link in _TO and has(ahead, "MONTH")
+    return has(ahead, "YEAR") if link in ("of", "in") else link in _TO and has(ahead, "MONTH")
 
 
 def _names_season(tokens: list[Token], at: int, token: Token) -> bool:
@@ -112,6 +131,8 @@ def _names_its_year(tokens: list[Token], at: int) -> bool:
 
 def _is_holiday(tokens: list[Token], at: int) -> bool:
     before, ahead = words_before(tokens, at), next_word(tokens, at)
+    if before[:1] == ["of"] and before[1:] and before[1] in OF_A_HOLIDAY:
+        return False
     as_a_day = follows(before, words.HOLIDAY_PREPOSITIONS)
     noun_follows = has(ahead, STRANGE) and not (ahead and ahead.text in words.FOLLOWERS)
     return (as_a_day and before[:1] != ["the"]) or not noun_follows
@@ -148,54 +169,6 @@ def _counts_from_now(tokens: list[Token], at: int) -> bool:
     return not (of_a_story and behind and behind.text == "the")
 
 
-def _is_a_season(tokens: list[Token], at: int) -> bool:
-    """Whether a part of the year is meant, and not a season of a series."""
-    ahead = next_word(tokens, at)
-    return goes_no_further(tokens, at) and not (ahead and ahead.text in ("of", "with", "from"))
-
-
-def _the_present_one(tokens: list[Token], at: int) -> Kinds | None:
-    """The present week, month or year, where it is meant."""
-    unit = tokens[at].kinds["UNIT"]
-    if unit not in ("day", "week", "weekend", "month", "quarter", "year"):
-        return None
-    return {"PRESENT": unit} if _is_mine(tokens, at) or _is_in_it(tokens, at) else None
-
-
-def _is_mine(tokens: list[Token], at: int) -> bool:
-    """Whether it is the asker's: "how was my week?", but not "a poem about my day"."""
-    behind, ahead = previous(tokens, at), tokens[at + 1] if at + 1 < len(tokens) else None
-    if behind is None or behind.text not in ("my", "our"):
-        return False
-    if ahead is not None and ahead.text in words.GOES_LIKE:
-        return True
-    return _is_last_word(tokens, at) and any(
-        token.text == "how" for token in tokens[max(0, at - 4) : at]
-    )
-
-
-def _is_in_it(tokens: list[Token], at: int) -> bool:
-    """Whether it is this one: "the sales in the year", but not "how many days in the year?"."""
-    return (
-        tokens[at].kinds["UNIT"] not in ("day", "weekend")
-        and [token.text for token in tokens[max(0, at - 2) : at]] == ["in", "the"]
-        and _is_last_word(tokens, at)
-        and not any(token.text in words.COUNTED for token in tokens[max(0, at - 10) : at])
-    )
-
-
-def _is_last_word(tokens: list[Token], at: int) -> bool:
-    """Whether a sentence ends here: then "the day before" is the day before now."""
-    return at + 1 == len(tokens) or tokens[at + 1].text in (".", "?", "!")
-
-
-def _is_half_of_year(tokens: list[Token], at: int) -> bool:
-    """H2 is half a year beside a year or after a preposition, and else a heading."""
-    before = words_before(tokens, at)
-    around = previous(tokens, at), tokens[at + 2] if at + 2 < len(tokens) else None
-    return follows(before, words.YEAR_PREPOSITIONS) or any(has(one, "YEAR") for one in around)
-
-
 def _is_roughly(tokens: list[Token], at: int) -> bool:
     """Whether "about" belongs to a time: "about two weeks ago", but not "talk about last week"."""
     behind = previous(tokens, at)
@@ -229,6 +202,13 @@ def _calendar_word(tokens: list[Token], at: int) -> Kinds | None:
     return _NO_TIME if doubtful else None
 
 
+def _last(tokens: list[Token], at: int) -> Kinds | None:
+    if not is_no_part_of_a_thing(tokens, at):
+        return _NO_TIME
+    kinds = tokens[at].kinds
+    return {"OVER_LAST": None, **kinds} if _is_over_the_last(tokens, at) else None
+
+
 def _only_where(test: _Test, otherwise: Kinds) -> _Decision:
     return lambda tokens, at: None if test(tokens, at) else otherwise
 
@@ -250,15 +230,16 @@ _RULES: dict[str, _Decision] = {
     "YEAR": _also("SURE_YEAR", "YEAR", is_year),
     "DAY": _also("MONTHDAY", "DAY", is_day_of_month),
     "EDGE": _also("SURE_EDGE", "EDGE", _is_end_of_unit),
-    "last": _also("OVER_LAST", "last", _is_over_the_last),
-    "UNIT": _the_present_one,
-    "before": _also("before_now", "before", _is_last_word),
-    "HALF_YEAR": _only_where(_is_half_of_year, {"UNIT": "hour"}),
+    "last": _last,
+    "first": _only_where(is_no_part_of_a_thing, _NO_TIME),
+    "UNIT": the_present_one,
+    "before": _also("before_now", "before", is_last_word),
+    "HALF_YEAR": _only_where(is_half_of_year, {"UNIT": "hour"}),
     "SLASHED": _only_where(is_slashed_date, {}),
     "DATE": _only_where(is_whole_date, {}),
     "SHORT_YEAR": _only_where(is_short_year, {}),
     "EDGE_OF": _only_where(_is_end_of_unit, {}),
-    "ANY_SEASON": _only_where(_is_a_season, {}),
+    "ANY_SEASON": _only_where(is_a_season, {}),
     "next": _only_where(_counts_from_now, {}),
     "valentine": _only_where(_is_valentines_day, _NO_TIME),
     "valentines": _only_where(_is_valentines_day, _NO_TIME),

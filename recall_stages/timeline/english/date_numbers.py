@@ -17,6 +17,7 @@ from recall_stages.timeline.english.neighbours import (
     previous,
     words_before,
 )
+from recall_stages.timeline.english.titles import NUMBERED
 
 _BEFORE_THE_HOUR = frozenset({"before", "after", "at", "around", "by", "from", "until"})
 
@@ -32,6 +33,10 @@ def is_year(tokens: list[Token], at: int) -> bool:
     before = words_before(tokens, at)
     if before[:1] == ["of"] and before[1:] and before[1] in words.THOUGHT_OF:
         return False
+    if before[:1] in (["in"], ["with"]) and any(
+        token.text in NUMBERED for token in tokens[max(0, at - 6) : at]
+    ):
+        return False  # "the PIN that ends in 2019"
     if before[:1] == ["on"]:  # 2016 10 16
         return all(has(one, "DAY") for one in tokens[at + 1 : at + 3])
     return follows(before, words.YEAR_PREPOSITIONS) or is_chained(tokens, at, "SURE_YEAR")
@@ -41,7 +46,28 @@ def is_day_of_month(tokens: list[Token], at: int) -> bool:
     """Whether "the 3rd" is a day, and not a floor; and its month is not named."""
     if "MONTH" in tokens[at].kinds or not _is_meant_as_day(tokens, at):
         return False
+    if _begins_hours(tokens, at) or _counts_a_thing(tokens, at):
+        return False
     return goes_no_further(tokens, at) and not _leads_to_month(tokens, at)
+
+
+def _begins_hours(tokens: list[Token], at: int) -> bool:
+    """Whether it is an hour: "Monday 8-9am", "Friday 2 to 4"."""
+    link, number = [*tokens[at + 1 : at + 3], None, None][:2]
+    return (
+        "ORD" not in tokens[at].kinds
+        and link is not None
+        and link.text in ("-", "to", "until", "till")
+        and has(number, "HOUR", "HM")
+    )
+
+
+def _counts_a_thing(tokens: list[Token], at: int) -> bool:
+    """Whether it is no day: "the first and the second time", "the second or third attempt"."""
+    following = [token for token in tokens[at + 1 : at + 5] if token.text != "the"]
+    if not (len(following) > 1 and following[0].text in ("and", "or") and has(following[1], "ORD")):
+        return False
+    return not goes_no_further(tokens, tokens.index(following[1], at))
 
 
 def _is_meant_as_day(tokens: list[Token], at: int) -> bool:
@@ -64,6 +90,14 @@ def _is_of_a_month(tokens: list[Token], at: int) -> bool:
 
 def _leads_to_month(tokens: list[Token], at: int) -> bool:
     ahead = next_word(tokens, at)
+    if ahead and ahead.text in ("and", "or", "&"):  # "the 3rd and the 4th of May"
+        link = tokens.index(ahead, at)
+        other = next_word(tokens, link)
+        return (
+            has(other, "DAY")
+            and other is not None
+            and _leads_to_month(tokens, tokens.index(other, link))
+        )
     return has(ahead, "MONTH") or bool(
         ahead and ahead.text == "of" and has(next_word(tokens, at + 1), "MONTH")
     )
@@ -73,6 +107,8 @@ def is_slashed_date(tokens: list[Token], at: int) -> bool:
     """Whether 5/7 is a day: "on 5/7", but not "a 5/7 rating"."""
     before, behind, ahead = words_before(tokens, at), previous(tokens, at), next_word(tokens, at)
     if ahead and ahead.text in _BEFORE_THE_HOUR and has(next_word(tokens, at + 1), "HOUR", "HM"):
+        return True
+    if has(ahead, "MONTH") or has(behind, "MONTH"):
         return True
     if has(ahead, STRANGE, "UNIT"):
         return bool(ahead and ahead.text in words.FOLLOWERS)
@@ -86,6 +122,8 @@ def is_slashed_date(tokens: list[Token], at: int) -> bool:
 def is_whole_date(tokens: list[Token], at: int) -> bool:
     """Whether 5.3.21 is a date and not a version; 5/3/21 and 5.3.2021 always are."""
     text = tokens[at].text
+    if text.isdigit():  # 20240305 is more often the number of an order
+        return follows(words_before(tokens, at), words.DATE_PREPOSITIONS)
     if "/" in text or any(len(part) == 4 for part in re.split(r"[.-]", text)):
         return True
     as_date = follows(words_before(tokens, at), words.DATE_PREPOSITIONS)

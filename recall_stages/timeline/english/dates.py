@@ -18,11 +18,21 @@ DATES: Table = {
     "MONTH .|,|/|-? the? DAY": cycles.month_day,
     "the? DAY day? of|/|-? the? MONTH": lambda now, day, month: cycles.month_day(now, month, day),
     "MONTH .? the? DAY -|to|through|thru|until|till the? DAY": cycles.days_of_month,
+    "the? DAY and|or|&|, the? DAY of? MONTH": lambda now, one, other, month: cycles.two_days(
+        now, month, one, other
+    ),
+    "MONTH the? DAY and|or|& the? DAY": cycles.two_days,
+    "between the? DAY and the? DAY of? MONTH": lambda now, first, final, month: (
+        cycles.days_of_month(now, month, first, final)
+    ),
+    "SLASHED of? MONTH": lambda now, days, month: cycles.two_days(now, month, *days),
+    "MONTH SLASHED": lambda now, month, days: cycles.two_days(now, month, *days),
     "WEEKDAY ,? the? MONTHDAY": lambda now, weekday, day: cycles.day_of_month(now, day, weekday),
     "the? MONTHDAY": cycles.day_of_month,
     "SLASHED": cycles.slashed,
     "SEASON": cycles.season,
     "q NUM": cycles.quarter,
+    "in|during|for SAID_YEAR": lambda _, year: year,
     "HALF_YEAR NUM": lambda now, _, number: cycles.half_year(now, number),
     "the ORD quarter": cycles.quarter,
     "ORD quarter of": cycles.quarter,

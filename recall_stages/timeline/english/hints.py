@@ -24,7 +24,7 @@ _WORD = re.compile(
     """,
     re.VERBOSE,
 )
-_WEAK_KINDS = frozenset({"UNIT", "UNITS", "PART", "PARTS", "ORD"})
+_WEAK_KINDS = frozenset({"UNIT", "UNITS", "PART", "PARTS", "ORD", "YEAR_BEGINS"})
 _MOST_HINTS = 18  # some 9 expressions or more; a question names a few, a pasted calendar hundreds
 _REACH = 6  # words to read on both sides: "nineteen hundred and twenty five" has five
 _MARKS = 3  # characters to read beside them: "= 2019", "7 p.m."
@@ -71,7 +71,9 @@ def stretches(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_hint(word: str) -> bool:
-    return word.lower() in _HINTS or (word[0] <= "9" and not word.isdigit() and len(word) > 1)
+    if word.isdigit():
+        return word in _HINTS or (len(word) == 8 and word[:2] in ("19", "20"))  # 20240305
+    return word.lower() in _HINTS or (word[0] <= "9" and len(word) > 1)
 
 
 def _outermost(hints: list[int], most: int) -> list[int]:

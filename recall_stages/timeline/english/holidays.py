@@ -81,6 +81,17 @@ _FINDERS: dict[str, Finder] = {
     "good friday": _easter(-2),
 }
 
+FEASTS: Table = {
+    several: lambda now, named=named: {"FEASTS": named(now)}
+    for several, named in (
+        ("christmases", holiday(_fixed(12, 25))),
+        ("halloweens", holiday(_fixed(10, 31))),
+        ("thanksgivings", holiday(_nth(11, _THU, 4))),
+        ("easters", holiday(_easter(0))),
+    )
+}
+"""Holidays that are counted: "two Christmases ago"."""
+
 HOLIDAYS: Table = {
     **{pattern: _named(finder) for pattern, finder in _FINDERS.items()},
     "the? christmas|xmas holidays|holiday|break|vacation|period": _named(_fixed(12, 24), days=9),

@@ -92,6 +92,8 @@ def _token(match: re.Match[str], known: Mapping[str, Kinds]) -> Token:
 def _number(kind: str, text: str) -> Kinds:
     if kind in ("quoted", "marks") or len(text) > 10:
         return {}
+    if kind == "number" and len(text) == 8 and 1900 <= int(text[:4]) < 2100:
+        return {"DATE": (int(text[:4]), int(text[4:6]), int(text[6:]))}
     if kind == "number":
         return words.number_kinds(int(text))
     if kind == "ordinal":

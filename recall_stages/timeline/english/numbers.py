@@ -22,24 +22,31 @@ def _ordinal(_: Now, tens: int, one: int) -> Numbers | None:
     return {"ORD": tens + one, "DAY": tens + one} if one < 10 and tens + one <= 31 else None
 
 
-def _two_halves(_: Now, century: int, *rest: int) -> Numbers | None:
+def _two_halves(now: Now, century: int, *rest: int) -> Numbers | None:
     """Nineteen eighty six, twenty fifteen."""
     number = century * 100 + sum(rest)
-    return {"YEAR": number} if century in range(11, 21) else None
+    return {"YEAR": number} if century in range(11, 18) else _said_year(now, number)
+
+
+def _said_year(now: Now, number: int) -> Numbers | None:
+    return {"YEAR": number, "SAID_YEAR": cycles.year(now, number)} if number < 2100 else None
 
 
 def _hundreds(_: Now, hundreds: int, *rest: int) -> Numbers:
     return number_kinds(hundreds * 100 + sum(rest))
 
 
-def _thousands(_: Now, thousands: int, *rest: int) -> Numbers:
-    return number_kinds(thousands * 1000 + sum(rest))
+def _thousands(now: Now, thousands: int, *rest: int) -> Numbers:
+    number = thousands * 1000 + sum(rest)
+    return number_kinds(number) | ((thousands == 2 and _said_year(now, number)) or {})
 
 
 NUMBERS: Table = {
     "TENS -? ONES": _number,
     "TENS -? ORD": _ordinal,
-    "TEEN|TENS TENS ONES?": _two_halves,
+    "TEEN|TENS TENS": _two_halves,
+    "TEEN|TENS TENS -? ONES": _two_halves,
+    "TEEN|TENS oh ONES": _two_halves,
     "TEEN|TENS TEEN": _two_halves,
     "TEEN hundred": _two_halves,
     "TEEN hundred and? TENS|ONES|TEEN": _two_halves,
@@ -152,7 +159,7 @@ def _hours_of(now: Now, day: Cycle, hours: Cycle | None) -> When | None:
 
 CLOCKS: Table = {
     "before|until|by|till around|about? CLOCK": partial(clock.outside, side=-1),
-    "no later than CLOCK|HOUR": partial(clock.outside, side=-1),
+    "no later than CLOCK": partial(clock.outside, side=-1),
     "after|since|from CLOCK": partial(clock.outside, side=1),
     "from|between|at? CLOCK|HOUR|DOTTED -|to|and|until|till|through CLOCK": clock.between,
     "from|between|at? CLOCK -|to|and|until|till|through HOUR": clock.between,

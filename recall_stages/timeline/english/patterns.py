@@ -22,18 +22,20 @@ from recall_stages.timeline.engine.grammar import (
     settle,
 )
 from recall_stages.timeline.engine.reading import Cycle, Duration, Now, Reading
+from recall_stages.timeline.english.clauses import CLAUSES
 from recall_stages.timeline.english.dates import DATES, YEARS
-from recall_stages.timeline.english.holidays import HOLIDAYS
+from recall_stages.timeline.english.holidays import FEASTS, HOLIDAYS
 from recall_stages.timeline.english.lexer import tokenize, vocabulary
 from recall_stages.timeline.english.numbers import AMOUNTS, CLOCKS, HOURS, NUMBERS
 from recall_stages.timeline.english.recurring import RECURRING, WORK
+from recall_stages.timeline.english.relative import DAYS, UNITS
 from recall_stages.timeline.meanings import (
     adjacent,
     clock,
     combine,
     cycles,
+    present,
     ranges,
-    relative,
     subdivide,
 )
 from recall_stages.timeline.time_range import Grain
@@ -41,6 +43,10 @@ from recall_stages.timeline.time_range import Grain
 
 def read(text: str, now: Now) -> list[Expression]:
     """Every time expression of an English text, with its place."""
+    return CLAUSES.apply(text, now, _read)
+
+
+def _read(text: str, now: Now) -> list[Expression]:
     expressions: list[Expression] = []
     for tokens in tokenize(text, _VOCABULARY):
         for grammar in (_NUMBERS, _AMOUNTS, _DATES, _PHRASES, _RANGES):
@@ -50,67 +56,6 @@ def read(text: str, now: Now) -> list[Expression]:
         expressions += readings(tokens)
     return expressions
 
-
-# --- Days and units, counted from now ------------------------------------------------------------
-
-DAYS: Table = {
-    "today": lambda now: relative.day(now, 0),
-    "yesterday": lambda now: relative.day(now, -1),
-    "tomorrow": lambda now: relative.day(now, 1),
-    "the? day before yesterday": lambda now: relative.day(now, -2),
-    "the? day after tomorrow": lambda now: relative.day(now, 2),
-    "last|yesterday night": lambda now: relative.night(now, -1),
-    "the? night before last": lambda now: relative.night(now, -2),
-    "the night before_now": lambda now: relative.night(now, -1),
-    "tonight": lambda now: relative.night(now, 0),
-    "recently|lately|nowadays": relative.soft(30),
-    "these days": relative.soft(30),
-    "a moment ago": relative.soft(1),
-    "the other day|night|morning|evening": relative.soft(14),
-    "the other week|weekend": relative.soft(30),
-    "the other month": relative.soft(90),
-    "not so|too|that|very? long ago": relative.soft(60),
-    "a while ago|back": relative.soft(365),
-    "some time ago|back": relative.soft(365),
-    "a? long time ago": relative.long_ago,
-    "a? long while ago": relative.long_ago,
-    "long|ages ago": relative.long_ago,
-    "UNITS ago": relative.vaguely_ago,
-    "recent UNITS": relative.in_recent,
-    "GLUED": lambda now, unit: relative.unit(now, *unit),
-    "DURATION from now|today": partial(relative.ago, sign=1),
-    "DURATION ago today": lambda now, amount: now.unit_at("day", amount.from_(now.today, -1)),
-}
-
-UNITS: Table = {
-    "this|current UNIT": lambda now, unit: relative.unit(now, 0, unit),
-    "last|previous UNIT": lambda now, unit: relative.unit(now, -1, unit),
-    "OVER_LAST UNIT": lambda now, _, unit: relative.last_unit(now, unit),
-    "in the PRESENT": lambda now, unit: relative.unit(now, 0, unit),
-    "my|our PRESENT": lambda now, unit: relative.unit(now, 0, unit),
-    "the UNIT before_now": lambda now, unit: relative.unit(now, -1, unit),
-    "this|current ANY_SEASON": lambda now, _: cycles.season_from_now(now, 0),
-    "last|previous|past ANY_SEASON": lambda now, _: cycles.season_from_now(now, -1),
-    "next|coming ANY_SEASON": lambda now, _: cycles.season_from_now(now, 1),
-    "past UNIT": lambda now, unit: relative.rolling(now, Duration(((1, unit),))),
-    "next|coming|upcoming UNIT": lambda now, unit: relative.unit(now, 1, unit),
-    "UNIT before last": lambda now, unit: relative.unit(now, -2, unit),
-    "UNIT after next": lambda now, unit: relative.unit(now, 2, unit),
-    "over|during|at|on the weekend": lambda now: relative.unit(now, 0, "weekend"),
-    "DURATION ago|back|earlier": relative.ago,
-    "will_in DURATION": partial(relative.ago, sign=1),
-    "will_within DURATION": relative.ahead,
-    "last|past|previous DURATION": relative.rolling,
-    "next|coming DURATION": relative.ahead,
-    "NUM WEEKDAYS ago|back": lambda now, count, weekday: combine.last_but(
-        now, count, cycles.weekday(now, weekday)
-    ),
-    "NUM PARTS ago|back": combine.parts_ago,
-    "NUM SEASONS ago|back": lambda now, count, season: combine.last_but(
-        now, count, cycles.season(now, season)
-    ),
-    "UNIT to date": lambda now, unit: subdivide.so_far(now, now.unit(unit)),
-}
 
 # --- Words around a date -------------------------------------------------------------------------
 
@@ -127,11 +72,14 @@ def _last_weekend_of(now: Now, holiday: Cycle) -> Reading | None:
     return combine.last(now, weekend) if isinstance(weekend, Cycle) else None
 
 
+_FEW = 4  # "the last days of May"
+_ONE_WEEK = Duration(((1, "week"),))
 _WHEN = "the? CYCLE|TIME|UNIT_NOW"
 
 PARTS: Table = {
     "the UNIT": _present,
     "SURE_EDGE of UNIT": subdivide.end_of_unit,
+    f"END of|in? {_WHEN}": subdivide.end_of,
     "the? EDGE_OF": lambda now, edge: subdivide.end_of_unit(now, *edge),
     "CYCLE of UNIT_NOW": combine.side_by_side,
     f"latter half of|in {_WHEN}": lambda now, when: subdivide.half(now, 2, when),
@@ -141,6 +89,12 @@ PARTS: Table = {
     f"EDGE -? of|in? {_WHEN}": subdivide.third,
     f"ORD half of|in? {_WHEN}": subdivide.half,
     f"ORD UNIT of|in {_WHEN}": subdivide.nth_unit,
+    f"first|opening few? UNITS of|in {_WHEN}": lambda now, unit, when: subdivide.first_of(
+        now, Duration(((_FEW, unit),)), when
+    ),
+    f"last|final|closing few? UNITS of|in {_WHEN}": lambda now, unit, when: subdivide.first_of(
+        now, Duration(((_FEW, unit),)), when, -1
+    ),
     f"last|final UNIT of|in {_WHEN}": lambda now, unit, when: subdivide.nth_unit(
         now, -1, unit, when
     ),
@@ -152,13 +106,14 @@ PARTS: Table = {
     f"last|final DURATION of|in {_WHEN}": partial(subdivide.first_of, sign=-1),
     f"UNIT of|containing {_WHEN}": subdivide.unit_of,
     "CYCLE|TIME weekend": lambda now, when: subdivide.unit_of(now, "weekend", when),
-    "earlier|sooner in? TIME|UNIT_NOW": subdivide.earlier,
-    "TIME|UNIT_NOW so far": subdivide.so_far,
-    "so far TIME": subdivide.so_far,
-    "later in? TIME|UNIT_NOW": subdivide.still_to_come,
-    "rest|remainder|remaining of TIME|UNIT_NOW": subdivide.still_to_come,
-    "this|same time TIME": subdivide.same_time,
-    "this|same day in? TIME": subdivide.same_day,
+    "earlier|sooner in? TIME|UNIT_NOW": present.earlier,
+    "earlier|sooner in the CYCLE": present.earlier_today,
+    "TIME|UNIT_NOW so far": present.so_far,
+    "so far TIME": present.so_far,
+    "later in? TIME|UNIT_NOW": present.still_to_come,
+    "rest|remainder|remaining of TIME|UNIT_NOW": present.still_to_come,
+    "this|same time TIME": present.same_time,
+    "this|same day in? TIME": present.same_day,
 }
 
 _EVENT = "the|my|our|his|her|their|your ?word ?word? on|in|of|from"
@@ -179,6 +134,9 @@ ADJACENT: Table = {
     "UNIT starting|beginning|commencing on? the? CYCLE|TIME": lambda now, unit, when: (
         adjacent.amount_from(now, Duration(((1, unit),)), when)
     ),
+    "UNIT ending|ended|finishing on? the? CYCLE|TIME": adjacent.unit_up_to,
+    "w / c|b the? CYCLE|TIME": lambda now, when: adjacent.amount_from(now, _ONE_WEEK, when),
+    "w / e the? CYCLE|TIME": lambda now, when: adjacent.unit_up_to(now, "week", when),
     "DURATION starting|beginning from|on? CYCLE|TIME": adjacent.amount_from,
     "in DURATION since the? CYCLE|TIME": adjacent.so_long_after,
 }
@@ -188,6 +146,9 @@ CYCLES: Table = {
     "WEEKDAY ,? the? CYCLE|TIME": combine.dated,
     "PART": cycles.part_of_day,
     "week NUM": cycles.week_of_year,
+    "no later than HOUR": partial(clock.outside, side=-1),
+    "last|previous|past CYCLE -|to|through|thru|until|till CYCLE": combine.last_stretch,
+    "next|coming CYCLE -|to|through|thru|until|till CYCLE": combine.next_stretch,
     "from|between HOUR -|to|and|until|till|through HOUR": clock.between,
     "at? around|about? CLOCK": clock.at,
     "at HOUR": lambda now, hour: clock.at(now, clock.clock(hour)),
@@ -203,7 +164,7 @@ CYCLES: Table = {
 
 # --- Two ends, or one ----------------------------------------------------------------------------
 
-_ONE = "the? CYCLE|TIME"
+_ONE = "the? CYCLE|TIME|SAID_YEAR"
 
 RANGES: Table = {
     f"between {_ONE} and|to|- {_ONE}": ranges.join,
@@ -225,6 +186,18 @@ RANGES: Table = {
     f"before|preceding {_ONE}": ranges.before,
     f"prior to {_ONE}": ranges.before,
     f"less|earlier than {_ONE}": ranges.before,
+    f"on|at or after {_ONE}": ranges.onwards,
+    f"on|at or before {_ONE}": ranges.until,
+    f"no|not earlier|sooner than {_ONE}": ranges.onwards,
+    f"no|not later than {_ONE}": ranges.until,
+    f"up to and including {_ONE}": ranges.until,
+    "more|longer than AGO": partial(ranges.beyond, sure=True),
+    "over AGO": partial(ranges.beyond, sure=True),
+    "at least AGO": partial(ranges.beyond, sure=False),
+    "less|fewer than AGO": ranges.within,
+    "no|not more|longer than AGO": ranges.within,
+    "at most AGO": ranges.within,
+    "under AGO": ranges.within,
     f"until|till|by {_ONE}": ranges.until,
     f"up to|until|till {_ONE}": ranges.until,
 }
@@ -249,6 +222,7 @@ LEADS: Table = {
     "almost|nearly|exactly|roughly TIME": _same,
     "TIME or so": _same,
     "from TIME": ranges.from_alone,
+    "as of TIME": _complete,
     "in|on|at|of|during|over|for|within|throughout TIME": _complete,
     "around|about|back|toward|towards TIME": _complete,
     "back COMPLETE": _back,
@@ -258,7 +232,7 @@ LEADS: Table = {
 
 _NUMBERS = Grammar(NUMBERS, HOURS, backwards=False)
 _AMOUNTS = Grammar(AMOUNTS)
-_DATES = Grammar(CLOCKS, DAYS, WORK, DATES, YEARS, HOLIDAYS, backwards=False)
+_DATES = Grammar(CLOCKS, DAYS, WORK, DATES, YEARS, HOLIDAYS, FEASTS, backwards=False)
 _PHRASES = Grammar(UNITS, PARTS, ADJACENT, CYCLES, RECURRING)
 _RANGES = Grammar(RANGES, backwards=False)
 _LEADS = Grammar(LEADS)

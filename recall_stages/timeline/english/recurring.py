@@ -41,10 +41,10 @@ RECURRING: Table = {
 }
 
 _DAY = "business|working|work day|days"
-_WEEK = "business|working|work week"
+_WEEK = "business|working|work week|wk"
 
 WORK: Table = {
-    f"this|current {_WEEK}": lambda now: workdays.week(now, 0),
+    f"my|our|this|current {_WEEK}": lambda now: workdays.week(now, 0),
     f"last|previous|past {_WEEK}": lambda now: workdays.week(now, -1),
     f"next|coming {_WEEK}": lambda now: workdays.week(now, 1),
     f"last|past|previous NUM {_DAY}": workdays.rolling,

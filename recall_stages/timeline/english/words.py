@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from recall_stages.timeline.time_range import Grain
 
 
-def _set(words: str) -> frozenset[str]:
+def word_set(words: str) -> frozenset[str]:
+    """The words of a text."""
     return frozenset(words.split())
 
 
@@ -24,10 +25,10 @@ _UNITS: dict[Grain, str] = {
     "minute": "minute minutes min mins",
     "hour": "hour hours hr hrs h",
     "day": "day days",
-    "weekend": "weekend weekends",
+    "weekend": "weekend weekends wknd wknds",
     "week": "week weeks wk wks",
-    "month": "month months mth mths",
-    "quarter": "quarter quarters",
+    "month": "month months mth mths mos",
+    "quarter": "quarter quarters qtr qtrs",
     "year": "year years yr yrs",
     "decade": "decade decades",
     "century": "century centuries",
@@ -49,6 +50,8 @@ _PARTS = {
     "lunchtime": (11, 14),
     "afternoon": (12, 17),
     "evening": (17, 21),
+    "dawn": (5, 7),
+    "dusk": (17, 21),
     "night": (21, 29),
     "nighttime": (21, 29),
     "midnight": (24, 25),
@@ -72,6 +75,7 @@ _ENDS: dict[str, tuple[int, Grain]] = {
     "eoy": (2, "year"),
     "bom": (0, "month"),
 }
+_YEAR_BEGINS = ("eighteen", "nineteen", "twenty", "thousand")
 _GLUED = {"last": -1, "next": 1}
 
 Kinds = dict[str, object]
@@ -90,6 +94,12 @@ def _calendar_words() -> Iterator[tuple[str, str, object]]:
     for name, hours in _PARTS.items():
         yield name, "PART", hours
         yield name + "s", "PARTS", hours
+    for name in (
+        "beginning",
+        "start",
+        "end",
+    ):  # before EDGE: the more special pattern is tried first
+        yield name, "END", _EDGES[name]
     for kind, numbered in (("SEASON", _SEASONS), ("EDGE", _EDGES), ("AMPM", {"am": 0, "pm": 12})):
         for name, number in numbered.items():
             yield name, kind, number
@@ -105,6 +115,8 @@ def _shorthand() -> Iterator[tuple[str, str, object]]:
         for unit in ("week", "month", "year"):
             yield name + unit, "GLUED", (offset, unit)
     yield "h", "HALF_YEAR", "h"
+    for name in _YEAR_BEGINS:  # a hint of "nineteen ninety-nine"
+        yield name, "YEAR_BEGINS", name
     for name in ("season", "seasons"):
         yield name, "ANY_SEASON", name
     for name in ("weekday", "weekdays", "workday", "workdays"):
@@ -152,39 +164,39 @@ WORDS: dict[str, Kinds] = _vocabulary()
 """Every word with a fixed meaning, and its names in patterns."""
 
 QUIET_KINDS: frozenset[str] = frozenset(
-    {"NUM", "DAY", "HOUR", "YEAR", "ORD", "ONES", "TEEN", "TENS", "EDGE", "AMPM"}
+    {"NUM", "DAY", "HOUR", "YEAR", "ORD", "ONES", "TEEN", "TENS", "EDGE", "END", "AMPM"}
 )
 """Kinds that name no time by themselves; a text with no other kind is left alone at once."""
 
 # Words with another meaning, or names of people: they name a time only beside certain words.
-AMBIGUOUS: frozenset[str] = _set(
+AMBIGUOUS: frozenset[str] = word_set(
     "march may april june august jan mar sep jun dec sat sun wed mon spring summer autumn "
     "fall winter"
 )
 VERBAL: frozenset[str] = frozenset({"may", "march", "fall", "spring"})
 """Ambiguous words that are verbs or things as well: "this may", "the fall of", "the spring"."""
 
-TIME_PREPOSITIONS: frozenset[str] = _set(
+TIME_PREPOSITIONS: frozenset[str] = word_set(
     "in during since until till by before after from between throughout early mid late last "
     "this next past previous every each coming following"
 )
 """Words after which "March" is the month."""
 
-WEEKDAY_PREPOSITIONS: frozenset[str] = _set("on last this next every each until")
+WEEKDAY_PREPOSITIONS: frozenset[str] = word_set("on last this next every each until")
 
-YEAR_PREPOSITIONS: frozenset[str] = _set(
+YEAR_PREPOSITIONS: frozenset[str] = word_set(
     "in of during since until till by before after from between throughout year early mid "
     "late for than through = circa"
 )
 """Words after which 2023 is a year."""
 
-THOUGHT_OF: frozenset[str] = _set(
+THOUGHT_OF: frozenset[str] = word_set(
     "think thought thinking heard hear know dream copy fan review reviews speak spoke opinion "
     "title author plot"
 )
 """Words before "of" and a thing: "what I think of 1984"."""
 
-ABOUT_A_THING: frozenset[str] = _set(
+ABOUT_A_THING: frozenset[str] = word_set(
     "talk talked talking talks speak spoke speaking tell told telling say said saying ask asked "
     "asking know knew think thought thinking hear heard learn learned read write wrote writing "
     "chat chatted dream dreamt dreamed worry worried complain complained argue argued forget "
@@ -192,35 +204,35 @@ ABOUT_A_THING: frozenset[str] = _set(
 )
 """Words after which "about" names a topic, and is no part of the time."""
 
-BEFORE_THE_END: frozenset[str] = _set("by at until till before since after")
+BEFORE_THE_END: frozenset[str] = word_set("by at until till before since after")
 """Words after which EOM is the end of the month."""
 
-PROMISES: frozenset[str] = _set("will ll shall gonna")
+PROMISES: frozenset[str] = word_set("will ll shall gonna")
 """Words after which "in two weeks" lies ahead; without them it may be a duration."""
 
-GOES_LIKE: frozenset[str] = _set("look looks looked looking go goes going went been so shaping")
+GOES_LIKE: frozenset[str] = word_set("look looks looked looking go goes going went been so shaping")
 """Words after "my week" in a question about it: how it looks, how it has been so far."""
 
-COUNTED: frozenset[str] = _set(
+COUNTED: frozenset[str] = word_set(
     "many much often times time twice once point part day days week weeks month months hours "
     "minutes first last best worst busiest longest shortest early late"
 )
 """Words before "in the year" that make it any year."""
 
-AFTER_MODAL: frozenset[str] = _set(
+AFTER_MODAL: frozenset[str] = word_set(
     "be have do not n't just also still already show tell remind again too as"
 )
 """Words after "this may" where "may" is a verb."""
 
-DATE_PREPOSITIONS: frozenset[str] = _set(
+DATE_PREPOSITIONS: frozenset[str] = word_set(
     "on for from since between by before after until till this of around"
 )
 """Words after which 5/7 or "the 3rd" is a date."""
 
-CHAIN: frozenset[str] = _set("to and or - – through thru until till , &")
+CHAIN: frozenset[str] = word_set("to and or - – through thru until till , &")
 """Words that carry a reading over: in "from 2010 to 2018" both are years."""
 
-FOLLOWERS: frozenset[str] = _set(
+FOLLOWERS: frozenset[str] = word_set(
     "i you he she it we they me him her us them my your his our their its who whom what when "
     "where which why how is are was were am be been do does did done have has had can could "
     "will would shall should might must may and or but so because that than then as if while "
@@ -230,28 +242,28 @@ FOLLOWERS: frozenset[str] = _set(
 )
 """Words that end a date; before any other word "the third ..." goes on: "the third floor"."""
 
-MEASURES: frozenset[str] = _set(
+MEASURES: frozenset[str] = word_set(
     "people persons words steps calories dollars euros pounds yuan bucks points meters metres "
     "feet miles kilometers kilometres km kg grams pages items users pieces copies times "
-    "percent square followers subscribers volts watts rpm mah mg ml kcal seats students "
+    "percent square sq sqft followers subscribers volts watts rpm mah mg ml kcal seats students "
     "employees"
 )
 """Words that a number counts: "in 2000 steps" has no year."""
 
-HOLIDAY_NAMES: frozenset[str] = _set(
+HOLIDAY_NAMES: frozenset[str] = word_set(
     "christmas xmas thanksgiving easter halloween juneteenth hanukkah diwali"
 )
 """Holidays that also name things: "a Christmas movie" is not a day, "at Christmas dinner" is."""
 
-HOLIDAY_PREPOSITIONS: frozenset[str] = _set(
+HOLIDAY_PREPOSITIONS: frozenset[str] = word_set(
     "on at last this next during over since before after until every each"
 )
 
-NAMED: frozenset[str] = HOLIDAY_NAMES | _set(
+NAMED: frozenset[str] = HOLIDAY_NAMES | word_set(
     "yesterday today tomorrow tonight recently lately ago nowadays while cinco q fy cy "
-    "valentine valentines"
+    "valentine valentines yday tmrw tonite fortnight christmases easters thanksgivings halloweens"
 )
 """Words that stand for themselves in a pattern and make a sentence worth reading."""
 
-COMMON: frozenset[str] = frozenset({"while"})
+COMMON: frozenset[str] = frozenset({"while", "fortnight"})
 """Words of `NAMED` that mostly name no time."""

@@ -82,6 +82,17 @@ def amount_from(_: Now, amount: Duration, when: When) -> When | None:
     return change(when, find, amount.unit)
 
 
+def unit_up_to(_: Now, name: Grain, when: When) -> When | None:
+    """The week ending 7 June: the week of days up to it, and it."""
+
+    def find(inner: Reading) -> Reading | None:
+        if inner.end is None or inner.grain == name:
+            return None
+        return Reading(cal.shift(inner.end, name, -1), inner.end, name)
+
+    return change(when, find, name)
+
+
 def so_long_after(now: Now, amount: Duration, when: When) -> When | None:
     """In two weeks since 2011: the day two weeks after its beginning."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 from recall_stages.timeline.engine import calendar_math as cal
 from recall_stages.timeline.engine.reading import Cycle, Now, Reading, When
@@ -33,6 +34,32 @@ def last_but(now: Now, count: int, cycle: Cycle) -> Reading | None:
     return reading
 
 
+def stretch(first: Cycle, final: Cycle) -> Cycle | None:
+    """Monday to Wednesday as one time that recurs; from Friday to Tuesday, over the weekend."""
+    if first.unit != final.unit or first.grain != final.grain:
+        return None
+
+    def at(start: datetime) -> Reading | None:
+        begin, close = first.at(start), final.at(start)
+        if begin and close and begin.start and close.start and close.start <= begin.start:
+            close = final.at(cal.shift(start, first.unit, 1))
+        return begin and close and Reading(begin.start, close.end, first.grain)
+
+    return Cycle(first.unit, first.grain, at)
+
+
+def last_stretch(now: Now, first: Cycle, final: Cycle) -> Reading | None:
+    """Last Mon - Wed: the latest such days that are all over."""
+    both = stretch(first, final)
+    return last(now, both) if both else None
+
+
+def next_stretch(now: Now, first: Cycle, final: Cycle) -> Reading | None:
+    """Next Tue to Thu."""
+    both = stretch(first, final)
+    return coming(now, both) if both else None
+
+
 def parts_ago(now: Now, count: int, ends: tuple[int, int]) -> Reading | None:
     """Two nights ago, three mornings ago."""
     reading = side_by_side(now, now.unit("day", -count), cycles.part_of_day(now, ends))
@@ -40,8 +67,14 @@ def parts_ago(now: Now, count: int, ends: tuple[int, int]) -> Reading | None:
 
 
 def this(now: Now, cycle: Cycle) -> Reading | None:
-    """This March, this Friday, this morning: the one in the present unit."""
+    """This March, this Friday, this morning: the one in the present unit, or the past one.
+
+    "What did we do this Friday?" looks back, even on a Wednesday.
+    """
     reading = cycle.current(now)
+    if reading and reading.start and reading.start > now.moment and now.looks_back():
+        latest = cycle.latest(now)
+        return latest and latest.or_else(reading)
     if cycle.grain == "season":  # in February, "this winter" began last year
         latest = cycle.latest(now)
         if latest and latest.end and latest.end > now.moment:

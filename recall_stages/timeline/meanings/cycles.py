@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
 from recall_stages.timeline.engine import calendar_math as cal
@@ -40,6 +41,21 @@ def days_of_month(_: Now, number: int, first: int, last_day: int) -> Cycle | Non
     def at(year: datetime) -> Reading:
         start, final = (cal.day_of(year.year, number, n) for n in (first, last_day))
         return Reading(start, final + cal.DAY, "day").or_else(Reading(start, final, "day"))
+
+    return Cycle("year", "day", at)
+
+
+def two_days(now: Now, number: int, one: int, other: int) -> Cycle | None:
+    """22 and 23 March: from one to the other; of days that lie apart, these two alone."""
+    whole = days_of_month(now, number, one, other)
+    if whole is None:
+        return None
+    apart = Recurrence(days=frozenset({one, other})) if other > one + 1 else None
+
+    def at(year: datetime) -> Reading | None:
+        reading = whole.at(year)
+        days = [_day(cal.day_of(year.year, number, day)) for day in (one, other)]
+        return reading and replace(reading, recurrence=apart, others=()).or_else(*days)
 
     return Cycle("year", "day", at)
 
@@ -184,20 +200,24 @@ def decade(now: Now, first_year: int) -> Reading | None:
     return Reading(cal.day_of(first_year, 1, 1), cal.day_of(first_year + 10, 1, 1), "decade")
 
 
-def numeric_date(now: Now, numbers: tuple[int, int, int]) -> Reading | None:
-    """5/7/2023 in the asker's order, or in the other one where the first is no date."""
-    first, second, third = numbers
+def numeric_date(now: Now, numbers: tuple[int, ...]) -> Reading | None:
+    """5/7/2023 in the asker's order, or in the other one where the first is no date, or not yet.
+
+    Dots are day first in every country that writes them: their dates have a fourth number, 1.
+    """
+    first, second, third, *dotted = numbers
     if first > 31:
         return _day(cal.day_of(first, second, third))
     if third < 100:
         third += 2000 if third <= (now.moment.year + 20) % 100 else 1900
     orders = [(first, second), (second, first)]
     readings = []
-    for month_number, day_number in reversed(orders) if now.day_first else orders:
+    for month_number, day_number in reversed(orders) if now.day_first or dotted else orders:
         try:
             readings.append(_day(cal.day_of(third, month_number, day_number)))
         except ValueError:
             continue
+    readings.sort(key=now.is_over, reverse=True)
     return readings[0].or_else(*(r for r in readings[1:] if r != readings[0])) if readings else None
 
 

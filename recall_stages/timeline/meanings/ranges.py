@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from recall_stages.timeline.engine.calendar_math import DAY
 from recall_stages.timeline.engine.reading import Cycle, Now, Reading, When
 from recall_stages.timeline.meanings import cycles
 from recall_stages.timeline.time_range import FINER_THAN_DAY, Grain
@@ -98,6 +99,16 @@ def before(now: Now, when: When) -> Reading | None:
     """Before March: up to where it begins."""
     reading = resolved(now, when)
     return _open(reading, None, reading.start if reading else None)
+
+
+def beyond(_: Now, day: datetime, *, sure: bool) -> Reading:
+    """More than two weeks ago: up to that day; at least two weeks ago: the day as well."""
+    return Reading(None, day if sure else day + DAY, "day")
+
+
+def within(now: Now, day: datetime) -> Reading | None:
+    """Less than two weeks ago, no more than two weeks ago: from that day to now."""
+    return Reading(day, now.moment, "day") if day < now.moment else None
 
 
 def until(now: Now, when: When) -> Reading | None:

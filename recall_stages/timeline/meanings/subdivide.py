@@ -9,6 +9,8 @@ from recall_stages.timeline.engine.reading import Cycle, Duration, Now, Reading,
 from recall_stages.timeline.meanings.relative import at_distance
 from recall_stages.timeline.time_range import Grain
 
+_SHIFTED: tuple[Grain, ...] = ("month", "quarter", "year")
+_LATE = 22  # o'clock
 _MOST = 366  # the highest number in a count within a stretch
 _THIRDS_IN: dict[Grain, tuple[Grain, int]] = {
     "century": ("year", 100),
@@ -38,6 +40,11 @@ def third(_: Now, which: int, when: When) -> When | None:
     return change(when, find, grain)
 
 
+def first_third(whole: Reading) -> Reading | None:
+    """The first third of a stretch."""
+    return _third(whole, 0)
+
+
 def _third(whole: Reading, which: int) -> Reading | None:
     start, end = whole.start, whole.end
     if start is None or end is None:
@@ -52,6 +59,8 @@ def _third(whole: Reading, which: int) -> Reading | None:
         high = (-(-count // 3), count - count // 3, count)[which]
         return Reading(cal.shift(start, name, low), cal.shift(start, name, high), name)
     if whole.grain == "part_of_day":
+        if which == 2 and start.date() < end.date():  # "late last night" is not only towards dawn
+            return Reading(start.replace(hour=_LATE), end, "part_of_day")
         length = (end - start) / 3
         return Reading(start + length * which, start + length * (which + 1), "part_of_day")
     return None
@@ -75,7 +84,30 @@ def _outer_quarter(whole: Reading, which: int) -> Reading | None:
 def end_of_unit(now: Now, which: int, name: Grain) -> When | None:
     """EOM: the end of this month."""
     whole = now.unit(name)
-    return whole if name == "day" else third(now, which, whole)
+    return whole if name == "day" else end_of(now, which, whole)
+
+
+def end_of(now: Now, which: int, when: When) -> When | None:
+    """The beginning (0) or the end (2) of a time; the end of a year is first of all its last weeks.
+
+    "What did we do at the end of the year?" looks back in June: to the end of the last one.
+    """
+    part = third(now, which, when)
+    if isinstance(part, Reading) and isinstance(when, Reading) and part.start is not None:
+        present = when.start is not None and when.start <= now.moment
+        if present and part.start > now.moment and now.looks_back() and when.grain in _SHIFTED:
+            earlier = end_of(now, which, now.unit(when.grain, -1))
+            return earlier.or_else(part) if isinstance(earlier, Reading) else None
+    if part is None:
+        return None
+
+    def find(whole: Reading) -> Reading | None:
+        if whole.end is None:
+            return None
+        december = Reading(cal.shift(whole.end, "month", -1), whole.end, "month")
+        return december.or_else(_third(whole, which), _outer_quarter(whole, which), _half(whole, 2))
+
+    return change(when, find, "day") if when.grain == "year" and which == 2 else part
 
 
 def half(_: Now, which: int, when: When) -> When | None:
@@ -216,54 +248,3 @@ def amount_away(now: Now, amount: Duration, when: When, sign: int) -> When | Non
         return at_distance(now, cal.start_of("day", anchor), amount, sign)
 
     return change(when, find, amount.unit)
-
-
-def earlier(now: Now, when: Reading) -> Reading | None:
-    """Earlier this week: the part that has passed; of a week that is over, its first third."""
-    over = when.end is not None and when.end <= now.moment
-    return _third(when, 0) if over else so_far(now, when)
-
-
-def so_far(now: Now, when: Reading) -> Reading | None:
-    """Earlier this week, this year so far: the part up to now, or up to today."""
-    reading = _cut(when, when.start, now.moment)
-    return reading and reading.or_else(_cut(when, when.start, now.today))
-
-
-def still_to_come(now: Now, when: Reading) -> Reading | None:
-    """Later this week, the rest of the month."""
-    return _cut(when, now.moment, when.end)
-
-
-def _cut(when: Reading, start: datetime | None, end: datetime | None) -> Reading | None:
-    if when.start is None or when.end is None or start is None or end is None:
-        return None
-    if not when.start <= start < end <= when.end:
-        return when if start == end else None
-    return Reading(start, end, "hour" if when.grain == "day" else when.grain)
-
-
-def same_time(now: Now, when: Reading) -> Reading | None:
-    """This time last year: about this day of it, or the day itself."""
-    if when.start is None:
-        return None
-    that_day = same_day(now, when)
-    if that_day is None or that_day.start is None or that_day.end is None:
-        return None
-    grace = {"year": 15, "month": 3, "week": 1}.get(when.grain)
-    if grace is None:
-        return None
-    start, end = that_day.start - cal.DAY * grace, that_day.end + cal.DAY * grace
-    return Reading(start, end, "day").or_else(that_day)
-
-
-def same_day(now: Now, when: Reading) -> Reading | None:
-    """This day last year."""
-    if when.start is None or when.grain not in ("year", "month", "week"):
-        return None
-    here = cal.start_of(when.grain, now.moment, now.week_start)
-    units = {"year": 12, "month": 1}.get(when.grain)
-    if units is None:
-        return now.unit_at("day", when.start + (now.today - here))
-    months = (when.start.year - here.year) * 12 + when.start.month - here.month
-    return now.unit_at("day", cal.shift(now.today, "month", months))
