@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from benchmarks.datasets import read_expressions
 from benchmarks.time_expressions import silent, strict
-
 from recall_stages.timeline import extract_time
 
 FORMS = Path(__file__).parent / "forms"
-LANGUAGES = ("en",)
+LANGUAGES = ("en", "zh")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -29,9 +29,11 @@ _TEXT = """
 末日 末尾 末班车 季节 季军 内容 内部 内存 里面 里程 附近 接近 靠近 将近 亲近
 逼近 远近 最近的地铁 最近的餐厅 最近的医院 最近的超市 最近的机场 最近的车站 走过去
 说过去 度过去 回过去 在此之前 中间 起来 起床 开始菜单 时间 晚些 一日游 二日游 两日游
-三日游 四日游 五日游 七日游 公元前 纪元前
+一年中 一月中 一周中 一天中 一个月中 一年当中 一天当中 三日游 四日游 五日游 七日游 公元前 纪元前
 """
-LOOKALIKES = frozenset(_TEXT.split())
+_DAYS = [week + day for week in ("周", "星期", "礼拜") for day in "一二三四五六日天末"]
+_FEATURES = ["综合症", "综合征", "乐队", "画报", "烤肉", "俱乐部", "影院", "读书会", "特价"]
+LOOKALIKES = frozenset((*_TEXT.split(), *(day + feature for day in _DAYS for feature in _FEATURES)))
 """Words that hide the shorter ones in them."""
 
 _NUMERALS = frozenset("0123456789零〇一二两三四五六七八九十百几数")
@@ -59,6 +61,10 @@ NOT_BEHIND: dict[str, frozenset[str]] = {
     **dict.fromkeys(("前天", "前晚", "前早", "前晚上", "前早上"), _MEALS_AND_DEEDS),
     "多年": frozenset("十百千几"),
     "元宵": frozenset("吃煮买做个碗汤卖包"),
+    **dict.fromkeys(
+        ("一年中", "一月中", "一周中", "一天中", "一个月中", "一年当中", "一天当中"),
+        frozenset("去近这来前的上"),  # 过去一年中
+    ),
     "重阳": frozenset("王"),
     "国庆": frozenset("李王张刘陈杨赵周吴"),
     "过年": frozenset("超经不通度大"),

@@ -11,6 +11,7 @@ C, and dateparser reads one question in six. The meanings are shared with Englis
 from __future__ import annotations
 
 from recall_stages.timeline.chinese.amounts import AMOUNTS, CLOCKS
+from recall_stages.timeline.chinese.clauses import CLAUSES, part_of_today
 from recall_stages.timeline.chinese.dates import DATES, LUNAR
 from recall_stages.timeline.chinese.holidays import HOLIDAYS
 from recall_stages.timeline.chinese.lexer import Lexicon
@@ -27,6 +28,10 @@ _LINKS = frozenset("和与、跟及或") | {"以及", "还有"}
 
 def read(text: str, now: Now) -> list[Expression]:
     """Every time expression of a Chinese text, with its place."""
+    return CLAUSES.apply(text, now, _read) or part_of_today(text, now)
+
+
+def _read(text: str, now: Now) -> list[Expression]:
     expressions: list[Expression] = []
     for tokens in _LEXICON.tokenize(text):
         for grammar in _GRAMMARS:

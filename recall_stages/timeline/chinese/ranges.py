@@ -128,7 +128,8 @@ RANGES: Table = {
     f"不早于|最早 {WHEN}": ranges.onwards,
     f"截至|截止|截止到|直到|一直到|到 {WHEN} 为止|止": ranges.until,
     f"截至|截止|截止到|直到|一直到 {WHEN}": ranges.until,
-    f"{_FROM} {WHEN}": _from,
+    f"自从 {WHEN}": ranges.up_to_now,
+    f"从|自|打 {WHEN}": _from,
     f"到|至 {WHEN}": _up_to,
 }
 

@@ -118,7 +118,30 @@ def _just_over(now: Now, unit: Grain) -> Reading | None:
 
 _AGO = "前|以前|之前"
 
+
+def _half_year(now: Now, offset: int) -> Reading:
+    """上个半年: the half of a calendar year before the present one."""
+    first = cal.day_of(now.moment.year, 1 if now.moment.month <= 6 else 7, 1)
+    start = cal.shift(first, "month", 6 * offset)
+    return Reading(start, cal.shift(start, "month", 6), "quarter")
+
+
+def _due(unit: Grain) -> Rule:
+    """月底前: up to the end of the present month."""
+
+    def rule(now: Now, which: int) -> Reading | None:
+        part = subdivide.third(now, which, now.unit(unit))
+        return ranges.until(now, part) if part else None
+
+    return rule
+
+
 RELATIVE: Table = {
+    "REL 个 半 年": _half_year,
+    "REL 整周|整星期|一整周|一整星期": lambda now, offset: relative.unit(now, offset, "week"),
+    "REL 整月|整个月|一整月|一整个月": lambda now, offset: relative.unit(now, offset, "month"),
+    f"MONTH_THIRD {_AGO}": _due("month"),
+    f"YEAR_THIRD {_AGO}": _due("year"),
     "REL 个? PERIOD": relative.unit,
     "REL DURATION": _counted,
     "REL 个? WEEKDAY": _weekday_of,

@@ -26,7 +26,8 @@ class Clauses:
 
     Attributes:
         openings: What a clause begins with, up to its time, and how it changes the time.
-        closings: The same for the words after the time: 自从三月搬家以来.
+        closings: The same for a clause after the time, by how the time and the clause begin and
+            end: 自从三月搬家以来.
         mention: The words before a date that only says when something was mentioned.
         mentioned: The words between such a date and a time that counts from it.
     """
@@ -56,7 +57,7 @@ class Clauses:
 
     def _with_clause(self, text: str, now: Now, expression: Expression, taken: int) -> Expression:
         reading, start, end = expression
-        if reading.start is None or reading.end is None or reading.soft or reading.recurrence:
+        if reading.start is None or reading.soft or reading.recurrence:
             return expression
         before = text[max(taken, start - _REACH) : start]
         for opening, meaning in self.openings:
@@ -66,10 +67,10 @@ class Clauses:
                 return changed.or_else(reading), start - len(before) + match.start(), end
         after = text[end : end + _REACH]
         for opening, closing, meaning in self.closings:
-            first, last = opening.search(text[taken:end]), closing.match(after)
+            first, last = opening.match(text[start:end]), closing.match(after)
             changed = meaning(now, reading) if first and last else None
             if first and last and changed:
-                return changed.or_else(reading), taken + first.start(), end + last.end()
+                return changed.or_else(reading), start, end + last.end()
         return expression
 
     def _from_the_mention(
