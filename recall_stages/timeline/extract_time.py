@@ -12,21 +12,33 @@ from recall_stages.timeline.chinese import patterns as chinese
 from recall_stages.timeline.engine.grammar import Expression
 from recall_stages.timeline.engine.reading import Now, Reading
 from recall_stages.timeline.english import patterns as english
+from recall_stages.timeline.japanese import patterns as japanese
 from recall_stages.timeline.parse_time import parse_time, resolve_timezone
 from recall_stages.timeline.time_range import TimeRange
+from recall_stages.timeline.western.french import FRENCH
+from recall_stages.timeline.western.german import GERMAN
+from recall_stages.timeline.western.patterns import Western
+from recall_stages.timeline.western.recognise import Recogniser
+from recall_stages.timeline.western.spanish import SPANISH
 
-Language = Literal["auto", "en", "zh"]
+Language = Literal["auto", "en", "zh", "de", "es", "fr", "ja"]
 WeekStart = Literal["monday", "sunday"]
 Hemisphere = Literal["north", "south"]
 
+WESTERN: Mapping[str, Western] = {"de": GERMAN, "es": SPANISH, "fr": FRENCH}
 LANGUAGES: Mapping[str, Callable[[str, Now], list[Expression]]] = {
     "en": english.read,
     "zh": chinese.read,
+    "ja": japanese.read,
+    **{code: language.read for code, language in WESTERN.items()},
 }
 """A language is a function from a text to its readings; a new one is one line here."""
 
+_RECOGNISER = Recogniser(WESTERN)
 _MOST_RANGES = 64  # a pasted calendar names hundreds of days; a question names a few
-_CJK = re.compile(r"[\u3400-\u9fff]")
+_HAN_OR_KANA = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa]")
+_ONLY_CHINESE = re.compile("[你您们們吗嗎呢吧么麼这這哪谁誰什没說说在了的过過我他她它]")
 _LATIN_WORD = re.compile(r"[A-Za-z]{3}")
 
 
@@ -49,7 +61,8 @@ def extract_time(  # noqa: PLR0913  the settings of the question, each by name
     Args:
         text: The question, in any length; it is never an error.
         reference_time: The moment of the question, in any form that `parse_time` reads.
-        language: "en", "zh", or "auto" to choose by the script; a mixed text is read as both.
+        language: "en", "zh", "de", "es", "fr", "ja", or "auto" to choose by the script and
+            the small words; a text in two scripts is read as both.
         timezone: The asker's time zone or its IANA name; None takes that of `reference_time`.
         week_start: The first day of a week, "monday" or "sunday".
         day_first: Whether 5/7/2023 is the fifth of July; None takes the habit of the language.
@@ -86,7 +99,7 @@ def extract_time(  # noqa: PLR0913  the settings of the question, each by name
     now = Now(
         moment.replace(tzinfo=None),
         week_start=0 if week_start == "monday" else 6,
-        day_first=bool(day_first),
+        day_first=day_first,
         southern=hemisphere == "south",
         text=text,
         elapsed=lambda by: _elapsed(moment, by),
@@ -102,10 +115,12 @@ def extract_time(  # noqa: PLR0913  the settings of the question, each by name
 
 def _read(text: str, now: Now, language: str) -> list[Expression]:
     if language != "auto":
-        return LANGUAGES[language](text, now)
-    if not _CJK.search(text):
-        return english.read(text, now)
-    expressions = chinese.read(text, now)
+        return LANGUAGES[language](text, _with_habits(now, language))
+    if not _HAN_OR_KANA.search(text):
+        spoken = _RECOGNISER.code_of(text)
+        expressions = LANGUAGES[spoken](text, _with_habits(now, spoken))
+        return expressions if expressions or spoken == "en" else english.read(text, now)
+    expressions = LANGUAGES["ja" if _is_japanese(text) else "zh"](text, now)
     if _LATIN_WORD.search(text):
         taken = [(start, end) for _, start, end in expressions]
         expressions += [
@@ -115,6 +130,17 @@ def _read(text: str, now: Now, language: str) -> list[Expression]:
         ]
         expressions.sort(key=lambda one: one[1])
     return expressions
+
+
+def _is_japanese(text: str) -> bool:
+    """Whether a text is Japanese, and not Chinese that quotes a word of it."""
+    kana = len(_KANA.findall(text))
+    return kana > 0 and kana > len(_ONLY_CHINESE.findall(text))
+
+
+def _with_habits(now: Now, language: str) -> Now:
+    """5/7/2023 is the fifth of July on the continent, unless the asker says otherwise."""
+    return replace(now, day_first=True) if now.day_first is None and language in WESTERN else now
 
 
 def _range(reading: Reading, zone: tzinfo, text: str, start: int, end: int) -> TimeRange | None:

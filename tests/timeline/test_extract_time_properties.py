@@ -104,7 +104,7 @@ def test_long_repetition_is_read_in_linear_time(text: str) -> None:
 def test_what_is_no_question_is_refused() -> None:
     with pytest.raises(TypeError, match="text must be a string"):
         extract_time(None, NOW)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="language must be one of 'auto', 'en', 'zh'"):
-        extract_time("today", NOW, language="fr")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="language must be one of 'auto', 'en', 'zh', 'ja', 'de'"):
+        extract_time("today", NOW, language="it")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="reference_time must be"):
         extract_time("today", None)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from benchmarks.time_expressions import silent, strict
 from recall_stages.timeline import extract_time
 
 FORMS = Path(__file__).parent / "forms"
-LANGUAGES = ("en", "zh")
+LANGUAGES = ("en", "zh", "de", "es", "fr", "ja")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

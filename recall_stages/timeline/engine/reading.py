@@ -31,7 +31,7 @@ class Now:
     Attributes:
         moment: The reference time on the asker's wall clock.
         week_start: 0 for Monday, 6 for Sunday.
-        day_first: Whether 5/7 is the fifth of July.
+        day_first: Whether 5/7 is the fifth of July; None takes the habit of the language.
         southern: Whether summer is in January.
         text: The question; its tense decides where a date can be past or still to come.
         today: The beginning of the day.
@@ -40,7 +40,7 @@ class Now:
 
     moment: datetime
     week_start: int = 0
-    day_first: bool = False
+    day_first: bool | None = None
     southern: bool = False
     text: str = ""
     elapsed: Callable[[timedelta], datetime] | None = None

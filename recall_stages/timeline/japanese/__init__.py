@@ -1,0 +1,1 @@
+"""Japanese: words, numbers and patterns."""
