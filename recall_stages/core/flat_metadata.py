@@ -18,6 +18,7 @@ from recall_stages.core.citation import Citation
 from recall_stages.core.memory import SCORE_KEY, TRACE_PREFIX, MetadataValue, Scope
 from recall_stages.timeline import TimeRange, parse_time
 from recall_stages.timeline.interval import format_interval, parse_interval
+from recall_stages.timeline.written_time import written_time
 
 TRACE = TRACE_PREFIX + "trace"
 """The key of the `Trace`."""
@@ -217,10 +218,9 @@ def _finite(score: object) -> float | None:
 def _moment(value: object, timezone: tzinfo | None) -> datetime | None:
     if not isinstance(value, int | float | str | datetime) or value == "":
         return None
-    try:
-        return parse_time(value, timezone)
-    except (TypeError, ValueError):  # another retriever's form of a time: the memory has no time
-        return None
+    if not isinstance(value, datetime):
+        return written_time(value, timezone)  # None for another form: the memory has no time
+    return parse_time(value, timezone)
 
 
 def _events(text: object) -> tuple[TimeRange, ...]:

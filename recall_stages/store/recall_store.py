@@ -95,7 +95,7 @@ class RecallStore:
         name: str = "memories",
         *,
         embedding: object = None,
-        fields: Fields | Mapping[str, str] | None = None,
+        fields: Fields | Mapping[str, str | bool] | None = None,
         clock: Callable[[], datetime] = _now,
         event_times: bool = True,
         require_scope: Sequence[ScopeName] = (),

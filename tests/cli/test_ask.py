@@ -176,7 +176,8 @@ def test_what_cannot_be_used_is_said_in_one_line(
 def test_a_collection_held_by_another_process(
     memories: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with RecallStore(memories.with_name("memories.jsonl.recall")):
+    with RecallStore(memories.with_name("memories.jsonl.recall")) as store:
+        store.add(["The dentist is on Elm Street."])
         done = subprocess.run(
             [
                 sys.executable,

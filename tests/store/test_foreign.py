@@ -7,7 +7,17 @@ from typing import Any
 import chromadb
 import numpy as np
 import pytest
-from store.foreign import FIELDS, FILLERS, FIRST, MOMENTS, TEXTS, TIMES, day, everything_in
+from store.foreign import (
+    FIELDS,
+    FILLERS,
+    FIRST,
+    MOMENTS,
+    TEXTS,
+    TIMES,
+    day,
+    everything_in,
+    metadata_of,
+)
 from store.kit import SmallEmbedding, contents, ids, similarities
 
 from recall_stages.core.errors import EmbeddingMismatchError, FilterError, ForeignCollectionError
@@ -50,7 +60,7 @@ class TestTheirs:
                 assert memory.memory_type == ("insight" if n % 2 else "event")
                 assert memory.author == f"Author {n}"
                 assert memory.scope == Scope(user_id="ann" if n < 4 else "bob")
-                assert memory.metadata == {"stars": n}
+                assert memory.metadata == metadata_of(n, TIMES["seconds"](MOMENTS[n]))
             searches = [
                 Search("tea", 9, scope=Scope(user_id="bob")),
                 Search("tea", 9, within=(day(2), day(4))),

@@ -14,6 +14,7 @@ from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.memory import MetadataValue
 from recall_stages.core.stage import Search
 from recall_stages.store.chroma.row_fields import Fields, Row, TimeUnit
+from recall_stages.store.chroma.row_times import note_unread, sample_of, time_unit
 from recall_stages.store.chroma.rows import to_candidate
 from recall_stages.store.chroma.where import Where, all_of, filter_where, scope_where
 from recall_stages.store.chroma.window import foreign_window_where, window_where
@@ -30,7 +31,6 @@ _Row = tuple[str, float, Candidate | None]  # id, similarity, memory; None if th
 _PAGE = 250  # rows a call, below every limit
 _CLOUD_RESULTS = 300  # what Chroma Cloud returns at most
 _LOCAL_RESULTS = 30_000  # SQLite takes 32,766 variables in one statement
-_SAMPLE = 100  # rows that show how a foreign collection writes its times
 
 _search_again = retry(
     # A filtered search reads ids from SQLite and then looks them up in the index, without a
@@ -70,8 +70,9 @@ class Index:
         space = (index.get("hnsw") or index.get("spann") or {}).get("space")
         unit: TimeUnit = "milliseconds"
         if foreign:
-            sample = collection.get(limit=_SAMPLE, include=["metadatas"])["metadatas"] or []
-            unit = _time_unit([(row or {}).get(fields.created_at) for row in sample])
+            sample = sample_of(collection)
+            unit = time_unit(sample, fields)
+            note_unread(collection.name, sample, collection.count(), unit, fields)
         return cls(collection, fields, unit, foreign, cloud, cosine=space == "cosine")
 
     @property
@@ -232,14 +233,3 @@ def _by_similarity(row: _Row) -> float:
 def _cosines(vector: NDArray[np.float32], rows: NDArray[np.float32]) -> NDArray[np.float32]:
     cosines: NDArray[np.float32] = unit(rows.reshape(-1, len(vector))) @ unit(vector)
     return cosines
-
-
-def _time_unit(sample: Sequence[object]) -> TimeUnit:
-    """The unit of the times in a foreign collection; Chroma can compare only numbers."""
-    values = [value for value in sample if value is not None]
-    numbers = [abs(value) for value in values if isinstance(value, int | float)]
-    if not numbers:
-        return "iso"
-    if len(numbers) < len(values):
-        return "mixed"
-    return "milliseconds" if max(numbers) >= 1e11 else "seconds"

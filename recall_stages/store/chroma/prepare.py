@@ -131,4 +131,7 @@ def _as_memory(source: MemoryInput) -> Memory:
     try:
         return Memory.model_validate(fields)
     except (ValueError, TypeError) as error:  # pydantic lets a validator's TypeError through
-        raise MemoryFormatError(f"not a memory that can be stored: {error}") from error
+        own = [str(name) for name in fields if name not in Memory.model_fields]
+        named = ", ".join(f"{name!r}: ..." for name in own)
+        hint = f". A name of your own goes into metadata: metadata={{{named}}}" if own else ""
+        raise MemoryFormatError(f"not a memory that can be stored: {error}{hint}") from error

@@ -46,13 +46,16 @@ class Fields(Settings):
 
     Args:
         content: The metadata key of the text; None = the document itself.
-        created_at: The key of the recorded time: epoch seconds or milliseconds, or ISO 8601.
+        created_at: The key of the recorded time: epoch seconds or milliseconds, ISO 8601, or a
+            common written form such as "March 5, 2024", "05.03.2024" or 20240305.
         memory_type: The key of the memory type.
         author: The key of the author.
         user_id: The key of the user, for scopes.
         agent_id: The key of the agent.
         session_id: The key of the conversation.
         workspace: The key of the group.
+        day_first: Whether "05/03/2024" is 5 March (True) or May 3 (False). None = such a time is
+            not read, and a warning says so.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -65,6 +68,7 @@ class Fields(Settings):
     agent_id: str = Field(default="agent_id", min_length=1)
     session_id: str = Field(default="session_id", min_length=1)
     workspace: str = Field(default="workspace", min_length=1)
+    day_first: bool | None = None
 
 
 OWN_FIELDS = Fields()

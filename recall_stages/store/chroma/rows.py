@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
@@ -32,7 +32,8 @@ from recall_stages.store.chroma.row_fields import (
     Fields,
     TimeUnit,
 )
-from recall_stages.timeline import TimeRange, parse_time
+from recall_stages.store.chroma.row_times import read_time
+from recall_stages.timeline import TimeRange
 from recall_stages.timeline.interval import format_interval, parse_interval
 
 _log = logging.getLogger(__name__)
@@ -40,6 +41,8 @@ _log = logging.getLogger(__name__)
 _REFUSED_KEY = re.compile(r"([#$].*|chroma:document)?", re.DOTALL)  # names Chroma does not take
 
 _NOT_METADATA = OWN_KEYS | FRAMEWORK_KEYS | {SCORE_KEY}
+_TEXTS = ("memory_type", "when_to_use", "author", "said_before", "turn_before")
+_LLAMAINDEX = "_node_content"  # in every row that LlamaIndex writes
 
 
 def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
@@ -118,26 +121,31 @@ def to_candidate(
     if not isinstance(content, str) or not content.strip():
         _log.debug("row %s holds no text and is passed over", row_id)
         return None
-    return Candidate(
+    ours = _is_ours(row)
+    if ours:
+        created_at = _moment(row_id, row["created_at"])
+    else:
+        created_at = read_time(row.get(fields.created_at), unit, fields)
+    memory = Candidate(
         id=row_id,
         content=content,
         memory_type=_text(row, fields.memory_type),
-        created_at=_moment(row_id, row.pop(fields.created_at, None), unit),
+        created_at=created_at,
         events=_events(row_id, row),
         when_to_use=_text(row, "when_to_use"),
         author=_text(row, fields.author),
         said_before=_text(row, "said_before"),
         turn_before=_text(row, "turn_before"),
         scope=scope_of(*(_text(row, getattr(fields, name)) for name in Scope.model_fields)),
-        quality=_quality(row.pop("quality", None)),
-        # Last, when all that has a place of its own has been taken out of the row.
-        # Others may have written anything; what looks like a trace of ours is none.
-        metadata={
-            key: value
-            for key, value in row.items()
-            if key not in _NOT_METADATA and not key.startswith(TRACE_PREFIX)
-        },
+        quality=_quality(row.get("quality")),
+        metadata=_metadata(row, _NOT_METADATA) if ours else {},
     )
+    return memory if ours else replace(memory, metadata=_metadata(row, _shown(row, memory)))
+
+
+def _metadata(row: Mapping[str, MetadataValue], hidden: Container[str]) -> dict[str, MetadataValue]:
+    # Others may have written anything; what looks like a trace of ours is none.
+    return {k: x for k, x in row.items() if k not in hidden and not k.startswith(TRACE_PREFIX)}
 
 
 @lru_cache(maxsize=1024)
@@ -163,21 +171,38 @@ def without_strays(row: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
     return {key: value for key, value in row.items() if not isinstance(value, list)} | own
 
 
-def _text(row: dict[str, MetadataValue], key: str) -> str:
-    value = row.pop(key, None)
+def _is_ours(row: Mapping[str, MetadataValue]) -> bool:
+    """Whether a row was written by `to_metadata`: others may use some of its names."""
+    day, created = row.get("created_day"), row.get("created_at")
+    return isinstance(day, int) and isinstance(created, int) and day == day_of(created)
+
+
+def _shown(row: Mapping[str, MetadataValue], memory: Candidate) -> Container[str]:
+    """The keys of a row of others that are no metadata: a field of the memory has their name.
+
+    All other keys stay, those that a field was read from under another name as well.
+    """
+    hidden = {SCORE_KEY}
+    if memory.created_at is not None:
+        hidden.add("created_at")
+    if memory.events:
+        hidden.add("event_ranges")
+    if memory.quality is not None:
+        hidden.add("quality")
+    hidden |= {name for name in _TEXTS if getattr(memory, name)} | memory.scope.fields().keys()
+    return hidden | FRAMEWORK_KEYS if _LLAMAINDEX in row else hidden
+
+
+def _text(row: Mapping[str, MetadataValue], key: str) -> str:
+    value = row.get(key)
     return "" if value is None else str(value)
 
 
-def _moment(row_id: str, value: MetadataValue | None, unit: TimeUnit) -> datetime | None:
-    """A row's time; None where there is none, or none that can be read, as in rows of others."""
+def _moment(row_id: str, value: MetadataValue) -> datetime | None:
+    """The time of a row of ours; None where somebody has changed it to one that is none."""
     try:
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            if unit == "milliseconds":
-                return from_milliseconds(int(value))
-            if unit == "seconds":
-                return from_milliseconds(round(value * 1000))
-        return None if value is None or isinstance(value, list) else parse_time(value)
-    except (ValueError, TypeError, OverflowError) as error:
+        return from_milliseconds(int(value))  # type: ignore[arg-type]  # see `_is_ours`
+    except OverflowError as error:
         _log.debug("row %s has a time that cannot be read: %s", row_id, error)
         return None
 

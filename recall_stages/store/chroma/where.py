@@ -160,6 +160,8 @@ class _Reader:
         return isinstance(value, str) or (numeric and self.unit == "milliseconds")
 
     def _time(self, key: str, value: datetime | str | float) -> str | int | float:
+        if isinstance(value, str) and self.unit not in ("milliseconds", "seconds"):
+            return value  # a text is compared with texts, whatever their form
         try:
             milliseconds = to_milliseconds(parse_time(value, self.timezone))
         except ValueError as error:
