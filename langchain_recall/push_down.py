@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any, ClassVar, Literal
 
 from langchain_core.vectorstores import VectorStore
 
-from recall_stages.store.coarse_filter import Condition, Dialect, values_written
+from recall_stages.store.coarse_filter import Between, Condition, Dialect, values_written
 from recall_stages.store.qdrant_filter import QdrantDialect
 
 Words = dict[str, object]
@@ -33,17 +32,18 @@ class PgvectorDialect(Dialect[Words]):
         key, value = condition.key, condition.value
         if not key.isidentifier():
             return None
+        if isinstance(value, Between):
+            return self._between(key, value)
         if condition.operator == "has":
             return {key: {"$exists": value}}
-        if condition.operator in ("in", "text"):
-            texts = list(value) if isinstance(value, tuple) else [value]
-            if condition.operator == "text" and value in ("True", "False"):
-                return None  # its booleans are not written so
-            return {key: {"$in": texts}}
-        if condition.operator == "is":
-            return None  # one of the two stores casts it
-        bound = value if isinstance(value, str | datetime) else float(_number(value))
-        return {key: {"$gte" if condition.operator == ">=" else "$lte": bound}}
+        if isinstance(value, bool) or value in ("True", "False"):
+            return None  # one of the two stores casts what it compares with a boolean
+        return {key: {"$in": list(value) if isinstance(value, tuple) else [value]}}
+
+    def _between(self, key: str, bounds: Between) -> Words:
+        # Of whole numbers, one of the two stores makes an INTEGER, which epoch milliseconds exceed.
+        low, high = (float(each) if isinstance(each, int) else each for each in bounds)
+        return _bounded(key, low, high)
 
     def joined(self, how: Literal["and", "or"], filters: Sequence[Words]) -> Words:
         """Several filters as one."""
@@ -62,18 +62,24 @@ class ChromaDialect(PgvectorDialect):
     def condition(self, condition: Condition) -> Words | None:
         """One condition as a dictionary."""
         key, value = condition.key, condition.value
-        if condition.operator in ("in", "text"):
-            texts = list(value) if isinstance(value, tuple) else [str(value)]
-            if condition.operator == "in":
-                return {key: {"$in": texts}}
-            others = values_written(texts[0])  # it tells 7 from "7"
-            arms: list[Words] = [{key: {"$eq": each}} for each in (*texts, *others)]
-            return self.joined("or", arms) if others else arms[0]
-        if condition.operator == "is":
-            return {key: {"$eq": value}}
-        if condition.operator == "has" or not isinstance(value, int | float):
-            return None  # it compares numbers alone
-        return {key: {"$gte" if condition.operator == ">=" else "$lte": value}}
+        if isinstance(value, Between):
+            kinds = {type(bound) for bound in value if bound is not None}
+            return (
+                _bounded(key, *value) if kinds <= {int, float} else None
+            )  # no others are compared
+        if condition.operator == "has":
+            return None
+        if isinstance(value, tuple):
+            return {key: {"$in": list(value)}}
+        others = values_written(value) if isinstance(value, str) else []  # it tells 7 from "7"
+        arms: list[Words] = [{key: {"$eq": each}} for each in (value, *others)]
+        return self.joined("or", arms) if others else arms[0]
+
+
+def _bounded(key: str, low: object, high: object) -> Words:
+    bounds: list[Words] = [] if low is None else [{key: {"$gte": low}}]
+    bounds += [] if high is None else [{key: {"$lte": high}}]
+    return bounds[0] if len(bounds) == 1 else {"$and": bounds}
 
 
 def dialect(push_down: str, source: VectorStore) -> Dialect[Any] | None:
@@ -98,7 +104,3 @@ def dialect(push_down: str, source: VectorStore) -> Dialect[Any] | None:
         'push_down must be "auto", "qdrant", "pgvector", "chroma", a function of a Search, or '
         f"None; got {push_down!r}"
     )
-
-
-def _number(value: object) -> float:
-    return value if isinstance(value, int | float) else 0.0

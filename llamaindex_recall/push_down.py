@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from llama_index.core.vector_stores.types import (
@@ -14,7 +15,7 @@ from llama_index.core.vector_stores.types import (
     MetadataFilters,
 )
 
-from recall_stages.store.coarse_filter import Condition, Dialect, values_written
+from recall_stages.store.coarse_filter import Between, Condition, Dialect, values_written
 from recall_stages.store.qdrant_filter import QdrantDialect
 
 if TYPE_CHECKING:
@@ -31,20 +32,24 @@ class FiltersDialect(Dialect[MetadataFilters | MetadataFilter]):
     def condition(self, condition: Condition) -> MetadataFilters | MetadataFilter | None:
         """One condition as a filter."""
         key, value = condition.key, condition.value
-        texts = list(value) if isinstance(value, tuple) else [str(value)]
-        if not all(_PLAIN.fullmatch(each) for each in (key, *texts)):
+        if isinstance(value, Between):
+            return self._between(key, value) if _PLAIN.fullmatch(key) else None
+        texts = [*value] if isinstance(value, tuple) else [str(value)]
+        if isinstance(value, bool) or not all(_PLAIN.fullmatch(each) for each in (key, *texts)):
+            return None  # booleans are written in different ways
+        others = values_written(texts[0]) if condition.operator == "text" else []
+        if any(isinstance(each, bool) for each in others):
             return None
-        if condition.operator in ("in", "text"):
-            others = values_written(texts[0]) if condition.operator == "text" else []
-            if any(isinstance(each, bool) for each in others):
-                return None
-            arms = [_filter(key, FilterOperator.IN, each) for each in (texts, others) if each]
-            return self.joined("or", arms) if others else arms[0]
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
-            return None
-        bound = value if isinstance(value, str) else float(value)
-        operator = FilterOperator.GTE if condition.operator == ">=" else FilterOperator.LTE
-        return _filter(key, operator, bound)
+        arms = [_filter(key, FilterOperator.IN, [*each]) for each in (texts, others) if each]
+        return self.joined("or", arms) if others else arms[0]
+
+    def _between(self, key: str, bounds: Between) -> MetadataFilters | MetadataFilter | None:
+        low, high = (float(each) if isinstance(each, int) else each for each in bounds)
+        if isinstance(low, datetime) or isinstance(high, datetime):
+            return None  # metadata is JSON
+        arms = [] if low is None else [_filter(key, FilterOperator.GTE, low)]
+        arms += [] if high is None else [_filter(key, FilterOperator.LTE, high)]
+        return arms[0] if len(arms) == 1 else self.joined("and", arms)
 
     def joined(
         self,
@@ -52,7 +57,14 @@ class FiltersDialect(Dialect[MetadataFilters | MetadataFilter]):
         filters: Sequence[MetadataFilters | MetadataFilter],
     ) -> MetadataFilters:
         """Several filters as one."""
-        return MetadataFilters(filters=[*filters], condition=FilterCondition(how))
+        condition = FilterCondition(how)
+        parts: list[MetadataFilters | MetadataFilter] = []
+        for each in filters:  # as flat as can be: some stores take no filters within filters
+            if isinstance(each, MetadataFilters) and each.condition == condition:
+                parts.extend(each.filters)
+            else:
+                parts.append(each)
+        return MetadataFilters(filters=parts, condition=condition)
 
     def arguments(self, written: MetadataFilters | MetadataFilter) -> Mapping[str, object]:
         """The argument of a search."""
@@ -63,7 +75,7 @@ class FiltersDialect(Dialect[MetadataFilters | MetadataFilter]):
 class _PayloadDialect(QdrantDialect):
     """Qdrant's own filters: its dates and missing keys have no `MetadataFilters`."""
 
-    def arguments(self, written: models.Filter) -> Mapping[str, object]:
+    def arguments(self, written: models.Condition) -> Mapping[str, object]:
         return {"vector_store_kwargs": super().arguments(written)}
 
 

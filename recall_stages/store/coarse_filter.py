@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, Generic, Literal, TypeVar, cast
+from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar, cast
+
+from typing_extensions import TypeIs
 
 from recall_stages.core.memory import Scope
 from recall_stages.core.stage import Search
@@ -22,7 +24,16 @@ from recall_stages.store.time_forms import TimeForms
 Filter = TypeVar("Filter")
 
 _LARGEST = 2**53  # beyond it, numbers with a fraction leave whole ones out
-_SIDES = {">=": ("$gt", "$gte"), "<=": ("$lt", "$lte")}
+
+
+Bound = float | str | datetime | None
+
+
+class Between(NamedTuple):
+    """The lowest and the highest value; None = there is no such bound."""
+
+    low: Bound
+    high: Bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +43,14 @@ class Condition:
     Attributes:
         key: The metadata key.
         operator: "in" = is one of these texts; "text" = is this text, or a value that is written
-            so; "is" = is this boolean; ">=" and "<=" compare; "has" = whether the key is there.
+            so; "is" = is this boolean; "between" = is neither lower nor higher; "has" = whether the
+            key is there.
         value: The value to compare with.
     """
 
     key: str
-    operator: Literal["in", "text", "is", ">=", "<=", "has"]
-    value: str | bool | float | datetime | tuple[str, ...]
+    operator: Literal["in", "text", "is", "between", "has"]
+    value: tuple[str, ...] | str | bool | Between
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,14 +160,13 @@ def _window(search: Search, fields: Fields, forms: TimeForms, *, missing: bool) 
     return _either(arms) if forms.comparable(missing=missing) else None
 
 
-def _between(first: str, last: str, low: object, high: object) -> Part | None:
-    """From ``low`` in one key to ``high`` in another; both may be the same key."""
-    return _both(
-        [
-            None if low is None else Condition(first, ">=", cast("float", low)),
-            None if high is None else Condition(last, "<=", cast("float", high)),
-        ]
-    )
+def _between(first: str, last: str, low: Bound, high: Bound) -> Part | None:
+    """At least ``low`` in one key, at most ``high`` in another; both may be the same key."""
+    if first == last:
+        return Condition(first, "between", Between(low, high))
+    lower = None if low is None else Condition(first, "between", Between(low, None))
+    upper = None if high is None else Condition(last, "between", Between(None, high))
+    return _both([lower, upper])
 
 
 def _part(where: Where, created_at: str) -> Part | None:
@@ -179,9 +190,12 @@ def _compared(key: str, operator: str, bound: object) -> Part | None:
         if all(isinstance(each, str) for each in values):
             return Condition(key, "in", cast("tuple[str, ...]", tuple(values)))
         return _either([_equal(key, each) for each in values])
-    for side, operators in _SIDES.items():
-        if operator in operators and _exact(bound):
-            return Condition(key, cast("Literal['>=', '<=']", side), cast("float", bound))
+    if not _is_exact(bound):
+        return None
+    if operator in ("$gt", "$gte"):
+        return Condition(key, "between", Between(bound, None))
+    if operator in ("$lt", "$lte"):
+        return Condition(key, "between", Between(None, bound))
     return None
 
 
@@ -191,10 +205,10 @@ def _equal(key: str, value: object) -> Part | None:
     if isinstance(value, str):
         return Condition(key, "in", (value,))
     # Not every store takes 1 for 1.0, but all compare them.
-    return _between(key, key, value, value) if _exact(value) else None
+    return _between(key, key, value, value) if _is_exact(value) else None
 
 
-def _exact(value: object) -> bool:
+def _is_exact(value: object) -> TypeIs[int | float]:
     return isinstance(value, int | float) and abs(value) <= _LARGEST
 
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from recall_stages.store.coarse_filter import Condition, Dialect, values_written
+from recall_stages.store.coarse_filter import Between, Condition, Dialect, values_written
 
 if TYPE_CHECKING:
     from qdrant_client import models
 
 
 @dataclass(frozen=True, slots=True)
-class QdrantDialect(Dialect["models.Filter"]):
+class QdrantDialect(Dialect["models.Condition"]):
     """Qdrant's filters. Its client is there if there is a store of it.
 
     Attributes:
@@ -26,50 +26,45 @@ class QdrantDialect(Dialect["models.Filter"]):
     prefix: str = "metadata."
     argument: str = "filter"
 
-    def condition(self, condition: Condition) -> models.Filter | None:
-        """One condition as a filter."""
+    def condition(self, condition: Condition) -> models.Condition | None:
+        """One condition as Qdrant writes it."""
         from qdrant_client import models  # noqa: PLC0415 - no dependency of ours
 
         key, value = f"{self.prefix}{condition.key}", condition.value
+        if isinstance(value, Between):
+            bounds = {"gte": value.low, "lte": value.high}
+            kinds = {type(bound) for bound in value if bound is not None}
+            if kinds <= {int, float}:
+                return models.FieldCondition(key=key, range=models.Range.model_validate(bounds))
+            if kinds == {str}:
+                dates = models.DatetimeRange.model_validate(bounds)
+                return models.FieldCondition(key=key, range=dates)
+            return None
         if condition.operator == "has":
             empty = models.IsEmptyCondition(is_empty=models.PayloadField(key=key))
-            return models.Filter(must_not=[empty]) if value else models.Filter(must=[empty])
-        if condition.operator == "in" and isinstance(value, tuple):
-            return self._any(key, models.MatchAny(any=[*value]))
-        if condition.operator == "is" and isinstance(value, bool):
-            return self._any(key, models.MatchValue(value=value))
-        if condition.operator == "text":  # it tells 7 from "7"
-            matches: list[models.Match | models.Range] = [models.MatchValue(value=str(value))]
-            for each in values_written(str(value)):
-                number = models.Range(gte=each, lte=each)
-                matches.append(models.MatchValue(value=each) if isinstance(each, bool) else number)
-            return self._any(key, *matches)
-        bound = {"gte" if condition.operator == ">=" else "lte": value}
-        if isinstance(value, str):
-            return self._any(key, models.DatetimeRange.model_validate(bound))
-        if isinstance(value, int | float):
-            return self._any(key, models.Range.model_validate(bound))
-        return None
+            return models.Filter(must_not=[empty]) if value else empty
+        if isinstance(value, tuple):
+            return models.FieldCondition(key=key, match=models.MatchAny(any=[*value]))
+        match = models.FieldCondition(key=key, match=models.MatchValue(value=value))
+        others = values_written(value) if isinstance(value, str) else []
+        alike = [self.condition(_is(condition.key, each)) for each in others]  # not "7" alone: 7
+        arms = [match, *(each for each in alike if each is not None)]
+        return self.joined("or", arms) if others else match
 
-    @staticmethod
-    def _any(
-        key: str, *accepted: models.Match | models.Range | models.DatetimeRange
+    def joined(
+        self, how: Literal["and", "or"], filters: Sequence[models.Condition]
     ) -> models.Filter:
-        from qdrant_client import models  # noqa: PLC0415
-
-        arms = []
-        for each in accepted:
-            ranged = isinstance(each, models.Range | models.DatetimeRange)
-            kind = "range" if ranged else "match"
-            arms.append(models.FieldCondition.model_validate({"key": key, kind: each}))
-        return models.Filter(should=arms)
-
-    def joined(self, how: Literal["and", "or"], filters: Sequence[models.Filter]) -> models.Filter:
-        """Several filters as one."""
+        """Several conditions as one."""
         from qdrant_client import models  # noqa: PLC0415
 
         return models.Filter(must=[*filters]) if how == "and" else models.Filter(should=[*filters])
 
-    def arguments(self, written: models.Filter) -> Mapping[str, object]:
+    def arguments(self, written: models.Condition) -> Mapping[str, object]:
         """The argument of a search."""
-        return {self.argument: written}
+        return {self.argument: self.joined("and", [written])}
+
+
+def _is(key: str, value: bool | float) -> Condition:
+    if isinstance(value, bool):
+        return Condition(key, "is", value)
+    return Condition(key, "between", Between(value, value))

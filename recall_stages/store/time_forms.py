@@ -10,9 +10,10 @@ from typing import Literal
 
 from recall_stages.store.chroma.epoch import to_milliseconds, up_to_milliseconds
 from recall_stages.timeline import TimeRange
+from recall_stages.timeline.parse_time import EPOCH_MILLISECONDS_FROM
 
-Form = Literal["number", "iso", "naive", "aware", "other"]
-Bounds = tuple[str, str, object, object]
+Form = Literal["seconds", "milliseconds", "iso", "naive", "aware", "other"]
+Bounds = tuple[str, str, float | str | datetime | None, float | str | datetime | None]
 """The key with a lower bound, the key with an upper bound, and both bounds; None = open."""
 
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
@@ -43,7 +44,7 @@ class TimeForms:
             >>> forms = TimeForms()
             >>> forms.see([{"date": 1709632800}, {"date": "2024-03-05"}], "date")
             >>> sorted(forms.recorded)
-            ['iso', 'number']
+            ['iso', 'seconds']
         """
         for row in rows:
             if row.get(key) not in (None, ""):
@@ -70,14 +71,11 @@ class TimeForms:
         start, end = time_range.start, time_range.end
         low = None if start is None else to_milliseconds(start)
         high = None if end is None else up_to_milliseconds(end)
-        if "number" in self.recorded:  # seconds or milliseconds: their ranges do not meet
+        if "milliseconds" in self.recorded:
             yield key, key, low, high
-            yield (
-                key,
-                key,
-                None if low is None else low // 1000,
-                None if high is None else -(-high // 1000),
-            )
+        if "seconds" in self.recorded:
+            first = None if low is None else low // 1000
+            yield key, key, first, None if high is None else -(-high // 1000)
         if "iso" in self.recorded:
             yield key, key, _date(start, -_DAY), _date(end, 2 * _DAY)
         if "aware" in self.recorded:
@@ -91,7 +89,7 @@ def _form(value: object) -> Form:
     if isinstance(value, datetime):
         return "naive" if value.utcoffset() is None else "aware"
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return "number"
+        return "milliseconds" if abs(value) >= EPOCH_MILLISECONDS_FROM else "seconds"
     return "iso" if isinstance(value, str) and _ISO.fullmatch(value) else "other"
 
 
