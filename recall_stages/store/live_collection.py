@@ -20,7 +20,7 @@ from recall_stages.store.chroma.ownership import Identity
 from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
 from recall_stages.store.chroma.writer import Writer
 from recall_stages.store.embedding.bounded import BoundedEmbedding
-from recall_stages.store.rows.mirror import Mirror
+from recall_stages.store.rows.open_indexes import OpenIndex
 from recall_stages.store.rows.searcher import Searcher
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class LiveCollection:
         self._opened = opened
         self.identity = Identity(opened.collection, embedding, fields)
         self._reading = self._read_as(fields)
-        self.writer = Writer(opened.collection, embedding, self.identity)
+        self.writer = Writer(opened.collection, embedding, self.identity, opened.folder)
 
     @property
     def collection(self) -> Collection:
@@ -125,8 +125,8 @@ class LiveCollection:
     def _read_as(self, fields: Fields) -> _Reading:
         opened, foreign = self._opened, self.identity.foreign
         index = Index.of(opened.collection, fields, foreign=foreign, cloud=opened.cloud)
-        mirror = Mirror(index, alone=opened.private, shared=opened.shared)
-        return _Reading(index, Searcher(index, mirror))
+        rows = OpenIndex(index, opened.folder, alone=opened.private, shared=opened.shared)
+        return _Reading(index, Searcher(index, rows))
 
 
 def check_not_closed(name: str, *, closed: bool, process: int) -> None:

@@ -47,7 +47,7 @@ def two(
 
     Those of two processes cannot either.
     """
-    monkeypatch.setattr(row_writer, "mirrors_of", lambda _: [])
+    monkeypatch.setattr(row_writer, "indexes_of", lambda *_: [])
     client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
     with (
         RecallStore(client, collection_name, embedding=SMALL) as ours,

@@ -25,7 +25,7 @@ from recall_stages.store import RecallStore
 from recall_stages.store.chroma.index import Index, Similar
 from recall_stages.store.embedding.minilm import MiniLM
 from recall_stages.store.rows import planner, searcher
-from recall_stages.store.rows.mirror import Mirror
+from recall_stages.store.rows.table import Table
 from recall_stages.timeline import TimeRange
 
 ROUTES: list[planner.Route] = ["graph", "rows", "where"]
@@ -173,10 +173,10 @@ def test_other_work_is_done_while_chroma_searches(
     then = replace(whole, within=(TimeRange(FIRST, FIRST + timedelta(days=200), "day"),))
     besides, name = {
         "words looked up": (replace(whole, method="keyword"), "by_words"),
-        "rows compared": (then, "ranked"),
+        "rows compared": (then, "cosines"),
     }[ahead]
     done = threading.Event()
-    neighbours, work = Index.neighbours, getattr(Mirror, name)
+    neighbours, work = Index.neighbours, getattr(Table, name)
 
     def waiting(index: Index, vector: Any, limit: int) -> list[Similar]:
         assert done.wait(10), "nothing was done meanwhile"
@@ -188,7 +188,7 @@ def test_other_work_is_done_while_chroma_searches(
         return found
 
     monkeypatch.setattr(Index, "neighbours", waiting)
-    monkeypatch.setattr(Mirror, name, working)
+    monkeypatch.setattr(Table, name, working)
     monkeypatch.setattr(
         searcher,
         "routes",

@@ -7,9 +7,12 @@ a row that is deleted and stored again comes last.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
+
+Id = TypeVar("Id", str, int)
 
 
-def appended(known: Sequence[str], there: Sequence[str]) -> Sequence[str] | None:
+def appended(known: Sequence[Id], there: Sequence[Id]) -> Sequence[Id] | None:
     """The rows stored after all known ones; None if anything else has changed too.
 
     Args:
@@ -25,7 +28,7 @@ def appended(known: Sequence[str], there: Sequence[str]) -> Sequence[str] | None
     return there[len(known) :] if there[: len(known)] == known else None
 
 
-def stored_anew(known: Sequence[str], there: Sequence[str]) -> Sequence[str]:
+def stored_anew(known: Sequence[Id], there: Sequence[Id]) -> Sequence[Id]:
     """The rows that are unknown, or were deleted and stored again.
 
     They are at the end. The first of them is unknown or comes before its predecessor.

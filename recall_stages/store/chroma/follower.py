@@ -1,13 +1,15 @@
-"""Keeping a mirror in step with its collection, whoever writes to it.
+"""Keeping a row index in step with its collection, whoever writes to it.
 
-The stores of this process pass their writes on to all mirrors of the collection. Writes of others
-are looked for before a question, once a second. Nobody waits on the mirror's lock while Chroma is
-read:
+The stores of this process pass their writes on to the index. Writes of others are looked for before
+a question. Nobody waits on a lock of the index while Chroma is read.
 
-- Rows that other processes write with `RecallStore` are found by their time of writing.
+In a path Chroma's own numbers of operations say what has changed; see `operations`. Elsewhere:
+
+- Rows that other processes write with `RecallStore` are found by their time of writing, once a
+  second.
 - Deleted rows are noticed by the number of rows. Then all ids are listed, but for no more than a
   tenth of the time. Until it is known which rows are gone, memories are read from the collection
-  instead of the mirror. Up to 5,000 rows are counted before each question.
+  instead of the index. Up to 5,000 rows are counted before each question.
 - Rows of a collection that somebody else made have no time of writing. There the last ids are
   compared. New rows come last, so one row swapped for another is seen as well. A row that is
   replaced in place is not noticed: open the collection again.
@@ -18,20 +20,25 @@ number, 70 by the last ids, 270 to list all; at 10,000 rows 5, 8 and 50.
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from recall_stages.core.progress import progress_bar
 from recall_stages.store.chroma.differences import appended, stored_anew
 from recall_stages.store.chroma.epoch import to_milliseconds
+from recall_stages.store.chroma.index import Index
+from recall_stages.store.chroma.operations import Operations
 from recall_stages.store.chroma.row_fields import WRITTEN_AT
-from recall_stages.store.rows.mirror import Mirror
+from recall_stages.store.rows.columns import hashed
 
-_log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from recall_stages.store.rows.row_index import RowIndex
 
 POLL_S = 1.0  # seconds between two looks
 COUNTED_AT_ONCE = 5000  # rows; up to here counting them is quick enough to do for each question
@@ -47,85 +54,95 @@ _MOST_TIMES = 30_000  # a call: SQLite takes 32,766 variables
 
 
 class Follower:
-    """Keeps one mirror in step with its collection; threads may use it side by side.
+    """Keeps one row index in step with its collection; threads may use it side by side.
 
     Args:
-        mirror: The mirror.
+        index: The collection.
+        alone: Whether nobody else can write to it while it is open.
+        shared: Whether other processes can write to it.
+
+    Attributes:
+        position: The number of the last operation of Chroma that was followed; 0 = not known.
+        sees_all: Whether every change of a row is noticed.
+        doubtful: Whether rows may have been deleted, and it is not known yet which.
     """
 
-    def __init__(self, mirror: Mirror) -> None:
-        self._mirror = mirror
-        self._collection: Any = mirror.index.collection
+    def __init__(self, index: Index, *, alone: bool, shared: bool) -> None:
+        self._index = index
+        self._collection: Any = index.collection
+        self._alone, self._shared = alone, shared
         self._looking = threading.Lock()
         self._looked = -POLL_S  # the clock counts from 0
         self._far_at = self._list_at = self._compare_at = 0.0
         self._seen = self._far_seen = _now()
+        self.position = 0
+        self.sees_all = not index.foreign
+        self.doubtful = False
 
-    def refresh(self, *, build: bool) -> None:
+    def begin(self) -> None:
+        """Follow the collection from this moment on."""
+        self._seen = self._far_seen = _now()
+
+    def go_on(self, position: int) -> None:
+        """Follow the collection from an operation on."""
+        self.position = position
+
+    def wrote(self, operations: int) -> None:
+        """Take note of operations of this process, which the index has taken over."""
+
+    def refresh(self, rows: RowIndex) -> None:
         """Take over what others have written up to a second ago.
 
         A question that needs it waits while another one looks.
-
-        Args:
-            build: Whether to build a mirror that is not there yet; 100,000 rows take ten seconds.
         """
         now = time.monotonic()
-        if not self._may_be_behind(now, build=build):
-            return
-        with self._looking:
-            if not self._mirror.ready:
-                self._build()
-            elif self._may_be_behind(now, build=build):
-                self._look()
+        if self._may_be_behind(rows, now):
+            with self._looking:
+                if self._may_be_behind(rows, now):
+                    self._look(rows)
 
-    def _may_be_behind(self, now: float, *, build: bool) -> bool:
-        mirror = self._mirror
-        if mirror.alone or not mirror.ready:
-            return build and not mirror.ready
+    def close(self) -> None:
+        """Let everything go."""
+
+    def _may_be_behind(self, rows: RowIndex, now: float) -> bool:
+        if self._alone:
+            return False
         if self._looked < now - POLL_S:
             return True
-        return len(mirror) <= COUNTED_AT_ONCE and self._collection.count() != len(mirror)
+        return len(rows) <= COUNTED_AT_ONCE and self._collection.count() != len(rows)
 
-    def _build(self) -> None:
-        clock, started = time.monotonic(), _now()
-        _log.info("reading %d rows for the first search", self._collection.count())
-        self._mirror.begin()
-        self._compare()
-        self._looked, self._seen, self._far_seen = clock, started, started
-        self._mirror.ready = True
-        _log.info("read %d rows in %.1f s", len(self._mirror), time.monotonic() - clock)
-
-    def _look(self) -> None:
+    def _look(self, rows: RowIndex) -> None:
         started = time.monotonic()
-        in_step = self._by_order() if self._mirror.index.foreign else self._by_number()
+        in_step = self._by_order(rows) if self._index.foreign else self._by_number(rows)
         if not in_step or started >= self._compare_at:
-            self._compare()
+            self.compare(rows)
         self._looked = started
 
     # -- what has changed -------------------------------------------------------------------------
 
-    def _by_order(self) -> bool:
+    def _by_order(self, rows: RowIndex) -> bool:
         """Take what was stored last; False where all ids have to be compared."""
-        known = self._mirror.ids()
+        known = rows.table.hashes().tolist()
         start = max(0, len(known) - TAIL)
-        with self._mirror.reading() as changed:
-            new = appended(known[start:], self._ids(start))
-            self._fetch(new or [], changed)
+        with rows.reading() as changed:
+            ids = self._ids(start)
+            new = appended(known[start:], [hashed(row_id) for row_id in ids])
+            if new:
+                self._fetch(rows, ids[len(ids) - len(new) :], changed)
         return new is not None
 
-    def _by_number(self) -> bool:
+    def _by_number(self, rows: RowIndex) -> bool:
         """Take what was written lately, and count; False where all ids have to be compared."""
-        mirror = self._mirror
         # Counted first: a row that comes between the two looks like a deleted one, which costs
         # little. Counted last, a row without a time of writing could be missed.
         count = self._collection.count()
-        if mirror.shared:
-            self._by_time()
-        mirror.doubtful |= len(mirror) > count
-        overdue = mirror.doubtful and time.monotonic() >= self._list_at
-        return len(mirror) >= count and not overdue
+        if self._shared:
+            self._by_time(rows)
+        self.doubtful |= len(rows) > count
+        overdue = self.doubtful and time.monotonic() >= self._list_at
+        return len(rows) >= count and not overdue
 
-    def _by_time(self) -> None:
+    def _by_time(self, rows: RowIndex) -> None:
         """Take the rows that others have written since the last look.
 
         Another machine's clock may be late by a minute. To read the rows of a minute at each look
@@ -134,32 +151,37 @@ class Follower:
         clock, now = time.monotonic(), _now()
         far = clock >= self._far_at
         since = self._far_seen - _SKEW if far else self._seen - _DELAY
-        with self._mirror.reading() as changed:
+        with rows.reading() as changed:
             written: dict[str, int] = {}
             for page in self._pages(_MOST_TIMES, ["metadatas"], {WRITTEN_AT: {"$gte": since}}):
                 times = [row[WRITTEN_AT] for row in page["metadatas"]]
                 written |= zip(page["ids"], times, strict=True)
             took = time.monotonic() - clock
-            self._fetch(self._mirror.written_otherwise(written), changed)
+            known = rows.table.written(rows.table.places_of(written))
+            new = [x for x, old in zip(written, known, strict=True) if written[x] != old]
+            self._fetch(rows, new, changed)
         self._seen = now
         if far:
             self._far_seen, self._far_at = now, clock + RARELY * took
 
-    def _compare(self) -> None:
+    def compare(self, rows: RowIndex, *, progress: bool = False) -> None:
         """Compare all ids: forget what is gone, take what is new."""
-        mirror, clock = self._mirror, time.monotonic()
-        with mirror.reading() as changed:
+        clock = time.monotonic()
+        with rows.reading() as changed:
             there = self._ids(0)
             took = time.monotonic() - clock
-            known = mirror.ids()
-            gone, unknown = set(known).difference(there), set(there).difference(known)
-            mirror.forget(gone, changed)
-            if mirror.index.foreign:
-                self._fetch(stored_anew(known, there), changed)
-                mirror.arrange(there)
-            else:  # the order of what this process wrote is not known
-                self._fetch([row_id for row_id in there if row_id in unknown], changed)
-        mirror.doubtful = False
+            known = rows.table.hashes()
+            before: list[int] = known.tolist()
+            hashes = [hashed(each) for each in there]
+            rows.forget(np.setdiff1d(known, np.array(hashes, dtype=np.uint64)).tolist(), changed)
+            if self.sees_all:  # the order of what this process wrote is not known
+                old = set(before)
+                new = [row_id for row_id, x in zip(there, hashes, strict=True) if x not in old]
+            else:
+                new = there[len(there) - len(stored_anew(before, hashes)) :]
+            self._fetch(rows, new, changed, progress=progress)
+        self.doubtful = False
+        self._looked = clock
         self._list_at = clock + RARELY * took
         self._compare_at = clock + NOW_AND_THEN * took
 
@@ -172,16 +194,24 @@ class Follower:
         """
         return [each for page in self._pages(_MOST_IDS, [], start=start) for each in page["ids"]]
 
-    def _fetch(self, ids: Sequence[str], changed: AbstractSet[str]) -> None:
-        for start in range(0, len(ids), _PAGE):
+    def _fetch(
+        self,
+        rows: RowIndex,
+        ids: Sequence[str],
+        changed: AbstractSet[str],
+        *,
+        progress: bool = False,
+    ) -> None:
+        starts = range(0, len(ids), _PAGE)
+        for start in progress_bar(starts, desc="indexing", unit="pages", wanted=progress):
             part = list(ids[start : start + _PAGE])
             page = self._collection.get(ids=part, include=["documents", "metadatas"])
-            self._mirror.take(page, changed)
+            rows.take(page, changed)
 
     def _pages(
         self, most: int, include: list[str], where: object = None, start: int = 0
     ) -> Iterator[Mapping[str, Any]]:
-        limit = min(most, _FULL) if self._mirror.index.cloud else most
+        limit = min(most, _FULL) if self._index.cloud else most
         while True:
             page = self._collection.get(where=where, include=include, limit=limit, offset=start)
             yield page
@@ -193,3 +223,42 @@ class Follower:
 
 def _now() -> int:
     return to_milliseconds(datetime.now(UTC))
+
+
+class PathFollower(Follower):
+    """Keeps a row index in step with a collection in a path, by Chroma's numbers of operations."""
+
+    def __init__(self, index: Index, operations: Operations) -> None:
+        super().__init__(index, alone=False, shared=False)
+        self._operations = operations
+        self._counter = -1  # of the database, when it was last looked at
+        self.sees_all = True
+
+    def begin(self) -> None:
+        """Follow the collection from this moment on."""
+        self.position = self._operations.position()
+
+    def wrote(self, operations: int) -> None:
+        """Take note of operations of this process, which the index has taken over."""
+        counter, position = self._operations.counter(), self._operations.position()
+        if position == self.position + operations:  # else somebody has written as well
+            self.position, self._counter = position, counter
+
+    def refresh(self, rows: RowIndex) -> None:
+        """Take over what others have written."""
+        if self._operations.counter() != self._counter:
+            with self._looking:
+                counter, position = self._operations.counter(), self._operations.position()
+                if position != self.position:
+                    self._catch_up(rows)
+                self.position, self._counter = position, counter
+
+    def close(self) -> None:
+        """Close the database."""
+        self._operations.close()
+
+    def _catch_up(self, rows: RowIndex) -> None:
+        with rows.reading() as changed:
+            self._fetch(rows, self._operations.since(self.position), changed)
+        if self._operations.count() != len(rows):
+            self.compare(rows)

@@ -10,6 +10,7 @@ import os
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,11 @@ class Opened:
     shared: bool = False
     cloud: bool = False
     process: int = 0
+
+    @property
+    def folder(self) -> Path | None:
+        """Where its files are; None = not known, or there are none."""
+        return None if self.access is None else self.access.folder
 
     def close(self, *, idle: bool = True) -> None:
         """Close what was opened for it; see `Access.close`."""

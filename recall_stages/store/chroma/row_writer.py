@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +16,15 @@ from recall_stages.core.errors import StoreError
 from recall_stages.store.chroma.epoch import to_milliseconds
 from recall_stages.store.chroma.ownership import Identity
 from recall_stages.store.chroma.prepare import Ready
-from recall_stages.store.chroma.row_fields import WRITTEN_AT
+from recall_stages.store.chroma.row_fields import WRITTEN_AT, Row
 from recall_stages.store.chroma.search_text import index_text
 from recall_stages.store.embedding.bounded import BoundedEmbedding, Outcome
-from recall_stages.store.rows.mirror import mirrors_of
+from recall_stages.store.rows.open_indexes import indexes_of
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
+
+    from recall_stages.store.rows.row_index import RowIndex
 
 _log = logging.getLogger(__name__)
 
@@ -59,6 +62,7 @@ class RowWriter:
         embedding: What makes the vectors.
         identity: Whose collection it is.
         begin: Called before each step with the seconds that it may take; None = no limit.
+        folder: The Chroma path; None = not known.
     """
 
     def __init__(
@@ -67,11 +71,13 @@ class RowWriter:
         embedding: BoundedEmbedding,
         identity: Identity,
         begin: Callable[[float | None], None],
+        folder: Path | None,
     ) -> None:
         self._collection = collection
         self._embedding = embedding
         self._identity = identity
         self._begin = begin
+        self._folder = folder
 
     def fresh(self, rows: Sequence[Ready]) -> Fresh:
         """The rows that are not stored yet as they are."""
@@ -88,7 +94,7 @@ class RowWriter:
         return self._embedding.embed_batches([each.texts for each in batches])
 
     def store(self, fresh: Fresh, vectors: NDArray[np.float32]) -> None:
-        """Store rows, and tell all mirrors of the collection in this process."""
+        """Store rows, also in all row indexes of the collection in this process."""
         if not fresh.rows:
             return
         self._identity.check_dimension(vectors)
@@ -104,24 +110,36 @@ class RowWriter:
             }
             for each in fresh.rows
         ]
+        new: list[Row] = [
+            (x.memory.id, x.memory.content, {**x.metadata, WRITTEN_AT: written}) for x in fresh.rows
+        ]
         self._begin(CHROMA_S)
+        indexes = self._indexes()
         self._collection.upsert(
             ids=[memory.id for memory in memories],
             embeddings=vectors,
             documents=[memory.content for memory in memories],
             metadatas=metadatas,
         )
-        for mirror in mirrors_of(self._collection):
-            mirror.put(memories, written, vectors)
+        for rows in indexes:
+            rows.put(new, memories, vectors)
         self._identity.learn_dimension(vectors)
 
     def delete(self, ids: Sequence[str]) -> None:
         """Delete rows; ids that are not there are passed over."""
+        indexes = self._indexes()
         for start in range(0, len(ids), BATCH):
             self._begin(CHROMA_S)
             self._collection.delete(ids=list(ids[start : start + BATCH]))
-        for mirror in mirrors_of(self._collection):
-            mirror.drop(ids)
+        for rows in indexes:
+            rows.drop(ids)
+
+    def _indexes(self) -> Sequence[RowIndex]:
+        """The row indexes that have to know of a write, opened before it."""
+        indexes = indexes_of(self._collection, self._folder)
+        for rows in indexes:
+            rows.open()
+        return indexes
 
     def stored(self, rows: Sequence[Ready]) -> tuple[str, ...]:
         """The ids of those rows that are stored as they are."""

@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
+from pathlib import Path
 from threading import Condition, Thread
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -52,12 +53,17 @@ class Writer:
         collection: Chroma's own object.
         embedding: What makes the vectors.
         identity: Whose collection it is.
+        folder: The Chroma path; None = not known.
     """
 
     def __init__(
-        self, collection: Collection, embedding: BoundedEmbedding, identity: Identity
+        self,
+        collection: Collection,
+        embedding: BoundedEmbedding,
+        identity: Identity,
+        folder: Path | None,
     ) -> None:
-        self._rows = RowWriter(collection, embedding, identity, self._begin)
+        self._rows = RowWriter(collection, embedding, identity, self._begin, folder)
         self._changed = Condition()
         self._waiting: deque[_Job] = deque()
         self._alive = False  # the thread

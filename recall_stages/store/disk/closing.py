@@ -16,6 +16,11 @@ State = dict[str, list[int]]
 """The size and the time of the last change of each file, in bytes and nanoseconds."""
 
 
+def index_root(path: Path) -> Path:
+    """The folder that has a folder for the row index of each collection in a path."""
+    return path / FOLDER
+
+
 def note_closing(path: Path) -> None:
     """Write down the state of the index files in a path, for `is_as_closed`.
 

@@ -61,8 +61,8 @@ class Tables:
         self.index_folder: str = kinds["VECTOR"]
         self._texts: str = kinds["METADATA"]
         seen = dict(self._connection.execute("SELECT segment_id, seq_id FROM max_seq_id"))
-        self.texts_up_to = _number(seen.get(self._texts))
-        self._index_up_to = _number(seen.get(self.index_folder))
+        self.texts_up_to = number(seen.get(self._texts))
+        self._index_up_to = number(seen.get(self.index_folder))
 
     @property
     def dimension(self) -> int | None:
@@ -168,7 +168,8 @@ def is_database(folder: Path) -> bool:
         return False
 
 
-def _number(value: int | bytes | None) -> int:
+def number(value: int | bytes | None) -> int:
+    """The number of an operation."""
     # Versions of Chroma before 1.0 wrote bytes.
     return int.from_bytes(value, "big") if isinstance(value, bytes) else int(value or 0)
 

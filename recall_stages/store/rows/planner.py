@@ -8,8 +8,8 @@ gets a condition only if there is no other way:
   here. It suits a condition that many rows fulfil. It can return too few rows.
 - ``rows``: compare every row that fulfils the condition. It suits a condition that few rows fulfil.
 - ``where``: let Chroma check the condition, with buckets of days instead of a range of times. It is
-  for conditions on metadata, which the mirror does not have; for a foreign collection, or one in
-  Chroma Cloud, which has an index for conditions; and for a store without a mirror yet.
+  for a collection in Chroma Cloud, which has an index for conditions; for one whose changes are not
+  all noticed; and while the row index is built.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ Route = Literal["graph", "rows", "where"]
 # Milliseconds, measured on two cores at 10,000 to 300,000 rows of 384 dimensions. Only the ratios
 # count, and they hardly differ between machines.
 _ASKING, _A_NEIGHBOUR = 2.0, 0.008
-_COMPARING, _A_ROW, _AN_UNREAD_ROW = 0.3, 0.00015, 0.04
-_FILTERING, _A_FILTERED_ROW = 8.0, 0.0015
+_COMPARING, _A_ROW, _AN_UNREAD_ROW = 0.3, 0.0004, 0.04
 
 _MARGIN = 2.0  # more than the share of rows suggests: similar rows often have similar times
 _MOST_NEIGHBOURS = 4000  # with more, the graph is slower than any other route
@@ -37,7 +36,7 @@ class Conditions:
         wanted: The number of memories that the search wants.
         rows: The number of rows of the collection.
         matching: The number of rows that fulfil the conditions; None if only Chroma can check them.
-        unread: The number of matching rows whose vector is not in memory.
+        unread: The number of matching rows whose vector is not known.
     """
 
     wanted: int
@@ -50,8 +49,8 @@ def routes(conditions: Conditions) -> list[Route]:
     """The routes to try, the cheapest first. The last one returns all that there are.
 
     Examples:
-        >>> routes(Conditions(wanted=50, rows=100_000, matching=50_000, unread=50_000))
-        ['graph', 'where']
+        >>> routes(Conditions(wanted=50, rows=100_000, matching=50_000, unread=0))
+        ['graph', 'rows']
         >>> routes(Conditions(wanted=50, rows=100_000, matching=300, unread=300))
         ['rows']
         >>> routes(Conditions(wanted=50, rows=100_000, matching=None, unread=0))
@@ -59,15 +58,11 @@ def routes(conditions: Conditions) -> list[Route]:
     """
     if conditions.matching is None:
         return ["where"]
-    costs: dict[Route, float] = {
-        "graph": _ASKING + _A_NEIGHBOUR * neighbours(conditions),
-        "rows": _COMPARING + _A_ROW * conditions.matching + _AN_UNREAD_ROW * conditions.unread,
-        "where": _FILTERING + _A_FILTERED_ROW * conditions.rows,
-    }
-    if neighbours(conditions) > _MOST_NEIGHBOURS:
-        del costs["graph"]
-    ordered = sorted(costs, key=lambda route: costs[route])
-    return ordered[: 2 if ordered[0] == "graph" else 1]
+    graph = _ASKING + _A_NEIGHBOUR * neighbours(conditions)
+    rows = _COMPARING + _A_ROW * conditions.matching + _AN_UNREAD_ROW * conditions.unread
+    if graph < rows and neighbours(conditions) <= _MOST_NEIGHBOURS:
+        return ["graph", "rows"]
+    return ["rows"]
 
 
 def neighbours(conditions: Conditions) -> int:

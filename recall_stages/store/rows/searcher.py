@@ -2,40 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_stages.core.candidate import Hit
+from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.stage import Search
-from recall_stages.store.chroma.filtered_reader import Reader
-from recall_stages.store.chroma.follower import Follower
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.neighbour_query import Graph
-from recall_stages.store.rows.mirror import Mirror
+from recall_stages.store.chroma.where import Where
+from recall_stages.store.pool_bm25 import by_words
+from recall_stages.store.rows.columns import Places
+from recall_stages.store.rows.open_indexes import OpenIndex
 from recall_stages.store.rows.planner import Conditions, Route, neighbours, routes
+from recall_stages.store.rows.table import Selection, Table
+from recall_stages.store.rows.vectors import unit
+from recall_stages.store.rows.words import Wanted
+
+_FEW = 20_000  # rows: of more, the graph finds the nearest of all more quickly
+_NO_VECTOR = np.zeros(0, dtype=np.float32)
+_MARGIN = 2  # times as many words' hits as the share of rows that fit a filter suggests
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The plan for a search by meaning.
+    """The plan for one search.
 
     Attributes:
         place: The place of the search among the searches.
         search: The search.
-        reader: Reads the memories of rows.
-        graph: The neighbours of the vector of the search.
+        where: The condition that its filter sets.
+        rows: The rows that fulfil its conditions; None = it has none, or only Chroma checks them.
+        table: The rows of the collection.
+        vector: The vector of the search; empty for a search by words.
+        graph: The neighbours of that vector, if it is by meaning.
         widest: The number of neighbours to check, if the graph is used.
-        ways: The routes to try, in order.
+        ways: The routes to try, in order; empty for a search by words.
     """
 
     place: int
     search: Search
-    reader: Reader
-    graph: Graph
+    where: Where | None
+    rows: Selection | None
+    table: Table
+    vector: NDArray[np.float32]
+    graph: Graph | None
     widest: int
     ways: list[Route]
 
@@ -45,13 +59,12 @@ class Searcher:
 
     Args:
         index: The collection in Chroma.
-        mirror: Its rows in memory.
+        opened: Its row index.
     """
 
-    def __init__(self, index: Index, mirror: Mirror) -> None:
+    def __init__(self, index: Index, opened: OpenIndex) -> None:
         self._index = index
-        self._mirror = mirror
-        self._follower = Follower(mirror)
+        self._opened = opened
         self._threads = ThreadPoolExecutor(thread_name_prefix="recall-search")
 
     def answers(
@@ -63,60 +76,74 @@ class Searcher:
             searches: The searches.
             vectors: The vector of each text that is searched for by meaning.
         """
+        by_word = [search for search in searches if search.method == "keyword"]
+        patient = any(search.text not in vectors for search in by_word)
         if searches:
-            words = any(search.method == "keyword" for search in searches)
-            self._follower.refresh(build=words)
-        readers = self._readers(searches)
+            self._opened.rows.prepare(build=bool(by_word), patient=patient)
+        if not self._opened.rows.ready:
+            return [self._in_chroma(search, vectors[search.text]) for search in searches]
         graphs = {text: Graph(self._index, x, self._threads) for text, x in vectors.items()}
-        plans = self._plans(searches, readers, graphs)
+        plans = self._plans(searches, graphs)
         for plan in plans:
-            if plan.ways[0] == "graph":
+            if plan.graph is not None and plan.ways[0] == "graph":
                 plan.graph.begin(plan.widest)
-        # While Chroma searches the graph, rows are compared and words looked up here. Searches that
-        # Chroma filters come before those by words, which then need not read the same rows again.
-        answers = {plan.place: self._nearest(plan) for plan in plans if plan.ways[0] != "graph"}
-        answers |= {
-            place: self._by_words(search, readers[place])
-            for place, search in enumerate(searches)
-            if search.method == "keyword"
-        }
-        answers |= {plan.place: self._nearest(plan) for plan in plans if plan.ways[0] == "graph"}
+        # While Chroma searches the graph, rows are compared and words looked up here.
+        answers: dict[int, list[Hit]] = {}
+        for plan in sorted(plans, key=lambda plan: plan.ways[:1] == ["graph"]):
+            answers[plan.place] = self._nearest(plan) if plan.graph else self._by_words(plan)
         return [answers[place] for place in range(len(searches))]
 
     def close(self) -> None:
-        """Stop the threads, and forget the rows."""
+        """Stop the threads, and let the rows go."""
         self._threads.shutdown()
-        self._mirror.close()
+        self._opened.close()
 
-    def _readers(self, searches: Sequence[Search]) -> list[Reader]:
-        """A reader for each search; searches with the same filter share one."""
-        readers: list[Reader] = []
-        for place, search in enumerate(searches):
-            # The searches of a question share one filter, which is compiled once.
-            alike = [n for n in range(place) if _one_filter(searches[n], search)]
-            if alike:
-                readers.append(readers[alike[0]])
-            else:
-                where = self._index.filter_where(search)
-                readers.append(Reader(self._index, self._mirror, where))
-        return readers
+    def _in_chroma(self, search: Search, vector: NDArray[np.float32]) -> list[Hit]:
+        """The hits while the row index is built: words are looked for among those by meaning."""
+        hits = self._index.nearest(vector, search, self._index.filter_where(search))
+        return hits if search.method == "semantic" else by_words(search.text, hits)
 
-    # -- by meaning -------------------------------------------------------------------------------
-
-    def _plans(
-        self, searches: Sequence[Search], readers: Sequence[Reader], graphs: Mapping[str, Graph]
-    ) -> list[_Plan]:
-        """The plans of the searches by meaning, the widest first.
+    def _plans(self, searches: Sequence[Search], graphs: Mapping[str, Graph]) -> list[_Plan]:
+        """The plans, the widest first.
 
         The neighbours of the widest contain those of a narrower one with the same text.
         """
-        plans = []
-        for place, (search, reader) in enumerate(zip(searches, readers, strict=True)):
-            if search.method == "semantic":
-                conditions = self._conditions(search, reader)
-                widest, ways = neighbours(conditions), routes(conditions)
-                plans.append(_Plan(place, search, reader, graphs[search.text], widest, ways))
+        table, plans = self._opened.rows.table, list[_Plan]()
+        for place, search in enumerate(searches):
+            # The searches of a question share conditions, which are looked up once.
+            alike = next((x for x in plans if _alike(x.search, search)), None)
+            if alike is not None:
+                where, rows = alike.where, alike.rows
+            else:
+                where = self._index.filter_where(search)
+                limited = _conditions(search) and self._knows_all()
+                rows = table.select(search.scope, search.within, where) if limited else None
+            if search.method == "keyword":
+                plans.append(_Plan(place, search, where, rows, table, _NO_VECTOR, None, 0, []))
+                continue
+            conditions = self._counted(search, rows, table)
+            widest, ways = neighbours(conditions), routes(conditions)
+            graph = graphs[search.text]
+            plan = _Plan(place, search, where, rows, table, graph.vector, graph, widest, ways)
+            plans.append(plan)
         return sorted(plans, key=lambda plan: -plan.widest)
+
+    def _knows_all(self) -> bool:
+        """Whether the row index decides which rows fulfil a condition."""
+        index = self._index
+        return self._opened.rows.follower.sees_all and index.cosine and not index.cloud
+
+    def _counted(self, search: Search, rows: Selection | None, table: Table) -> Conditions:
+        count = len(table)
+        if not self._knows_all():
+            return Conditions(search.limit, count, matching=None, unread=0)
+        if rows is None and count > _FEW:  # the graph is the quickest way
+            return Conditions(search.limit, count, matching=count, unread=count)
+        places = table.living() if rows is None else rows.places
+        unread = int(np.count_nonzero(table.missing(places)))
+        return Conditions(search.limit, count, len(places), unread)
+
+    # -- by meaning -------------------------------------------------------------------------------
 
     def _nearest(self, plan: _Plan) -> list[Hit]:
         hits: list[Hit] = []
@@ -126,76 +153,125 @@ class Searcher:
             elif way == "rows":
                 hits = self._by_rows(plan)
             else:
-                hits = self._index.nearest(plan.graph.vector, plan.search, plan.reader.where)
-                plan.reader.take([hit.memory for hit in hits])
+                hits = self._index.nearest(plan.vector, plan.search, plan.where)
             if len(hits) >= plan.search.limit:
                 break
         return hits
 
-    def _conditions(self, search: Search, reader: Reader) -> Conditions:
-        # Rows of others may change without a mark, and Chroma Cloud has an index for conditions.
-        mirrored = self._mirror.ready and not self._index.foreign and not self._index.cloud
-        if not mirrored or reader.filtered:
-            return Conditions(search.limit, len(self._mirror), matching=None, unread=0)
-        matching, unread = self._mirror.survey(search.scope, search.within)
-        return Conditions(search.limit, len(self._mirror), matching, unread)
-
     def _by_graph(self, plan: _Plan) -> list[Hit]:
-        search = plan.search
-        rows = plan.graph.nearest(plan.widest)
-        if plan.widest > search.limit:  # then there are conditions to check
-            rows = self._mirror.fitting(rows, search.scope, search.within)
-        return _similar(_exact(rows, search, plan.reader))
+        rows = plan.graph.nearest(plan.widest) if plan.graph else []
+        places = plan.table.places_of([row_id for row_id, _ in rows])
+        if plan.rows is not None:
+            fits = places < 0
+            known = ~fits & (places < len(plan.rows.fits))
+            fits[known] = plan.rows.fits[places[known]]
+            rows = [row for row, fit in zip(rows, fits.tolist(), strict=True) if fit]
+            places = places[fits]
+        unknown = {place: row[0] for place, row in enumerate(rows) if places[place] < 0}
+        places = np.where(places < 0, -1 - np.arange(len(places)), places)
+        scored = [(int(place), score) for place, (_, score) in zip(places, rows, strict=True)]
+        return _similar(self._exact(scored, plan, {-1 - n: x for n, x in unknown.items()}))
 
     def _by_rows(self, plan: _Plan) -> list[Hit]:
-        search = plan.search
-        most = search.limit
+        table, vector = plan.table, unit(plan.vector)
+        places = plan.rows.places if plan.rows is not None else table.living()
+        missing = table.missing(places)
+        cosines = np.empty(len(places), dtype=np.float32)
+        cosines[~missing] = table.cosines(places[~missing], vector)
+        if missing.any():
+            unread = places[missing]
+            cosines[missing] = self._opened.rows.read_cosines(table, unread, vector)
+        most = plan.search.limit
         while True:
-            ranked = self._mirror.ranked(plan.graph.vector, most, search.scope, search.within)
-            hits = _exact(ranked, search, plan.reader)
-            if len(hits) >= search.limit or len(ranked) < most:
+            few = most < len(places)
+            best = np.argpartition(-cosines, most - 1)[:most] if few else np.arange(len(places))
+            ranked = best[np.argsort(-cosines[best], kind="stable")]
+            scored = list(zip(places[ranked].tolist(), cosines[ranked].tolist(), strict=True))
+            hits = self._exact(scored, plan)
+            if len(hits) >= plan.search.limit or not few:
                 return _similar(hits)
             most *= 4
 
     # -- by words ---------------------------------------------------------------------------------
 
-    def _by_words(self, search: Search, reader: Reader) -> list[Hit]:
-        # More rows if Chroma filters them: a second reading takes longer.
-        wanted = 4 * search.limit if reader.filtered else search.limit
+    def _by_words(self, plan: _Plan) -> list[Hit]:
+        search, table = plan.search, plan.table
+        wanted = search.limit
+        only: Places | None = None
+        if plan.where is not None and plan.rows is not None:
+            only = plan.rows.places
+            share = len(only) / max(table.places, 1)
+            wanted = min(round(_MARGIN * wanted / max(share, 0.01)), 100 * wanted)
         while True:
-            rows = self._mirror.by_words(search, wanted)
-            hits = _exact(rows, search, reader)
+            rows = table.by_words(search.text, wanted, Wanted(search.scope, search.within, only))
+            fitting = rows
+            if plan.rows is not None and plan.where is not None:
+                fits = plan.rows.fits
+                fitting = [row for row in rows if row[0] >= len(fits) or fits[row[0]]]
+            hits = self._exact(fitting, plan)
             if len(hits) >= search.limit or len(rows) < wanted:
                 return hits
             wanted *= 4
 
+    # -- memories ---------------------------------------------------------------------------------
 
-def _exact(rows: Sequence[tuple[str, float]], search: Search, reader: Reader) -> list[Hit]:
-    """The memories of the rows that fit exactly, as many as the search wants.
+    def _exact(
+        self,
+        rows: Sequence[tuple[int, float]],
+        plan: _Plan,
+        unknown: Mapping[int, str] | None = None,
+    ) -> list[Hit]:
+        """The memories of the rows that fit exactly, as many as the search wants.
 
-    The mirror is coarse: it has the hull of the events, and not the writes of other processes in
-    the last second.
-    """
-    hits: list[Hit] = []
-    admitted = search.admitting()
-    at_once = len(rows) or 1 if reader.filtered else search.limit
-    for start in range(0, len(rows), at_once):
-        part = rows[start : start + at_once]
-        memories = reader.read([row_id for row_id, _ in part])
-        for row_id, score in part:
-            memory = memories.get(row_id)
-            if memory is not None and (admitted is None or admitted(memory)):
-                hits.append(Hit(memory, score))
-        if len(hits) >= search.limit:
-            break
-    return hits[: search.limit]
+        The row index has only the hull of the events, and a filter may let too many rows through.
+
+        Args:
+            rows: The places of rows with their scores, best first.
+            plan: The plan.
+            unknown: The ids of the rows that are only in Chroma, by a place of their own.
+        """
+        hits: list[Hit] = []
+        admitted, limit = plan.search.admitting(), plan.search.limit
+        for start in range(0, len(rows), limit):
+            part = rows[start : start + limit]
+            memories = self._memories([place for place, _ in part], plan, unknown or {})
+            scored = zip(memories, (score for _, score in part), strict=True)
+            for memory, score in sorted(
+                ((memory, score) for memory, score in scored if memory is not None),
+                # Equal scores are sorted by id: the order of storing differs between processes.
+                key=lambda each: (-each[1], each[0].id),
+            ):
+                if admitted is None or admitted(memory):
+                    hits.append(Hit(memory, score))
+            if len(hits) >= limit:
+                break
+        return hits[:limit]
+
+    def _memories(
+        self, places: Sequence[int], plan: _Plan, unknown: Mapping[int, str]
+    ) -> Iterator[Candidate | None]:
+        follower = self._opened.rows.follower
+        if follower.doubtful or not follower.sees_all:  # the row may have changed
+            ids = {place: unknown.get(place) or plan.table.row(place)[0] for place in places}
+            there = self._index.read(list(ids.values()), plan.where)
+            return iter([there.get(ids[place]) for place in places])
+        fresh = self._index.read(list(unknown.values()), plan.where) if unknown else {}
+        known = plan.table.memories([place for place in places if place >= 0], plan.where)
+        rest = iter(known)
+        return iter([next(rest) if x >= 0 else fresh.get(unknown[x]) for x in places])
 
 
 def _similar(hits: Sequence[Hit]) -> list[Hit]:
     """The hits with cosines between 0 and 1."""
-    return [Hit(memory, min(max(cosine, 0.0), 1.0)) for memory, cosine, _ in hits]
+    return [Hit(memory, min(max(cosine, 0.0), 1.0)) for memory, cosine, _ in hits if cosine >= -1]
 
 
-def _one_filter(one: Search, other: Search) -> bool:
-    """Whether two searches have the same filter object; a deep comparison would take longer."""
-    return one.filter is other.filter and one.timezone is other.timezone
+def _conditions(search: Search) -> bool:
+    """Whether a search is limited to some rows."""
+    return bool(search.within or search.filter is not None or search.scope.fields())
+
+
+def _alike(one: Search, other: Search) -> bool:
+    """Whether two searches have the same conditions; filters are not compared deeply."""
+    same = one.filter is other.filter and one.timezone is other.timezone
+    return same and one.within == other.within and one.scope == other.scope

@@ -1,77 +1,97 @@
-"""Vectors of rows in memory, for exact comparisons.
+"""The vectors of rows, for exact comparisons.
 
-Chroma takes 40 ms to return a thousand vectors. A comparison of a thousand here takes 1 ms.
+Chroma takes 40 ms to return a thousand vectors. A comparison of a thousand here takes 1 ms. They
+are kept in 32 bits: numpy compares those of 16 bits five times as slowly, and `repair` can build
+Chroma's index from them.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_stages.store.rows.owners import Places
+from recall_stages.store.rows.append_file import AppendFile
+from recall_stages.store.rows.columns import Places
 
-_BLOCK = 8192  # rows: a block is never moved, and a comparison needs little memory
-MOST_BYTES = 512_000_000  # bytes: 330,000 vectors of 384 numbers; further ones are read when needed
+_BLOCK = 8192  # rows compared at once
 _WHOLE = 4  # if a quarter of a block is wanted, all of it is compared: that needs no copy
+MOST_BYTES = 512_000_000  # bytes in memory; further vectors are read when needed
 
 
 class Vectors:
-    """The vectors of rows, scaled to length 1, by the place of the row."""
+    """The vectors of rows, scaled to length 1, by the place of the row.
 
-    def __init__(self) -> None:
-        self._blocks: dict[int, NDArray[np.float32]] = {}
-        self._present: dict[int, NDArray[np.bool_]] = {}
+    Args:
+        numbers: The vectors, one after the other.
+        owners: The place of the row of each vector.
+        dimension: The length of a vector; 0 = not known yet.
+        bounded: Whether they are in memory, where there is no room for all.
+    """
+
+    def __init__(
+        self, numbers: AppendFile, owners: AppendFile, dimension: int, *, bounded: bool
+    ) -> None:
+        self._numbers, self._owners = numbers, owners
+        self.dimension = dimension
+        self._bounded = bounded
+        self._slots = np.full(1024, -1, dtype=np.int64)
+        places = owners.view().view(np.int64)
+        self._count = len(places)
+        self._assign(places, 0)
 
     def keep(self, places: Places, vectors: NDArray[np.float32]) -> None:
-        """Keep the vectors of rows while there is room."""
-        scaled = unit(vectors)
-        for number in np.unique(places // _BLOCK).tolist():
-            if number not in self._blocks and not self._start(number, vectors.shape[1]):
-                continue
-            inside = places // _BLOCK == number
-            self._blocks[number][places[inside] % _BLOCK] = scaled[inside]
-            self._present[number][places[inside] % _BLOCK] = True
-
-    def forget(self, place: int) -> None:
-        """Forget the vector at a place."""
-        if place // _BLOCK in self._present:
-            self._present[place // _BLOCK][place % _BLOCK] = False
-
-    def __len__(self) -> int:
-        return sum(int(np.count_nonzero(present)) for present in self._present.values())
+        """Keep the vectors of rows, while there is room."""
+        if self._bounded and self._numbers.size + vectors.nbytes > MOST_BYTES:
+            return
+        self.dimension = vectors.shape[1]
+        self._numbers.append(unit(vectors).astype(np.float32).tobytes())
+        self._owners.append(places.astype(np.int64).tobytes())
+        self._assign(places, self._count)
+        self._count += len(places)
 
     def missing(self, places: Places) -> NDArray[np.bool_]:
-        """Whether the vector at each place is missing."""
-        missing = np.ones(len(places), dtype=np.bool_)
-        for number, inside in _by_block(places):
-            if number in self._present:
-                missing[inside] = ~self._present[number][places[inside] % _BLOCK]
-        return missing
+        """Whether the vector of the row at each place is missing."""
+        return self._slots_of(places) < 0
+
+    def at(self, places: Places) -> NDArray[np.float32]:
+        """The vectors of rows; none may be missing."""
+        return self._all()[self._slots_of(places)]
 
     def cosines(self, places: Places, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The cosines of rows to a vector; no vector may be missing.
-
-        Args:
-            places: The places of the rows, in ascending order.
-            vector: The vector, of length 1.
-        """
+        """The cosines of rows to a vector of length 1; no vector may be missing."""
         cosines = np.empty(len(places), dtype=np.float32)
-        for number, inside in _by_block(places):
-            block, rows = self._blocks[number], places[inside] % _BLOCK
-            if len(rows) * _WHOLE > _BLOCK:
-                cosines[inside] = _dot(block, vector)[rows]
+        slots = self._slots_of(places)
+        order = np.argsort(slots, kind="stable")
+        ordered, rows = slots[order], self._all()
+        start = 0
+        while start < len(ordered):
+            first = ordered[start] // _BLOCK * _BLOCK
+            end = int(np.searchsorted(ordered, first + _BLOCK))
+            inside, block = ordered[start:end] - first, rows[first : first + _BLOCK]
+            if len(inside) * _WHOLE > len(block):
+                cosines[order[start:end]] = _dot(block, vector)[inside]
             else:
-                cosines[inside] = _dot(block[rows], vector)
+                cosines[order[start:end]] = _dot(block[inside], vector)
+            start = end
         return cosines
 
-    def _start(self, number: int, dimension: int) -> bool:
-        if (len(self._blocks) + 1) * _BLOCK * dimension * 4 > MOST_BYTES:
-            return False
-        self._blocks[number] = np.zeros((_BLOCK, dimension), dtype=np.float32)
-        self._present[number] = np.zeros(_BLOCK, dtype=np.bool_)
-        return True
+    def _all(self) -> NDArray[np.float32]:
+        return self._numbers.view().view(np.float32).reshape(-1, self.dimension or 1)
+
+    def _slots_of(self, places: Places) -> NDArray[np.int64]:
+        room = len(self._slots)
+        if len(places) and int(places.max()) >= room:
+            known = np.full(len(places), -1, dtype=np.int64)
+            known[places < room] = self._slots[places[places < room]]
+            return known
+        return self._slots[places]
+
+    def _assign(self, places: NDArray[np.int64], first: int) -> None:
+        if len(places) and int(places.max()) >= len(self._slots):
+            grown = np.full(max(int(places.max()) + 1, 2 * len(self._slots)), -1, dtype=np.int64)
+            grown[: len(self._slots)] = self._slots
+            self._slots = grown
+        self._slots[places] = np.arange(first, first + len(places))
 
 
 def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -85,12 +105,3 @@ def _dot(rows: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.f
     # `@` starts threads that wait for each other: 12 ms instead of 1 on a busy machine.
     products: NDArray[np.float32] = np.einsum("ij,j->i", rows, vector)
     return products
-
-
-def _by_block(places: Places) -> list[tuple[int, slice]]:
-    """The blocks of ascending places, and the part of the places in each block."""
-    if not len(places):
-        return []
-    numbers = places // _BLOCK
-    starts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(places)]
-    return [(int(numbers[start]), slice(start, end)) for start, end in pairwise(starts)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,20 +14,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store.kit import SmallEmbedding, contents, ids
 
+from recall_stages.core.errors import StoreClosedError
 from recall_stages.core.memory import Memory, Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.store.chroma import access, follower, row_writer
-from recall_stages.store.rows import memory_cache as kept_memories
-from recall_stages.store.rows import vectors
-from recall_stages.store.rows.mirror import mirrors_of
+from recall_stages.store.rows import row_index, table, vectors
+from recall_stages.store.rows.append_file import AppendFile
+from recall_stages.store.rows.open_indexes import indexes_of
 from recall_stages.store.rows.vectors import Vectors, unit
+from recall_stages.store.rows.words import Wanted
 
 
 @pytest.fixture
 def another_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stores pass on no writes, as those of two processes cannot; every question looks."""
-    monkeypatch.setattr(row_writer, "mirrors_of", lambda _: [])
+    monkeypatch.setattr(row_writer, "indexes_of", lambda *_: [])
     monkeypatch.setattr(follower, "POLL_S", 0.0)
 
 
@@ -81,22 +84,23 @@ def test_a_replaced_vector_is_not_compared_any_more(
     assert contents(found) == ["tea bread", "train"]
 
 
-def test_a_closed_store_forgets_its_rows_and_takes_no_more(
+def test_the_last_store_that_is_closed_lets_the_rows_go(
     chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding
 ) -> None:
-    closed, open_still = (RecallStore(chroma, collection_name, embedding=small) for _ in range(2))
-    closed.add(["tea"])
-    open_still.find([Search("tea", 1, method="keyword")])
+    first, second = (RecallStore(chroma, collection_name, embedding=small) for _ in range(2))
+    first.add(["tea"])
+    second.find([Search("tea", 1, method="keyword")])
     collection = chroma.get_collection(collection_name, embedding_function=None)
-    before = mirrors_of(collection)
-    assert [len(mirror) for mirror in before] == [1, 1]
+    [rows] = indexes_of(collection, None)
 
-    closed.close()
-    open_still.add(["coffee"])
+    first.close()
+    second.add(["coffee"])
+    assert len(rows) == 2
 
-    assert sorted(len(mirror) for mirror in before) == [0, 2]
-    assert len(mirrors_of(collection)) == 1
-    open_still.close()
+    second.close()
+    assert indexes_of(collection, None) == []
+    with pytest.raises(StoreClosedError):
+        rows.table.by_words("tea", 1, Wanted(Scope(), ()))
 
 
 @pytest.mark.parametrize("handed_in", ["client", "collection"])
@@ -138,7 +142,7 @@ def test_a_call_asks_for_no_more_than_the_cloud_returns(
 def test_rows_that_find_no_room_are_read_from_the_collection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(kept_memories, "_MOST", 1000)
+    monkeypatch.setattr(table, "_KEPT", 1000)
     monkeypatch.setattr(vectors, "MOST_BYTES", 0)
     with RecallStore(embedding=SmallEmbedding()) as store:
         memories = [Memory(id=f"m{n}", content=f"tea word{n}", created_at=n) for n in range(50)]
@@ -158,16 +162,12 @@ def test_kept_vectors_compare_as_exact_arithmetic_does(places: list[int], dice: 
     rng = np.random.default_rng(dice.randrange(2**32))
     rows = rng.standard_normal((len(places), 16)).astype(np.float32)
     vector = unit(rng.standard_normal(16).astype(np.float32))
-    kept = Vectors()
+    kept = Vectors(AppendFile(None), AppendFile(None), 0, bounded=False)
     order = rng.permutation(len(places))
     kept.keep(np.array(places)[order], rows[order])
     assert not kept.missing(np.array(places)).any()
     expected = rows @ vector / np.linalg.norm(rows, axis=1)
     assert kept.cosines(np.array(places), vector) == pytest.approx(expected, abs=1e-5)
-
-    kept.forget(places[0])
-    assert kept.missing(np.array(places)).tolist() == [True] + [False] * (len(places) - 1)
-    assert len(kept) == len(places) - 1
 
 
 def test_the_wait_for_the_first_keyword_search_is_told(
@@ -176,10 +176,11 @@ def test_the_wait_for_the_first_keyword_search_is_told(
     small = SmallEmbedding()
     with RecallStore(tmp_path, embedding=small) as store:
         store.add(["tea", "coffee"])
+    shutil.rmtree(tmp_path / ".recall")
 
     with (
         RecallStore(tmp_path, embedding=small) as store,
-        caplog.at_level("INFO", follower.__name__),
+        caplog.at_level("INFO", row_index.__name__),
     ):
         store.find([Search("tea", 5, method="keyword")])
 

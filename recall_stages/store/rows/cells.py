@@ -1,0 +1,139 @@
+"""The metadata of rows as columns, so that a user's filter is checked without Chroma.
+
+A value is kept as a number or a hash. The rows that a filter lets through here may be too many,
+never too few: text and lists are not compared. `fulfils` then checks the rows that are wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from operator import ge, gt, le, lt
+from typing import cast
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall_stages.core.memory import MetadataValue
+from recall_stages.store.chroma.where import DOCUMENT, Where
+from recall_stages.store.rows.append_file import AppendFile
+from recall_stages.store.rows.columns import hashed
+
+_CELL = np.dtype([("place", "<u4"), ("key", "<u4"), ("value", "<u8")])
+_LEFT_OUT = frozenset({"written_at", "created_day", "created_month", "list_values", "event_ranges"})
+_EXACT = 2**53  # the largest whole number that a float holds exactly
+_ORDER: Mapping[str, Callable[[NDArray[np.float64], float], NDArray[np.bool_]]] = {
+    "$lt": lt,
+    "$lte": le,
+    "$gt": gt,
+    "$gte": ge,
+}
+
+Fits = NDArray[np.bool_] | None
+"""Whether each row may fulfil a condition; None = that cannot be told here."""
+
+
+class Cells:
+    """The keys and values of all rows.
+
+    Args:
+        cells: The bytes of the cells.
+    """
+
+    def __init__(self, cells: AppendFile) -> None:
+        self._cells = cells
+        self._known = np.zeros(0, dtype=_CELL)
+        self._places, self._keys, self._values = (self._known[name] for name in _CELL.names or ())
+
+    def put(self, place: int, metadata: Mapping[str, MetadataValue]) -> list[tuple[int, int, int]]:
+        """The cells of a row."""
+        coded = [
+            _coded(key, value)
+            for key, value in metadata.items()
+            if key not in _LEFT_OUT and not isinstance(value, list)
+        ]
+        return [(place, key, value) for key, value in coded]
+
+    def append(self, cells: Sequence[tuple[int, int, int]]) -> None:
+        """Add the cells of rows."""
+        self._cells.append(np.array(cells, dtype=_CELL).tobytes())
+
+    def fitting(self, where: Where, rows: int) -> Fits:
+        """Whether the row at each place may fulfil a where clause.
+
+        Args:
+            where: The clause.
+            rows: How many places there are.
+        """
+        if len(self._known) * _CELL.itemsize < self._cells.size:
+            self._known = self._cells.view().view(_CELL)
+            self._places, self._keys, self._values = (
+                np.ascontiguousarray(self._known[name]) for name in _CELL.names or ()
+            )
+        return self._clause(where, rows)
+
+    def _clause(self, where: Where, rows: int) -> Fits:
+        parts = [self._condition(key, wanted, rows) for key, wanted in where.items()]
+        return _all_of(parts)
+
+    def _condition(self, key: str, wanted: object, rows: int) -> Fits:
+        if key in ("$and", "$or"):
+            arms = [self._clause(arm, rows) for arm in cast("Sequence[Where]", wanted)]
+            return _all_of(arms) if key == "$and" else _any_of(arms)
+        if key == DOCUMENT or key in _LEFT_OUT:
+            return None
+        conditions = cast("Mapping[str, object]", wanted).items()
+        return _all_of([self._compared(key, each, bound, rows) for each, bound in conditions])
+
+    def _compared(self, key: str, operator: str, bound: object, rows: int) -> Fits:
+        if operator in ("$contains", "$not_contains"):
+            return None
+        values = bound if isinstance(bound, list) else [bound]
+        if any(_is_number(each) and abs(cast("float", each)) > _EXACT for each in values):
+            return None
+        if operator in _ORDER:
+            here = self._keys == _key("n", key)
+            here[here] = _ORDER[operator](self._values[here].view(np.float64), cast("float", bound))
+            return self._rows(here, rows)
+        here = np.zeros(len(self._keys), dtype=np.bool_)
+        coded = [_coded(key, each) for each in values]
+        for code in {code for code, _ in coded}:
+            wanted = np.array([value for kind, value in coded if kind == code], dtype=np.uint64)
+            same = self._keys == code
+            same[same] = np.isin(self._values[same], wanted)
+            here |= same
+        fits = self._rows(here, rows)
+        return ~fits if operator in ("$ne", "$nin") else fits
+
+    def _rows(self, here: NDArray[np.bool_], rows: int) -> NDArray[np.bool_]:
+        fits = np.zeros(rows, dtype=np.bool_)
+        places = self._places[here]
+        fits[places[places < rows]] = True
+        return fits
+
+
+def _coded(key: str, value: object) -> tuple[int, int]:
+    if isinstance(value, bool):
+        return _key("b", key), int(value)
+    if isinstance(value, int | float):
+        number = np.float64(value) + 0.0  # so that -0.0 is 0.0
+        return _key("n", key), int(number.view(np.uint64))
+    return _key("s", key), hashed(str(value))
+
+
+def _key(kind: str, key: str) -> int:
+    return crc32(f"{kind}{key}".encode("utf-8", "surrogatepass"))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _all_of(parts: Sequence[Fits]) -> Fits:
+    known = [part for part in parts if part is not None]
+    return np.logical_and.reduce(known) if known else None
+
+
+def _any_of(parts: Sequence[Fits]) -> Fits:
+    known = [part for part in parts if part is not None]
+    return np.logical_or.reduce(known) if len(known) == len(parts) else None

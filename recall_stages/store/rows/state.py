@@ -1,0 +1,139 @@
+"""The state of a row index on disk: what it holds, how far it has followed, if it is whole.
+
+The file is replaced after everything else is on the disk. A file whose size and time are as noted
+is trusted. Any other is read, and its checksum compared. What does not fit is never trusted.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from recall_stages.core.candidate import Candidate
+from recall_stages.store.chroma.row_fields import Row
+from recall_stages.store.rows.append_file import Mark, checksum
+from recall_stages.store.rows.table import FILES, WORDS, Table
+
+_log = logging.getLogger(__name__)
+
+FORMAT = 1
+_STATE = "state.json"
+_LOCKS = frozenset({".tantivy-meta.lock", ".tantivy-writer.lock", ".managed.json"})
+
+Stamp = tuple[int, int]
+"""The size of a file, and the time of its last change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a state says of a row index.
+
+    Attributes:
+        form: What its rows were read as: the collection, its model, its fields.
+        position: The number of the last operation of Chroma that is in it.
+        folder: The name of the folder of its files.
+        dimension: The length of its vectors; 0 = not known yet.
+        marks: How much of each file belongs to it.
+    """
+
+    form: str
+    position: int
+    folder: str
+    dimension: int
+    marks: Mapping[str, Mark]
+
+
+def save(root: Path, known: Known) -> None:
+    """Write the state of an index whose words are committed."""
+    folder = root / known.folder
+    state = {
+        "format": FORMAT,
+        "form": known.form,
+        "position": known.position,
+        "folder": known.folder,
+        "dimension": known.dimension,
+        "marks": known.marks,
+        "stamps": {name: _stamp(folder / name) for name in FILES},
+        "words": {name: [*_stamp(each), _whole(each)] for name, each in _words(folder).items()},
+    }
+    partial = root / f"{_STATE}.new"
+    partial.write_text(json.dumps(state), encoding="utf-8")
+    partial.replace(root / _STATE)
+
+
+def load(
+    root: Path, form: str, read: Callable[[Row], Candidate | None]
+) -> tuple[Table, Known] | None:
+    """The rows of an index on disk; None where there is none, or none that can be trusted.
+
+    Args:
+        root: The folder of the index.
+        form: What its rows have to be read as.
+        read: Makes a memory of a row.
+    """
+    try:
+        state: dict[str, Any] = json.loads((root / _STATE).read_text(encoding="utf-8"))
+        marks = {name: (int(size), int(crc)) for name, (size, crc) in state["marks"].items()}
+        known = Known(
+            str(state["form"]),
+            int(state["position"]),
+            Path(state["folder"]).name,
+            int(state["dimension"]),
+            marks,
+        )
+        folder = root / known.folder
+        if (state["format"], known.form) != (FORMAT, form) or set(marks) != set(FILES):
+            return None
+        for name in FILES:
+            _check(folder / name, marks[name], tuple(state["stamps"][name]))
+        words = {name: (int(a), int(b), int(c)) for name, (a, b, c) in state["words"].items()}
+        has_words = _are_whole(folder, words)
+        if not has_words:
+            shutil.rmtree(folder / WORDS, ignore_errors=True)
+        table = Table(read, folder, marks, known.dimension)
+        if not has_words:
+            _log.info("the words of %d rows are read again: their files are not whole", len(table))
+            table.read_words()
+    except FileNotFoundError:
+        return None
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with it, it is built again
+        _log.warning("the row index in %s is not whole, and is built again: %r", root, error)
+        return None
+    return table, known
+
+
+def _check(file: Path, mark: Mark, stamp: tuple[int, ...]) -> None:
+    if _stamp(file) != stamp or stamp[0] != mark[0]:
+        size, value = mark
+        if _stamp(file)[0] < size or checksum(file, size) != value:
+            raise ValueError(f"{file.name} is not as it was written")
+
+
+def _are_whole(folder: Path, noted: Mapping[str, tuple[int, int, int]]) -> bool:
+    there = _words(folder)
+    if set(there) != set(noted):
+        return False
+    for name, (size, changed, value) in noted.items():
+        stamp = _stamp(there[name])
+        if stamp != (size, changed) and (stamp[0] != size or _whole(there[name]) != value):
+            return False
+    return True
+
+
+def _words(folder: Path) -> dict[str, Path]:
+    files = (folder / WORDS).iterdir() if (folder / WORDS).is_dir() else ()
+    return {each.name: each for each in files if each.name not in _LOCKS}
+
+
+def _stamp(file: Path) -> Stamp:
+    stat = file.stat()
+    return stat.st_size, stat.st_mtime_ns
+
+
+def _whole(file: Path) -> int:
+    return checksum(file, file.stat().st_size)

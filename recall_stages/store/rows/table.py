@@ -1,0 +1,351 @@
+"""The rows of a collection on disk or in memory: all that a question needs beside Chroma's graph.
+
+A row gets the next place. A new version of it gets a new place, and the old place is dead. So every
+file but that of the words is only ever appended, and a state that fits its first bytes is whole.
+
+- ``rows``: the row as Chroma has it, as JSON;
+- ``columns``: its owner, its times, where it is in ``rows``;
+- ``cells``: its metadata, for filters;
+- ``vectors`` and ``slots``: the vectors that are known, and the rows that they belong to;
+- ``dead``: the places of old versions and deleted rows;
+- ``words``: tantivy's files.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall_stages.core.candidate import Candidate
+from recall_stages.core.errors import StoreClosedError
+from recall_stages.core.memory import Scope
+from recall_stages.store.chroma.row_fields import WRITTEN_AT, Row
+from recall_stages.store.chroma.where import Where
+from recall_stages.store.filter_match import fulfils
+from recall_stages.store.rows.append_file import AppendFile, Mark
+from recall_stages.store.rows.cells import Cells
+from recall_stages.store.rows.columns import RECORD, Columns, Places, hashed, record
+from recall_stages.store.rows.vectors import Vectors
+from recall_stages.store.rows.words import Scored, Wanted, Words
+from recall_stages.timeline import TimeRange
+
+FILES = ("rows", "columns", "cells", "vectors", "slots", "dead")
+WORDS = "words"
+
+_MOST_WAITING = 500  # rows that are searched by words before they are committed
+_KEPT = 32_000_000  # bytes of rows whose memories are kept
+_BEYOND = 4  # so many times its bytes in the file does a memory take, and this much more:
+_A_MEMORY = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The rows that fulfil the conditions of a search.
+
+    Attributes:
+        fits: Whether the row at each place does; for a filter this may be too many.
+        places: Their places.
+        filtered: Whether a filter has to be checked for each of them.
+    """
+
+    fits: NDArray[np.bool_]
+    places: Places
+
+
+class Table:
+    """Rows by place. Several threads may use it.
+
+    Args:
+        read: Makes a memory of a row; None where it has no text.
+        folder: The folder of its files. None = in memory.
+        marks: How much of each file is whole; empty for a new table.
+        dimension: The length of its vectors; 0 = not known yet.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[Row], Candidate | None],
+        folder: Path | None = None,
+        marks: Mapping[str, Mark] | None = None,
+        dimension: int = 0,
+    ) -> None:
+        marks = marks or {}
+        self.files = {
+            name: AppendFile(folder and folder / name, marks.get(name, (0, 0))) for name in FILES
+        }
+        self.folder = folder
+        self._read = read
+        self._lock = threading.Lock()
+        self._committing = threading.Lock()
+        dead = self.files["dead"].view().view(np.int64)
+        self._columns = Columns(self.files["columns"].view().view(RECORD), dead)
+        self._cells = Cells(self.files["cells"])
+        numbers, slots = self.files["vectors"], self.files["slots"]
+        self._vectors = Vectors(numbers, slots, dimension, bounded=folder is None)
+        self._words = Words(folder and folder / WORDS)
+        self._kept: OrderedDict[int, tuple[Candidate, int]] = OrderedDict()
+        self._room = _KEPT
+        self._closed = False
+        self.changed = False  # since the last commit
+
+    def __len__(self) -> int:
+        return self._columns.alive
+
+    @property
+    def places(self) -> int:
+        """How many places there are, dead ones as well."""
+        return len(self._columns)
+
+    @property
+    def dimension(self) -> int:
+        """The length of its vectors; 0 = not known yet."""
+        return self._vectors.dimension
+
+    # -- changes ----------------------------------------------------------------------------------
+
+    def put(
+        self,
+        rows: Sequence[Row],
+        memories: Sequence[Candidate | None] | None = None,
+        vectors: NDArray[np.float32] | None = None,
+    ) -> int:
+        """Add rows, or new versions of them, and return their number.
+
+        Args:
+            rows: The rows, as Chroma returns them.
+            memories: Their memories, if they are known.
+            vectors: Their vectors, if they are known.
+        """
+        if memories is None:
+            memories = [self._read(row) for row in rows]
+        with self._lock:
+            self._check_open()
+            self._drop([row[0] for row in rows])
+            first, offset = len(self._columns), self.files["rows"].size
+            texts: list[bytes] = []
+            records: list[tuple[int, ...]] = []
+            cells: list[tuple[int, int, int]] = []
+            for place, (row, memory) in enumerate(zip(rows, memories, strict=True), first):
+                text = json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass")
+                written = (row[2] or {}).get(WRITTEN_AT)
+                count = 0
+                if memory is not None:
+                    count = self._words.put(place, memory)
+                    cells += self._cells.put(place, row[2] or {})
+                records.append(
+                    record(
+                        row[0],
+                        memory,
+                        written if isinstance(written, int) else 0,
+                        (offset, len(text)),
+                        count,
+                    )
+                )
+                texts.append(text)
+                offset += len(text)
+            self.files["rows"].append(b"".join(texts))
+            if cells:
+                self._cells.append(cells)
+            self.files["columns"].append(self._columns.append(records).tobytes())
+            if vectors is not None:
+                self._vectors.keep(np.arange(first, first + len(rows)), vectors)
+            self.changed = True
+        return len(rows)
+
+    def drop(self, hashes: Iterable[int]) -> int:
+        """Take rows out, by the hash of their id, and return how many there were."""
+        with self._lock:
+            return self._drop_at(self._columns.places(hashes))
+
+    def keep_vectors(self, places: Places, vectors: NDArray[np.float32]) -> None:
+        """Keep vectors that were read, of rows that have none yet."""
+        with self._lock:
+            self._check_open()
+            mine = self._columns.live[places] & self._vectors.missing(places)
+            if mine.any():
+                self._vectors.keep(places[mine], vectors[mine])
+                self.changed = True
+
+    def _drop(self, ids: Sequence[str]) -> None:
+        self._drop_at(self._columns.places([hashed(each) for each in ids]))
+
+    def _drop_at(self, places: Places) -> int:
+        self._check_open()
+        dead = np.unique(places[places >= 0])
+        for place in dead.tolist():
+            self._columns.kill(place)
+            self._words.drop(place)
+            self._forget(place)
+        if len(dead):
+            self.files["dead"].append(dead.astype(np.int64).tobytes())
+            self.changed = True
+        return len(dead)
+
+    # -- questions --------------------------------------------------------------------------------
+
+    def hashes(self) -> NDArray[np.uint64]:
+        """The hashes of the ids of all rows, in the order in which they came."""
+        with self._lock:
+            return self._columns["id"][self._columns.live].astype(np.uint64)
+
+    def places_of(self, ids: Iterable[str]) -> Places:
+        """The places of rows; -1 for an unknown one."""
+        with self._lock:
+            return self._columns.places([hashed(each) for each in ids])
+
+    def written(self, places: Places) -> list[int]:
+        """When rows were written, in epoch milliseconds; 0 if that is not known."""
+        with self._lock:
+            return [int(each) for each in self._columns["written"][places]]
+
+    def select(self, scope: Scope, within: Sequence[TimeRange], where: Where | None) -> Selection:
+        """The rows in a scope that may be from a time and may fulfil a filter."""
+        with self._lock:
+            self._check_open()
+            fits = self._columns.fitting(scope, within)
+            admitted = None if where is None else self._cells.fitting(where, len(fits))
+        if admitted is not None:
+            fits &= admitted
+        return Selection(fits, np.flatnonzero(fits))
+
+    def living(self) -> Places:
+        """The places of all rows."""
+        with self._lock:
+            return np.flatnonzero(self._columns.live)
+
+    def missing(self, places: Places) -> NDArray[np.bool_]:
+        """Whether the vector of each row is missing."""
+        with self._lock:
+            return self._vectors.missing(places)
+
+    def cosines(self, places: Places, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The cosines of rows to a vector of length 1; none of their vectors may be missing."""
+        return self._vectors.cosines(places, vector)
+
+    def vectors(self, places: Places) -> NDArray[np.float32]:
+        """The vectors of rows, of length 1; none may be missing."""
+        return self._vectors.at(places)
+
+    def by_words(self, text: str, limit: int, wanted: Wanted) -> Scored:
+        """The places of the best rows by BM25, with their scores."""
+        if self._words.waiting > _MOST_WAITING:
+            self.commit()
+        with self._lock:
+            self._check_open()
+            words = self._words.snapshot()
+            new = np.array([*words.new], dtype=np.intp)
+            if len(new) and wanted.places is not None:
+                new = new[np.isin(new, wanted.places)]
+            elif len(new) and (wanted.scope.fields() or wanted.within):
+                new = new[self._columns.fitting(wanted.scope, wanted.within)[new]]
+            counted = len(self), self._columns.words
+            gone = len(self._words.changes()[1])
+        found = words.search(text, limit + gone, wanted, new, counted)
+        with self._lock:
+            live = self._columns.live
+            return [row for row in found if live[row[0]]][:limit]
+
+    # -- memories ---------------------------------------------------------------------------------
+
+    def row(self, place: int) -> Row:
+        """The row at a place, as Chroma returned it."""
+        columns = self._columns
+        start, length = int(columns["row"][place]), int(columns["length"][place])
+        text = self.files["rows"].view()[start : start + length].tobytes()
+        row_id, document, metadata = json.loads(text.decode("utf-8", "surrogatepass"))
+        return row_id, document, metadata
+
+    def memories(self, places: Sequence[int], where: Where | None) -> list[Candidate | None]:
+        """The memories of rows; None if one is gone, has no text, or does not fit a filter."""
+        with self._lock:
+            self._check_open()
+            live = self._columns.live
+            found = {place: self._kept.get(place) for place in places if live[place]}
+        for place, kept in found.items():
+            if kept is None or where is not None:
+                row = self.row(place)
+                if not fulfils(where, row[1] or "", row[2] or {}):
+                    found[place] = None
+                elif kept is None:
+                    found[place] = self._keep(place, self._read(row))
+        return [None if kept is None else kept[0] for kept in map(found.get, places)]
+
+    def _keep(self, place: int, memory: Candidate | None) -> tuple[Candidate, int] | None:
+        """Keep a memory that was read in place of the oldest ones."""
+        if memory is None:
+            return None
+        kept = memory, _A_MEMORY + _BEYOND * int(self._columns["length"][place])
+        with self._lock:
+            if self._columns.live[place]:
+                self._forget(place)
+                self._kept[place] = kept
+                self._room -= kept[1]
+                while self._room < 0:
+                    self._forget(next(iter(self._kept)))
+        return kept
+
+    def _forget(self, place: int) -> None:
+        gone = self._kept.pop(place, None)
+        if gone is not None:
+            self._room += gone[1]
+
+    # -- copies -----------------------------------------------------------------------------------
+
+    def copy_to(self, other: Table, first: int, last: int) -> None:
+        """Put the living rows from one place to another into another table."""
+        places = first + np.flatnonzero(self._columns.live[first:last])
+        missing = self.missing(places)
+        for part, vectors in ((places[missing], None), (places[~missing], self.vectors)):
+            if len(part):
+                rows = [self.row(place) for place in part.tolist()]
+                other.put(rows, None, vectors and vectors(part))
+
+    def replaced(self, hashes: NDArray[np.uint64], end: int) -> list[int]:
+        """Which of these rows are gone, or have a new version from a place on."""
+        with self._lock:
+            places = self._columns.places(hashes.tolist())
+        return [int(each) for each in hashes[(places < 0) | (places >= end)]]
+
+    def read_words(self) -> None:
+        """Read the words of all rows again."""
+        for place in np.flatnonzero(self._columns.live).tolist():
+            memory = self._read(self.row(place))
+            if memory is not None:
+                self._words.put(place, memory)
+        self.changed = True
+        self.commit()
+
+    # -- the end ----------------------------------------------------------------------------------
+
+    def commit(self) -> dict[str, Mark]:
+        """Write the words of new rows, and return how much of each file belongs to them."""
+        with self._committing:
+            with self._lock:
+                self._check_open()
+                new, dropped = self._words.changes()
+                marks = {name: file.mark for name, file in self.files.items()}
+                self.changed = False
+            if new or dropped:
+                searcher = self._words.commit(new, dropped)
+                with self._lock:
+                    self._words.take(searcher, new, dropped)
+        return marks
+
+    def close(self) -> None:
+        """Let everything go. A search that still runs raises `StoreClosedError`."""
+        with self._lock:
+            self._closed = True
+            self._kept.clear()
+            for file in self.files.values():
+                file.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreClosedError("the store was closed while it was searched")
