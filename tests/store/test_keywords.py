@@ -66,6 +66,13 @@ def test_the_memory_with_more_of_the_rarer_words_comes_first(store: RecallStore)
     assert found(store, "?!") == []
 
 
+def test_a_long_question_is_searched_for_its_rare_words(store: RecallStore) -> None:
+    talk = " ".join(f"word{number}" for number in range(100))
+    store.add([Memory(id=each, content=f"{talk} {each}") for each in ("one", "two")])
+
+    assert "tea" in found(store, f"{talk} green tea")
+
+
 def test_what_shares_a_word_has_a_score(store: RecallStore) -> None:
     [hits] = store.find([Search("dentist", 5, method="keyword")])
 

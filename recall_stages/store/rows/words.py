@@ -27,10 +27,10 @@ from recall_stages.store.chroma.epoch import (
 from recall_stages.store.chroma.search_text import keyword_text
 from recall_stages.store.rows.columns import Places
 from recall_stages.text.stems import words
+from recall_stages.text.telling_words import telling_words
 from recall_stages.timeline import TimeRange
 
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
-_MOST_WORDS = 64  # words of a question; of a longer one, the first words count
 _MOST_PLACES = 2000  # rows that a search is limited to by name
 _HEAP = 50_000_000  # bytes in which tantivy gathers documents
 _K1, _B = 1.2, 0.75  # tantivy's
@@ -156,10 +156,10 @@ class Snapshot:
             new: The places of the rows that wait and may be returned.
             counted: How many rows there are, and how many words they have.
         """
-        terms = list(dict.fromkeys(words(text)))[:_MOST_WORDS]
+        searcher, waiting = self.searcher, self.new
+        terms = telling_words(words(text), self._rows_with)
         if not terms:
             return []
-        searcher, waiting = self.searcher, self.new
         rows, total = counted
         having = {term: searcher.doc_freq("words", term) for term in terms}
         weights = dict.fromkeys(terms, 1.0)
@@ -186,6 +186,10 @@ class Snapshot:
                 )
                 scored.append((place, score))
         return sorted(scored, key=lambda each: -each[1])[:limit]
+
+    def _rows_with(self, word: str) -> int:
+        waiting = sum(word in row.counts for row in self.new.values())
+        return self.searcher.doc_freq("words", word) + waiting
 
     def _query(self, weights: Mapping[str, float], wanted: Wanted) -> tantivy.Query:
         terms = [
