@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from chroma_server import ChromaServer
 from chromadb.api.shared_system_client import SharedSystemClient
+from cloud_stand_in import CloudStandIn
 from hypothesis import settings
 
 collect_ignore_glob = ["types/*"]  # read by type checkers; test_types.py runs what is to run
@@ -96,6 +97,16 @@ def server_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         yield server.port
     finally:
         server.stop()
+
+
+@pytest.fixture(scope="session")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CloudStandIn]:
+    """A stand-in for Chroma Cloud on this machine."""
+    stand_in = CloudStandIn(tmp_path_factory.mktemp("cloud"))
+    try:
+        yield stand_in
+    finally:
+        stand_in.stop()
 
 
 @pytest.fixture

@@ -70,6 +70,7 @@ class Adder:
         # Only now: what is refused makes nothing.
         live = self.opened.made() if ready else self.opened.found()
         if live is not None:
+            live.check_fits(ready)
             if ready:
                 live.adopt_if_empty()
             live.identity.check_writable()

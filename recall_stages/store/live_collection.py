@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -17,8 +17,11 @@ from recall_stages.core.stage import Search
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.open_collection import Opened
 from recall_stages.store.chroma.ownership import Identity
+from recall_stages.store.chroma.prepare import Ready
 from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
 from recall_stages.store.chroma.writer import Writer
+from recall_stages.store.cloud.limits import check_fits
+from recall_stages.store.cloud.searcher import CloudSearcher
 from recall_stages.store.embedding.bounded import BoundedEmbedding
 from recall_stages.store.rows.open_indexes import OpenIndex
 from recall_stages.store.rows.searcher import Searcher
@@ -32,7 +35,7 @@ class _Reading:
     """What reads the collection; both parts are replaced at the same moment."""
 
     index: Index
-    searcher: Searcher
+    searcher: Searcher | CloudSearcher
 
 
 class LiveCollection:
@@ -63,7 +66,7 @@ class LiveCollection:
         self._opened = opened
         self.identity = Identity(opened.collection, embedding, fields)
         self._reading = self._read_as(fields)
-        self.writer = Writer(opened.collection, embedding, self.identity, opened.folder)
+        self.writer = Writer(opened, embedding, self.identity)
 
     @property
     def collection(self) -> Collection:
@@ -100,6 +103,15 @@ class LiveCollection:
                 # A search that runs now ends with the old searcher, whose threads end after it.
                 self._reading = self._read_as(OWN_FIELDS)
 
+    def check_fits(self, rows: Iterable[Ready]) -> None:
+        """Refuse memories that are too large for where the collection lies.
+
+        Raises:
+            MemoryFormatError: When one is too large.
+        """
+        if self._opened.cloud:
+            check_fits(rows)
+
     def check_open(self) -> None:
         """Refuse to go on after the store was closed, or in a fork of its process."""
         check_not_closed(self.collection.name, closed=self._closed, process=self._opened.process)
@@ -125,6 +137,8 @@ class LiveCollection:
     def _read_as(self, fields: Fields) -> _Reading:
         opened, foreign = self._opened, self.identity.foreign
         index = Index.of(opened.collection, fields, foreign=foreign, cloud=opened.cloud)
+        if opened.cloud:
+            return _Reading(index, CloudSearcher(index, words=self.identity.with_words))
         rows = OpenIndex(index, opened.folder, alone=opened.private, shared=opened.shared)
         return _Reading(index, Searcher(index, rows))
 

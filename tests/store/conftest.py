@@ -22,16 +22,19 @@ def in_memory(small: SmallEmbedding) -> Iterator[RecallStore]:
         yield store
 
 
-@pytest.fixture(params=["memory", "path", "server"])
+@pytest.fixture(params=["memory", "path", "server", "cloud"])
 def store(
     request: pytest.FixtureRequest, tmp_path: Path, collection_name: str, small: SmallEmbedding
 ) -> Iterator[RecallStore]:
-    """The same store three ways."""
+    """The same store four ways."""
     with ExitStack() as stack:
         if request.param == "memory":
             source: object = None
         elif request.param == "path":
             source = tmp_path / "memories"
+        elif request.param == "cloud":
+            source = request.getfixturevalue("cloud").client()
+            stack.callback(source.delete_collection, collection_name)
         else:
             port = request.getfixturevalue("server_port")
             source = chromadb.HttpClient(host="127.0.0.1", port=port)

@@ -62,11 +62,6 @@ class Access:
         return bool(host_of(self.client))
 
     @property
-    def cloud(self) -> bool:
-        """Whether it is Chroma Cloud, which has limits and an index of its own."""
-        return "trychroma.com" in host_of(self.client)
-
-    @property
     def checked(self) -> bool:
         """Whether another store of this process has checked the files already."""
         return self.held is not None and not self.held.is_last

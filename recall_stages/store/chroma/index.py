@@ -17,7 +17,7 @@ from recall_stages.store.chroma.row_fields import Fields, Row, TimeUnit
 from recall_stages.store.chroma.row_times import note_unread, sample_of, time_unit
 from recall_stages.store.chroma.rows import to_candidate
 from recall_stages.store.chroma.where import Where, all_of, filter_where, scope_where
-from recall_stages.store.chroma.window import foreign_window_where, window_where
+from recall_stages.store.chroma.window import foreign_window_where, window_arms, window_where
 from recall_stages.store.rows.vectors import unit
 
 if TYPE_CHECKING:
@@ -161,6 +161,12 @@ class Index:
             offset += len(page["ids"])
             if not page["ids"]:
                 return
+
+    def times(self, search: Search) -> list[Where | None]:
+        """The conditions on time, one of which a row must fulfil; empty without a time."""
+        if self.foreign:
+            return [foreign_window_where([x], self.fields, self.unit) for x in search.within]
+        return window_arms(search.within)
 
     def _window(self, search: Search) -> Where | None:
         if self.foreign:

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 from recall_stages.core.errors import MissingCollectionError, StoreError
 from recall_stages.store.chroma.access import Access
 from recall_stages.store.chroma.errors import chroma_errors, guarded
+from recall_stages.store.cloud.capability import made_with_words, searches_itself
+from recall_stages.store.cloud.pace import paced
 from recall_stages.store.disk.check import check_collection
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 MARK = "recall_format"  # in the metadata of a collection that is ours
 FORMAT = 1
+WITH_WORDS = 2  # the format of a collection whose rows have sparse vectors of their words
 
 Facts = dict[str, str | int]
 """Facts about a collection, in its metadata."""
@@ -42,7 +45,7 @@ class Opened:
         access: The way to it; None if the caller passed the collection itself.
         private: Whether the collection is in memory under a name that nobody else knows.
         shared: Whether other processes may write to it while it is open.
-        cloud: Whether it lies in Chroma Cloud, which has limits and an index of its own.
+        cloud: Whether it has the Search API of Chroma: in Chroma Cloud, or a distributed Chroma.
         process: The process that opened it; Chroma's engine hangs in any other.
     """
 
@@ -66,7 +69,8 @@ class Opened:
 
 def opened_as_it_is(collection: Collection) -> Opened:
     """A collection that the caller passed; the way to it is not known."""
-    return Opened(guarded(collection, Event()), shared=True, process=os.getpid())
+    read, cloud = _as_it_searches(guarded(collection, Event()))
+    return Opened(read, shared=True, cloud=cloud, process=os.getpid())
 
 
 def find_collection(access: Access, name: str) -> Opened | None:
@@ -99,7 +103,11 @@ def make_collection(access: Access, name: str, facts: Facts, *, private: bool = 
         StoreError: When Chroma fails, or does not take the name.
     """
     with chroma_errors(f"make collection {name!r}", access.stuck):
-        collection = access.client.get_or_create_collection(
+        collection = None
+        if access.shared:
+            facts_with_words = {**facts, MARK: WITH_WORDS}
+            collection = made_with_words(access.client, name, facts_with_words)
+        collection = collection or access.client.get_or_create_collection(
             name,
             metadata=facts,
             # Chroma's default of 100 misses a dozen of LoCoMo's 37,750 nearest fifty, others in
@@ -149,11 +157,18 @@ def check_name(name: str) -> None:
 def _opened(access: Access, collection: Collection, *, private: bool = False) -> Opened:
     if access.folder is not None and not access.checked:
         check_collection(access.folder, collection)
+    read, cloud = _as_it_searches(guarded(collection, access.stuck))
     return Opened(
-        guarded(collection, access.stuck),
+        read,
         access,
         private,
         shared=access.shared,
-        cloud=access.cloud,
+        cloud=cloud,
         process=access.process,
     )
+
+
+def _as_it_searches(collection: Collection) -> tuple[Collection, bool]:
+    """A collection, read no faster than its server allows, and whether it searches by itself."""
+    cloud = searches_itself(collection)
+    return (paced(collection) if cloud else collection), cloud

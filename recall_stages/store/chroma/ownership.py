@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_stages.core.errors import EmbeddingMismatchError, ForeignCollectionError, StoreError
-from recall_stages.store.chroma.open_collection import FORMAT, MARK
+from recall_stages.store.chroma.open_collection import FORMAT, MARK, WITH_WORDS
 from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
 from recall_stages.store.embedding.bounded import BoundedEmbedding
 
@@ -36,6 +36,7 @@ class Identity:
         self._model = embedding.model_name
         known = collection.metadata or {}
         self.foreign = MARK not in known
+        self.with_words = known.get(MARK) == WITH_WORDS
         # That of one of ours is noted after the first write. While that is under way, Chroma
         # cannot read vectors.
         self._dimension: int | None = known.get("embedding_dimension")
@@ -73,10 +74,10 @@ class Identity:
 
     def _check_own(self, known: Mapping[str, object], fields: Fields) -> None:
         name = self._collection.name
-        if known[MARK] != FORMAT:
+        if known[MARK] not in (FORMAT, WITH_WORDS):
             raise StoreError(
                 f"collection {name!r} was made by a newer version of this library (format "
-                f"{known[MARK]}; this one knows {FORMAT}); update it"
+                f"{known[MARK]}; this one knows {FORMAT} and {WITH_WORDS}); update it"
             )
         if fields != OWN_FIELDS:
             raise ForeignCollectionError(

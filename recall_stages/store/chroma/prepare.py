@@ -11,7 +11,12 @@ from recall_stages.core.errors import MemoryFormatError
 from recall_stages.core.memory import Memory, MetadataValue, UnreadEvents, with_scope
 from recall_stages.core.progress import progress_bar
 from recall_stages.store.chroma.epoch import new_id
-from recall_stages.store.chroma.row_fields import CREATED_KEYS, EVENT_KEYS, WRITTEN_AT
+from recall_stages.store.chroma.row_fields import (
+    CREATED_KEYS,
+    EVENT_KEYS,
+    KEYWORD_VECTOR,
+    WRITTEN_AT,
+)
 from recall_stages.store.chroma.rows import as_stored, to_metadata, without_strays
 from recall_stages.store.chroma.search_text import READ_CHARACTERS
 from recall_stages.timeline.event_times import event_times
@@ -48,7 +53,7 @@ class Ready:
         """
         if document != self.memory.content or metadata is None:
             return False
-        ignored = self.made_now | {WRITTEN_AT}
+        ignored = self.made_now | {WRITTEN_AT, KEYWORD_VECTOR}
         old, new = (
             {key: value for key, value in each.items() if key not in ignored}
             for each in (without_strays(dict(metadata)), self.metadata)

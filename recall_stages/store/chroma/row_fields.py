@@ -27,10 +27,11 @@ FRAMEWORK_KEYS = frozenset(
     }
 )
 WRITTEN_AT = "written_at"  # when a row was last written: it shows what others have changed
+KEYWORD_VECTOR = "keyword_vector"  # the words of a row, for a collection that searches by words
 CREATED_KEYS = frozenset({"created_at", "created_day", "created_month"})
 EVENT_KEYS = frozenset({"event_start", "event_end", "event_ranges"})
 OWN_KEYS = frozenset(
-    {WRITTEN_AT, "list_values"}
+    {WRITTEN_AT, KEYWORD_VECTOR, "list_values"}
     | CREATED_KEYS
     | EVENT_KEYS
     | {"memory_type", "when_to_use", "author", "said_before", "turn_before", "quality"}

@@ -6,24 +6,24 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import StoreError
 from recall_stages.store.chroma.epoch import to_milliseconds
+from recall_stages.store.chroma.open_collection import Opened
 from recall_stages.store.chroma.ownership import Identity
 from recall_stages.store.chroma.prepare import Ready
-from recall_stages.store.chroma.row_fields import WRITTEN_AT, Row
+from recall_stages.store.chroma.row_fields import KEYWORD_VECTOR, WRITTEN_AT, Row
 from recall_stages.store.chroma.search_text import index_text
+from recall_stages.store.cloud.keyword_vector import keyword_vector
 from recall_stages.store.embedding.bounded import BoundedEmbedding, Outcome
 from recall_stages.store.rows.open_indexes import indexes_of
 
 if TYPE_CHECKING:
-    from chromadb.api.models.Collection import Collection
-
     from recall_stages.store.rows.row_index import RowIndex
 
 _log = logging.getLogger(__name__)
@@ -58,26 +58,25 @@ class RowWriter:
     """Writes the rows of one collection, for one thread at a time.
 
     Args:
-        collection: Chroma's own object.
+        opened: The collection.
         embedding: What makes the vectors.
         identity: Whose collection it is.
         begin: Called before each step with the seconds that it may take; None = no limit.
-        folder: The Chroma path; None = not known.
     """
 
     def __init__(
         self,
-        collection: Collection,
+        opened: Opened,
         embedding: BoundedEmbedding,
         identity: Identity,
         begin: Callable[[float | None], None],
-        folder: Path | None,
     ) -> None:
-        self._collection = collection
+        self._collection = opened.collection
+        self._folder = opened.folder
+        self._words = opened.cloud and identity.with_words
         self._embedding = embedding
         self._identity = identity
         self._begin = begin
-        self._folder = folder
 
     def fresh(self, rows: Sequence[Ready]) -> Fresh:
         """The rows that are not stored yet as they are."""
@@ -106,6 +105,7 @@ class RowWriter:
             {
                 **dict.fromkeys(present[each.memory.id][1] if each.memory.id in present else ()),
                 **each.metadata,
+                **self._word_vector(each.memory),
                 WRITTEN_AT: written,
             }
             for each in fresh.rows
@@ -124,6 +124,10 @@ class RowWriter:
         for rows in indexes:
             rows.put(new, memories, vectors)
         self._identity.learn_dimension(vectors)
+
+    def _word_vector(self, memory: Candidate) -> dict[str, object]:
+        vector = keyword_vector(memory) if self._words else None
+        return {} if vector is None else {KEYWORD_VECTOR: vector}
 
     def delete(self, ids: Sequence[str]) -> None:
         """Delete rows; ids that are not there are passed over."""

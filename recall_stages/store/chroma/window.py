@@ -23,7 +23,12 @@ def window_where(ranges: Sequence[TimeRange]) -> Where | None:
         >>> window_where([TimeRange(start, end, "day")])["$or"][0]
         {'created_day': {'$in': [1]}}
     """
-    return any_of([arm for each in ranges for arm in (_recorded(each), _happened(each))])
+    return any_of(window_arms(ranges))
+
+
+def window_arms(ranges: Sequence[TimeRange]) -> list[Where | None]:
+    """The same as a list of conditions, one of which a row must fulfil; None = every row does."""
+    return [arm for each in ranges for arm in (_recorded(each), _happened(each))]
 
 
 def foreign_window_where(

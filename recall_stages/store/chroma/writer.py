@@ -13,19 +13,15 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
-from pathlib import Path
 from threading import Condition, Thread
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from recall_stages.core.errors import RecallError, StoreClosedError, StoreError
+from recall_stages.store.chroma.open_collection import Opened
 from recall_stages.store.chroma.ownership import Identity
 from recall_stages.store.chroma.prepare import Ready
 from recall_stages.store.chroma.row_writer import BATCH, Fresh, RowWriter
 from recall_stages.store.embedding.bounded import BoundedEmbedding, Outcome
-
-if TYPE_CHECKING:
-    from chromadb.api.models.Collection import Collection
 
 _log = logging.getLogger(__name__)
 
@@ -50,20 +46,13 @@ class Writer:
     as an embedding or a server may hang.
 
     Args:
-        collection: Chroma's own object.
+        opened: The collection.
         embedding: What makes the vectors.
         identity: Whose collection it is.
-        folder: The Chroma path; None = not known.
     """
 
-    def __init__(
-        self,
-        collection: Collection,
-        embedding: BoundedEmbedding,
-        identity: Identity,
-        folder: Path | None,
-    ) -> None:
-        self._rows = RowWriter(collection, embedding, identity, self._begin, folder)
+    def __init__(self, opened: Opened, embedding: BoundedEmbedding, identity: Identity) -> None:
+        self._rows = RowWriter(opened, embedding, identity, self._begin)
         self._changed = Condition()
         self._waiting: deque[_Job] = deque()
         self._alive = False  # the thread

@@ -1,0 +1,1 @@
+"""Collections that search by words themselves: Chroma Cloud, and a distributed Chroma."""

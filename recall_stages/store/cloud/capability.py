@@ -1,0 +1,75 @@
+"""What a server can do, found out by asking it: never by its name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recall_stages.core.errors import StoreError
+from recall_stages.store.chroma.row_fields import KEYWORD_VECTOR
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection
+    from chromadb.api.types import Schema
+
+# The words of a server's error for what it cannot do. `chroma run` 1.5 says the first two.
+_CANNOT_SEARCH = ("not implemented", "notimplemented", "not found", "not allowed")
+_CANNOT_INDEX = ("not enabled in local", "not supported", "unimplemented", "not implemented")
+
+
+def searches_itself(collection: Collection) -> bool:
+    """Whether a collection has Chroma's Search API: in Chroma Cloud, or a distributed Chroma.
+
+    A collection in this process and one of `chroma run` have not.
+
+    Args:
+        collection: The collection, with errors of this library.
+
+    Raises:
+        StoreError: When anything else fails, such as a server that does not answer.
+    """
+    from chromadb import Search  # noqa: PLC0415 - it takes a second to import
+
+    try:
+        collection.search(Search().limit(1))
+    except StoreError as error:
+        # The route of the search is missing on older servers, and their error has no text.
+        if not str(error.__cause__) or _says(error, _CANNOT_SEARCH):
+            return False
+        raise
+    return True
+
+
+def made_with_words(
+    client: ClientAPI, name: str, metadata: dict[str, str | int]
+) -> Collection | None:
+    """A collection that can be searched by words; one that exists is opened as it is.
+
+    Args:
+        client: Where it is.
+        name: Its name.
+        metadata: The metadata of a new collection.
+
+    Returns:
+        The collection; None if the server has no index for sparse vectors.
+    """
+    try:
+        return client.get_or_create_collection(
+            name, schema=_schema(), metadata=metadata, embedding_function=None
+        )
+    except Exception as error:
+        if _says(error, _CANNOT_INDEX):
+            return None
+        raise
+
+
+def _schema() -> Schema:
+    from chromadb import Schema, SparseVectorIndexConfig, VectorIndexConfig  # noqa: PLC0415
+
+    schema = Schema().create_index(VectorIndexConfig(space="cosine"))
+    return schema.create_index(SparseVectorIndexConfig(bm25=True), key=KEYWORD_VECTOR)
+
+
+def _says(error: Exception, signs: tuple[str, ...]) -> bool:
+    text = str(error).lower()
+    return any(sign in text for sign in signs)

@@ -1,0 +1,60 @@
+"""The words of a memory as a sparse vector, which Chroma Cloud compares with those of a question.
+
+A memory's number for a word is its BM25 weight without the rarity of the word. The cloud multiplies
+it by the rarity, which it counts itself (``bm25=True``). So the score is that of `KeywordIndex`,
+with one difference: BM25 compares the length of a memory with the mean length of all memories. A
+stored vector cannot follow that mean, so it is a constant here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from recall_stages.core.candidate import Candidate
+from recall_stages.store.chroma.search_text import keyword_text
+from recall_stages.text.stems import words
+
+if TYPE_CHECKING:
+    from chromadb.base_types import SparseVector
+
+_K1, _B = 1.2, 0.75  # as tantivy has them
+_MEAN_WORDS = 48.0  # of a turn with the end of the turn before it, without stop words
+_MOST_WORDS = 64  # of a question; of a longer one, the first words count
+
+
+def keyword_vector(memory: Candidate) -> SparseVector | None:
+    """The sparse vector of a memory; None if it has no words.
+
+    Examples:
+        >>> vector = keyword_vector(Candidate(content="Tea, tea and bread."))
+        >>> [round(weight, 2) for weight in vector.values]
+        [1.23, 1.62]
+    """
+    parts = words(keyword_text(memory))
+    damping = _K1 * (1 - _B + _B * len(parts) / _MEAN_WORDS)
+    counts = Counter(_number_of(word) for word in parts)
+    return _sparse((n, tf * (_K1 + 1) / (tf + damping)) for n, tf in counts.items())
+
+
+def question_vector(text: str) -> SparseVector | None:
+    """The sparse vector of a question; None if it has no words."""
+    wanted = list(dict.fromkeys(words(text)))[:_MOST_WORDS]
+    return _sparse(dict.fromkeys(map(_number_of, wanted), 1.0).items())
+
+
+def _number_of(word: str) -> int:
+    # 31 bits, as the numbers of Chroma's own function. Stored vectors depend on it: never change it
+    # without another format of the collection.
+    return crc32(word.encode("utf-8", "replace")) & 0x7FFF_FFFF
+
+
+def _sparse(weights: Iterable[tuple[int, float]]) -> SparseVector | None:
+    from chromadb.base_types import SparseVector  # noqa: PLC0415 - it takes a second to import
+
+    ordered = sorted(weights)
+    if not ordered:
+        return None
+    return SparseVector([n for n, _ in ordered], [weight for _, weight in ordered])
