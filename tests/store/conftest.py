@@ -34,12 +34,15 @@ def store(
             source = tmp_path / "memories"
         elif request.param == "cloud":
             source = request.getfixturevalue("cloud").client()
-            stack.callback(source.delete_collection, collection_name)
+            stack.callback(_drop, source, collection_name)
         else:
             port = request.getfixturevalue("server_port")
             source = chromadb.HttpClient(host="127.0.0.1", port=port)
             stack.callback(_drop, source, collection_name)
-        yield stack.enter_context(RecallStore(source, collection_name, embedding=small))
+        beside_others = True if request.param == "cloud" else None
+        yield stack.enter_context(
+            RecallStore(source, collection_name, embedding=small, create=beside_others)
+        )
 
 
 def _drop(client: chromadb.ClientAPI, name: str) -> None:
