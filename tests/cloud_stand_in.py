@@ -16,10 +16,10 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
-import chromadb
 import httpx
 import numpy as np
 from chroma_server import ChromaServer
+from chromadb import CloudClient
 from chromadb.api import ClientAPI
 
 _SPARSE = "sparse_vector"  # how JSON marks a sparse vector, and how this proxy marks a stored one
@@ -65,7 +65,7 @@ class CloudStandIn:
 
     def client(self) -> ClientAPI:
         """A client, as one of Chroma Cloud."""
-        return chromadb.CloudClient(
+        return CloudClient(
             tenant="default_tenant",
             database="default_database",
             api_key="secret",

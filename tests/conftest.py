@@ -110,7 +110,17 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CloudStandIn]:
 
 
 @pytest.fixture
-def readers_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server_port: int) -> Path:
+def with_a_key(cloud: CloudStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chroma Cloud is the stand-in, and the environment has a key for it."""
+    for name in ("TENANT", "DATABASE", "API_KEY"):
+        monkeypatch.setenv(f"CHROMA_{name}", "none")
+    monkeypatch.setattr(chromadb, "CloudClient", lambda tenant, database, api_key: cloud.client())
+
+
+@pytest.fixture
+def readers_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server_port: int, with_a_key: None
+) -> Path:
     """What a reader of the documentation has: a folder with real conversations, and a server."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
@@ -120,11 +130,6 @@ def readers_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server_port: 
     client = chromadb.HttpClient
     monkeypatch.setattr(
         chromadb, "HttpClient", lambda **_: client(host="127.0.0.1", port=server_port)
-    )
-    for name in ("TENANT", "DATABASE", "API_KEY"):
-        monkeypatch.setenv(f"CHROMA_{name}", "none")
-    monkeypatch.setattr(
-        chromadb, "CloudClient", lambda tenant, database, api_key: chromadb.EphemeralClient()
     )
     yield tmp_path
     # Chroma knows a folder by the path as it was written, and "./my_app" is another one next time.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Never
 from urllib.parse import urlsplit
@@ -15,21 +16,34 @@ if TYPE_CHECKING:
     from chromadb.api import ClientAPI
 
 
-class _NoModel:
-    """Stands for the model of a collection that is only read: its vectors may be of any other."""
+CLOUD = "cloud"  # instead of a folder or a URL
+_CREDENTIALS = ("CHROMA_TENANT", "CHROMA_DATABASE", "CHROMA_API_KEY")
 
-    model_name = MiniLM.model_name
+
+class NoModel:
+    """Stands for the model of a collection in which nothing is embedded.
+
+    Args:
+        model_name: The name of the model that made its vectors.
+    """
+
+    def __init__(self, model_name: str = MiniLM.model_name) -> None:
+        self.model_name = model_name
 
     def embed_documents(self, texts: list[str]) -> Never:
+        """Refuse: it has no model."""
         raise StoreError(f"nothing is embedded here, and not {texts!r}")
 
     def embed_query(self, text: str) -> Never:
+        """Refuse, as `embed_documents` does."""
         self.embed_documents([text])
 
     async def aembed_documents(self, texts: list[str]) -> Never:
+        """Refuse, as `embed_documents` does."""
         self.embed_documents(texts)
 
     async def aembed_query(self, text: str) -> Never:
+        """Refuse, as `embed_documents` does."""
         self.embed_documents([text])
 
 
@@ -47,13 +61,23 @@ def open_existing(where: str, name: str, fields: Fields, *, searched: bool = Tru
     """
     check_chroma_is_installed()
     try:
-        model = None if searched else _NoModel()
-        return RecallStore(_source(where), name, fields=fields, embedding=model, create=False)
+        model = None if searched else NoModel()
+        return RecallStore(source_of(where), name, fields=fields, embedding=model, create=False)
     except MissingCollectionError as error:
         raise StoreError(f"{where}: {error}: --collection NAME") from error
 
 
-def _source(where: str) -> ClientAPI | str:
+def source_of(where: str) -> ClientAPI | str:
+    """What a `RecallStore` is opened with.
+
+    Args:
+        where: A folder of Chroma, the URL of a server, or "cloud".
+
+    Raises:
+        StoreError: When there is no such folder, or no key of Chroma Cloud.
+    """
+    if where == CLOUD:
+        return _cloud()
     url = urlsplit(where)
     if url.scheme in {"http", "https"}:
         import chromadb  # noqa: PLC0415 - a second to import, so only once it is needed
@@ -64,3 +88,13 @@ def _source(where: str) -> ClientAPI | str:
     if not (Path(where) / "chroma.sqlite3").is_file():
         raise StoreError(f"{where} is no folder of Chroma: there is no chroma.sqlite3 in it")
     return where
+
+
+def _cloud() -> ClientAPI:
+    import chromadb  # noqa: PLC0415 - as above
+
+    missing = [name for name in _CREDENTIALS if not os.environ.get(name)]
+    if missing:
+        raise StoreError(f"Chroma Cloud needs the environment variables {', '.join(missing)}")
+    tenant, database, api_key = (os.environ[name] for name in _CREDENTIALS)
+    return chromadb.CloudClient(tenant=tenant, database=database, api_key=api_key)

@@ -42,7 +42,7 @@ class Adder:
 
     def add(self, memories: Iterable[MemoryInput], *, progress: bool) -> list[str]:
         """Store memories; see `RecallStore.add`."""
-        ready = self._ready(memories, progress)
+        ready = self.ready(memories, progress=progress)
         ids = [each.memory.id for each in ready]
         with _bar(ready, progress) as bar, _stored_of(ids) as stored:
             for batch in _batches(ready, progress):
@@ -53,7 +53,7 @@ class Adder:
 
     async def aadd(self, memories: Iterable[MemoryInput], *, progress: bool) -> list[str]:
         """Store memories without blocking the event loop; see `RecallStore.aadd`."""
-        ready = await asyncio.to_thread(self._ready, memories, progress)
+        ready = await asyncio.to_thread(self.ready, memories, progress=progress)
         ids = [each.memory.id for each in ready]
         with _bar(ready, progress) as bar, _stored_of(ids) as stored:
             for batch in _batches(ready, progress):
@@ -62,7 +62,8 @@ class Adder:
                 bar.update(len(batch))
         return ids
 
-    def _ready(self, memories: Iterable[MemoryInput], progress: bool) -> list[Ready]:
+    def ready(self, memories: Iterable[MemoryInput], *, progress: bool = False) -> list[Ready]:
+        """Check memories as `add` does, before any of them is stored; an empty store is made."""
         self.opened.check_writable()
         ready = make_ready(memories, self.clock, read_events=self.event_times, progress=progress)
         for each in ready:

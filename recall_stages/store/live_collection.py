@@ -103,13 +103,18 @@ class LiveCollection:
                 # A search that runs now ends with the old searcher, whose threads end after it.
                 self._reading = self._read_as(OWN_FIELDS)
 
+    @property
+    def limited(self) -> bool:
+        """Whether there are limits to the size of a memory."""
+        return self._opened.cloud
+
     def check_fits(self, rows: Iterable[Ready]) -> None:
         """Refuse memories that are too large for where the collection lies.
 
         Raises:
             MemoryFormatError: When one is too large.
         """
-        if self._opened.cloud:
+        if self.limited:
             check_fits(rows)
 
     def check_open(self) -> None:

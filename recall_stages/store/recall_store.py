@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Never, Self
 
 from recall_stages.core.candidate import Hit
+from recall_stages.core.errors import EmbeddingMismatchError
 from recall_stages.core.memory import Memory, Scope, ScopeName, required_names
 from recall_stages.core.stage import Search
 from recall_stages.store.adding import Adder
@@ -17,6 +18,7 @@ from recall_stages.store.chroma.prepare import MemoryInput, distinct_ids
 from recall_stages.store.chroma.row_fields import Fields
 from recall_stages.store.chroma.where import filter_where
 from recall_stages.store.conversation import conversation
+from recall_stages.store.copying import copy_collection
 from recall_stages.store.disk.repair import Repaired, repair_path
 from recall_stages.store.embedding.bounded import BoundedEmbedding
 from recall_stages.store.embedding.embedder import as_embedder
@@ -253,6 +255,41 @@ class RecallStore:
             turn_before=turn_before,
             progress=progress,
         )
+
+    def copy_to(self, other: RecallStore, *, progress: bool = False) -> int:
+        """Copy all memories into another store, with their vectors; nothing is embedded again.
+
+        So a collection moves from a folder to a server, and from there to Chroma Cloud. Memories
+        that the other store has already, without any change, are not written again: a copy that
+        was interrupted goes on where it ended. What the other store has besides stays.
+
+        Args:
+            other: The store to copy to, with the same embedding model.
+            progress: Show a progress bar on standard error if it is a terminal.
+
+        Returns:
+            The number of memories.
+
+        Raises:
+            EmbeddingMismatchError: When the other store has another embedding model.
+            ForeignCollectionError: When somebody else made the other collection.
+            MemoryFormatError: When a memory is too large for Chroma Cloud; then none is copied.
+            StoreError: When reading or writing fails.
+
+        Examples:
+            >>> with RecallStore() as store, RecallStore() as other:
+            ...     ids = store.add(["The dentist is on Elm Street."])
+            ...     store.copy_to(other), other.count()
+            (1, 1)
+        """
+        if other.embedding_model != self.embedding_model:
+            raise EmbeddingMismatchError(
+                f"the vectors of {self.embedding_model!r} are of no use to a store that searches "
+                f"with {other.embedding_model!r}; embed the memories again: "
+                "other.add(store.memories())"
+            )
+        live = self._opened.found()
+        return 0 if live is None else copy_collection(live, other._adder, progress=progress)
 
     def delete(self, ids: Sequence[str], *, scope: Scope | Mapping[str, str] | None = None) -> None:
         """Delete memories by id; unknown ids are ignored.

@@ -162,6 +162,23 @@ class Index:
             if not page["ids"]:
                 return
 
+    def with_vectors(self) -> Iterator[tuple[list[Candidate], NDArray[np.float32]]]:
+        """All memories with their vectors, page by page; rows without a text are left out."""
+        collection: Any = self.collection
+        offset = 0
+        while True:
+            page = collection.get(
+                include=["documents", "metadatas", "embeddings"], limit=_PAGE, offset=offset
+            )
+            offset += len(page["ids"])
+            if not page["ids"]:
+                return
+            rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
+            memories = [self.candidate(row) for row in rows]
+            present = [memory is not None for memory in memories]
+            vectors = np.asarray(page["embeddings"], dtype=np.float32)[present]
+            yield [memory for memory in memories if memory is not None], vectors
+
     def times(self, search: Search) -> list[Where | None]:
         """The conditions on time, one of which a row must fulfil; empty without a time."""
         if self.foreign:

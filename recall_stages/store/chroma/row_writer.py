@@ -125,6 +125,12 @@ class RowWriter:
             rows.put(new, memories, vectors)
         self._identity.learn_dimension(vectors)
 
+    def copy(self, rows: Sequence[Ready], vectors: NDArray[np.float32]) -> None:
+        """Store rows with their vectors; rows that are stored already as they are stay."""
+        fresh = self.fresh(rows)
+        wanted = {each.memory.id for each in fresh.rows}
+        self.store(fresh, vectors[[each.memory.id in wanted for each in rows]])
+
     def _word_vector(self, memory: Candidate) -> dict[str, object]:
         vector = keyword_vector(memory) if self._words else None
         return {} if vector is None else {KEYWORD_VECTOR: vector}

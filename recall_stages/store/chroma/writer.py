@@ -16,6 +16,9 @@ from itertools import groupby
 from threading import Condition, Thread
 from time import monotonic
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recall_stages.core.errors import RecallError, StoreClosedError, StoreError
 from recall_stages.store.chroma.open_collection import Opened
 from recall_stages.store.chroma.ownership import Identity
@@ -34,6 +37,7 @@ class _Job:
     """The rows or the deletions of one call, and its future."""
 
     rows: Sequence[Ready] = ()
+    vectors: NDArray[np.float32] | None = None  # of the rows, if they need not be embedded
     deleted: Sequence[str] = ()
     done: Future[None] = field(default_factory=Future)
     tried: bool = False  # whether Chroma failed while it stored its rows
@@ -67,6 +71,10 @@ class Writer:
         call fail, those of the others are stored. The error says which rows are stored.
         """
         return self._take(_Job(rows=rows))
+
+    def copy(self, rows: Sequence[Ready], vectors: NDArray[np.float32]) -> Future[None]:
+        """Store some rows with their vectors, at most `BATCH` of them, after all earlier writes."""
+        return self._take(_Job(rows=rows, vectors=vectors))
 
     def delete(self, ids: Sequence[str]) -> Future[None]:
         """Delete rows, after all earlier writes."""
@@ -112,14 +120,20 @@ class Writer:
     def _work(self) -> None:
         while jobs := self._next():
             wanted = [job for job in jobs if job.done.set_running_or_notify_cancel()]
-            for deletes, group in groupby(wanted, key=lambda job: bool(job.deleted)):
-                if deletes:
+            for alone, group in groupby(wanted, key=_is_done_alone):
+                if alone:
                     for job in group:
-                        self._answer(job, partial(self._rows.delete, job.deleted))
+                        self._answer(job, partial(self._work_on, job))
                 else:
                     for together in _joined(list(group)):
                         if len(together) == 1 or not self._write_together(together):
                             self._write_apart(together)
+
+    def _work_on(self, job: _Job) -> None:
+        if job.vectors is not None:
+            self._rows.copy(job.rows, job.vectors)
+        else:
+            self._rows.delete(job.deleted)
 
     def _next(self) -> list[_Job]:
         """The waiting jobs; empty when none came for a while, and the thread ends."""
@@ -199,6 +213,10 @@ class Writer:
             error.stored = self._rows.stored(job.rows)
         except RecallError:  # the same trouble once more; the first error is the one that is raised
             error.unsure = tuple(row.memory.id for row in job.rows) if job.tried else ()
+
+
+def _is_done_alone(job: _Job) -> bool:
+    return bool(job.deleted) or job.vectors is not None
 
 
 def _joined(jobs: Sequence[_Job]) -> Iterator[list[_Job]]:

@@ -1,0 +1,88 @@
+"""`recall migrate`: a collection copied to another place, with its vectors."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from recall_stages.cli.existing import CLOUD, NoModel, source_of
+from recall_stages.cli.output import console, print_json, say
+from recall_stages.core.errors import StoreError
+from recall_stages.store import RecallStore
+from recall_stages.store.chroma.client import check_chroma_is_installed
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+
+NAME = "migrate"
+ABOUT = """\
+copy a collection from a folder to a server, or to Chroma Cloud
+
+The vectors are copied as well, so nothing is embedded again. A copy that was interrupted goes on
+where it ended: run it again. A collection in Chroma Cloud that an older version made has no words
+to search for; its copy has. "cloud" is Chroma Cloud, with the environment variables CHROMA_TENANT,
+CHROMA_DATABASE and CHROMA_API_KEY. In Python it is store.copy_to(other)."""
+EXAMPLE = "{program} ./memories http://localhost:8000"
+
+_PLACE = "a folder of Chroma, a server such as http://localhost:8000, or cloud"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.add_argument("source", metavar="FROM", help=_PLACE)
+    parser.add_argument("target", metavar="TO", help=f"{_PLACE}; a new folder is made")
+    parser.add_argument("--collection", default="memories", help="the one to copy (memories)")
+    parser.add_argument("--as", dest="name", help="its name there (the same)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Copy the collection, and print how many memories it has."""
+    name = options.name or options.collection
+    if (options.source, options.collection) == (options.target, name):
+        raise ValueError("this would copy a collection onto itself; name another one with --as")
+    check_chroma_is_installed()
+    with _opened(options.source) as client:
+        model = NoModel(_model_of(client, options.collection))
+        is_folder = options.target != CLOUD and "://" not in options.target
+        target = options.target if is_folder else source_of(options.target)
+        with (
+            RecallStore(client, options.collection, embedding=model, create=False) as source,
+            RecallStore(target, name, embedding=model, create=True) as copy,
+        ):
+            count = source.copy_to(copy, progress=True)
+            there = copy.count()
+    if options.json:
+        print_json({"collection": name, "copied": count, "memories": there})
+    else:
+        say(console(), f"{count} memories copied to {options.target}, collection {name}")
+    return 0
+
+
+@contextmanager
+def _opened(where: str) -> Iterator[ClientAPI]:
+    """A client of the source."""
+    import chromadb  # noqa: PLC0415 - a second to import, so only once it is needed
+
+    source = source_of(where)
+    client = chromadb.PersistentClient(source) if isinstance(source, str) else source
+    try:
+        yield client
+    finally:
+        client.close()  # type: ignore[attr-defined]  # its interface lags behind
+
+
+def _model_of(client: ClientAPI, name: str) -> str:
+    """The name of the model that made the vectors of a collection."""
+    found = next((each for each in client.list_collections() if each.name == name), None)
+    if found is None:
+        names = ", ".join(sorted(each.name for each in client.list_collections()))
+        raise StoreError(f"there is no collection {name!r}: --collection takes {names or 'none'}")
+    model = (found.metadata or {}).get("embedding_model")
+    if not isinstance(model, str):
+        raise StoreError(
+            f"collection {name!r} was not made by RecallStore. Copy it in Python, with the model "
+            "that made its vectors: RecallStore(..., fields=..., embedding=...).copy_to(other)"
+        )
+    return model

@@ -1,0 +1,125 @@
+"""A collection copied into another one: whole, without embedding, and again where it stopped."""
+
+from pathlib import Path
+
+import chromadb
+import pytest
+from cloud_stand_in import CloudStandIn
+from store.kit import SmallEmbedding, best, ids
+
+from recall_stages.core.errors import EmbeddingMismatchError, MemoryFormatError, StoreError
+from recall_stages.core.memory import Memory
+from recall_stages.core.stage import Search
+from recall_stages.store import RecallStore
+
+MEMORIES = [
+    Memory(
+        id=f"m{n:03}",
+        content=f"tea word{n}, two weeks ago",
+        created_at="2024-03-05T10:00:00Z",
+        author="Ann",
+        **({"events": []} if n % 3 else {}),
+        said_before="Which tea?",
+        metadata={"stars": n, "tags": ["a", "b"]},
+    )
+    for n in range(600)
+]
+
+
+class Once(SmallEmbedding):
+    """Embeds questions alone."""
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        raise AssertionError(f"{len(texts)} texts are embedded again")
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Path:
+    with RecallStore(tmp_path / "here", embedding=SmallEmbedding()) as store:
+        store.add(MEMORIES)
+    return tmp_path / "here"
+
+
+def test_a_folder_moves_to_the_cloud_and_back(
+    filled: Path, tmp_path: Path, cloud: CloudStandIn, collection_name: str
+) -> None:
+    with (
+        RecallStore(filled, embedding=Once()) as here,
+        RecallStore(cloud.client(), collection_name, embedding=Once(), create=True) as there,
+        RecallStore(tmp_path / "back", embedding=Once()) as back,
+    ):
+        assert here.copy_to(there) == there.copy_to(back) == 600
+        expected = {each.id: each for each in here.memories()}
+        for copy in (there, back):
+            assert {each.id: each for each in copy.memories()} == expected
+            for method in ("semantic", "keyword"):
+                assert ids(best(copy, "word123, ago", method=method)) == ["m123"]
+            two_weeks_before = best(copy, "tea", 300, filter={"event_start": {"$gt": 0}})
+            assert len(two_weeks_before) == 200  # an empty list of events stays empty
+
+
+def test_a_copy_that_was_interrupted_goes_on(
+    filled: Path, cloud: CloudStandIn, collection_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (
+        RecallStore(filled, embedding=Once()) as here,
+        RecallStore(cloud.client(), collection_name, embedding=Once(), create=True) as there,
+    ):
+        written: list[int] = []
+        upsert = chromadb.Collection.upsert
+
+        def fails_once(self: chromadb.Collection, **rows: list[str]) -> None:
+            written.append(len(rows["ids"]))
+            if len(written) == 2:
+                raise ConnectionError("the network is gone")
+            upsert(self, **rows)  # type: ignore[arg-type]  # passed on as it came
+
+        monkeypatch.setattr(chromadb.Collection, "upsert", fails_once)
+        with pytest.raises(StoreError, match="network"):
+            here.copy_to(there)
+        assert there.count() == 250
+        assert here.copy_to(there) == there.count() == 600
+        assert written == [250, 250, 250, 100]  # the first 250 are not written again
+
+
+def test_a_memory_that_does_not_fit_stops_the_copy_before_it_begins(
+    filled: Path, cloud: CloudStandIn, collection_name: str
+) -> None:
+    with (
+        RecallStore(filled, embedding=SmallEmbedding()) as here,
+        RecallStore(cloud.client(), collection_name, embedding=Once(), create=True) as there,
+    ):
+        here.add([{"id": "long", "content": "tea " * 5000}])
+        with pytest.raises(MemoryFormatError, match="'long' does not fit into Chroma Cloud"):
+            here.copy_to(there)
+        assert there.count() == 0
+
+
+def test_rows_of_others_become_memories(tmp_path: Path, chroma: chromadb.ClientAPI) -> None:
+    small = SmallEmbedding()
+    theirs = chroma.get_or_create_collection("theirs", embedding_function=None)
+    theirs.add(
+        ids=["a", "b"],
+        documents=["two weeks ago I had tea", "bread"],
+        embeddings=small.embed_documents(["two weeks ago I had tea", "bread"]),
+        metadatas=[{"date": "2024-03-20", "owner": "ann"}, {"date": "2024-03-21", "owner": "bob"}],
+    )
+    fields = {"created_at": "date", "user_id": "owner"}
+    with (
+        RecallStore(chroma, "theirs", embedding=small, fields=fields) as source,
+        RecallStore(tmp_path, embedding=Once()) as copy,
+    ):
+        assert source.copy_to(copy) == 2
+        [hit] = copy.find([Search("tea", 1, method="keyword")])[0]
+        assert hit.memory.scope.user_id == "ann"
+        assert [each.grain for each in hit.memory.events] == ["day"]
+    chroma.delete_collection("theirs")
+
+
+def test_another_model_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    with (
+        RecallStore(embedding=SmallEmbedding()) as store,
+        RecallStore(tmp_path, embedding=SmallEmbedding(model_name="other")) as other,
+        pytest.raises(EmbeddingMismatchError, match=r"other.add\(store.memories\(\)\)"),
+    ):
+        store.copy_to(other)
