@@ -50,7 +50,7 @@ def add_collection(parser: argparse.ArgumentParser) -> None:
     where.add_argument(
         "--chroma",
         metavar="PATH|URL",
-        help="a folder of Chroma, or a server such as http://localhost:8000; only read",
+        help="a folder of Chroma, a server such as http://localhost:8000, or cloud; only read",
     )
     parser.add_argument("--collection", help="its name, with --chroma (memories)")
     parser.add_argument(

@@ -39,10 +39,9 @@ def test_the_cloud_answers_as_an_embedded_collection_does(
             for each in (store, there)
         )
         assert cloud[0].id == here[0].id
-        steps, expected = (
-            {each.id: set(each.metadata) for each in found} for found in (cloud, here)
-        )
-        assert steps == expected
+        assert {each.id: set(each.metadata) for each in cloud} == {
+            each.id: set(each.metadata) for each in here
+        }
         if method == "semantic":  # BM25 is another by a little: the order of the others may change
             assert [each.id for each in cloud] == [each.id for each in here]
         assert cloud[0].content in " ".join(face.explain_text(cloud).split())
