@@ -21,8 +21,8 @@ from recall_stages.store.qdrant_filter import QdrantDialect
 if TYPE_CHECKING:
     from qdrant_client import models
 
-# Some stores write keys and texts into their query as they are. What could end a text there, or
-# name a parameter, is never handed to them, and is checked here alone.
+# Some stores write texts into their query as they are. What could end a text there, or name a
+# parameter, is never handed to them, and is checked here alone.
 _PLAIN = re.compile(r"(?:[\w .@+/=|#,-]|(?<=\w):)*")
 
 
@@ -32,10 +32,12 @@ class FiltersDialect(Dialect[MetadataFilters | MetadataFilter]):
     def condition(self, condition: Condition) -> MetadataFilters | MetadataFilter | None:
         """One condition as a filter."""
         key, value = condition.key, condition.value
+        if not key.isidentifier():
+            return None  # with a dot, some stores take it for a path
         if isinstance(value, Between):
-            return self._between(key, value) if _PLAIN.fullmatch(key) else None
+            return self._between(key, value)
         texts = [*value] if isinstance(value, tuple) else [str(value)]
-        if isinstance(value, bool) or not all(_PLAIN.fullmatch(each) for each in (key, *texts)):
+        if isinstance(value, bool) or not all(_PLAIN.fullmatch(each) for each in texts):
             return None  # booleans are written in different ways
         others = values_written(texts[0]) if condition.operator == "text" else []
         if any(isinstance(each, bool) for each in others):

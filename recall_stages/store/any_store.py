@@ -8,57 +8,30 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Never, TypedDict
 
 from pydantic import Field, PrivateAttr
 
-from recall_stages.core.candidate import Candidate, Hit, Hits
+from recall_stages.core.candidate import Hit, Hits
 from recall_stages.core.driver import drive, drive_async
 from recall_stages.core.errors import ForeignCollectionError, KeywordSearchError, described
-from recall_stages.core.memory import Memory, is_reserved
-from recall_stages.core.reflection import digest
+from recall_stages.core.memory import Memory
 from recall_stages.core.settings import Settings
 from recall_stages.core.stage import Search
-from recall_stages.store.chroma.epoch import to_milliseconds
 from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
-from recall_stages.store.chroma.where import filter_where
-from recall_stages.store.filter_match import fulfils
+from recall_stages.store.foreign_answers import (
+    Answer,
+    Lookup,
+    fitting,
+    is_conditional,
+    named,
+)
 from recall_stages.store.foreign_scores import nearness, similarities, word_scores
 from recall_stages.store.pool_bm25 import by_words
 from recall_stages.store.push_down import NOTHING, Narrowing, Push
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Lookup:
-    """A search of the store.
-
-    Attributes:
-        search: The search; its limit is how many answers at most.
-        further: Further arguments of the store's search: what it is to check.
-        words: Whether the store's own search by words is meant.
-    """
-
-    search: Search
-    further: Mapping[str, object] = field(default_factory=dict)
-    words: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One answer of the store.
-
-    Attributes:
-        memory: The answer as a candidate.
-        metadata: The metadata in the form of the store.
-        score: The score of the store; None = it has none.
-    """
-
-    memory: Candidate
-    metadata: Mapping[str, object]
-    score: float | None = None
 
 
 AnswerFlow = Generator[Lookup, Sequence[Answer], list[list[Hit]]]
@@ -221,15 +194,15 @@ class AnyStore(Settings):
         words = self._worded(search)
         if self._pushes(search) and search.within and self._narrowing.needs_times:
             yield from self._read(replace(search, within=(), limit=min(_SAMPLE, most)))
-        fitting = [_fitting(each, self.fields) for each in searches]
+        checks = [fitting(each, self.fields) for each in searches]
         among = any(each.method == "keyword" for each in searches) and not words
         wanted = min(_WORDS_AMONG * limit, most) if among else limit
-        if any(_conditional(each) for each in searches) and not self._arguments(search):
+        if any(is_conditional(each) for each in searches) and not self._arguments(search):
             wanted = most
         while True:
             found, note = yield from self._read(replace(search, limit=wanted))
             ranked = self._ranked(found, words=words)
-            answers = [[hit for hit, raw in ranked if fits(hit.memory, raw)] for fits in fitting]
+            answers = [[hit for hit, raw in ranked if fits(hit.memory, raw)] for fits in checks]
             few = any(
                 len(answer) < each.limit
                 for each, answer in zip(searches, answers, strict=True)
@@ -288,7 +261,7 @@ class AnyStore(Settings):
                 continue
             self._narrowing.learn(level, refused, [each.metadata for each in found])
             why = refused or self._narrowing.refusal
-            if why is None or level != NOTHING or not _conditional(search):
+            if why is None or level != NOTHING or not is_conditional(search):
                 return found, ""
             return found, f"{self._name} took no filter, so it was checked here: {described(why)}"
         raise AssertionError("the last level pushes nothing down")
@@ -320,52 +293,7 @@ class AnyStore(Settings):
             name, values = "similarity", similar
         ranked: dict[str, tuple[Hit, Mapping[str, object]]] = {}
         for each, value in zip(found, values, strict=True):
-            memory = _named(each.memory)
+            memory = named(each.memory)
             if memory.content.strip() and memory.id not in ranked:
                 ranked[memory.id] = (Hit(memory, value, {name: value}), each.metadata)
         return list(ranked.values())
-
-
-def _conditional(search: Search) -> bool:
-    return bool(search.scope.fields() or search.within or search.filter is not None)
-
-
-def _named(memory: Candidate) -> Candidate:
-    """A memory with an id; if the store has none, the id is a digest of the memory."""
-    if memory.id:
-        return memory
-    stored = (memory.content, memory.author, memory.created_at, memory.scope, memory.metadata)
-    return replace(memory, id=digest(repr(stored)))
-
-
-def _fitting(search: Search, fields: Fields) -> Callable[[Candidate, Mapping[str, object]], bool]:
-    """The check of a memory, with the store's own metadata, against a search."""
-    where = filter_where(search.filter, fields, timezone=search.timezone)
-    admitted = search.admitting()
-
-    def fits(memory: Candidate, metadata: Mapping[str, object]) -> bool:
-        if admitted is not None and not admitted(memory):
-            return False
-        moment = memory.created_at
-        recorded = {} if moment is None else {fields.created_at: to_milliseconds(moment)}
-        return fulfils(where, memory.content, {**metadata, **recorded})
-
-    return fits
-
-
-def in_our_names(metadata: Mapping[str, object], fields: Fields) -> dict[str, object]:
-    """Metadata with the fields of a memory under our names, and the store's other keys.
-
-    Keys of our trace are left out, because the documents of the store are not results of ours.
-
-    Examples:
-        >>> in_our_names({"owner": "ann", "user_id": 7}, Fields(user_id="owner"))
-        {'owner': 'ann', 'user_id': 'ann'}
-        >>> in_our_names({"owner": "ann", "recall_similarity": 0.99}, Fields())
-        {'owner': 'ann'}
-    """
-    others = {name: key for name, key in fields if name not in ("content", key)}
-    rest = {
-        key: value for key, value in metadata.items() if key not in others and not is_reserved(key)
-    }
-    return {**rest, **{name: metadata[key] for name, key in others.items() if key in metadata}}

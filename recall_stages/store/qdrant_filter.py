@@ -30,6 +30,8 @@ class QdrantDialect(Dialect["models.Condition"]):
         """One condition as Qdrant writes it."""
         from qdrant_client import models  # noqa: PLC0415 - no dependency of ours
 
+        if not condition.key.isidentifier():
+            return None  # with a dot or a bracket, it is a path
         key, value = f"{self.prefix}{condition.key}", condition.value
         if isinstance(value, Between):
             bounds = {"gte": value.low, "lte": value.high}

@@ -187,7 +187,7 @@ def _llamaindex(kind: str, stored: Sequence[Row], postgres: Callable[[], int]) -
     if kind == "faiss":
         vectors = FaissVectorStore(faiss_index=faiss.IndexFlatL2(DIMENSION))
     elif kind == "pgvector":
-        vectors = _llamaindex_postgres(postgres())
+        vectors = llamaindex_postgres(postgres())
     elif kind == "chroma":
         vectors = ChromaVectorStore(EphemeralClient().create_collection(f"t{uuid.uuid4().hex}"))
     elif kind == "qdrant":
@@ -200,7 +200,7 @@ def _llamaindex(kind: str, stored: Sequence[Row], postgres: Callable[[], int]) -
     return index.as_retriever(similarity_top_k=2) if kind == "vector retriever" else index
 
 
-def _llamaindex_postgres(port: int) -> Any:
+def llamaindex_postgres(port: int, **options: Any) -> Any:
     if find_spec("llama_index.vector_stores.postgres") is None:
         pytest.skip("llama-index-vector-stores-postgres is not here: it takes no SQLAlchemy 2.1")
     from llama_index.vector_stores.postgres import PGVectorStore as IndexStore
@@ -215,6 +215,7 @@ def _llamaindex_postgres(port: int) -> Any:
         embed_dim=DIMENSION,
         # Its connections belong to an event loop, and each case has one of its own.
         create_engine_kwargs={"poolclass": NullPool},
+        **options,
     )
 
 

@@ -7,18 +7,9 @@ from typing import Any
 import pytest
 from faces.adapters import FACES, Face
 from faces.other_stores import (
-    Fixed,
-    FixedIndex,
     Row,
-    crowd,
-    documents_of,
-    nodes_of,
     open_store,
-    rows,
 )
-from llama_index.core.schema import NodeWithScore
-
-from recall_stages.core.errors import StoreError
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:builtin type .* has no __module__"),  # FAISS's own
@@ -106,7 +97,7 @@ ODD = [
     {"user_id": "ann", "topic": "tea", "created_at": "2024-03-10T11:30:00-12:00"},
     {"user_id": "ann", "topic": "tea", "created_at": "2024-03-03T13:00:00-12:00"},
     {"user_id": "ann", "topic": "tea", "created_at": "2024-03-04"},
-    {"user_id": "ann", "topic": "tea", "created_at": "2024-05-04 11:00"},
+    {"user_id": "ann", "topic": "tea", "created_at": "2024-05-04 11:00", "a.b": 1},
 ]
 QUESTIONS: list[dict[str, Any]] = [
     {"scope": {"user_id": "7"}},
@@ -194,92 +185,3 @@ def test_errors_of_a_function_of_the_user_are_raised(face: Face, opened: Open) -
 
     with pytest.raises(ZeroDivisionError):
         face.ask(face.RecallRetriever(store=store), "dentist")
-
-
-def test_a_store_that_was_not_looked_through_wholly_says_so(face: Face, opened: Open) -> None:
-    near = {"id": "near", "content": "the dentist", "scope": {"user_id": "ann"}}
-    source = opened("in memory", [near, *crowd(20)])
-    store = face.AnyStore(source=source, fetch_limit=8, push_down=None)
-
-    def ask(user: str) -> list[Any]:
-        retriever = face.RecallRetriever(store=store, k=2, fetch_k=1, scope={"user_id": user})
-        return face.ask(retriever, "the dentist", method="semantic")
-
-    few, enough = ask("ann"), ask("bob")
-
-    assert [each.id for each in few] == ["near"]
-    assert few[0].metadata["recall_looked_through"] == 8
-    assert (
-        "only the first 8 memories of the store were looked through"
-        in (few[0].metadata["recall_degraded"])
-    )
-    assert len(enough) == 2
-    assert all("recall_looked_through" not in each.metadata for each in enough)
-
-
-def test_a_retriever_with_a_limit_of_its_own_says_so(face: Face, memories: list[Row]) -> None:
-    source = (
-        Fixed(documents=documents_of(memories))
-        if face.is_langchain
-        else (FixedIndex(nodes_of(memories)))
-    )
-    retriever = face.RecallRetriever(store=source, scope={"user_id": "bob"}, k=2)
-
-    [bob] = face.ask(retriever, "dentist")
-
-    assert bob.metadata["recall_looked_through"] == 6
-
-
-@pytest.fixture
-def memories() -> list[Row]:
-    return rows()
-
-
-def test_the_own_search_by_words_is_used(face: Face, opened: Open, memories: list[Row]) -> None:
-    by_words = [each for each in memories if each[0] in ("wedding", "bob")]
-    keyword: Any
-    if face.is_langchain:
-        keyword = Fixed(documents=documents_of(by_words))
-    else:
-        keyword = FixedIndex(nodes_of(by_words))
-    store = face.AnyStore(source=opened(), keyword=keyword)
-
-    hybrid = face.ask(face.RecallRetriever(store=store), "Carla")
-    words = face.ask(face.RecallRetriever(store=store, method="keyword"), "Carla")
-    mine = face.ask(
-        face.RecallRetriever(store=store, method="keyword", scope={"user_id": "ann"}), "Carla"
-    )
-
-    assert "recall_degraded" not in hybrid[0].metadata
-    assert {each.id for each in hybrid if "recall_keyword" in each.metadata} == {"wedding", "bob"}
-    assert {each.id for each in words} == {"wedding", "bob"}
-    assert [each.id for each in mine] == ["wedding"]
-
-
-def test_a_function_may_be_the_search_by_words(
-    face: Face, opened: Open, memories: list[Row]
-) -> None:
-    seen = []
-
-    def search_words(search: Any) -> list[Any]:
-        seen.append(search)
-        [tea] = [each for each in memories if each[0] == "tea"]
-        if face.is_langchain:
-            return [(documents_of([tea])[0], 7.5)]
-        return [NodeWithScore(node=nodes_of([tea])[0], score=7.5)]
-
-    async def later(search: Any) -> list[Any]:
-        return search_words(search)
-
-    for function in (search_words, later) if face.is_async else (search_words,):
-        store = face.AnyStore(source=opened(), keyword=function)
-        retriever = face.RecallRetriever(store=store, method="keyword", fetch_k=9)
-        [found] = face.ask(retriever, "tea", scope={"user_id": "ann"})
-        assert found.metadata["recall_keyword"] == 7.5
-        assert (seen[-1].text, seen[-1].scope.user_id) == ("tea", "ann")
-        assert seen[-1].limit >= 9
-
-    if not face.is_async:
-        store = face.AnyStore(source=opened(), keyword=later)
-        with pytest.raises(StoreError, match="keyword is an async function"):
-            face.ask(face.RecallRetriever(store=store, method="keyword"), "tea")

@@ -1,0 +1,91 @@
+"""The answers of a store of somebody else: read as memories, and checked against a search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from recall_stages.core.candidate import Candidate
+from recall_stages.core.memory import is_reserved
+from recall_stages.core.reflection import digest
+from recall_stages.core.stage import Search
+from recall_stages.store.chroma.epoch import to_milliseconds
+from recall_stages.store.chroma.row_fields import Fields
+from recall_stages.store.chroma.where import filter_where
+from recall_stages.store.filter_match import fulfils
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """A search of the store.
+
+    Attributes:
+        search: The search; its limit is how many answers at most.
+        further: Further arguments of the store's search: what it is to check.
+        words: Whether the store's own search by words is meant.
+    """
+
+    search: Search
+    further: Mapping[str, object] = field(default_factory=dict)
+    words: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer of the store.
+
+    Attributes:
+        memory: The answer as a candidate.
+        metadata: The metadata in the form of the store.
+        score: The score of the store; None = it has none.
+    """
+
+    memory: Candidate
+    metadata: Mapping[str, object]
+    score: float | None = None
+
+
+def is_conditional(search: Search) -> bool:
+    """Whether a search wants only some of the memories."""
+    return bool(search.scope.fields() or search.within or search.filter is not None)
+
+
+def named(memory: Candidate) -> Candidate:
+    """A memory with an id; if the store has none, the id is a digest of the memory."""
+    if memory.id:
+        return memory
+    stored = (memory.content, memory.author, memory.created_at, memory.scope, memory.metadata)
+    return replace(memory, id=digest(repr(stored)))
+
+
+def fitting(search: Search, fields: Fields) -> Callable[[Candidate, Mapping[str, object]], bool]:
+    """The check of a memory, with the store's own metadata, against a search."""
+    where = filter_where(search.filter, fields, timezone=search.timezone)
+    admitted = search.admitting()
+
+    def fits(memory: Candidate, metadata: Mapping[str, object]) -> bool:
+        if admitted is not None and not admitted(memory):
+            return False
+        moment = memory.created_at
+        recorded = {} if moment is None else {fields.created_at: to_milliseconds(moment)}
+        return fulfils(where, memory.content, {**metadata, **recorded})
+
+    return fits
+
+
+def in_our_names(metadata: Mapping[str, object], fields: Fields) -> dict[str, object]:
+    """Metadata with the fields of a memory under our names, and the store's other keys.
+
+    Keys of our trace are left out, because the documents of the store are not results of ours.
+
+    Examples:
+        >>> in_our_names({"owner": "ann", "user_id": 7}, Fields(user_id="owner"))
+        {'owner': 'ann', 'user_id': 'ann'}
+        >>> in_our_names({"owner": "ann", "recall_similarity": 0.99}, Fields())
+        {'owner': 'ann'}
+    """
+    others = {name: key for name, key in fields if name not in ("content", key)}
+    rest = {
+        key: value for key, value in metadata.items() if key not in others and not is_reserved(key)
+    }
+    return {**rest, **{name: metadata[key] for name, key in others.items() if key in metadata}}
