@@ -106,7 +106,8 @@ def test_a_collection_with_another_embedding_model(
     words: Any, collection_name: str, face: Face
 ) -> None:
     client = chromadb.EphemeralClient()
-    RecallStore(client, collection_name, embedding=words).close()
+    with RecallStore(client, collection_name, embedding=words) as store:
+        store.add(["the dentist"])
     another = WordsEmbedding()
     another.model_name = "another"
 

@@ -97,9 +97,8 @@ class TestTimes:
         times[250] = 1709640000000 if most < 1e11 else 1709640000
         fill(collection, *({"date": each} for each in times))
         with opened(collection) as store:
-            assert {each.created_at.date() for each in store.memories() if each.created_at} == {
-                datetime(2024, 3, 5, tzinfo=UTC).date()
-            }
+            days = {x.created_at and x.created_at.date() for x in store.memories()}
+        assert days == {datetime(2024, 3, 5, tzinfo=UTC).date()}
 
     def test_a_wrong_key_is_warned_of_once_with_the_keys_there(
         self, collection: Any, caplog: pytest.LogCaptureFixture
