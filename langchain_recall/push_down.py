@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Literal
 
 from langchain_core.vectorstores import VectorStore
 
-from recall_stages.store.coarse_filter import Between, Condition, Dialect, values_written
-from recall_stages.store.qdrant_filter import QdrantDialect
+from recall_stages.store.any_store.coarse_filter import Between, Condition, Dialect, values_written
+from recall_stages.store.any_store.qdrant_filter import QdrantDialect
 
 Words = dict[str, object]
 

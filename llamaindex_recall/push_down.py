@@ -15,8 +15,8 @@ from llama_index.core.vector_stores.types import (
     MetadataFilters,
 )
 
-from recall_stages.store.coarse_filter import Between, Condition, Dialect, values_written
-from recall_stages.store.qdrant_filter import QdrantDialect
+from recall_stages.store.any_store.coarse_filter import Between, Condition, Dialect, values_written
+from recall_stages.store.any_store.qdrant_filter import QdrantDialect
 
 if TYPE_CHECKING:
     from qdrant_client import models

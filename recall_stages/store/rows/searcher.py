@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.stage import Search
+from recall_stages.store.any_store.pool_bm25 import by_words
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.neighbour_query import Graph
 from recall_stages.store.chroma.where import Where
-from recall_stages.store.pool_bm25 import by_words
 from recall_stages.store.rows.columns import Places
 from recall_stages.store.rows.open_indexes import OpenIndex
 from recall_stages.store.rows.planner import Conditions, Route, neighbours, routes

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from recall_stages.store.coarse_filter import Between, Condition, Dialect, values_written
+from recall_stages.store.any_store.coarse_filter import Between, Condition, Dialect, values_written
 
 if TYPE_CHECKING:
     from qdrant_client import models

@@ -17,9 +17,9 @@ from typing_extensions import TypeIs
 
 from recall_stages.core.memory import Scope
 from recall_stages.core.stage import Search
+from recall_stages.store.any_store.time_forms import TimeForms
 from recall_stages.store.chroma.row_fields import Fields
 from recall_stages.store.chroma.where import DOCUMENT, Where, filter_where
-from recall_stages.store.time_forms import TimeForms
 
 Filter = TypeVar("Filter")
 

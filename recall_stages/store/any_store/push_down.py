@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from recall_stages.core.stage import Search
+from recall_stages.store.any_store.coarse_filter import Dialect, coarse, flat
+from recall_stages.store.any_store.time_forms import TimeForms
 from recall_stages.store.chroma.row_fields import Fields
-from recall_stages.store.coarse_filter import Dialect, coarse, flat
-from recall_stages.store.time_forms import TimeForms
 
 PushDown = Callable[[Search], Mapping[str, object]]
 Push = PushDown | str | None

@@ -19,17 +19,17 @@ from recall_stages.core.errors import ForeignCollectionError, KeywordSearchError
 from recall_stages.core.memory import Memory
 from recall_stages.core.settings import Settings
 from recall_stages.core.stage import Search
-from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
-from recall_stages.store.foreign_answers import (
+from recall_stages.store.any_store.answers import (
     Answer,
     Lookup,
     fitting,
     is_conditional,
     named,
 )
-from recall_stages.store.foreign_scores import nearness, similarities, word_scores
-from recall_stages.store.pool_bm25 import by_words
-from recall_stages.store.push_down import NOTHING, Narrowing, Push
+from recall_stages.store.any_store.pool_bm25 import by_words
+from recall_stages.store.any_store.push_down import NOTHING, Narrowing, Push
+from recall_stages.store.any_store.scores import nearness, similarities, word_scores
+from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
 
 _log = logging.getLogger(__name__)
 

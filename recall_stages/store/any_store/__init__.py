@@ -1,0 +1,1 @@
+"""A vector store or a retriever of the framework in the place of a `RecallStore`."""
