@@ -249,7 +249,7 @@ class PathFollower(Follower):
         if self._operations.counter() != self._counter:
             with self._looking:
                 counter, position = self._operations.counter(), self._operations.position()
-                if position != self.position:
+                if position != self.position or self._counter < 0:
                     self._catch_up(rows)
                 self.position, self._counter = position, counter
 

@@ -24,6 +24,7 @@ from recall_stages.core.errors import StoreClosedError
 from recall_stages.store.chroma.follower import Follower
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.row_fields import Row
+from recall_stages.store.rows.append_file import Mark
 from recall_stages.store.rows.columns import Places, hashed
 from recall_stages.store.rows.state import Known, load, save
 from recall_stages.store.rows.table import Table
@@ -33,6 +34,7 @@ _log = logging.getLogger(__name__)
 
 WAITED_FOR = 10_000  # rows: a question waits a second while so many are read
 _QUIET_S = 1.0  # seconds in which writes are gathered before they are committed
+_GATHERED = 20_000  # rows, while the index is built
 _FEW_DEAD = 1000  # old versions of rows that are not worth to write the others anew
 _PAGE = 250  # vectors a call: below every limit
 _COPIED = 1000  # rows at once
@@ -280,7 +282,8 @@ class RowIndex:
 
     def _save_later(self) -> None:
         while not self._closed.wait(_QUIET_S) and self.table.changed:
-            self._save()
+            if self.ready or self.table.waiting > _GATHERED:
+                self._save()
 
     def _save(self) -> None:
         with self._saving:
@@ -294,14 +297,17 @@ class RowIndex:
                 self._rewrite(None)
 
     def _save_now(self) -> None:
-        position = self.follower.position  # read first: the rows may be newer, never older
-        table = self.table
-        marks = table.commit()
-        if self._root is not None and table.folder is not None and self.ready:
-            for file in table.files.values():
-                file.sync()
-            known = Known(self._form, position, table.folder.name, table.dimension, marks)
-            save(self._root, known)
+        # Read first: the rows may be newer than that, never older.
+        whole, position, table = self.ready, self.follower.position, self.table
+
+        def note(marks: dict[str, Mark]) -> None:
+            if whole and self._root is not None and table.folder is not None:
+                for file in table.files.values():
+                    file.sync()
+                name = table.folder.name
+                save(self._root, Known(self._form, position, name, table.dimension, marks))
+
+        table.commit(note)
         if table.places - len(table) > max(len(table), _FEW_DEAD):
             folder = None
             if self._root is not None and table.folder is not None:
@@ -329,12 +335,13 @@ class RowIndex:
     def close(self) -> None:
         """Save what has changed, and let everything go: rows, files and threads."""
         self._closed.set()
+        with suppress(KeyError):
+            self._threads["save"].join()
         if self.ready and self.table.changed and self._root is not None:
             self._save()
         with self._lock:
             self._begun = self.ready = False
             self.table.close()
-        for thread in self._threads.values():
-            if thread is not threading.current_thread():
-                thread.join(_JOINED_S)
+        with suppress(KeyError):
+            self._threads["build"].join(_JOINED_S)
         self.follower.close()

@@ -104,6 +104,11 @@ class Table:
         return len(self._columns)
 
     @property
+    def waiting(self) -> int:
+        """How many rows wait for the next commit of their words."""
+        return self._words.waiting
+
+    @property
     def dimension(self) -> int:
         """The length of its vectors; 0 = not known yet."""
         return self._vectors.dimension
@@ -324,19 +329,24 @@ class Table:
 
     # -- the end ----------------------------------------------------------------------------------
 
-    def commit(self) -> dict[str, Mark]:
-        """Write the words of new rows, and return how much of each file belongs to them."""
+    def commit(self, save: Callable[[dict[str, Mark]], None] | None = None) -> None:
+        """Write the words of new rows.
+
+        Args:
+            save: Called with how much of each file belongs to these words, before they change.
+        """
         with self._committing:
             with self._lock:
                 self._check_open()
                 new, dropped = self._words.changes()
                 marks = {name: file.mark for name, file in self.files.items()}
-                self.changed = False
+                self.changed = self.changed and save is None
             if new or dropped:
                 searcher = self._words.commit(new, dropped)
                 with self._lock:
                     self._words.take(searcher, new, dropped)
-        return marks
+            if save is not None:
+                save(marks)
 
     def close(self) -> None:
         """Let everything go. A search that still runs raises `StoreClosedError`."""
