@@ -1,0 +1,241 @@
+"""The row index of a path: what raw chromadb writes is seen at once, and it is safe to delete."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import chromadb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from store.kit import SmallEmbedding, ids
+from store.test_where import ROWS, filters, holds
+
+from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.stage import Search
+from recall_stages.store import RecallStore
+from recall_stages.store.chroma.where import filter_where
+from recall_stages.store.rows import row_index
+from recall_stages.store.rows.append_file import AppendFile
+from recall_stages.store.rows.cells import Cells
+
+SMALL = SmallEmbedding(16)
+ANN, BOB = Scope(user_id="ann"), Scope(user_id="bob")
+
+
+def by_words(store: RecallStore, text: str, limit: int = 5, **search: Any) -> list[str]:
+    return ids(store.find([Search(text, limit, method="keyword", **search)])[0])
+
+
+def by_meaning(store: RecallStore, text: str, limit: int = 5, **search: Any) -> list[str]:
+    return ids(store.find([Search(text, limit, **search)])[0])
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[chromadb.ClientAPI]:
+    opened = chromadb.PersistentClient(str(tmp_path))
+    yield opened
+    opened.close()
+
+
+def root_of(path: Path) -> Path:
+    [state] = path.glob(".recall/*/state.json")
+    return state.parent
+
+
+@pytest.mark.parametrize("made_by", ["us", "somebody else"])
+def test_what_raw_chromadb_does_to_a_row_is_seen_by_the_next_question(
+    client: chromadb.ClientAPI, made_by: str
+) -> None:
+    vector = SMALL.embed_query
+    if made_by == "us":
+        with RecallStore(client, "ours", embedding=SMALL) as store:
+            store.add([Memory(id=f"m{n}", content=f"tea word{n}", scope=ANN) for n in range(30)])
+    else:
+        raw = client.create_collection("ours", configuration={"hnsw": {"space": "cosine"}})
+        texts = [f"tea word{n}" for n in range(30)]
+        raw.add(
+            ids=[f"m{n}" for n in range(30)],
+            documents=texts,
+            embeddings=[vector(text) for text in texts],
+            metadatas=[{"user_id": "ann"}] * 30,
+        )
+    raw = client.get_collection("ours", embedding_function=None)
+    with RecallStore(client, "ours", embedding=SMALL) as store:
+        assert by_words(store, "word3") == ["m3"]
+        assert by_meaning(store, "tea word3", 1, scope=ANN) == ["m3"]
+
+        # In place, without a time of writing, and the number of rows stays the same.
+        raw.update(ids=["m3"], documents=["milk"], embeddings=[vector("milk")])
+        assert [by_words(store, each) for each in ("word3", "milk")] == [[], ["m3"]]
+        assert by_meaning(store, "milk", 1, scope=ANN) == ["m3"]
+
+        raw.update(ids=["m3"], metadatas=[{"user_id": "bob"}])
+        assert by_words(store, "milk", scope=ANN) == []
+        assert by_words(store, "milk", scope=BOB) == ["m3"]
+        assert "m3" not in by_meaning(store, "milk", 30, scope=ANN)
+
+        raw.delete(ids=["m4"])
+        raw.upsert(ids=["new"], documents=["juice"], embeddings=[vector("juice")])
+        assert [by_words(store, each) for each in ("word4", "juice")] == [[], ["new"]]
+        assert "m4" not in by_meaning(store, "tea word4", 31)
+
+
+@settings(max_examples=10, deadline=None)
+@given(dice=st.randoms(use_true_random=False))
+def test_the_index_equals_the_collection_whoever_writes(
+    dice: random.Random, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("path")
+    there: dict[str, str] = {}
+    number = 0
+    for _ in range(3):  # opened anew: it goes on where it was
+        with chromadb.PersistentClient(str(path)) as client:
+            store = RecallStore(client, "ours", embedding=SMALL)
+            store.add([Memory(id="first", content="tea first")])
+            there["first"] = "tea first"
+            raw = client.get_collection("ours", embedding_function=None)
+            for _ in range(dice.randrange(6)):
+                some = dice.sample(sorted(there), min(len(there), dice.randrange(1, 4)))
+                change = dice.choice(["add", "raw add", "delete", "raw delete", "replace", "raw"])
+                number += 1
+                if not some and change != "add":
+                    continue
+                if change in ("add", "raw add"):
+                    some = [f"m{number}x{n}" for n in range(dice.randrange(1, 4))]
+                texts = {row_id: f"tea {row_id} turn{number}" for row_id in some}
+                if change == "delete":
+                    store.delete(some)
+                elif change == "raw delete":
+                    raw.delete(ids=some)
+                elif change.startswith("raw"):
+                    vectors: Any = [SMALL.embed_query(text) for text in texts.values()]
+                    raw.upsert(ids=some, documents=[*texts.values()], embeddings=vectors)
+                else:
+                    store.add([Memory(id=x, content=text) for x, text in texts.items()])
+                if change.endswith("delete"):
+                    there = {x: text for x, text in there.items() if x not in some}
+                else:
+                    there |= texts
+                if dice.random() < 0.5:
+                    assert sorted(by_words(store, "tea", 100)) == sorted(there)
+            for row_id, text in there.items():
+                assert by_words(store, text.split()[1])[:1] == [row_id]
+            assert sorted(by_meaning(store, "tea", 100)) == sorted(there)
+            store.close()
+    shutil.rmtree(path)
+
+
+def test_it_is_loaded_and_not_read_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        store.add([Memory(id=f"m{n}", content=f"tea word{n}") for n in range(50)])
+    with (
+        caplog.at_level("INFO", row_index.__name__),
+        RecallStore(tmp_path, embedding=SMALL) as store,
+    ):
+        assert by_words(store, "word7") == ["m7"]
+    assert caplog.records == []
+
+    shutil.rmtree(tmp_path / ".recall")
+    with (
+        caplog.at_level("INFO", row_index.__name__),
+        RecallStore(tmp_path, embedding=SMALL) as store,
+    ):
+        assert by_words(store, "word7") == ["m7"]
+    assert caplog.records
+
+
+def test_what_was_written_since_is_caught_up(tmp_path: Path) -> None:
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        store.add([Memory(id=f"m{n}", content=f"tea word{n}") for n in range(50)])
+    kept = tmp_path / "kept"
+    shutil.copytree(tmp_path / ".recall", kept)
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        store.delete(["m1"])
+        store.add([Memory(id="m2", content="milk"), Memory(id="new", content="juice")])
+    shutil.rmtree(tmp_path / ".recall")
+    kept.rename(tmp_path / ".recall")  # as if the process was killed before it wrote the index
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        asked = ("word1", "word2", "word3", "milk", "juice")
+        found = [by_words(store, each) for each in asked]
+        assert found == [[], [], ["m3"], ["m2"], ["new"]]
+        assert sorted(by_meaning(store, "tea", 100)) == sorted(
+            {f"m{n}" for n in range(50)} - {"m1"} | {"new"}
+        )
+
+
+def test_many_new_versions_of_rows_do_not_make_it_grow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_index, "_FEW_DEAD", 20)
+    monkeypatch.setattr(row_index, "_QUIET_S", 0.01)
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        for turn in range(40):
+            store.add([Memory(id=f"m{n}", content=f"tea turn{turn} word{n}") for n in range(10)])
+            assert by_words(store, f"turn{turn} word3", 1) == ["m3"]
+    root = root_of(tmp_path)
+    state = json.loads((root / "state.json").read_text())
+    assert [each.name for each in root.iterdir() if each.is_dir()] == [state["folder"]]
+    assert len((root / state["folder"] / "rows").read_bytes()) < 100 * 400
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        assert len(by_words(store, "tea", 100)) == 10
+        assert by_meaning(store, "tea turn39 word3", 1) == ["m3"]
+
+
+def test_a_closed_store_leaves_no_thread_and_no_file_open(tmp_path: Path) -> None:
+    files = Path("/proc/self/fd")
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        store.add(["tea", "coffee"])
+        assert by_words(store, "tea")
+    running = [each.name for each in threading.enumerate() if each.name.startswith("recall-")]
+    assert [name for name in running if name.endswith("rows")] == []
+    if files.exists():
+        opened = [each.readlink() for each in files.iterdir() if each.is_symlink()]
+        assert [each for each in opened if str(each).startswith(f"{tmp_path}/")] == []
+
+
+def test_while_many_rows_are_read_a_question_is_answered_by_meaning_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from langchain_recall import RecallRetriever
+
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        store.add([Memory(id=f"m{n}", content=f"tea word{n}") for n in range(50)])
+    shutil.rmtree(tmp_path / ".recall")
+    monkeypatch.setattr(row_index, "WAITED_FOR", 10)
+    go_on = threading.Event()
+    take = row_index.RowIndex.take
+
+    def held(*given: Any) -> None:
+        assert go_on.wait(30)
+        take(*given)
+
+    monkeypatch.setattr(row_index.RowIndex, "take", held)
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        retriever = RecallRetriever(store=store, k=3)
+        first = retriever.invoke("tea word7")
+        assert first[0].id == "m7"
+        assert all("words" in each.metadata["recall_degraded"] for each in first)
+        store.add([Memory(id="new", content="tea milk")])
+        go_on.set()
+        assert by_words(store, "milk") == ["new"]  # it needs all words, and waits for them
+        found = retriever.invoke("tea word7")
+        assert found[0].id == "m7"
+        assert "recall_degraded" not in found[0].metadata
+
+
+@given(given_filter=filters)
+def test_a_filter_lets_all_rows_through_that_fulfil_it(given_filter: dict[str, Any]) -> None:
+    cells = Cells(AppendFile(None))
+    cells.append([cell for place, row in enumerate(ROWS) for cell in cells.put(place, row)])
+    where = filter_where(given_filter)
+    admitted = None if where is None else cells.fitting(where, len(ROWS))
+    for place, row in enumerate(ROWS):
+        if holds(given_filter, row):
+            assert admitted is None or admitted[place]
