@@ -23,7 +23,7 @@ from recall_stages.store import RecallStore
 from recall_stages.store.chroma.where import filter_where
 from recall_stages.store.rows import row_index
 from recall_stages.store.rows.append_file import AppendFile
-from recall_stages.store.rows.cells import Cells
+from recall_stages.store.rows.cells import Cells, cells_of, equal_cells
 
 SMALL = SmallEmbedding(16)
 ANN, BOB = Scope(user_id="ann"), Scope(user_id="bob")
@@ -87,6 +87,18 @@ def test_what_raw_chromadb_does_to_a_row_is_seen_by_the_next_question(
         assert "m4" not in by_meaning(store, "tea word4", 31)
 
 
+def _change(store: RecallStore, raw: Any, change: str, texts: dict[str, str]) -> None:
+    if change == "delete":
+        store.delete([*texts])
+    elif change == "raw delete":
+        raw.delete(ids=[*texts])
+    elif change.startswith("raw"):
+        vectors = [SMALL.embed_query(text) for text in texts.values()]
+        raw.upsert(ids=[*texts], documents=[*texts.values()], embeddings=vectors)
+    else:
+        store.add([Memory(id=row_id, content=text) for row_id, text in texts.items()])
+
+
 @settings(max_examples=10, deadline=None)
 @given(dice=st.randoms(use_true_random=False))
 def test_the_index_equals_the_collection_whoever_writes(
@@ -110,15 +122,7 @@ def test_the_index_equals_the_collection_whoever_writes(
                 if change in ("add", "raw add"):
                     some = [f"m{number}x{n}" for n in range(dice.randrange(1, 4))]
                 texts = {row_id: f"tea {row_id} turn{number}" for row_id in some}
-                if change == "delete":
-                    store.delete(some)
-                elif change == "raw delete":
-                    raw.delete(ids=some)
-                elif change.startswith("raw"):
-                    vectors: Any = [SMALL.embed_query(text) for text in texts.values()]
-                    raw.upsert(ids=some, documents=[*texts.values()], embeddings=vectors)
-                else:
-                    store.add([Memory(id=x, content=text) for x, text in texts.items()])
+                _change(store, raw, change, texts)
                 if change.endswith("delete"):
                     there = {x: text for x, text in there.items() if x not in some}
                 else:
@@ -233,9 +237,11 @@ def test_while_many_rows_are_read_a_question_is_answered_by_meaning_and_says_so(
 @given(given_filter=filters)
 def test_a_filter_lets_all_rows_through_that_fulfil_it(given_filter: dict[str, Any]) -> None:
     cells = Cells(AppendFile(None))
-    cells.append([cell for place, row in enumerate(ROWS) for cell in cells.put(place, row)])
+    cells.append({place: cells_of(row) for place, row in enumerate(ROWS)})
     where = filter_where(given_filter)
     admitted = None if where is None else cells.fitting(where, len(ROWS))
     for place, row in enumerate(ROWS):
         if holds(given_filter, row):
             assert admitted is None or admitted[place]
+            needed = equal_cells(where)[0] if where else []
+            assert all(set(each) & set(cells_of(row)) for each in needed)

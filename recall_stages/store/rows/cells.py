@@ -7,7 +7,9 @@ never too few: text and lists are not compared. `fulfils` then checks the rows t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from operator import ge, gt, le, lt
+from struct import Struct
 from typing import cast
 from zlib import crc32
 
@@ -21,6 +23,8 @@ from recall_stages.store.rows.columns import hashed
 
 _CELL = np.dtype([("place", "<u4"), ("key", "<u4"), ("value", "<u8")])
 _LEFT_OUT = frozenset({"written_at", "created_day", "created_month", "list_values", "event_ranges"})
+_NUMBER, _FLOAT = Struct("<Q"), Struct("<d")
+_MOST_VALUES = 100  # that a condition names; more are looked up as numbers
 _EXACT = 2**53  # the largest whole number that a float holds exactly
 _ORDER: Mapping[str, Callable[[NDArray[np.float64], float], NDArray[np.bool_]]] = {
     "$lt": lt,
@@ -28,6 +32,9 @@ _ORDER: Mapping[str, Callable[[NDArray[np.float64], float], NDArray[np.bool_]]] 
     "$gt": gt,
     "$gte": ge,
 }
+
+Cell = tuple[int, int]
+"""A key and a value, as numbers."""
 
 Fits = NDArray[np.bool_] | None
 """Whether each row may fulfil a condition; None = that cannot be told here."""
@@ -45,18 +52,10 @@ class Cells:
         self._known = np.zeros(0, dtype=_CELL)
         self._places, self._keys, self._values = (self._known[name] for name in _CELL.names or ())
 
-    def put(self, place: int, metadata: Mapping[str, MetadataValue]) -> list[tuple[int, int, int]]:
-        """The cells of a row."""
-        coded = [
-            _coded(key, value)
-            for key, value in metadata.items()
-            if key not in _LEFT_OUT and not isinstance(value, list)
-        ]
-        return [(place, key, value) for key, value in coded]
-
-    def append(self, cells: Sequence[tuple[int, int, int]]) -> None:
-        """Add the cells of rows."""
-        self._cells.append(np.array(cells, dtype=_CELL).tobytes())
+    def append(self, cells: Mapping[int, Sequence[Cell]]) -> None:
+        """Add the cells of rows, by place."""
+        flat = [(place, *cell) for place, each in cells.items() for cell in each]
+        self._cells.append(np.array(flat, dtype=_CELL).tobytes())
 
     def fitting(self, where: Where, rows: int) -> Fits:
         """Whether the row at each place may fulfil a where clause.
@@ -112,15 +111,51 @@ class Cells:
         return fits
 
 
-def _coded(key: str, value: object) -> tuple[int, int]:
+def cells_of(metadata: Mapping[str, MetadataValue]) -> list[Cell]:
+    """The cells of a row."""
+    return [
+        _coded(key, value)
+        for key, value in metadata.items()
+        if key not in _LEFT_OUT and not isinstance(value, list)
+    ]
+
+
+def equal_cells(where: Where) -> tuple[list[list[Cell]], bool]:
+    """The cells that a row needs to fulfil a where clause, one of each list.
+
+    Returns:
+        The lists, and whether they are all that the clause says.
+    """
+    cells: list[list[Cell]] = []
+    whole = True
+    for key, wanted in where.items():
+        if key == "$and":
+            for arm in cast("Sequence[Where]", wanted):
+                more, all_of_it = equal_cells(arm)
+                cells += more
+                whole &= all_of_it
+        elif key in ("$or", DOCUMENT) or key in _LEFT_OUT:
+            whole = False
+        else:
+            for operator, bound in cast("Mapping[str, object]", wanted).items():
+                values = bound if isinstance(bound, list) else [bound]
+                if operator in ("$eq", "$in") and len(values) <= _MOST_VALUES:
+                    cells.append([_coded(key, each) for each in values])
+                else:
+                    whole = False
+    return cells, whole
+
+
+def _coded(key: str, value: object) -> Cell:
     if isinstance(value, bool):
         return _key("b", key), int(value)
     if isinstance(value, int | float):
-        number = np.float64(value) + 0.0  # so that -0.0 is 0.0
-        return _key("n", key), int(number.view(np.uint64))
+        [number] = _NUMBER.unpack(_FLOAT.pack(value + 0.0))  # so that -0.0 is 0.0
+        return _key("n", key), number
     return _key("s", key), hashed(str(value))
 
 
+@lru_cache(maxsize=4096)
 def _key(kind: str, key: str) -> int:
     return crc32(f"{kind}{key}".encode("utf-8", "surrogatepass"))
 

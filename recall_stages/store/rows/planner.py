@@ -22,9 +22,10 @@ Route = Literal["graph", "rows", "where"]
 # Milliseconds, measured on two cores at 10,000 to 300,000 rows of 384 dimensions. Only the ratios
 # count, and they hardly differ between machines.
 _ASKING, _A_NEIGHBOUR = 2.0, 0.008
-_COMPARING, _A_ROW, _AN_UNREAD_ROW = 0.3, 0.0004, 0.04
+_COMPARING, _A_ROW, _AN_UNREAD_ROW = 0.3, 0.0002, 0.04
 
 _MARGIN = 2.0  # more than the share of rows suggests: similar rows often have similar times
+_WIDER = 4  # times as many neighbours, if too few of them fulfil the conditions
 _MOST_NEIGHBOURS = 4000  # with more, the graph is slower than any other route
 
 
@@ -58,11 +59,30 @@ def routes(conditions: Conditions) -> list[Route]:
     """
     if conditions.matching is None:
         return ["where"]
-    graph = _ASKING + _A_NEIGHBOUR * neighbours(conditions)
-    rows = _COMPARING + _A_ROW * conditions.matching + _AN_UNREAD_ROW * conditions.unread
-    if graph < rows and neighbours(conditions) <= _MOST_NEIGHBOURS:
+    if _is_worth(conditions, neighbours(conditions)):
         return ["graph", "rows"]
     return ["rows"]
+
+
+def wider(conditions: Conditions | None, checked: int) -> int | None:
+    """The number of nearest rows to check after so many were too few; None = compare all.
+
+    Examples:
+        >>> half = Conditions(wanted=50, rows=100_000, matching=50_000, unread=0)
+        >>> wider(half, 200), wider(half, 800)
+        (800, None)
+    """
+    wide = _WIDER * checked
+    limited = conditions is not None and conditions.matching != conditions.rows
+    return wide if conditions is not None and limited and _is_worth(conditions, wide) else None
+
+
+def _is_worth(conditions: Conditions, checked: int) -> bool:
+    """Whether to check so many neighbours takes less time than to compare all that match."""
+    matching = conditions.matching or 0
+    graph = _ASKING + _A_NEIGHBOUR * checked
+    rows = _COMPARING + _A_ROW * matching + _AN_UNREAD_ROW * conditions.unread
+    return graph < rows and checked <= _MOST_NEIGHBOURS
 
 
 def neighbours(conditions: Conditions) -> int:

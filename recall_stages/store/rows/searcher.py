@@ -15,16 +15,16 @@ from recall_stages.store.any_store.pool_bm25 import by_words
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.neighbour_query import Graph
 from recall_stages.store.chroma.where import Where
-from recall_stages.store.rows.columns import Places
+from recall_stages.store.rows.cells import equal_cells
 from recall_stages.store.rows.open_indexes import OpenIndex
-from recall_stages.store.rows.planner import Conditions, Route, neighbours, routes
+from recall_stages.store.rows.planner import Conditions, Route, neighbours, routes, wider
 from recall_stages.store.rows.table import Selection, Table
 from recall_stages.store.rows.vectors import unit
 from recall_stages.store.rows.words import Wanted
 
 _FEW = 20_000  # rows: of more, the graph finds the nearest of all more quickly
 _NO_VECTOR = np.zeros(0, dtype=np.float32)
-_MARGIN = 2  # times as many words' hits as the share of rows that fit a filter suggests
+_MORE = 4  # times as many rows by words, where a filter is checked afterwards
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ class _Plan:
         vector: The vector of the search; empty for a search by words.
         graph: The neighbours of that vector, if it is by meaning.
         widest: The number of neighbours to check, if the graph is used.
+        conditions: The numbers that decided the routes.
         ways: The routes to try, in order; empty for a search by words.
     """
 
@@ -51,6 +52,7 @@ class _Plan:
     vector: NDArray[np.float32]
     graph: Graph | None
     widest: int
+    conditions: Conditions | None
     ways: list[Route]
 
 
@@ -119,13 +121,15 @@ class Searcher:
                 limited = _conditions(search) and self._knows_all()
                 rows = table.select(search.scope, search.within, where) if limited else None
             if search.method == "keyword":
-                plans.append(_Plan(place, search, where, rows, table, _NO_VECTOR, None, 0, []))
+                plans.append(
+                    _Plan(place, search, where, rows, table, _NO_VECTOR, None, 0, None, [])
+                )
                 continue
             conditions = self._counted(search, rows, table)
             widest, ways = neighbours(conditions), routes(conditions)
             graph = graphs[search.text]
-            plan = _Plan(place, search, where, rows, table, graph.vector, graph, widest, ways)
-            plans.append(plan)
+            by_meaning = (graph.vector, graph, widest, conditions, ways)
+            plans.append(_Plan(place, search, where, rows, table, *by_meaning))
         return sorted(plans, key=lambda plan: -plan.widest)
 
     def _knows_all(self) -> bool:
@@ -149,7 +153,10 @@ class Searcher:
         hits: list[Hit] = []
         for way in plan.ways:
             if way == "graph":
-                hits = self._by_graph(plan)
+                widest: int | None = plan.widest
+                while widest and (not hits or len(hits) < plan.search.limit):
+                    hits = self._by_graph(plan, widest)
+                    widest = wider(plan.conditions, widest)
             elif way == "rows":
                 hits = self._by_rows(plan)
             else:
@@ -158,8 +165,8 @@ class Searcher:
                 break
         return hits
 
-    def _by_graph(self, plan: _Plan) -> list[Hit]:
-        rows = plan.graph.nearest(plan.widest) if plan.graph else []
+    def _by_graph(self, plan: _Plan, widest: int) -> list[Hit]:
+        rows = plan.graph.nearest(widest) if plan.graph else []
         places = plan.table.places_of([row_id for row_id, _ in rows])
         if plan.rows is not None:
             fits = places < 0
@@ -196,14 +203,14 @@ class Searcher:
 
     def _by_words(self, plan: _Plan) -> list[Hit]:
         search, table = plan.search, plan.table
+        limits = Wanted(search.scope, search.within)
         wanted = search.limit
-        only: Places | None = None
         if plan.where is not None and plan.rows is not None:
-            only = plan.rows.places
-            share = len(only) / max(table.places, 1)
-            wanted = min(round(_MARGIN * wanted / max(share, 0.01)), 100 * wanted)
+            cells, whole = equal_cells(plan.where)
+            limits = Wanted(search.scope, search.within, plan.rows.places, cells)
+            wanted *= 1 if whole else _MORE
         while True:
-            rows = table.by_words(search.text, wanted, Wanted(search.scope, search.within, only))
+            rows = table.by_words(search.text, wanted, limits)
             fitting = rows
             if plan.rows is not None and plan.where is not None:
                 fits = plan.rows.fits

@@ -30,7 +30,7 @@ from recall_stages.store.chroma.row_fields import WRITTEN_AT, Row
 from recall_stages.store.chroma.where import Where
 from recall_stages.store.filter_match import fulfils
 from recall_stages.store.rows.append_file import AppendFile, Mark
-from recall_stages.store.rows.cells import Cells
+from recall_stages.store.rows.cells import Cell, Cells, cells_of
 from recall_stages.store.rows.columns import RECORD, Columns, Places, hashed, record
 from recall_stages.store.rows.vectors import Vectors
 from recall_stages.store.rows.words import Scored, Wanted, Words
@@ -39,6 +39,7 @@ from recall_stages.timeline import TimeRange
 FILES = ("rows", "columns", "cells", "vectors", "slots", "dead")
 WORDS = "words"
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _MOST_WAITING = 500  # rows that are searched by words before they are committed
 _KEPT = 32_000_000  # bytes of rows whose memories are kept
 _BEYOND = 4  # so many times its bytes in the file does a memory take, and this much more:
@@ -136,14 +137,14 @@ class Table:
             first, offset = len(self._columns), self.files["rows"].size
             texts: list[bytes] = []
             records: list[tuple[int, ...]] = []
-            cells: list[tuple[int, int, int]] = []
+            cells: dict[int, list[Cell]] = {}
             for place, (row, memory) in enumerate(zip(rows, memories, strict=True), first):
-                text = json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass")
+                text = _ENCODER.encode(row).encode("utf-8", "surrogatepass")
                 written = (row[2] or {}).get(WRITTEN_AT)
                 count = 0
                 if memory is not None:
-                    count = self._words.put(place, memory)
-                    cells += self._cells.put(place, row[2] or {})
+                    cells[place] = cells_of(row[2] or {})
+                    count = self._words.put(place, memory, cells[place])
                 records.append(
                     record(
                         row[0],
@@ -321,9 +322,10 @@ class Table:
     def read_words(self) -> None:
         """Read the words of all rows again."""
         for place in np.flatnonzero(self._columns.live).tolist():
-            memory = self._read(self.row(place))
+            row = self.row(place)
+            memory = self._read(row)
             if memory is not None:
-                self._words.put(place, memory)
+                self._words.put(place, memory, cells_of(row[2] or {}))
         self.changed = True
         self.commit()
 

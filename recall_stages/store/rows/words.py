@@ -25,13 +25,13 @@ from recall_stages.store.chroma.epoch import (
     to_milliseconds,
 )
 from recall_stages.store.chroma.search_text import keyword_text
+from recall_stages.store.rows.cells import Cell
 from recall_stages.store.rows.columns import Places
 from recall_stages.text.stems import words
 from recall_stages.text.telling_words import telling_words
 from recall_stages.timeline import TimeRange
 
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
-_MOST_PLACES = 2000  # rows that a search is limited to by name
 _HEAP = 50_000_000  # bytes in which tantivy gathers documents
 _K1, _B = 1.2, 0.75  # tantivy's
 
@@ -46,10 +46,12 @@ class NewRow:
     Attributes:
         memory: The memory.
         counts: How often it has each word.
+        cells: Its metadata.
     """
 
     memory: Candidate
     counts: Counter[str]
+    cells: Sequence[Cell]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +62,13 @@ class Wanted:
         scope: The scope.
         within: If not empty, the recorded time or the hull of the events must touch a range.
         places: The places of the only rows that may be returned; None = of all.
+        cells: A row has one of each of these cells.
     """
 
     scope: Scope
     within: Sequence[TimeRange]
     places: Places | None = None
+    cells: Sequence[Sequence[Cell]] = ()
 
 
 class Words:
@@ -89,10 +93,10 @@ class Words:
         """How many rows wait for the next commit."""
         return len(self._new)
 
-    def put(self, place: int, memory: Candidate) -> int:
-        """Add a memory, and return the number of its words."""
+    def put(self, place: int, memory: Candidate, cells: Sequence[Cell]) -> int:
+        """Add a memory with its metadata, and return the number of its words."""
         counts = Counter(words(keyword_text(memory)))
-        self._new[place] = NewRow(memory, counts)
+        self._new[place] = NewRow(memory, counts, cells)
         return counts.total()
 
     def drop(self, place: int) -> None:
@@ -203,9 +207,7 @@ class Snapshot:
         if wanted.within:
             touching = [query for each in wanted.within for query in self._touching(each)]
             conditions.append(_any(touching))
-        if wanted.places is not None and len(wanted.places) <= _MOST_PLACES:
-            places = wanted.places.tolist()
-            conditions.append(tantivy.Query.term_set_query(self.schema, "place", places))
+        conditions += [_any([self._term("cell", _named(x)) for x in each]) for each in wanted.cells]
         # A condition must not add to the score.
         admitted = [tantivy.Query.const_score_query(each, 0.0) for each in conditions]
         return tantivy.Query.boolean_query(
@@ -233,7 +235,8 @@ class Snapshot:
 def _schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("words", tokenizer_name="whitespace", index_option="freq")
-    builder.add_text_field("scope", tokenizer_name="raw", index_option="basic")
+    for name in ("scope", "cell"):
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     for name in ("created_at", "event_start", "event_end", "place"):
         builder.add_integer_field(name, indexed=True, fast=True)
     return builder.build()
@@ -245,11 +248,18 @@ def _document(place: int, row: NewRow) -> tantivy.Document:
     document.add_text("words", " ".join(row.counts.elements()))
     for name, value in memory.scope.fields().items():
         document.add_text("scope", f"{name}={value}")
+    for cell in row.cells:
+        document.add_text("cell", _named(cell))
     if memory.created_at is not None:
         document.add_integer("created_at", to_milliseconds(memory.created_at))
     for name, bound in event_hull(memory.events).items():
         document.add_integer(name, bound)
     return document
+
+
+def _named(cell: Cell) -> str:
+    key, value = cell
+    return f"{key:x}={value:x}"
 
 
 def _any(queries: Sequence[tantivy.Query]) -> tantivy.Query:
