@@ -33,7 +33,7 @@ _ENDS = 120.0  # and within which a look must end
 _LOOKED_AT = 60  # memories searched for through the store; every one is searched for in Chroma
 
 _server = multiprocessing.get_context("forkserver")
-_server.set_forkserver_preload(["store.killed"])
+_server.set_forkserver_preload(["store.killed", "store.index_crashes", "chromadb.api.rust"])
 
 
 @dataclass

@@ -1,0 +1,186 @@
+"""The row index is never believed when it should not be: not after a kill, not when it is damaged.
+
+`make test` kills 20 processes and damages 20 files; RECALL_KILLS=200 does either two hundred times.
+Half of the kills come right after Chroma has written, before the row index knows of it; the others
+come at any time. All work is done in other processes: a crash of one fails the test.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import chromadb
+import pytest
+from store.index_crashes import (
+    ENDS,
+    Texts,
+    add,
+    look_and_work,
+    seen,
+    server,
+    text_of,
+    wrong,
+)
+from store.kit import SmallEmbedding
+
+from recall_stages.core.stage import Search
+from recall_stages.store import RecallStore
+
+KILLS = int(os.environ.get("RECALL_KILLS", "20"))
+ROWS = 40
+
+# -- kills ----------------------------------------------------------------------------------------
+
+
+def empty_store(path: Path) -> None:
+    """A path whose index Chroma saves often."""
+    client = chromadb.PersistentClient(str(path))
+    settings = {"hnsw": {"space": "cosine", "ef_search": 400, "sync_threshold": 50}}
+    client.create_collection("memories", configuration=settings, embedding_function=None)
+    client.close()
+
+
+@pytest.mark.slow
+def test_what_was_acknowledged_is_found_after_a_kill(tmp_path: Path) -> None:
+    for seed in range(KILLS):
+        path, diary = tmp_path / f"memories-{seed // 20}", tmp_path / f"diary-{seed // 20}"
+        if seed % 20 == 0:
+            empty_store(path)
+        ours, theirs = server.Pipe()
+        process = server.Process(target=look_and_work, args=(theirs, path, diary, seed))
+        process.start()
+        theirs.close()
+        assert ours.poll(ENDS), "the look took too long"
+        assert ours.recv() == "", f"after {seed} kills"
+        if seed % 2 == 0:
+            time.sleep(random.Random(seed).uniform(0, 0.4))
+            process.kill()
+        process.join(ENDS)
+        assert process.exitcode == -signal.SIGKILL, "it ended before it was killed"
+
+
+# -- damage ---------------------------------------------------------------------------------------
+
+
+def truncated(file: Path, chosen: random.Random, _: Path) -> None:
+    os.truncate(file, chosen.randrange(max(1, file.stat().st_size)))
+
+
+def deleted(file: Path, *_: object) -> None:
+    file.unlink()
+
+
+def swapped(file: Path, chosen: random.Random, _: Path) -> None:
+    other = chosen.choice([each for each in files_of(file.parents[1]) if each != file] or [file])
+    ours, theirs = file.read_bytes(), other.read_bytes()
+    file.write_bytes(theirs)
+    other.write_bytes(ours)
+
+
+def bits_flipped(file: Path, chosen: random.Random, _: Path) -> None:
+    data = bytearray(file.read_bytes())
+    for _ in range(3 if data else 0):
+        data[chosen.randrange(len(data))] ^= 1 << chosen.randrange(8)
+    file.write_bytes(data)
+
+
+def longer(file: Path, chosen: random.Random, _: Path) -> None:
+    with file.open("ab") as end:
+        end.write(chosen.randbytes(chosen.choice([1, 8, 4096])))
+
+
+def of_an_older_index(file: Path, chosen: random.Random, older: Path) -> None:
+    shutil.copyfile(chosen.choice(files_of(older)), file)
+
+
+DAMAGE = [truncated, deleted, swapped, bits_flipped, longer, of_an_older_index]
+
+
+def index_of(path: Path) -> Path:
+    """The folder of the row index of the one collection of a path."""
+    client = chromadb.PersistentClient(str(path))
+    collection = client.get_collection("memories", embedding_function=None).id
+    client.close()
+    return path / ".recall" / str(collection)
+
+
+def files_of(index: Path) -> list[Path]:
+    return sorted(each for each in index.rglob("*") if each.is_file())
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Texts, set[str]]:
+    """A path that was closed well, its index of an earlier time, and what it must hold."""
+    path = tmp_path_factory.mktemp("index") / "memories"
+    texts = {f"m{x}": text_of(f"m{x}", 0) for x in range(ROWS)}
+    newer = {f"m{x}": text_of(f"m{x}", 1) for x in range(ROWS // 2, ROWS + 20)}
+    gone = {f"m{x}" for x in range(0, ROWS, 7)}
+    with RecallStore(path, embedding=SmallEmbedding()) as store:
+        add(store, texts)
+        store.find([Search("common1", 5, method="keyword")])
+    older = path.parent / "older"
+    shutil.copytree(index_of(path), older)
+    with RecallStore(path, embedding=SmallEmbedding()) as store:
+        add(store, newer)
+        store.delete(sorted(gone))
+        wanted = {x: text for x, text in (texts | newer).items() if x not in gone}
+        assert not list(wrong(store, wanted, gone))
+    return path, older, wanted, gone
+
+
+@pytest.mark.slow
+def test_a_damaged_row_index_is_built_anew(
+    stored: tuple[Path, Path, Texts, set[str]], tmp_path: Path
+) -> None:
+    path, older, texts, gone = stored
+    names = [each.relative_to(path) for each in files_of(index_of(path))]
+    assert names, "there is no row index to damage"
+    cases = [(name, damage) for name in names for damage in DAMAGE]
+    random.Random(KILLS).shuffle(cases)
+    wrongs: dict[str, str] = {}
+    for number, (name, damage) in enumerate(cases[:KILLS]):
+        copied = shutil.copytree(path, tmp_path / "copied")
+        damage(copied / name, random.Random(number), older)
+        if found := seen(copied, texts, gone):
+            wrongs[f"{name} {damage.__name__}"] = found[:200]
+        shutil.rmtree(copied)
+    assert not wrongs
+
+
+def test_a_whole_index_of_another_time_or_place_is_not_believed(
+    stored: tuple[Path, Path, Texts, set[str]], tmp_path: Path
+) -> None:
+    path, older, texts, gone = stored
+    with RecallStore(tmp_path / "other", embedding=SmallEmbedding()) as store:
+        add(store, {f"o{x}": text_of(f"o{x}", 0) for x in range(ROWS)})
+    for place, index in enumerate((older, index_of(tmp_path / "other"))):
+        copied = shutil.copytree(path, tmp_path / f"copy{place}")
+        shutil.rmtree(index_of(copied))
+        shutil.copytree(index, index_of(copied))
+
+        assert seen(copied, texts, gone) == ""
+
+    restored = shutil.copytree(path, tmp_path / "restored")
+    with RecallStore(restored, embedding=SmallEmbedding()) as store:
+        add(store, {"later": text_of("later", 0)})
+        store.delete(list(texts)[:5])
+    newest = shutil.copytree(index_of(restored), tmp_path / "newest")
+    shutil.rmtree(index_of(copied := shutil.copytree(path, tmp_path / "from-a-backup")))
+    shutil.copytree(newest, index_of(copied))
+
+    assert seen(copied, texts, gone | {"later"}) == ""
+
+
+def test_without_its_row_index_a_path_is_whole(
+    stored: tuple[Path, Path, Texts, set[str]], tmp_path: Path
+) -> None:
+    path, _, texts, gone = stored
+    copied = shutil.copytree(path, tmp_path / "copied")
+    shutil.rmtree(copied / ".recall")
+
+    assert seen(copied, texts, gone) == ""
