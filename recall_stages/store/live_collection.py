@@ -24,7 +24,8 @@ from recall_stages.store.cloud.limits import check_fits
 from recall_stages.store.cloud.searcher import CloudSearcher
 from recall_stages.store.embedding.bounded import BoundedEmbedding
 from recall_stages.store.rows.open_indexes import OpenIndex
-from recall_stages.store.rows.searcher import Searcher
+from recall_stages.store.rows.scoped_rows import ServerRows
+from recall_stages.store.rows.scoped_searcher import ScopedSearcher
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
@@ -35,7 +36,7 @@ class _Reading:
     """What reads the collection; both parts are replaced at the same moment."""
 
     index: Index
-    searcher: Searcher | CloudSearcher
+    searcher: ScopedSearcher | CloudSearcher
 
 
 class LiveCollection:
@@ -46,6 +47,7 @@ class LiveCollection:
         embedding: The model that makes its vectors.
         fields: Where the rows of a collection of others keep what a memory needs.
         read_only: Whether nothing may be written.
+        server: What to keep of a collection on a server.
 
     Attributes:
         identity: Whose collection it is.
@@ -59,8 +61,10 @@ class LiveCollection:
         fields: Fields,
         *,
         read_only: bool,
+        server: ServerRows,
     ) -> None:
         self._read_only = read_only
+        self._server = server
         self._closed = False
         self._adopting = Lock()
         self._opened = opened
@@ -144,8 +148,9 @@ class LiveCollection:
         index = Index.of(opened.collection, fields, foreign=foreign, cloud=opened.cloud)
         if opened.cloud:
             return _Reading(index, CloudSearcher(index, words=self.identity.with_words))
-        rows = OpenIndex(index, opened.folder, alone=opened.private, shared=opened.shared)
-        return _Reading(index, Searcher(index, rows))
+        server = self._server if opened.shared else None
+        rows = OpenIndex(index, opened.folder, alone=opened.private, server=server)
+        return _Reading(index, ScopedSearcher(index, rows))
 
 
 def check_not_closed(name: str, *, closed: bool, process: int) -> None:

@@ -32,6 +32,7 @@ from recall_stages.store.chroma.open_collection import (
 from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
 from recall_stages.store.embedding.bounded import BoundedEmbedding
 from recall_stages.store.live_collection import LiveCollection, check_not_closed
+from recall_stages.store.rows.scoped_rows import ServerRows
 
 _MAKES_IT = (
     "The first memory that you add makes it. Until then RecallStore(..., create=True) reads it as "
@@ -50,6 +51,7 @@ class NamedCollection:
         fields: Where the rows of a collection of others keep what a memory needs.
         create: See `RecallStore`.
         read_only: Whether nothing may be written.
+        server: What to keep of a collection on a server.
 
     Attributes:
         name: The name of the collection.
@@ -64,6 +66,7 @@ class NamedCollection:
         *,
         create: bool | None,
         read_only: bool,
+        server: ServerRows,
     ) -> None:
         check_chroma_is_installed()
         # A second to import, so only once a store is opened.
@@ -75,6 +78,7 @@ class NamedCollection:
         self._facts: Facts = {MARK: FORMAT, "embedding_model": embedding.model_name}
         self._create = create
         self._read_only = read_only
+        self._server = server
         self._process = os.getpid()
         self._closed = False
         self._changing = Lock()
@@ -226,7 +230,13 @@ class NamedCollection:
         return self._access
 
     def _alive(self, opened: Opened) -> LiveCollection:
-        return LiveCollection(opened, self._embedding, self._fields, read_only=self._read_only)
+        return LiveCollection(
+            opened,
+            self._embedding,
+            self._fields,
+            read_only=self._read_only,
+            server=self._server,
+        )
 
 
 def _must_exist(fields: Fields, create: bool | None, *, read_only: bool) -> bool:

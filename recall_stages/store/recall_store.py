@@ -23,6 +23,7 @@ from recall_stages.store.disk.repair import Repaired, repair_path
 from recall_stages.store.embedding.bounded import BoundedEmbedding
 from recall_stages.store.embedding.embedder import as_embedder
 from recall_stages.store.named_collection import NamedCollection
+from recall_stages.store.rows.scoped_rows import ServerRows
 from recall_stages.timeline.parse_time import parse_time, resolve_timezone
 
 if TYPE_CHECKING:
@@ -74,6 +75,12 @@ class RecallStore:
             clients of paid models wait ten minutes, and a large model on a slow machine needs
             them. A question without ``await`` waits in your own thread as long as the model does.
             The default model has no limit.
+        index_rows: For a collection on a server: how many rows the store may keep in memory, about
+            1 KB each. A question reads the rows of its scope, and no others. The scopes that were
+            not asked for the longest are let go.
+        index_dir: For a collection on a server: a folder that keeps these rows. The next process
+            then reads only what has changed. One process at a time uses a folder; another one
+            keeps its rows in memory.
 
     Raises:
         ScopeError: When ``require_scope`` names something that is no field of a scope.
@@ -104,13 +111,21 @@ class RecallStore:
         create: bool | None = None,
         read_only: bool = False,
         embed_timeout_s: float | None = 600.0,
+        index_rows: int = 200_000,
+        index_dir: str | Path | None = None,
     ) -> None:
         self._require_scope = required_names(require_scope)
         self._embedding = BoundedEmbedding(as_embedder(embedding), embed_timeout_s)
         self._clock = clock
         chosen = Fields.model_validate(fields or {})
         self._opened = NamedCollection(
-            source, name, self._embedding, chosen, create=create, read_only=read_only
+            source,
+            name,
+            self._embedding,
+            chosen,
+            create=create,
+            read_only=read_only,
+            server=ServerRows(index_rows, None if index_dir is None else Path(index_dir)),
         )
         self._adder = Adder(self._opened, clock, event_times, self._require_scope)
 

@@ -20,6 +20,7 @@ number, 70 by the last ids, 270 to list all; at 10,000 rows 5, 8 and 50.
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recall_stages.core.memory import Scope
 from recall_stages.core.progress import progress_bar
 from recall_stages.store.chroma.differences import appended, stored_anew
 from recall_stages.store.chroma.epoch import to_milliseconds
@@ -65,7 +67,11 @@ class Follower:
         position: The number of the last operation of Chroma that was followed; 0 = not known.
         sees_all: Whether every change of a row is noticed.
         doubtful: Whether rows may have been deleted, and it is not known yet which.
+        scope: The scope whose rows it follows; an empty one = all rows.
+        most_vectors: How many vectors a question may read.
     """
+
+    most_vectors = sys.maxsize
 
     def __init__(self, index: Index, *, alone: bool, shared: bool) -> None:
         self._index = index
@@ -78,6 +84,12 @@ class Follower:
         self.position = 0
         self.sees_all = not index.foreign
         self.doubtful = False
+        self.scope = Scope()
+
+    @property
+    def scoped(self) -> bool:
+        """Whether it follows only some of the rows."""
+        return bool(self.scope.fields())
 
     def begin(self) -> None:
         """Follow the collection from this moment on."""
@@ -109,7 +121,12 @@ class Follower:
             return False
         if self._looked < now - POLL_S:
             return True
-        return len(rows) <= COUNTED_AT_ONCE and self._collection.count() != len(rows)
+        known = self._count_of(rows)
+        return known <= COUNTED_AT_ONCE and self._collection.count() != known
+
+    def _count_of(self, rows: RowIndex) -> int:
+        """How many rows the collection had at the last look."""
+        return len(rows)
 
     def _look(self, rows: RowIndex) -> None:
         started = time.monotonic()
@@ -164,8 +181,16 @@ class Follower:
         if far:
             self._far_seen, self._far_at = now, clock + RARELY * took
 
-    def compare(self, rows: RowIndex, *, progress: bool = False) -> None:
-        """Compare all ids: forget what is gone, take what is new."""
+    def has_few(self, most: int) -> bool:
+        """Whether it follows no more rows than that."""
+        return bool(self._collection.count() <= most)
+
+    def compare(self, rows: RowIndex, *, progress: bool = False) -> list[int]:
+        """Compare all ids: forget what is gone, take what is new.
+
+        Returns:
+            The hashes of all ids, in the order in which their rows were stored.
+        """
         clock = time.monotonic()
         with rows.reading() as changed:
             there = self._ids(0)
@@ -184,6 +209,7 @@ class Follower:
         self._looked = clock
         self._list_at = clock + RARELY * took
         self._compare_at = clock + NOW_AND_THEN * took
+        return hashes
 
     # -- reading ----------------------------------------------------------------------------------
 

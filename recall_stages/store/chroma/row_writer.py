@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,7 @@ from recall_stages.store.chroma.row_fields import KEYWORD_VECTOR, WRITTEN_AT, Ro
 from recall_stages.store.chroma.search_text import index_text
 from recall_stages.store.cloud.keyword_vector import keyword_vector
 from recall_stages.store.embedding.bounded import BoundedEmbedding, Outcome
-from recall_stages.store.rows.open_indexes import indexes_of
-
-if TYPE_CHECKING:
-    from recall_stages.store.rows.row_index import RowIndex
+from recall_stages.store.rows.open_indexes import Rows, indexes_of
 
 _log = logging.getLogger(__name__)
 
@@ -144,7 +141,7 @@ class RowWriter:
         for rows in indexes:
             rows.drop(ids)
 
-    def _indexes(self) -> Sequence[RowIndex]:
+    def _indexes(self) -> Sequence[Rows]:
         """The row indexes that have to know of a write, opened before it."""
         indexes = indexes_of(self._collection, self._folder)
         for rows in indexes:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recall_stages.core.memory import Scope
+from recall_stages.core.stage import Search
 from recall_stages.store.chroma.follower import Follower, PathFollower
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.operations import Operations
@@ -15,40 +19,59 @@ from recall_stages.store.chroma.row_fields import OWN_FIELDS
 from recall_stages.store.disk.closing import index_root
 from recall_stages.store.rows.columns import hashed
 from recall_stages.store.rows.row_index import RowIndex
+from recall_stages.store.rows.scoped_rows import ScopedRows, ServerRows
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
 _log = logging.getLogger(__name__)
 
-_Key = tuple[str, str, str]
+Rows = RowIndex | ScopedRows
+"""The row index of a collection, or those of its scopes."""
 
-_open: dict[_Key, RowIndex] = {}
+_Key = tuple[str, str, str, str]
+
+_open: dict[_Key, Rows] = {}
 _holders: dict[_Key, int] = {}
 _opening = threading.Lock()
 
 
 class OpenIndex:
-    """A row index that a store holds.
+    """The row index that a store holds; of a collection on a server, one for each scope.
 
     Args:
         index: The collection, and the form of its rows.
         folder: The Chroma path; None = the collection is not in one.
         alone: Whether nobody else can write to the collection.
-        shared: Whether other processes can write to it.
-
-    Attributes:
-        rows: The row index.
+        server: Where other processes can write to it: what is kept of it here. None = they cannot.
     """
 
-    def __init__(self, index: Index, folder: Path | None, *, alone: bool, shared: bool) -> None:
-        self._key = (str(folder or ""), str(index.collection.id), repr(index.fields))
+    def __init__(
+        self, index: Index, folder: Path | None, *, alone: bool, server: ServerRows | None
+    ) -> None:
+        known_as = (str(folder or ""), str(index.collection.id))
+        self._key = (*known_as, repr(index.fields), repr(server))
         with _opening:
             if self._key not in _open:
-                _open[self._key] = _made(index, folder, alone=alone, shared=shared)
+                _open[self._key] = _made(index, folder, alone=alone, server=server)
                 _holders[self._key] = 0
             _holders[self._key] += 1
-            self.rows = _open[self._key]
+            self._rows = _open[self._key]
+
+    def parts(self, searches: Sequence[Search]) -> list[Scope]:
+        """The scopes to which searches belong, of those that have a row index of their own."""
+        if isinstance(self._rows, ScopedRows):
+            return list(dict.fromkeys(search.scope for search in searches))
+        return [Scope()]
+
+    @contextmanager
+    def using(self, scope: Scope) -> Iterator[RowIndex]:
+        """The row index of a scope, for one question."""
+        if isinstance(self._rows, ScopedRows):
+            with self._rows.using(scope) as rows:
+                yield rows
+        else:
+            yield self._rows
 
     def close(self) -> None:
         """Let it go; the last store of this process closes it."""
@@ -58,10 +81,10 @@ class OpenIndex:
             if last:
                 del _open[self._key], _holders[self._key]
         if last:
-            self.rows.close()
+            self._rows.close()
 
 
-def indexes_of(collection: Collection, folder: Path | None) -> list[RowIndex]:
+def indexes_of(collection: Collection, folder: Path | None) -> list[Rows]:
     """The row indexes that have to know what is written to a collection.
 
     Args:
@@ -71,20 +94,25 @@ def indexes_of(collection: Collection, folder: Path | None) -> list[RowIndex]:
     with _opening:
         return [
             rows
-            for (place, row_id, _), rows in _open.items()
+            for (place, row_id, *_), rows in _open.items()
             if row_id == str(collection.id) and (folder is None or place in ("", str(folder)))
         ]
 
 
-def _made(index: Index, folder: Path | None, *, alone: bool, shared: bool) -> RowIndex:
+def _made(index: Index, folder: Path | None, *, alone: bool, server: ServerRows | None) -> Rows:
     if folder is not None:
         try:
             operations = Operations(folder, str(index.collection.id))
         except (OSError, ValueError, sqlite3.Error) as error:
             _log.warning("the row index of %s is kept in memory: %r", folder, error)
         else:
-            name = str(index.collection.id)
-            if index.fields != OWN_FIELDS:
-                name = f"{name}-{hashed(repr(index.fields)):016x}"
-            return RowIndex(index, PathFollower(index, operations), index_root(folder) / name)
-    return RowIndex(index, Follower(index, alone=alone, shared=shared), None)
+            root = index_root(folder) / _name(index)
+            return RowIndex(index, PathFollower(index, operations), root)
+    if server is not None:
+        return ScopedRows(index, server, _name(index))
+    return RowIndex(index, Follower(index, alone=alone, shared=False), None)
+
+
+def _name(index: Index) -> str:
+    name = str(index.collection.id)
+    return name if index.fields == OWN_FIELDS else f"{name}-{hashed(repr(index.fields)):016x}"

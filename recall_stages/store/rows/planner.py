@@ -9,7 +9,8 @@ gets a condition only if there is no other way:
 - ``rows``: compare every row that fulfils the condition. It suits a condition that few rows fulfil.
 - ``where``: let Chroma check the condition, with buckets of days instead of a range of times. It is
   for a collection in Chroma Cloud, which has an index for conditions; for one whose changes are not
-  all noticed; and while the row index is built.
+  all noticed; for a scope on a server until it is asked often, as its vectors are many bytes; and
+  while the row index is built.
 """
 
 from __future__ import annotations
@@ -38,12 +39,14 @@ class Conditions:
         rows: The number of rows of the collection.
         matching: The number of rows that fulfil the conditions; None if only Chroma can check them.
         unread: The number of matching rows whose vector is not known.
+        graph: Whether the row index has all rows that Chroma's graph leads to.
     """
 
     wanted: int
     rows: int
     matching: int | None
     unread: int
+    graph: bool = True
 
 
 def routes(conditions: Conditions) -> list[Route]:
@@ -82,7 +85,7 @@ def _is_worth(conditions: Conditions, checked: int) -> bool:
     matching = conditions.matching or 0
     graph = _ASKING + _A_NEIGHBOUR * checked
     rows = _COMPARING + _A_ROW * matching + _AN_UNREAD_ROW * conditions.unread
-    return graph < rows and checked <= _MOST_NEIGHBOURS
+    return conditions.graph and graph < rows and checked <= _MOST_NEIGHBOURS
 
 
 def neighbours(conditions: Conditions) -> int:

@@ -61,7 +61,9 @@ class RowIndex:
         self.ready = False
         self._root = root
         model = (index.collection.metadata or {}).get("embedding_model")
-        self._form = repr((str(index.collection.id), model, index.fields, index.unit))
+        self._form = repr(
+            (str(index.collection.id), model, index.fields, index.unit, follower.scope)
+        )
         self._lock = threading.Lock()  # held while rows change, never while Chroma is read
         self._opening = threading.Lock()
         self._saving = threading.Lock()
@@ -102,7 +104,7 @@ class RowIndex:
         self.open()
         if build and not self.ready:
             built = self._start_building()
-            if patient or self.index.collection.count() <= WAITED_FOR:
+            if patient or self.follower.has_few(WAITED_FOR):
                 built.result()
         if self.ready:
             self.follower.refresh(self)

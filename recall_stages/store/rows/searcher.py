@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +16,8 @@ from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.neighbour_query import Graph
 from recall_stages.store.chroma.where import Where
 from recall_stages.store.rows.cells import equal_cells
-from recall_stages.store.rows.open_indexes import OpenIndex
 from recall_stages.store.rows.planner import Conditions, Route, neighbours, routes, wider
+from recall_stages.store.rows.row_index import RowIndex
 from recall_stages.store.rows.table import Selection, Table
 from recall_stages.store.rows.vectors import unit
 from recall_stages.store.rows.words import Wanted
@@ -61,13 +61,14 @@ class Searcher:
 
     Args:
         index: The collection in Chroma.
-        opened: Its row index.
+        rows: Its row index.
+        threads: The pool in which Chroma searches.
     """
 
-    def __init__(self, index: Index, opened: OpenIndex) -> None:
+    def __init__(self, index: Index, rows: RowIndex, threads: Executor) -> None:
         self._index = index
-        self._opened = opened
-        self._threads = ThreadPoolExecutor(thread_name_prefix="recall-search")
+        self._rows = rows
+        self._threads = threads
 
     def answers(
         self, searches: Sequence[Search], vectors: Mapping[str, NDArray[np.float32]]
@@ -81,8 +82,8 @@ class Searcher:
         by_word = [search for search in searches if search.method == "keyword"]
         patient = any(search.text not in vectors for search in by_word)
         if searches:
-            self._opened.rows.prepare(build=bool(by_word), patient=patient)
-        if not self._opened.rows.ready:
+            self._rows.prepare(build=bool(by_word), patient=patient)
+        if not self._rows.ready:
             return [self._in_chroma(search, vectors[search.text]) for search in searches]
         graphs = {text: Graph(self._index, x, self._threads) for text, x in vectors.items()}
         plans = self._plans(searches, graphs)
@@ -95,11 +96,6 @@ class Searcher:
             answers[plan.place] = self._nearest(plan) if plan.graph else self._by_words(plan)
         return [answers[place] for place in range(len(searches))]
 
-    def close(self) -> None:
-        """Stop the threads, and let the rows go."""
-        self._threads.shutdown()
-        self._opened.close()
-
     def _in_chroma(self, search: Search, vector: NDArray[np.float32]) -> list[Hit]:
         """The hits while the row index is built: words are looked for among those by meaning."""
         hits = self._index.nearest(vector, search, self._index.filter_where(search))
@@ -110,7 +106,7 @@ class Searcher:
 
         The neighbours of the widest contain those of a narrower one with the same text.
         """
-        table, plans = self._opened.rows.table, list[_Plan]()
+        table, plans = self._rows.table, list[_Plan]()
         for place, search in enumerate(searches):
             # The searches of a question share conditions, which are looked up once.
             alike = next((x for x in plans if _alike(x.search, search)), None)
@@ -135,17 +131,19 @@ class Searcher:
     def _knows_all(self) -> bool:
         """Whether the row index decides which rows fulfil a condition."""
         index = self._index
-        return self._opened.rows.follower.sees_all and index.cosine and not index.cloud
+        return self._rows.follower.sees_all and index.cosine and not index.cloud
 
     def _counted(self, search: Search, rows: Selection | None, table: Table) -> Conditions:
-        count = len(table)
+        count, follower = len(table), self._rows.follower
         if not self._knows_all():
             return Conditions(search.limit, count, matching=None, unread=0)
         if rows is None and count > _FEW:  # the graph is the quickest way
             return Conditions(search.limit, count, matching=count, unread=count)
         places = table.living() if rows is None else rows.places
         unread = int(np.count_nonzero(table.missing(places)))
-        return Conditions(search.limit, count, len(places), unread)
+        if unread > follower.most_vectors:
+            return Conditions(search.limit, count, matching=None, unread=0)
+        return Conditions(search.limit, count, len(places), unread, graph=not follower.scoped)
 
     # -- by meaning -------------------------------------------------------------------------------
 
@@ -187,7 +185,7 @@ class Searcher:
         cosines[~missing] = table.cosines(places[~missing], vector)
         if missing.any():
             unread = places[missing]
-            cosines[missing] = self._opened.rows.read_cosines(table, unread, vector)
+            cosines[missing] = self._rows.read_cosines(table, unread, vector)
         most = plan.search.limit
         while True:
             few = most < len(places)
@@ -257,7 +255,7 @@ class Searcher:
     def _memories(
         self, places: Sequence[int], plan: _Plan, unknown: Mapping[int, str]
     ) -> Iterator[Candidate | None]:
-        follower = self._opened.rows.follower
+        follower = self._rows.follower
         if follower.doubtful or not follower.sees_all:  # the row may have changed
             ids = {place: unknown.get(place) or plan.table.row(place)[0] for place in places}
             there = self._index.read(list(ids.values()), plan.where)

@@ -201,6 +201,12 @@ class Table:
         with self._lock:
             return self._columns["id"][self._columns.live].astype(np.uint64)
 
+    def ids_of(self, hashes: Iterable[int]) -> list[str]:
+        """The ids of rows by their hashes; unknown ones are passed over."""
+        with self._lock:
+            places = self._columns.places(hashes)
+        return [self.row(place)[0] for place in places[places >= 0].tolist()]
+
     def places_of(self, ids: Iterable[str]) -> Places:
         """The places of rows; -1 for an unknown one."""
         with self._lock:

@@ -1,0 +1,190 @@
+"""Keeping the rows of one scope in step with a collection on a server, for few bytes.
+
+Once a second, before a question, the server is asked for two things:
+
+- which rows of the scope `RecallStore` has written lately, by their time of writing;
+- the last ids of the scope. Chroma returns rows in the order in which they were stored, so these
+  are the known ones if nothing was deleted. Rows that raw chromadb has added come after them. If
+  rows are missing, the place of the first one is found by halves. All ids of the scope are listed
+  only where that fails, and for no more than a tenth of the time.
+
+Measured on 2,000 of 100,000 rows: 1 KB a look, 4 KB and six calls for a row that is gone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall_stages.core.memory import Scope
+from recall_stages.store.chroma.deletions import find_gone
+from recall_stages.store.chroma.follower import COUNTED_AT_ONCE, Follower
+from recall_stages.store.chroma.index import Index
+from recall_stages.store.chroma.where import all_of, scope_where
+from recall_stages.store.rows.columns import hashed
+
+if TYPE_CHECKING:
+    from recall_stages.store.rows.row_index import RowIndex
+
+_LAST = 32  # ids that are compared at each look
+_LISTED = 256  # so many ids are listed sooner than searched by halves
+_ROWS = 5_000  # a call
+# A vector takes 4.6 KB on its way, so the first questions of a scope let the server filter.
+_FIRST_QUESTIONS = 2
+_FEW_VECTORS, _MOST_VECTORS = 100, 5_000
+
+Hashes = NDArray[np.uint64]
+"""The hashes of ids."""
+
+
+class ScopeFollower(Follower):
+    """Keeps the rows of one scope in step with their collection.
+
+    Args:
+        index: The collection.
+        scope: The scope; an empty one = all rows.
+    """
+
+    def __init__(self, index: Index, scope: Scope) -> None:
+        super().__init__(index, alone=False, shared=True)
+        self.scope = scope
+        self._questions = 0
+        self._where = scope_where(scope, index.fields)
+        self._order = np.zeros(0, dtype=np.uint64)  # of all rows that were followed, as stored
+        self._counted = 0  # rows of the collection, also of other scopes
+
+    def go_on(self, position: int) -> None:
+        """Follow the collection from a time on, in epoch milliseconds."""
+        self._seen = self._far_seen = self.position = position
+
+    @property
+    def most_vectors(self) -> int:  # type: ignore[override]  # for all rows it is a constant
+        """How many vectors a question may read: none of the first questions reads many."""
+        if not self.scoped:
+            return super().most_vectors
+        return _MOST_VECTORS if self._questions > _FIRST_QUESTIONS else _FEW_VECTORS
+
+    def refresh(self, rows: RowIndex) -> None:
+        """Take over what others have written up to a second ago."""
+        self._questions += 1
+        super().refresh(rows)
+
+    def has_few(self, most: int) -> bool:
+        """Whether the scope has no more rows than that."""
+        return not self._collection.get(where=self._where, include=[], limit=1, offset=most)["ids"]
+
+    def compare(self, rows: RowIndex, *, progress: bool = False) -> list[int]:
+        """Read all rows, or compare all ids where some rows are known."""
+        self._counted = self._collection.count()
+        if len(rows):
+            order = super().compare(rows, progress=progress)
+            self._order = np.array(order, dtype=np.uint64)
+            return order
+        clock, order = time.monotonic(), []
+        with rows.reading() as changed:
+            for page in self._pages(_ROWS, ["documents", "metadatas"]):
+                rows.take(page, changed)
+                order += map(hashed, page["ids"])
+        self._order = np.array(order, dtype=np.uint64)
+        self._looked = clock
+        self.position = self._seen
+        return order
+
+    def _count_of(self, rows: RowIndex) -> int:
+        return self._counted if self.scoped else len(rows)
+
+    def _look(self, rows: RowIndex) -> None:
+        started = time.monotonic()
+        if self._counted <= COUNTED_AT_ONCE:  # else it is not asked for
+            self._counted = self._collection.count()
+        if self._index.foreign:
+            if not self._by_last(rows) or started >= self._compare_at:
+                self.compare(rows)
+        else:
+            self._by_time(rows)
+            self.doubtful = not self._by_last(rows)
+            if self.doubtful and started >= self._list_at:
+                self.compare(rows)
+        self._looked = started
+        self.position = self._seen
+
+    def _by_last(self, rows: RowIndex) -> bool:
+        """Compare the last ids; False where all have to be compared."""
+        with rows.reading() as changed:
+            known = self._known(rows)
+            first = max(0, len(known) - _LAST)
+            last = known[first:].tolist()
+            there = _hashes(self._ids_from(first, _LAST + 1))
+            gone = _shift(last, there)
+            if gone is None:
+                return False
+            if gone:
+                left = self._without(rows, known, gone)
+                if left is None:
+                    return False
+                rows.forget(np.setdiff1d(known, left).tolist(), changed)
+                known = left
+            new = self._ids(len(known)) if len(there) > len(last) - gone else []
+            self._fetch(rows, new, changed)
+            self._order = np.concatenate([known, np.array(_hashes(new), dtype=np.uint64)])
+            return True
+
+    def _without(self, rows: RowIndex, known: Hashes, number: int) -> Hashes | None:
+        """The known rows without those that are gone, where these are found for few bytes."""
+        if len(known) <= _LISTED:
+            return None
+        gone = find_gone(known.tolist(), number, lambda *part: _hashes(self._ids_from(*part)))
+        if gone is None:
+            return None
+        ids = rows.table.ids_of(gone)
+        if self._collection.get(ids=ids, include=[])["ids"]:  # they are only elsewhere in the order
+            return None
+        return known[~np.isin(known, np.array(gone, dtype=np.uint64))]
+
+    def _known(self, rows: RowIndex) -> Hashes:
+        """All known rows, in the order in which they were stored as far as that is known."""
+        there = rows.table.hashes()
+        order = self._order[np.isin(self._order, there)]
+        return np.concatenate([order, there[~np.isin(there, order)]])
+
+    def _ids_from(self, start: int, most: int) -> Sequence[str]:
+        page = self._collection.get(where=self._where, include=[], limit=most, offset=start)
+        ids: Sequence[str] = page["ids"]
+        return ids
+
+    def _pages(
+        self, most: int, include: list[str], where: Any = None, start: int = 0
+    ) -> Iterator[Mapping[str, Any]]:
+        return super()._pages(most, include, all_of([where, self._where]), start)
+
+
+def _shift(last: Sequence[int], there: Sequence[int]) -> int | None:
+    """How many rows before the last ones are gone.
+
+    Args:
+        last: The last known rows.
+        there: The rows that are there now, from the place of the first of these on.
+
+    Returns:
+        Their number; None if it cannot be told.
+
+    Examples:
+        >>> _shift([7, 8, 9], [7, 8, 9, 10]), _shift([7, 8, 9], [9, 10])
+        (0, 2)
+    """
+    # Two processes that store at the same time may not know the order of their rows.
+    if set(there[: len(last)]) == set(last):
+        return 0
+    if not there or there[0] not in last:
+        return None
+    shift = last.index(there[0])
+    rest = last[shift:]
+    return shift if set(there[: len(rest)]) == set(rest) else None
+
+
+def _hashes(ids: Sequence[str]) -> list[int]:
+    return [hashed(each) for each in ids]

@@ -1,0 +1,156 @@
+"""The row indexes of the scopes that were asked for last, of one collection on a server.
+
+A question reads the rows of its scope, and no others. Each scope has an index of its own: the one
+of a user has no part in the one of a user and a session.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+from filelock import FileLock, Timeout
+from numpy.typing import NDArray
+
+from recall_stages.core.candidate import Candidate
+from recall_stages.core.memory import Scope
+from recall_stages.store.chroma.index import Index
+from recall_stages.store.chroma.row_fields import Row
+from recall_stages.store.chroma.scope_follower import ScopeFollower
+from recall_stages.store.rows.row_index import RowIndex
+
+_log = logging.getLogger(__name__)
+
+_LOCK = ".lock"
+_A_SCOPE = 500  # rows: what a scope takes, however few it has
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRows:
+    """What a store keeps of a collection on a server.
+
+    Attributes:
+        most: How many rows, of the scopes that were asked for last.
+        folder: Where it keeps them. None = in memory.
+    """
+
+    most: int
+    folder: Path | None
+
+    def __post_init__(self) -> None:
+        if self.most < 1:
+            raise ValueError(f"index_rows must be a number from 1 on; got {self.most!r}")
+
+
+class ScopedRows:
+    """The row indexes of scopes; those that were not asked for the longest are let go.
+
+    Args:
+        index: The collection, and the form of its rows.
+        server: How many rows all of them may have, and where. A scope that is asked is read wholly.
+        name: The name of the collection's folder there.
+    """
+
+    def __init__(self, index: Index, server: ServerRows, name: str) -> None:
+        self._index = index
+        self._most = server.most
+        self._root, self._held = None, None
+        if server.folder is not None:
+            self._root, self._held = _held(server.folder / name)
+        self._lock = threading.Lock()
+        self._by_scope: OrderedDict[Scope, RowIndex] = OrderedDict()
+        self._questions: Counter[Scope] = Counter()  # that run now
+
+    @contextmanager
+    def using(self, scope: Scope) -> Iterator[RowIndex]:
+        """The rows of a scope, for one question."""
+        with self._lock:
+            rows = self._by_scope.pop(scope, None) or self._made(scope)
+            self._by_scope[scope] = rows  # it is now the last to go
+            self._questions[scope] += 1
+        try:
+            yield rows
+        finally:
+            with self._lock:
+                self._questions[scope] -= 1
+                surplus = self._surplus()
+            for each in surplus:
+                each.close()
+
+    # -- writes of this process -------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Let all of them take note of what is written from now on."""
+        for _, rows in self._all():
+            rows.open()
+
+    def put(
+        self, rows: Sequence[Row], memories: Sequence[Candidate], vectors: NDArray[np.float32]
+    ) -> None:
+        """Take over rows that were just stored; a row that has left a scope is forgotten there."""
+        for scope, index in self._all():
+            wanted = scope.fields().items()
+            inside = [
+                all(getattr(each.scope, name) == value for name, value in wanted)
+                for each in memories
+            ]
+            here = [place for place, fits in enumerate(inside) if fits]
+            if here:
+                index.put([rows[x] for x in here], [memories[x] for x in here], vectors[here])
+            index.drop([row[0] for row, fits in zip(rows, inside, strict=True) if not fits])
+
+    def drop(self, ids: Sequence[str]) -> None:
+        """Forget rows that were just deleted."""
+        for _, index in self._all():
+            index.drop(ids)
+
+    def close(self) -> None:
+        """Let everything go."""
+        for _, rows in self._all():
+            rows.close()
+        if self._held is not None:
+            self._held.release()
+
+    def _all(self) -> list[tuple[Scope, RowIndex]]:
+        with self._lock:
+            return list(self._by_scope.items())
+
+    def _made(self, scope: Scope) -> RowIndex:
+        root = None
+        if self._root is not None:
+            name = repr(sorted(scope.fields().items())).encode("utf-8", "surrogatepass")
+            root = self._root / blake2b(name, digest_size=8).hexdigest()
+        return RowIndex(self._index, ScopeFollower(self._index, scope), root)
+
+    def _surplus(self) -> list[RowIndex]:
+        """The indexes to let go, taken out."""
+        gone = []
+        rows = sum(max(len(each), _A_SCOPE) for each in self._by_scope.values())
+        for scope in list(self._by_scope)[:-1]:
+            if rows <= self._most:
+                break
+            if not self._questions[scope]:
+                index = self._by_scope.pop(scope)
+                rows -= max(len(index), _A_SCOPE)
+                gone.append(index)
+                del self._questions[scope]
+        return gone
+
+
+def _held(folder: Path) -> tuple[Path, FileLock] | tuple[None, None]:
+    """A folder that no other process uses from now on; None where that cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / _LOCK, timeout=0, thread_local=False)
+        lock.acquire()
+    except (Timeout, OSError, NotImplementedError) as error:
+        _log.warning("the rows of %s are kept in memory: %r", folder, error)
+        return None, None
+    return folder, lock

@@ -1,0 +1,52 @@
+"""Searches a collection; on a server, each search reads the rows of its own scope."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall_stages.core.candidate import Hit
+from recall_stages.core.stage import Search
+from recall_stages.store.chroma.index import Index
+from recall_stages.store.rows.open_indexes import OpenIndex
+from recall_stages.store.rows.searcher import Searcher
+
+
+class ScopedSearcher:
+    """Searches one collection.
+
+    Args:
+        index: The collection in Chroma.
+        opened: Its row index, or those of its scopes.
+    """
+
+    def __init__(self, index: Index, opened: OpenIndex) -> None:
+        self._index = index
+        self._opened = opened
+        self._threads = ThreadPoolExecutor(thread_name_prefix="recall-search")
+
+    def answers(
+        self, searches: Sequence[Search], vectors: Mapping[str, NDArray[np.float32]]
+    ) -> list[list[Hit]]:
+        """The hits of each search, best first; see `Searcher.answers`."""
+        answers: dict[int, list[Hit]] = {}
+        parts = self._opened.parts(searches)
+        for scope in parts:
+            places = [
+                place
+                for place, search in enumerate(searches)
+                if len(parts) == 1 or search.scope == scope
+            ]
+            with self._opened.using(scope) as rows:
+                searcher = Searcher(self._index, rows, self._threads)
+                found = searcher.answers([searches[place] for place in places], vectors)
+            answers |= zip(places, found, strict=True)
+        return [answers[place] for place in range(len(searches))]
+
+    def close(self) -> None:
+        """Stop the threads, and let the rows go."""
+        self._threads.shutdown()
+        self._opened.close()

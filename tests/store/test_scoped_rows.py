@@ -1,0 +1,213 @@
+"""Over a server a store reads the rows of the scope that is asked for, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import chromadb
+import pytest
+from store.kit import SmallEmbedding, ids
+
+from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.stage import Search
+from recall_stages.store import RecallStore
+from recall_stages.store.chroma import follower
+
+SMALL = SmallEmbedding()
+ROWS = 600  # of one user; more than are listed sooner than searched by halves
+ANN, BOB, EVE = (Scope(user_id=name) for name in ("ann", "bob", "eve"))
+
+Opener = Callable[..., RecallStore]
+
+
+@pytest.fixture
+def opened(server_port: int, collection_name: str) -> Iterator[Opener]:
+    """Opens stores on one collection of a server; each but the first reads with its own client."""
+    stores: list[RecallStore] = []
+
+    def open_one(**settings: Any) -> RecallStore:
+        client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
+        stores.append(RecallStore(client, collection_name, embedding=SMALL, **settings))
+        return stores[-1]
+
+    yield open_one
+    for store in stores:
+        store.close()
+    chromadb.HttpClient(host="127.0.0.1", port=server_port).delete_collection(collection_name)
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every question looks, as if a second had passed since the last, and clocks agree."""
+    for name in ("POLL_S", "_SKEW", "_DELAY"):
+        monkeypatch.setattr(follower, name, 0)
+
+
+def fill(store: RecallStore, *owners: Scope) -> None:
+    for scope in owners:
+        name = scope.user_id
+        store.add(
+            Memory(id=f"{name}{n}", content=f"tea word{n} of {name}", scope=scope)
+            for n in range(ROWS)
+        )
+
+
+def found(store: RecallStore, text: str, scope: Scope, limit: int = 3) -> list[str]:
+    """What is found by words and by meaning alike."""
+    by_words, by_meaning = store.find(
+        [Search(text, limit, method="keyword", scope=scope), Search(text, limit, scope=scope)]
+    )
+    return [each for each in ids(by_words) if each in ids(by_meaning)]
+
+
+@contextmanager
+def reading(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, bool]]]:
+    """The ids of all rows that come from the server, and whether their texts come too."""
+    seen: list[tuple[str, bool]] = []
+    with monkeypatch.context() as patched:
+        for name in ("get", "query"):
+            method = getattr(chromadb.Collection, name)
+
+            def watched(self: Any, *, method: Any = method, **asked: Any) -> Any:
+                page = method(self, **asked)
+                rows: Sequence[Any] = page["ids"]
+                flat = [x for each in rows for x in ([each] if isinstance(each, str) else each)]
+                seen.extend((x, "documents" in asked.get("include", ())) for x in flat)
+                return page
+
+            patched.setattr(chromadb.Collection, name, watched)
+        yield seen
+
+
+def test_a_question_reads_the_rows_of_its_scope_and_no_others(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(opened(), ANN, BOB)
+    with_nothing = opened(index_rows=1)  # a setting of its own, so rows of its own
+
+    with reading(monkeypatch) as seen:
+        assert found(with_nothing, "word7", ANN)[0] == "ann7"
+    assert {row_id[:3] for row_id, _ in seen} == {"ann"}
+    assert len(seen) < 2 * ROWS
+
+    with reading(monkeypatch) as seen:
+        assert found(with_nothing, "word7", ANN)[0] == "ann7"
+    assert not [row_id for row_id, with_text in seen if with_text and row_id not in _NEAR]
+
+
+_NEAR = {f"ann{n}" for n in range(ROWS)}  # a question by meaning returns some with their texts
+
+
+def test_what_others_change_in_a_scope_is_seen_for_few_rows(
+    opened: Opener, at_once: None, monkeypatch: pytest.MonkeyPatch, server_port: int
+) -> None:
+    ours, theirs = opened(), opened(index_rows=100_000)
+    fill(theirs, ANN, BOB)
+    assert found(ours, "word300", ANN)[0] == "ann300"
+    client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
+    raw: Any = client.get_collection(ours.name, embedding_function=None)
+
+    raw.delete(ids=["ann300", "bob300"])
+    with reading(monkeypatch) as seen:
+        assert "ann300" not in found(ours, "word300", ANN, 10)
+    assert len(seen) < ROWS // 2
+
+    theirs.delete(["ann5", "ann590"])
+    theirs.add(
+        [
+            Memory(id="ann6", content="coffee instead", scope=ANN),
+            Memory(id="ann7", content="moved away", scope=BOB),
+            Memory(id="ann-new", content="juice", scope=ANN),
+        ]
+    )
+    raw.add(
+        ids=["ann-raw"],
+        documents=["milk"],
+        embeddings=[SMALL.embed_query("milk")],
+        metadatas=[{"user_id": "ann"}],
+    )
+    for text, wanted in (("coffee", "ann6"), ("juice", "ann-new"), ("milk", "ann-raw")):
+        assert found(ours, text, ANN)[:1] == [wanted]
+    for gone in ("word5", "word590", "word6", "moved"):
+        assert not ids(ours.find([Search(gone, 3, method="keyword", scope=ANN)])[0])
+    assert found(ours, "moved", BOB) == ["ann7"]
+
+
+def test_what_this_process_writes_is_in_its_scope_alone(opened: Opener) -> None:
+    store = opened()
+    fill(store, ANN)
+    for scope in (ANN, BOB):
+        found(store, "tea", scope)
+
+    store.add([Memory(id="ann7", content="milk", scope=BOB)])
+
+    assert found(store, "milk", BOB) == ["ann7"]
+    assert "ann7" not in found(store, "tea word7", ANN, 10)
+    store.delete(["ann7"])
+    assert found(store, "milk", BOB) == []
+
+
+def test_the_scope_that_was_not_asked_for_the_longest_is_let_go(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(opened(), ANN, BOB, EVE)
+    store = opened(index_rows=2 * ROWS)
+    for scope in (ANN, BOB, ANN, EVE):
+        found(store, "word7", scope)
+
+    read = {}
+    for scope in (EVE, ANN, BOB):
+        with reading(monkeypatch) as seen:
+            found(store, "word7", scope)
+        read[scope.user_id] = len(seen) > ROWS
+
+    assert read == {"eve": False, "ann": False, "bob": True}
+
+
+def test_a_scope_is_let_go_by_nobody_who_is_asking_it(opened: Opener) -> None:
+    fill(opened(), ANN, BOB, EVE)
+    store = opened(index_rows=1)
+    questions = [scope for _ in range(5) for scope in (ANN, BOB, EVE)]
+
+    with ThreadPoolExecutor(6) as threads:
+        answers = list(threads.map(lambda scope: found(store, "word7", scope)[0], questions))
+
+    assert answers == [f"{scope.user_id}7" for scope in questions]
+
+
+def test_a_folder_keeps_the_rows_for_the_next_process(
+    opened: Opener, at_once: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = opened()
+    fill(other, ANN)
+    with opened(index_dir=tmp_path) as first:
+        assert found(first, "word7", ANN)[0] == "ann7"
+    other.delete(["ann7", "ann400"])
+    other.add([Memory(id="later", content="milk", scope=ANN)])
+
+    with reading(monkeypatch) as seen, opened(index_dir=tmp_path) as second:
+        assert found(second, "milk", ANN)[0] == "later"
+        assert "ann400" not in found(second, "word400", ANN, 10)
+    assert len([row_id for row_id, with_text in seen if with_text]) < ROWS // 2
+    assert {row_id[:3] for row_id, _ in seen} <= {"ann", "lat"}
+
+
+def test_a_folder_that_is_in_use_is_left_alone(
+    opened: Opener, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = opened(index_dir=tmp_path)
+    fill(first, ANN)
+    second = opened(index_dir=tmp_path, index_rows=7)
+
+    assert "kept in memory" in caplog.text
+    for store in (first, second):
+        assert found(store, "word7", ANN)[0] == "ann7"
+
+
+def test_the_number_of_rows_is_checked() -> None:
+    with pytest.raises(ValueError, match="index_rows must be a number from 1 on"):
+        RecallStore(embedding=SMALL, index_rows=0)
