@@ -143,6 +143,7 @@ class RowIndex:
             _log.info("reading %d rows for the row index", count)
             self._begin()
             self.follower.compare(self, progress=count > WAITED_FOR)
+            self.table.changed = True  # what was committed until now has no state yet
             self.ready = True
             _log.info("read %d rows", len(self))
         except BaseException as error:  # noqa: BLE001 - it is raised where a question waits
