@@ -19,7 +19,7 @@ _CASES = (
     ("range_50_percent", "recall_require", "#009E73", "a time with 50 % of the memories"),
 )
 _TICKS_MS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000)
-_STYLE = """
+STYLE = """
 .ground{fill:#fff}
 text{font:13px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;fill:#1f2328}
 .head{font-weight:600}
@@ -61,10 +61,10 @@ def draw(by_rows: Mapping[str, Any]) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">',
         "<title>Milliseconds for one question against the number of memories</title>",
-        f"<style>{_STYLE}</style>",
+        f"<style>{STYLE}</style>",
         f'<rect class="ground" width="{_WIDTH}" height="{_HEIGHT}" rx="6"/>',
-        _text(_LEFT, 26, "How long one question takes, without embedding it", "start", "head"),
-        _text(middle, _HEIGHT - 18, "memories in the collection", "middle", "small"),
+        text(_LEFT, 26, "How long one question takes, without embedding it", "start", "head"),
+        text(middle, _HEIGHT - 18, "memories in the collection", "middle", "small"),
         f'<text class="small" text-anchor="middle" {turned}>milliseconds (median)</text>',
     ]
     for tick in ticks:
@@ -72,13 +72,13 @@ def draw(by_rows: Mapping[str, Any]) -> str:
         parts.append(
             f'<line class="rule" x1="{_LEFT}" x2="{right}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>'
         )
-        parts.append(_text(_LEFT - 8, y(tick) + 4, f"{tick:,}", "end", "small"))
-    parts += [_text(x(n), bottom + 20, f"{n:,}", "middle", "small") for n in counts]
+        parts.append(text(_LEFT - 8, y(tick) + 4, f"{tick:,}", "end", "small"))
+    parts += [text(x(n), bottom + 20, f"{n:,}", "middle", "small") for n in counts]
     for colour, dashed, medians in lines:
         points = " ".join(f"{x(n):.1f},{y(ms):.1f}" for n, ms in zip(counts, medians, strict=True))
         parts.append(
             f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2.5"'
-            f"{_DASHES if dashed else ''}/>"
+            f"{DASHES if dashed else ''}/>"
         )
     return "\n".join([*parts, *_legend(), "</svg>", ""])
 
@@ -89,29 +89,30 @@ _NOTES = (
     "by words, raw Chroma by meaning alone.",
     "Lower is better; both axes are logarithmic.",
 )
-_DASHES = ' stroke-dasharray="7 5"'
+DASHES = ' stroke-dasharray="7 5"'
 
 
 def _legend() -> Iterator[str]:
     left, top = _WIDTH - _RIGHT + 24, _TOP + 16
-    yield _text(left, top, "The question asks about", "start", "head")
+    yield text(left, top, "The question asks about", "start", "head")
     for place, (_, _, colour, name) in enumerate(_CASES, 1):
         height = top + 26 * place
         yield f'<rect x="{left}" y="{height - 10}" width="14" height="12" fill="{colour}"/>'
-        yield _text(left + 24, height, name)
+        yield text(left + 24, height, name)
     top += 26 * (len(_CASES) + 2)
-    yield _text(left, top, "It is answered by", "start", "head")
-    for place, (name, dashes) in enumerate((("RecallRetriever", ""), ("raw Chroma", _DASHES)), 1):
+    yield text(left, top, "It is answered by", "start", "head")
+    for place, (name, dashes) in enumerate((("RecallRetriever", ""), ("raw Chroma", DASHES)), 1):
         height = top + 26 * place
         yield (
             f'<line class="key" x1="{left}" x2="{left + 40}" y1="{height - 4}" y2="{height - 4}"'
             f"{dashes}/>"
         )
-        yield _text(left + 50, height, name)
+        yield text(left + 50, height, name)
     for place, line in enumerate(_NOTES):
-        yield _text(left, top + 84 + 18 * place, line, style="small")
+        yield text(left, top + 84 + 18 * place, line, style="small")
 
 
-def _text(x: float, y: float, words: str, anchor: str = "start", style: str = "") -> str:
+def text(x: float, y: float, words: str, anchor: str = "start", style: str = "") -> str:
+    """Words in a picture."""
     marked = f' class="{style}"' if style else ""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{marked}>{words}</text>'

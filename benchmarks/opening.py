@@ -1,7 +1,7 @@
 """How long the first answer takes after opening, and how much memory that needs.
 
     python -m benchmarks.opening [--rows 10000,100000,1000000] [--folder FOLDER] [--rounds 3]
-                                 [--minutes 60] [--json OUT]
+                                 [--minutes 60] [--json OUT] [--picture FILE.svg]
 
 A collection of each size is built once under ``--folder`` (see `made_collection`: the vectors are
 made, Chroma writes the rows) and kept, so that a second run need not build it. A million rows take
@@ -18,7 +18,8 @@ Every figure is of a process of its own, on files that the machine has in its me
 answer by meaning *and* words (an answer while rows are still read says that it is less).
 ``next_ms`` is the median of the questions after that. ``beyond_mb`` is the resident memory beyond
 that of ``chroma``, ``peak_beyond_mb`` the most of it. ``ask_s`` is ``recall ask`` as a whole
-process, with the default embedding; ``ask_of_100_s`` the same on a hundred rows.
+process, with the default embedding; ``ask_of_100_s`` the same on a hundred rows. ``--picture``
+draws the figures against the rows.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from pathlib import Path
 
 from benchmarks.kept_collection import NAME, Kept, client_of
 from benchmarks.made_collection import NotBuiltError, made
+from benchmarks.opening_picture import draw
 from benchmarks.opening_process import SYSTEMS, K, Opened
 from benchmarks.output import json_file, write_json
 from benchmarks.report import print_opening
@@ -113,13 +115,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--minutes", type=float, default=60, help="for building one size")
     parser.add_argument("--json", type=json_file)
+    parser.add_argument("--picture", type=Path, metavar="FILE.svg")
     given = parser.parse_args(argv)
     sizes = [int(each) for each in given.rows.split(",")]
     if min(sizes) < K or given.rounds < 1:
         parser.error(f"--rows takes numbers from {K} on, --rounds from 1 on")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as nowhere:
         folder = given.folder or Path(nowhere)
-        by_rows: dict[str, object] = {}
+        by_rows: dict[str, dict[str, object]] = {}
         for rows in sizes:
             try:
                 by_rows[str(rows)] = measure(folder, rows, given.rounds, given.minutes)
@@ -127,6 +130,8 @@ def main(argv: Sequence[str] | None = None) -> None:
                 by_rows[str(rows)] = {"left_out": str(error)}
     result = {"k": K, "rounds": given.rounds, "by_rows": by_rows}
     print_opening(result)
+    if given.picture is not None:
+        given.picture.write_text(draw(by_rows), encoding="utf-8")
     write_json(given.json, result)
 
 
