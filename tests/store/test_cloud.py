@@ -33,7 +33,12 @@ def memory(n: int) -> dict[str, Any]:
         "created_at": DAY + timedelta(hours=7 * n),
         "events": [{"start": event.start, "end": event.end, "grain": "day"}] if n % 4 == 0 else [],
         "scope": {"user_id": f"u{n % 3}", "agent_id": f"a{n % 2}"},
-        "metadata": {"stars": n % 5, "topic": WORDS[n % 4], "tags": [WORDS[n % 3]]},
+        "metadata": {
+            "stars": n % 5,
+            "weight": n % 7 / 2 if n % 2 else n // 2 % 4,  # fractions, and whole numbers
+            "topic": WORDS[n % 4],
+            "tags": [WORDS[n % 3]],
+        },
     }
 
 
@@ -72,6 +77,8 @@ NAMED = (days(3, 4), days(5, 6), days(9, 12), days(20, 90), TimeRange(None, days
         {"scope": ANN},
         {"filter": {"stars": {"$gte": 3}, "topic": {"$in": ["tea", "train"]}}},
         {"filter": {"$or": [{"tags": {"$contains": "tea"}}, {"stars": 0}]}, "scope": ANN},
+        {"filter": {"weight": {"$gte": 1.5}}},
+        {"filter": {"weight": {"$gt": 0.5, "$lt": 2.5}, "stars": {"$ne": 1.5}}},
         {"filter": {"created_at": {"$lte": "2024-03-20T00:00:00Z"}}},
         {"within": NAMED[:1]},
         {"within": NAMED},

@@ -132,7 +132,9 @@ class Index:
 
     def filter_where(self, search: Search) -> Where | None:
         """The condition that a search sets on metadata."""
-        return filter_where(search.filter, self.fields, self.unit, search.timezone)
+        return filter_where(
+            search.filter, self.fields, self.unit, search.timezone, typed=self.cloud
+        )
 
     def read(self, ids: Sequence[str], where: Where | None) -> dict[str, Candidate]:
         """Memories by id, without rows that do not fit the filter or have no text."""

@@ -56,12 +56,21 @@ def filter_where(
     fields: Fields = OWN_FIELDS,
     unit: TimeUnit = "milliseconds",
     timezone: tzinfo | None = None,
+    *,
+    typed: bool = False,
 ) -> Where | None:
     """A user's filter as a where clause that Chroma accepts.
 
     Several keys, and several operators on one key, must all hold. The recorded time may be compared
     with a datetime or ISO 8601. Fractions, which Chroma truncates, compare rightly with whole
     numbers.
+
+    Args:
+        condition: The filter.
+        fields: The metadata keys of the fields of a memory.
+        unit: The unit of the times of the rows.
+        timezone: The time zone of times that have none.
+        typed: Whether a fraction is compared with fractions alone, as in Chroma Cloud.
 
     Raises:
         FilterError: When a key, an operator or a value cannot match anything.
@@ -72,7 +81,7 @@ def filter_where(
     """
     if condition is None:
         return None
-    return _Reader(fields.created_at, unit, timezone).read(condition)
+    return _Reader(fields.created_at, unit, timezone, typed).read(condition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +91,7 @@ class _Reader:
     created_at: str
     unit: TimeUnit
     timezone: tzinfo | None
+    typed: bool
 
     def read(self, condition: object, depth: int = 1) -> Where | None:
         if depth > _DEEPEST:
@@ -126,7 +136,7 @@ class _Reader:
         if operator in _CONTENT:
             return _contains(key, operator, operand)
         if isinstance(operand, float) and not operand.is_integer():
-            return _fraction(key, operator, operand)
+            return (_typed_fraction if self.typed else _fraction)(key, operator, operand)
         return {key: {operator: operand}}
 
     def _one_of(self, key: str, operator: str, values: object) -> Where | None:
@@ -194,6 +204,16 @@ def _fraction(key: str, operator: str, value: float) -> Where | None:
     if operator == "$ne":
         return any_of([plain, {key: {"$in": [below, above]}}])
     return plain
+
+
+def _typed_fraction(key: str, operator: str, value: float) -> Where | None:
+    """The same where whole numbers and fractions are compared apart: a condition for each."""
+    plain: Where = {key: {operator: value}}
+    if operator in ("$lt", "$lte"):
+        return any_of([plain, {key: {"$lte": math.floor(value)}}])
+    if operator in ("$gt", "$gte"):
+        return any_of([plain, {key: {"$gte": math.ceil(value)}}])
+    return _fraction(key, operator, value)
 
 
 def _contains(key: str, operator: str, value: str | float) -> Where | None:
