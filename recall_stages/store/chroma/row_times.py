@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 _Row = Mapping[str, MetadataValue]
 
-_SAMPLE = 200  # rows from the beginning of a collection, and as many from its end
+_SAMPLE = 200  # rows from the beginning of a collection, and as many from its end; the cloud: 300
 _SHOWN = 3  # values that a warning shows
 _KEYS = 12  # names that it shows
 
@@ -32,9 +32,8 @@ def sample_of(collection: Collection) -> list[_Row]:
     """The metadata of the first and the last rows of a collection."""
     # Its types do not know that `include` makes the metadata be there.
     count, reads = collection.count(), collection
-    starts = [0] if count <= 2 * _SAMPLE else [0, count - _SAMPLE]
-    limit = 2 * _SAMPLE if len(starts) == 1 else _SAMPLE
-    pages: list[Any] = [reads.get(limit=limit, offset=x, include=["metadatas"]) for x in starts]
+    starts = [0, max(_SAMPLE, count - _SAMPLE)] if count > _SAMPLE else [0]
+    pages: list[Any] = [reads.get(limit=_SAMPLE, offset=x, include=["metadatas"]) for x in starts]
     return [row or {} for page in pages for row in page["metadatas"]]
 
 

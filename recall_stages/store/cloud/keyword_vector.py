@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _K1, _B = 1.2, 0.75  # as tantivy has them
 _MEAN_WORDS = 48.0  # of a turn with the end of the turn before it, without stop words
-_MOST_WORDS = 64  # of a question; of a longer one, the first words count
+_MOST_WORDS = 256  # of a question; of a longer one, the first words count
 
 
 def keyword_vector(memory: Candidate) -> SparseVector | None:
