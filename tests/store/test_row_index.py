@@ -18,7 +18,7 @@ from recall_stages.core.errors import StoreClosedError
 from recall_stages.core.memory import Memory, Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
-from recall_stages.store.chroma import access, follower, row_writer
+from recall_stages.store.chroma import follower, row_writer
 from recall_stages.store.rows import row_index, table, vectors
 from recall_stages.store.rows.append_file import AppendFile
 from recall_stages.store.rows.open_indexes import indexes_of
@@ -101,42 +101,6 @@ def test_the_last_store_that_is_closed_lets_the_rows_go(
     assert indexes_of(collection, None) == []
     with pytest.raises(StoreClosedError):
         rows.table.by_words("tea", 1, Wanted(Scope(), ()))
-
-
-@pytest.mark.parametrize("handed_in", ["client", "collection"])
-def test_a_call_asks_for_no_more_than_the_cloud_returns(
-    collection_name: str, monkeypatch: pytest.MonkeyPatch, another_process: None, handed_in: str
-) -> None:
-    """Chroma Cloud returns 300 rows a call, whatever was asked for."""
-    client = chromadb.EphemeralClient()
-    small = SmallEmbedding()
-    monkeypatch.setattr(access, "host_of", lambda _: "api.trychroma.com")
-    with RecallStore(client, collection_name, embedding=small) as store:
-        store.add(
-            Memory(id=f"m{n:03}", content=f"word{n} tea", scope=Scope(user_id=f"u{n % 2}"))
-            for n in range(700)
-        )
-    collection = chromadb.Collection
-    get, query = collection.get, collection.query
-
-    def limited(self: Any, ids: Any = None, limit: int | None = None, **asked: Any) -> Any:
-        assert len(ids or []) <= 300
-        return get(self, ids=ids, limit=min(limit or 300, 300), **asked)
-
-    def limited_query(self: Any, n_results: int = 10, **asked: Any) -> Any:
-        assert n_results <= 300 or handed_in == "collection"  # whose client cannot be known
-        return query(self, n_results=n_results, **asked)
-
-    monkeypatch.setattr(collection, "get", limited)
-    monkeypatch.setattr(collection, "query", limited_query)
-    source: Any = client if handed_in == "client" else client.get_collection(collection_name)
-    with RecallStore(source, collection_name, embedding=small) as store:
-        for n in (0, 299, 300, 699):
-            scope = Scope(user_id=f"u{n % 2}")
-            assert both_ways(store, f"word{n}", scope=scope)[1] == [f"m{n:03}"]
-            assert both_ways(store, f"word{n} tea", scope=scope)[0][0] == f"m{n:03}"
-        assert len(store.find([Search("tea", 650, method="keyword")])[0]) == 650
-    client.delete_collection(collection_name)
 
 
 def test_rows_that_find_no_room_are_read_from_the_collection(

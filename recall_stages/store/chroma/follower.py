@@ -49,7 +49,6 @@ _SKEW = 60_000  # milliseconds by which another machine's clock may be late
 RARELY = 10  # times as long as it took, until something costly is done again
 NOW_AND_THEN = 200  # likewise, until all ids are compared without a reason
 TAIL = 250  # the last ids, which are compared at each look
-_FULL = 300  # rows: what the Cloud returns at the most, and a collection handed in may be of it
 _PAGE = 250  # rows with their texts a call: below every limit
 _MOST_IDS = 500_000  # a call
 _MOST_TIMES = 30_000  # a call: SQLite takes 32,766 variables
@@ -237,13 +236,12 @@ class Follower:
     def _pages(
         self, most: int, include: list[str], where: object = None, start: int = 0
     ) -> Iterator[Mapping[str, Any]]:
-        limit = min(most, _FULL) if self._index.cloud else most
         while True:
-            page = self._collection.get(where=where, include=include, limit=limit, offset=start)
+            page = self._collection.get(where=where, include=include, limit=most, offset=start)
             yield page
             number = len(page["ids"])
             start += number
-            if number not in (limit, _FULL):
+            if number < most:
                 return
 
 

@@ -29,8 +29,7 @@ Similar = tuple[str, float]
 _Row = tuple[str, float, Candidate | None]  # id, similarity, memory; None if the row has no text
 
 _PAGE = 250  # rows a call, below every limit
-_CLOUD_RESULTS = 300  # what Chroma Cloud returns at most
-_LOCAL_RESULTS = 30_000  # SQLite takes 32,766 variables in one statement
+_MOST_RESULTS = 30_000  # a call: SQLite takes 32,766 variables in one statement
 
 _search_again = retry(
     # A filtered search reads ids from SQLite and then looks them up in the index, without a
@@ -51,7 +50,7 @@ class Index:
         fields: The metadata keys of the fields of a memory.
         unit: The unit of the times of its rows.
         foreign: Whether somebody else made it. Then it has no buckets of days.
-        cloud: Whether it lies in Chroma Cloud.
+        cloud: Whether it has Chroma's Search API, and its quotas; see `CloudSearcher`.
         cosine: Whether its distances are cosine distances.
     """
 
@@ -75,11 +74,6 @@ class Index:
             note_unread(collection.name, sample, collection.count(), unit, fields)
         return cls(collection, fields, unit, foreign, cloud, cosine=space == "cosine")
 
-    @property
-    def most_results(self) -> int:
-        """How many rows one call may return."""
-        return _CLOUD_RESULTS if self.cloud else _LOCAL_RESULTS
-
     def nearest(
         self, vector: NDArray[np.float32], search: Search, filtering: Where | None
     ) -> list[Hit]:
@@ -97,10 +91,9 @@ class Index:
                 self._window(search),
             ]
         )
-        most = self.most_results
         # A space other than cosine has another order: query more rows, then sort.
         coarse = bool(search.within) or not self.cosine
-        wanted = min(2 * search.limit if coarse else search.limit, most)
+        wanted = min(2 * search.limit if coarse else search.limit, _MOST_RESULTS)
         while True:
             rows = self._query(vector, wanted, where)
             exhausted = len(rows) < wanted
@@ -112,9 +105,9 @@ class Index:
                 if memory is not None
                 and (not search.within or any(memory.matches(each) for each in search.within))
             ]
-            if len(hits) >= search.limit or exhausted or wanted == most:
+            if len(hits) >= search.limit or exhausted or wanted == _MOST_RESULTS:
                 return hits[: search.limit]
-            wanted = min(4 * wanted, most)
+            wanted = min(4 * wanted, _MOST_RESULTS)
 
     def neighbours(self, vector: NDArray[np.float32], limit: int) -> list[Similar]:
         """The rows nearest to a vector, without a condition; only ids and cosines are read."""

@@ -130,8 +130,7 @@ class Searcher:
 
     def _knows_all(self) -> bool:
         """Whether the row index decides which rows fulfil a condition."""
-        index = self._index
-        return self._rows.follower.sees_all and index.cosine and not index.cloud
+        return self._rows.follower.sees_all and self._index.cosine
 
     def _counted(self, search: Search, rows: Selection | None, table: Table) -> Conditions:
         count, follower = len(table), self._rows.follower
