@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -66,11 +67,13 @@ def _opened(where: str) -> Iterator[ClientAPI]:
     import chromadb  # noqa: PLC0415 - a second to import, so only once it is needed
 
     source = source_of(where)
-    client = chromadb.PersistentClient(source) if isinstance(source, str) else source
+    if isinstance(source, str):
+        # In the spelling of `RecallStore`: the copy may be in the same folder.
+        source = chromadb.PersistentClient(os.path.realpath(source))
     try:
-        yield client
+        yield source
     finally:
-        client.close()  # type: ignore[attr-defined]  # its interface lags behind
+        source.close()  # type: ignore[attr-defined]  # its interface lags behind
 
 
 def _model_of(client: ClientAPI, name: str) -> str:

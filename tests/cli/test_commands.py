@@ -286,11 +286,28 @@ def test_migrate_copies_to_a_folder_and_to_a_server(
 
     for wrong, said in (
         (("migrate", path, path), "onto itself"),
-        (("migrate", path, tmp_path, "--collection", "note"), "--collection takes memories"),
+        (
+            ("migrate", path, tmp_path, "--collection", "note"),
+            "--collection takes memories",
+        ),
         (("migrate", path, "cloud"), "CHROMA_TENANT, CHROMA_DATABASE, CHROMA_API_KEY"),
     ):
         code, _, err = run(capsys, *wrong)
         assert (code, said in err) == (2, True)
+
+
+def test_migrate_copies_within_a_folder(
+    memories: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run(capsys, "load", "--memories", memories)
+    run(capsys, "migrate", memories.with_name(memories.name + ".recall"), tmp_path / "here")
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "migrate", "here", tmp_path / "here", "--as", "second")[0] == 0
+    with RecallStore("here", "second") as copied:
+        assert copied.count() == 3
 
 
 def test_migrate_copies_to_the_cloud(

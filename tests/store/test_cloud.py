@@ -53,6 +53,8 @@ def both(cloud: CloudStandIn) -> Iterator[tuple[RecallStore, RecallStore]]:
         for store in (here, there):
             store.add(memory(n) for n in range(150))
         yield here, there
+        # Chroma gives the lists of a deleted collection to the rows that it stores next.
+        here.delete([memory(n)["id"] for n in range(150)])
 
 
 @pytest.fixture

@@ -8,9 +8,8 @@ gets a condition only if there is no other way:
   here. It suits a condition that many rows fulfil. It can return too few rows.
 - ``rows``: compare every row that fulfils the condition. It suits a condition that few rows fulfil.
 - ``where``: let Chroma check the condition, with buckets of days instead of a range of times. It is
-  for a collection in Chroma Cloud, which has an index for conditions; for one whose changes are not
-  all noticed; for a scope on a server until it is asked often, as its vectors are many bytes; and
-  while the row index is built.
+  for a collection whose changes are not all noticed; for a scope on a server until it is asked
+  often, as its vectors are many bytes; and while the row index is built.
 """
 
 from __future__ import annotations
