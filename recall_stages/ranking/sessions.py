@@ -49,6 +49,35 @@ def session_ratios(
     return ratios
 
 
+def spread_ratios(memories: Sequence[Candidate], worth: Sequence[float]) -> list[float]:
+    """The factor of each memory so that those of different hours come first.
+
+    The best memory between two pauses has 1, the second 1/2, the third 1/3.
+
+    Args:
+        memories: The candidates.
+        worth: The worth of every candidate by itself.
+
+    Examples:
+        >>> noon = datetime.fromisoformat("2024-03-05T12:00:00Z")
+        >>> notes = [Candidate(content="Tea.", created_at=noon + timedelta(hours=hours))
+        ...          for hours in (0, 0.5, 3)]
+        >>> spread_ratios(notes, [0.8, 0.9, 0.4])
+        [0.5, 1.0, 1.0]
+    """
+    ratios = [1.0] * len(memories)
+    dated = [
+        (memory.created_at, place)
+        for place, memory in enumerate(memories)
+        if memory.created_at is not None
+    ]
+    for hour in _without_pause(dated):
+        hour.sort(key=lambda place: -worth[place])
+        for rank, place in enumerate(hour, 1):
+            ratios[place] = 1 / rank
+    return ratios
+
+
 def _sessions(memories: Sequence[Candidate]) -> Iterable[list[int]]:
     """The places of the turns of each session: at least two, and one that answers another."""
     by_owner: dict[tuple[str | None, ...], list[tuple[datetime, int]]] = defaultdict(list)
@@ -62,14 +91,18 @@ def _sessions(memories: Sequence[Candidate]) -> Iterable[list[int]]:
             owners = tuple(vars(memory.scope).values())  # to hash scopes takes three times as long
             by_owner[owners].append((memory.created_at, place))
     for turns in by_owner.values():
-        turns.sort()
-        sessions: list[list[int]] = []
-        last: datetime | None = None
-        for moment, place in turns:
-            if last is None or moment - last >= PAUSE:
-                sessions.append([])
-            sessions[-1].append(place)
-            last = moment
-        for session in sessions:
+        for session in _without_pause(turns):
             if len(session) > 1 and any(memories[place].turn_before for place in session):
                 yield session
+
+
+def _without_pause(dated: Iterable[tuple[datetime, int]]) -> list[list[int]]:
+    """The places of moments in groups; between two groups there is a pause."""
+    groups: list[list[int]] = []
+    last: datetime | None = None
+    for moment, place in sorted(dated):
+        if last is None or moment - last >= PAUSE:
+            groups.append([])
+        groups[-1].append(place)
+        last = moment
+    return groups

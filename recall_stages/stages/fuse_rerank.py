@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta, tzinfo
+from datetime import tzinfo
 from math import prod
 
 from pydantic import Field
 
 from recall_stages.core.candidate import Candidate, Note, Step
-from recall_stages.core.memory import Query, TimeMatch
+from recall_stages.core.memory import Query
 from recall_stages.core.stage import RankStage, Recall
 from recall_stages.core.time_trace import stamped, stamped_ranges
 from recall_stages.ranking.relevance import own_marks, relevances, start
-from recall_stages.ranking.sessions import session_ratios
+from recall_stages.ranking.sessions import session_ratios, spread_ratios
+from recall_stages.ranking.time_ratios import of_the_time, time_ratios
 from recall_stages.text.names import asks_about
-from recall_stages.timeline import TimeRange, half_life_weight
 
 _NAME = "FuseRerank"
-_SOFT_HALF_LIFE = timedelta(days=14)  # for vague words such as "recently"
 
 
 class FuseRerank(RankStage):
@@ -29,8 +28,10 @@ class FuseRerank(RankStage):
       are divided by the best one. Memories without a score get one from their place.
     - Time prefers, it does not exclude. If the recorded time or the event time of a memory lies in
       a range that the question names, its score is multiplied by ``fuse_time_ratio``. The ratio is
-      trusted by the square of (the best relevance in the range / the best of all). So a wrong range
-      pulls up nothing irrelevant.
+      trusted by the square of (the best relevance in the range / the best of all), and less if many
+      candidates lie in the range anyway. So a wrong range pulls up nothing irrelevant. A date is
+      trusted more. If the question asks for nothing but a time, only memories of that time stay,
+      those of different hours first; if there are none, all stay.
     - If a question names an author, the memories of that author are preferred. Memories of an
       assistant count less: they repeat the words of every question, and say little about the user.
     - A turn counts more if another turn of its conversation also fits.
@@ -83,23 +84,31 @@ class FuseRerank(RankStage):
         """Score, sort and cut the candidates; equal scores keep their order."""
         memories, query = recall.memories, recall.query
         ranges = query.time_ranges or stamped_ranges(memories)
+        alone = of_the_time(memories, query, ranges) if self.fuse_time_ratio > 1 else []
+        if alone:
+            recall = recall.keep(alone, _NAME, "not of the time asked for")
+            memories = recall.memories
         marks = own_marks(memories, _NAME)
         before = relevances(memories, marks)
-        ratios = self._ratios(memories, before, query)
-        self._add_time_ratios(ratios, memories, before, query, ranges)
+        ratios = self._ratios(memories, before, query, spread=bool(alone))
+        if ranges:
+            timed = time_ratios(memories, before, query, ranges, self.fuse_time_ratio)
+            for own, (own_time, notes) in zip(ratios, timed, strict=True):
+                own.time, own.time_notes = own_time, notes
         fused = [
             relevance * prod((own.kind, own.author, own.session)) * own.time
             for relevance, own in zip(before, ratios, strict=True)
         ]
         for place, mark in enumerate(marks):
             if mark:  # fused before: only the time may be new
-                timed = memories[place].noted("time_match") is not None
-                ratios[place].time = 1.0 if timed else ratios[place].time
+                if memories[place].noted("time_match") is not None:
+                    ratios[place].time = 1.0
                 fused[place] = (memories[place].score or 0.0) * ratios[place].time
         worth_keeping = [
             place
             for place, own in enumerate(ratios)
             if marks[place]
+            or alone
             # Factors may rescue a memory, never condemn it. The threshold is for the relevance, but
             # "what happened yesterday?" is barely similar to any event of yesterday. The session
             # rescues no memory, else the whole session would follow the turn that answers.
@@ -126,7 +135,12 @@ class FuseRerank(RankStage):
         return replace(recall, memories=stamped_memories)
 
     def _ratios(
-        self, memories: Sequence[Candidate], before: Sequence[float], query: Query
+        self,
+        memories: Sequence[Candidate],
+        before: Sequence[float],
+        query: Query,
+        *,
+        spread: bool,
     ) -> list[_Ratios]:
         """The ratios of each candidate, except the time ratio."""
         authors = {
@@ -141,7 +155,11 @@ class FuseRerank(RankStage):
             relevance * (own.kind * own.author)
             for relevance, own in zip(before, ratios, strict=True)
         ]
-        sessions = session_ratios(memories, worth, self.fuse_session_share)
+        sessions = (
+            spread_ratios(memories, worth)
+            if spread
+            else session_ratios(memories, worth, self.fuse_session_share)
+        )
         for own, ratio in zip(ratios, sessions, strict=True):
             own.session = ratio
         return ratios
@@ -150,41 +168,6 @@ class FuseRerank(RankStage):
         named = asks_about(query.text, author)
         role_ratio = self.fuse_role_ratio_dict.get(author.lower(), 1.0)
         return self.fuse_author_ratio if named else role_ratio
-
-    def _add_time_ratios(
-        self,
-        ratios: Sequence[_Ratios],
-        memories: Sequence[Candidate],
-        before: Sequence[float],
-        query: Query,
-        ranges: Sequence[TimeRange],
-    ) -> None:
-        if not ranges:
-            return
-        matches = [[memory.matches(each) for each in ranges] for memory in memories]
-        trust = _trust(matches, before, len(ranges))
-        for memory, own, matching in zip(memories, ratios, matches, strict=True):
-            own.time, own.time_notes = self._time_ratio(memory, query, ranges, matching, trust)
-
-    def _time_ratio(
-        self,
-        memory: Candidate,
-        query: Query,
-        ranges: Sequence[TimeRange],
-        matching: Sequence[TimeMatch | None],
-        trust: Sequence[float],
-    ) -> tuple[float, dict[str, Note]]:
-        """The time ratio of a memory, and its reason as notes."""
-        for time_range, match, trusted in zip(ranges, matching, trust, strict=True):
-            if not time_range.soft or time_range.start is None:  # "long ago" is no "recently"
-                if match:
-                    ratio = 1 + (self.fuse_time_ratio - 1) * trusted
-                    return ratio, {"time_match": match, "time_trust": trusted}
-            elif memory.created_at is not None:
-                age = query.reference_time - memory.created_at
-                ratio = 1 + (self.fuse_time_ratio - 1) * half_life_weight(age, _SOFT_HALF_LIFE)
-                return ratio, {"time_match": "recency"}
-        return 1.0, {"time_match": "none"}
 
 
 @dataclass(slots=True)
@@ -210,7 +193,7 @@ def _steps(
     typed = relevance * own.kind
     by_author = typed * own.author
     in_session = by_author * own.session
-    session = "for the rest of its session"
+    session = "for the rest of its session" if own.session >= 1 else "for a better one of its hour"
     return [
         start(memory, relevance, _NAME),
         Step(_NAME, "times", own.kind, typed, "type_ratio", memory.memory_type),
@@ -218,18 +201,6 @@ def _steps(
         Step(_NAME, "times", own.session, in_session, "session_ratio", session),
         timed,
     ]
-
-
-def _trust(
-    matches: Sequence[Sequence[TimeMatch | None]], relevance: Sequence[float], ranges: int
-) -> list[float]:
-    """The trust in each range, 0 to 1: does a memory in it answer as well as the best of all?"""
-    best = max(relevance, default=0.0) or 1.0
-    inside = [
-        max([value for own, value in zip(matches, relevance, strict=True) if own[n]], default=0)
-        for n in range(ranges)
-    ]
-    return [(value / best) ** 2 for value in inside]
 
 
 def _dated(memory: Candidate, timezone: tzinfo | None) -> Candidate:

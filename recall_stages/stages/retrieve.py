@@ -15,6 +15,7 @@ from recall_stages.core.stage import Flow, Recall, Search, Stage
 from recall_stages.ranking.copies import copies, for_all
 from recall_stages.ranking.diversity import diversified
 from recall_stages.ranking.fusion import Fusion, fuse_arms
+from recall_stages.text.asks_for_time import asks_for_time_alone
 from recall_stages.timeline import TimeRange
 
 Method = Literal["semantic", "keyword", "hybrid"]
@@ -166,8 +167,15 @@ def check_threshold(method: Method, threshold_score: float | None) -> None:
 
 
 def _bounded(query: Query) -> tuple[TimeRange, ...]:
-    """The ranges with bounds, which a store can search; "recently" and "on Mondays" have none."""
-    return tuple(each for each in query.time_ranges if not each.soft and (each.start or each.end))
+    """The ranges with bounds, which a store can search; "on Mondays" has none.
+
+    "Recently" has bounds only for a question that asks for nothing else.
+    """
+    ranges = query.time_ranges
+    soft = any(each.soft for each in ranges) and asks_for_time_alone(
+        query.text, [each.span for each in ranges if each.span]
+    )
+    return tuple(each for each in ranges if (soft or not each.soft) and (each.start or each.end))
 
 
 def _check_hits(arms: Sequence[Sequence[Hit]]) -> None:

@@ -193,8 +193,7 @@ def test_the_time_that_a_memory_tells_of_counts_as_the_time_it_was_recorded() ->
 
     found = fuse([neither, told, recorded])
 
-    assert {each.content: each.score for each in found} == {
-        "told": 1.0,
-        "recorded": 1.0,
-        "neither": 0.5,
-    }
+    scores = {each.content: each.score for each in found}
+
+    assert scores["told"] == scores["recorded"] > 0.9
+    assert scores["neither"] == 0.5
