@@ -27,6 +27,7 @@ from recall_stages.core.message import Message, read_messages
 from recall_stages.core.stage import Flow, Recall, Stage, pipeline
 from recall_stages.core.world import World, run
 from recall_stages.ranking.fusion import Fusion
+from recall_stages.retriever.meaning_share import KNOWN, meaning_share
 from recall_stages.retriever.stage_list import (
     Stages,
     TakesStages,
@@ -222,6 +223,8 @@ class MemoryRetriever(TakesStages, RecallOptions):
         fusion: How a hybrid search makes one score of two: "scores" weighs the similarity and the
             BM25 score, "ranks" only how they rank (reciprocal rank fusion).
         semantic_weight: The share of meaning in that score, 0 to 1; the rest is that of the words.
+            If it is not set and the embedding model is for English alone, a question in another
+            script has 0.4.
         duplicate_threshold: The share of words, in order, from which two memories count as one,
             above 0 to 1; None = all are kept, equal texts too.
         mmr_lambda: Below 1, memories that repeat better ones lose score (maximal marginal
@@ -244,7 +247,7 @@ class MemoryRetriever(TakesStages, RecallOptions):
     require_scope: Annotated[tuple[ScopeName, ...], BeforeValidator(required_names)] = ()
     fetch_k: int = Field(default=50, ge=1)
     fusion: Fusion = "scores"
-    semantic_weight: float = Field(default=0.6, ge=0, le=1)
+    semantic_weight: float = Field(default=KNOWN, ge=0, le=1)
     duplicate_threshold: float | None = Field(default=0.95, gt=0, le=1)
     mmr_lambda: float = Field(default=1.0, ge=0, le=1)
     gate: SearchGate | None = None
@@ -296,7 +299,7 @@ class MemoryRetriever(TakesStages, RecallOptions):
             method=call.method,
             fetch_k=self.fetch_k,
             fusion=self.fusion,
-            semantic_weight=self.semantic_weight,
+            semantic_weight=self._share_of_meaning(query.text),
             duplicate_threshold=self.duplicate_threshold,
             mmr_lambda=self.mmr_lambda,
             threshold_score=call.threshold_score,
@@ -339,6 +342,11 @@ class MemoryRetriever(TakesStages, RecallOptions):
     def _calendar(self) -> ExtractTime:
         own = [stage for stage in self.stages if isinstance(stage, ExtractTime)]
         return own[0] if own else ExtractTime()
+
+    def _share_of_meaning(self, text: str) -> float:
+        if "semantic_weight" in self.model_fields_set:
+            return self.semantic_weight
+        return meaning_share(text, getattr(self.store, "embedding_model", ""))
 
     def _question(self, asked: object, call: RecallOptions) -> str:
         question = asked
