@@ -16,9 +16,14 @@ from recall_stages.core.time_trace import stamped, stamped_ranges
 from recall_stages.ranking.relevance import own_marks, relevances, start
 from recall_stages.ranking.sessions import session_ratios, spread_ratios
 from recall_stages.ranking.time_ratios import of_the_time, time_ratios
-from recall_stages.text.names import asks_about
+from recall_stages.text.asks_assistant import asks_the_assistant
+from recall_stages.text.names import asks_about, person
+from recall_stages.text.split_words import split_words
 
 _NAME = "FuseRerank"
+_SHORT = 8  # words
+_LONGEST_SHORT = 200  # characters: longer texts need not be split
+_ASKED = 0.25  # the power of the ratio of a role that the question asks about
 
 
 class FuseRerank(RankStage):
@@ -34,6 +39,7 @@ class FuseRerank(RankStage):
       those of different hours first; if there are none, all stay.
     - If a question names an author, the memories of that author are preferred. Memories of an
       assistant count less: they repeat the words of every question, and say little about the user.
+      They count nearly as much if the question asks what the assistant said.
     - A turn counts more if another turn of its conversation also fits.
 
     A second run changes nothing.
@@ -45,6 +51,8 @@ class FuseRerank(RankStage):
         fuse_author_ratio: The factor of a memory if the question names its author; 1 = no
             preference.
         fuse_role_ratio_dict: The factor of each chat role, by author in lower case; others have 1.
+        fuse_short_ratio: The factor of a turn of a person that has fewer than eight words, such as
+            "Hey Kevin!"; 1 = none. Turns of the roles of a chat have none.
         fuse_session_share: The share of the best other turn of a session that is added to the score
             of a turn, 0 to 1. A pause of an hour ends a session.
         fuse_time_ratio: The factor of a memory from a time that the question names; 1 = no
@@ -76,6 +84,7 @@ class FuseRerank(RankStage):
     fuse_role_ratio_dict: dict[str, float] = Field(
         default_factory=lambda: {"assistant": 0.6, "ai": 0.6}
     )
+    fuse_short_ratio: float = Field(default=0.8, gt=0)
     fuse_session_share: float = Field(default=0.15, ge=0, le=1)
     fuse_time_ratio: float = Field(default=2.0, gt=0)
     show_time: bool = False
@@ -147,10 +156,7 @@ class FuseRerank(RankStage):
             author: self._author_ratio(author, query)
             for author in {memory.author for memory in memories}
         }
-        ratios = [
-            _Ratios(self.fuse_ratio_dict.get(memory.memory_type, 1.0), authors[memory.author])
-            for memory in memories
-        ]
+        ratios = [_Ratios(self._kind_ratio(memory), authors[memory.author]) for memory in memories]
         worth = [
             relevance * (own.kind * own.author)
             for relevance, own in zip(before, ratios, strict=True)
@@ -164,9 +170,15 @@ class FuseRerank(RankStage):
             own.session = ratio
         return ratios
 
+    def _kind_ratio(self, memory: Candidate) -> float:
+        ratio = self.fuse_ratio_dict.get(memory.memory_type, 1.0)
+        return ratio * self.fuse_short_ratio if _is_short_turn(memory) else ratio
+
     def _author_ratio(self, author: str, query: Query) -> float:
         named = asks_about(query.text, author)
         role_ratio = self.fuse_role_ratio_dict.get(author.lower(), 1.0)
+        if role_ratio != 1 and asks_the_assistant(query.text):
+            role_ratio **= _ASKED
         return self.fuse_author_ratio if named else role_ratio
 
 
@@ -193,14 +205,22 @@ def _steps(
     typed = relevance * own.kind
     by_author = typed * own.author
     in_session = by_author * own.session
+    about_type = f"{'short ' * _is_short_turn(memory)}{memory.memory_type}"
     session = "for the rest of its session" if own.session >= 1 else "for a better one of its hour"
     return [
         start(memory, relevance, _NAME),
-        Step(_NAME, "times", own.kind, typed, "type_ratio", memory.memory_type),
+        Step(_NAME, "times", own.kind, typed, "type_ratio", about_type),
         Step(_NAME, "times", own.author, by_author, "author_ratio", f"said by {memory.author}"),
         Step(_NAME, "times", own.session, in_session, "session_ratio", session),
         timed,
     ]
+
+
+def _is_short_turn(memory: Candidate) -> bool:
+    """Whether it is a few words of a person to another: these name people, and say little."""
+    if memory.memory_type != "conversation" or not person(memory.author):
+        return False
+    return len(memory.content) < _LONGEST_SHORT and len(split_words(memory.content)) < _SHORT
 
 
 def _dated(memory: Candidate, timezone: tzinfo | None) -> Candidate:

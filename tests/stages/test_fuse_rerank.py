@@ -197,3 +197,35 @@ def test_the_time_that_a_memory_tells_of_counts_as_the_time_it_was_recorded() ->
 
     assert scores["told"] == scores["recorded"] > 0.9
     assert scores["neither"] == 0.5
+
+
+@table(
+    ("question", "first"),
+    [
+        ("Which hotel did you suggest?", "I suggest the Ritz."),
+        ("Which hotel would you suggest?", "Which hotel do you suggest?"),
+        ("你给我推荐了哪家酒店？", "I suggest the Ritz."),
+        ("你会推荐哪家酒店？", "Which hotel do you suggest?"),
+    ],
+)
+def test_what_the_assistant_said_is_found_by_who_asks_for_it(question: str, first: str) -> None:
+    turns = (
+        Candidate(content="I suggest the Ritz.", id="1", author="assistant", score=1.0),
+        Candidate(content="Which hotel do you suggest?", id="2", author="user", score=0.8),
+    )
+    query = Query(text=question, reference_time=NOW)
+
+    [best, _] = FuseRerank().apply(Recall(query, turns)).memories
+
+    assert best.content == first
+
+
+def test_a_few_words_of_a_person_count_less_than_an_answer() -> None:
+    def ratio(content: str, author: str, kind: str = "conversation") -> float:
+        told = Candidate(content=content, author=author, memory_type=kind, score=0.5)
+        return float(fuse([told], ranges=())[0].trace["type_ratio"])
+
+    assert ratio("Hey Kevin!", "Elise") == 0.4
+    assert ratio("I moved to Elm Street in March, Kevin.", "Elise") == 0.5
+    assert ratio("Hey Kevin!", "user") == 0.5
+    assert ratio("Hey Kevin!", "Elise", "observation") == 1.0
