@@ -6,9 +6,10 @@ import json
 from functools import partial
 from typing import Any
 
-from langchain_core.callbacks import BaseCallbackManager
+from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager, Callbacks
 from langchain_core.language_models import BaseLanguageModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.outputs import LLMResult
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.retry import RunnableRetry
@@ -16,7 +17,9 @@ from pydantic import BaseModel
 
 from recall_stages.core.requests import Prompt
 from recall_stages.llm.client import Client, Send
+from recall_stages.llm.native_citations import with_marks
 from recall_stages.llm.reply_schemas import as_reply
+from recall_stages.llm.token_counts import Spent
 
 Model = Runnable[Any, Any]
 """A chat model or an LLM, also one wrapped by ``with_retry`` or ``with_fallbacks``."""
@@ -24,22 +27,51 @@ Model = Runnable[Any, Any]
 
 def client(callbacks: BaseCallbackManager | None, *, asynchronous: bool) -> Client:
     """Calls models under these callbacks."""
-    config: RunnableConfig = {"callbacks": callbacks}
 
-    async def send(model: Model, prompt: Prompt) -> str:
+    async def send(model: Model, prompt: Prompt, spent: Spent) -> str:
         messages = _messages(prompt)
-        if asynchronous:
-            return _text(await model.ainvoke(messages, config))
-        return _text(model.invoke(messages, config))
+        config: RunnableConfig = {"callbacks": _counting(callbacks, spent)}
+        reply = (
+            await model.ainvoke(messages, config)
+            if asynchronous
+            else model.invoke(messages, config)
+        )
+        return _text(reply, prompt)
 
     def formed(prompt: Prompt) -> Send | None:
         model = _in_form(prompt)
         return None if model is None else partial(send, model, prompt)
 
-    async def plain(prompt: Prompt) -> str:
-        return await send(_model(prompt), prompt)
+    async def plain(prompt: Prompt, spent: Spent) -> str:
+        return await send(_model(prompt), prompt, spent)
 
     return Client(plain, formed, _retries)
+
+
+class _Counts(BaseCallbackHandler):
+    """Writes down what a model says that it cost, also where its reply cannot be read."""
+
+    run_inline = True  # not in a thread, as it only adds
+
+    def __init__(self, spent: Spent) -> None:
+        self.spent = spent
+
+    def on_llm_end(self, response: LLMResult, **_: object) -> None:
+        """Add the counts of a reply; those of its message, else those of all replies."""
+        before = self.spent.tokens
+        for replies in response.generations:
+            for each in replies[:1]:
+                self.spent.add(getattr(getattr(each, "message", None), "usage_metadata", None))
+        if self.spent.tokens == before:
+            self.spent.add(response.llm_output)
+
+
+def _counting(callbacks: BaseCallbackManager | None, spent: Spent) -> Callbacks:
+    if callbacks is None:
+        return [_Counts(spent)]
+    counting = callbacks.copy()
+    counting.add_handler(_Counts(spent))
+    return counting
 
 
 def _model(prompt: Prompt) -> Model:
@@ -80,10 +112,20 @@ def _messages(prompt: Prompt) -> list[BaseMessage]:
     return [SystemMessage(prompt.system), HumanMessage(prompt.user)]
 
 
-def _text(reply: BaseMessage | BaseModel | str | None) -> str:
+def _text(reply: BaseMessage | BaseModel | str | None, prompt: Prompt) -> str:
     """The text of a reply; of a tool call, its arguments."""
     if isinstance(reply, AIMessage) and reply.tool_calls and not str(reply.text).strip():
         return json.dumps(reply.tool_calls[0]["args"])
     if isinstance(reply, BaseMessage):
-        return str(reply.text)
+        parts = [] if isinstance(reply.content, str) else [_cited(each) for each in reply.content]
+        return with_marks(parts, prompt.user) if parts else str(reply.text)
     return as_reply(reply) if isinstance(reply, BaseModel) else reply or ""
+
+
+def _cited(block: object) -> tuple[str, list[str]]:
+    """The text of a block, and the passages that it cites, as Anthropic or LangChain has them."""
+    if not isinstance(block, dict) or block.get("type") != "text":
+        return (block if isinstance(block, str) else ""), []
+    cited = [*(block.get("citations") or ()), *(block.get("annotations") or ())]
+    passages = [each.get("cited_text") for each in cited if isinstance(each, dict)]
+    return str(block.get("text") or ""), [each for each in passages if isinstance(each, str)]

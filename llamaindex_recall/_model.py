@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from functools import partial
 
+from llama_index.core.base.llms.types import TextBlock
 from llama_index.core.llms import LLM, ChatMessage, MessageRole
 from llama_index.core.prompts import ChatPromptTemplate
 from llama_index.core.types import PydanticProgramMode
@@ -12,22 +13,29 @@ from pydantic import BaseModel
 
 from recall_stages.core.requests import Prompt
 from recall_stages.llm.client import Client, Send
+from recall_stages.llm.native_citations import with_marks
 from recall_stages.llm.reply_schemas import as_reply
+from recall_stages.llm.token_counts import Spent
 
 
 def client(*, asynchronous: bool) -> Client:
     """Calls models."""
 
-    async def plain(prompt: Prompt) -> str:
+    async def plain(prompt: Prompt, spent: Spent) -> str:
         model, messages = _model(prompt), _messages(prompt)
         response = await model.achat(messages) if asynchronous else model.chat(messages)
-        return _text(response.message)
+        spent.add(response.raw)
+        if spent.tokens is None:
+            spent.add(response.additional_kwargs)
+        return _text(response.message, prompt)
 
     def formed(prompt: Prompt) -> Send | None:
         model, form = _taking_form(prompt)
         return None if form is None else partial(fill_in, model, form, prompt)
 
-    async def fill_in(model: LLM, form: type[BaseModel], prompt: Prompt) -> str:
+    async def fill_in(
+        model: LLM, form: type[BaseModel], prompt: Prompt, _spent: Spent
+    ) -> str:  # LlamaIndex keeps the model's counts to itself here
         material = {"system": prompt.system, "user": prompt.user}
         if asynchronous:
             return as_reply(await model.astructured_predict(form, _template(), **material))
@@ -74,11 +82,20 @@ def _messages(prompt: Prompt) -> list[ChatMessage]:
     ]
 
 
-def _text(message: ChatMessage) -> str:
-    """The text of a reply; of a tool call, its arguments."""
-    if not (message.content or "").strip():
+def _text(message: ChatMessage, prompt: Prompt) -> str:
+    """The text of a reply, with nothing between its blocks; of a tool call, its arguments."""
+    parts: list[tuple[str, list[str]]] = []
+    for block in message.blocks:
+        if isinstance(block, TextBlock):
+            parts.append((block.text, []))
+            continue
+        cited = getattr(block, "cited_content", None)  # of a CitationBlock, which is new
+        if parts and isinstance(cited, TextBlock):
+            parts[-1][1].append(cited.text)
+    text = with_marks(parts, prompt.user)
+    if not text.strip():
         for block in message.blocks:
             arguments = getattr(block, "tool_kwargs", None)  # of a ToolCallBlock; 0.14.0 has none
             if arguments is not None:
                 return arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return message.content or ""
+    return text

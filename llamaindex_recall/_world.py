@@ -46,8 +46,9 @@ class StageUsage(BaseEvent):
         stage: The stage.
         calls: How many prompts were sent.
         attempts: How often they were sent in all.
-        tokens_in: The tokens of the prompts, each once.
+        tokens_in: The tokens of the prompts, once for each attempt that the model took.
         tokens_out: The tokens of the replies.
+        estimated: Whether the model has not counted all of them itself.
         milliseconds: How long the stage waited for them.
     """
 
@@ -56,6 +57,7 @@ class StageUsage(BaseEvent):
     attempts: int
     tokens_in: int
     tokens_out: int
+    estimated: bool
     milliseconds: float
 
     @classmethod

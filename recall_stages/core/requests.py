@@ -54,6 +54,21 @@ class Prompt(Request):
 
 
 @dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of a prompt and its reply, of all attempts taken together.
+
+    Attributes:
+        sent: The tokens of the prompt, once for each attempt that the model took.
+        received: The tokens of what it said.
+        estimated: Whether any of them are an estimate, as the model has not counted them.
+    """
+
+    sent: int
+    received: int
+    estimated: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """The outcome of a prompt.
 
@@ -61,11 +76,13 @@ class Reply:
         outcome: The text of the model, or the error that came in its place.
         attempts: How often the prompt was sent.
         note: What the model did not do as it was set, such as to take a schema; mostly empty.
+        tokens: What it cost; None = not known, and estimated from the texts.
     """
 
     outcome: str | Exception
     attempts: int = 1
     note: str = ""
+    tokens: Tokens | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

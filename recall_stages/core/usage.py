@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TypedDict, TypeVar
 
 from recall_stages.core.errors import ModelError
-from recall_stages.core.requests import Prompt, Refine, Reply
+from recall_stages.core.requests import Prompt, Refine, Reply, Tokens
 from recall_stages.text.tokens import token_counter
 
 logger = logging.getLogger(__name__)
@@ -26,6 +26,7 @@ class Figures(TypedDict):
     attempts: int
     tokens_in: int
     tokens_out: int
+    estimated: bool
     milliseconds: float
 
 
@@ -68,8 +69,10 @@ class Meter:
         deadline: When the time for the question is over.
         calls: How many prompts were sent.
         attempts: How often they were sent, all in all.
-        tokens_in: The tokens of the prompts, each once, as `token_counter` counts them.
+        tokens_in: The tokens of the prompts, once for each attempt that the model took.
         tokens_out: The tokens of the replies.
+        estimated: Whether any tokens are an estimate by `token_counter`. The model's own counts
+            are used where it gives them.
         milliseconds: How long the stage waited for them.
         notes: What a model did not do as it was set, such as to take a schema.
     """
@@ -80,6 +83,7 @@ class Meter:
     attempts: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
+    estimated: bool = False
     milliseconds: float = 0.0
     notes: list[str] = field(default_factory=list)
 
@@ -87,7 +91,8 @@ class Meter:
         calls = f"{self.calls} call{'s' if self.calls > 1 else ''}"
         if self.attempts > self.calls:
             calls += f" ({self.attempts} attempts)"
-        tokens = f"{self.tokens_in} tokens in, {self.tokens_out} out"
+        about = "about " if self.estimated else ""
+        tokens = f"{about}{self.tokens_in} tokens in, {self.tokens_out} out"
         return f"{self.stage}: {calls}, {tokens}, {self.milliseconds:.0f} ms"
 
     def figures(self) -> Figures:
@@ -97,6 +102,7 @@ class Meter:
             "attempts": self.attempts,
             "tokens_in": self.tokens_in,
             "tokens_out": self.tokens_out,
+            "estimated": self.estimated,
             "milliseconds": round(self.milliseconds, 1),
         }
 
@@ -111,26 +117,31 @@ class Meter:
             shortened = self.deadline.shorten(prompts)
         except TimeoutError as error:
             raise ModelError(error) from None
-        count = token_counter()
         self.calls += len(prompts)
-        self.tokens_in += sum(count(each.system) + count(each.user) for each in prompts)
         begun = perf_counter()
         try:
             yield shortened
         finally:
             self.milliseconds += 1000 * (perf_counter() - begun)
 
-    def texts(self, replies: Sequence[Reply]) -> list[str | ModelError]:
+    def texts(self, prompts: Sequence[Prompt], replies: Sequence[Reply]) -> list[str | ModelError]:
         """Count replies and log failures; the text of each reply, or the error in its place.
+
+        Args:
+            prompts: The prompts.
+            replies: The reply to each prompt.
 
         Raises:
             ModelError: The first one, when no prompt has a reply.
         """
-        count = token_counter()
         texts = [_text(each) for each in replies]
         errors = [each for each in texts if isinstance(each, ModelError)]
         self.attempts += sum(each.attempts for each in replies)
-        self.tokens_out += sum(count(each) for each in texts if isinstance(each, str))
+        for prompt, reply in zip(prompts, replies, strict=True):
+            tokens = reply.tokens or estimate(prompt, reply.outcome)
+            self.tokens_in += tokens.sent
+            self.tokens_out += tokens.received
+            self.estimated = self.estimated or tokens.estimated
         self.notes += dict.fromkeys(each.note for each in replies if each.note)
         self.log([error.cause for error in errors])
         if errors and len(errors) == len(texts):
@@ -142,6 +153,13 @@ class Meter:
         for each in outcomes:
             if isinstance(each, Exception):
                 logger.warning("%s: a call failed with %s", self.stage, type(each).__name__)
+
+
+def estimate(prompt: Prompt, said: object = "") -> Tokens:
+    """The tokens of a prompt and of a reply, as `token_counter` counts them."""
+    count = token_counter()
+    received = count(said) if isinstance(said, str) else 0
+    return Tokens(count(prompt.system) + count(prompt.user), received)
 
 
 def _text(reply: Reply) -> str | ModelError:

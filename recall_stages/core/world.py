@@ -133,7 +133,7 @@ class Metered:
         if _all_are(requests, Prompt):
             with self.meter.asking(requests) as prompts:
                 replies = await self.world.answer(prompts)
-            return self.meter.texts(replies)
+            return self.meter.texts(requests, replies)
         if _all_are(requests, Refine):
             outcomes = await self.world.answer(self.meter.deadline.shorten(requests))
             self.meter.log(outcomes)

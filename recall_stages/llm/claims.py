@@ -8,11 +8,13 @@ from collections.abc import Iterator, Mapping
 from recall_stages.core.draft import Claim
 from recall_stages.core.errors import ReplyError
 from recall_stages.llm.fencing import visible
-from recall_stages.llm.replies import answer_under, whole_number
+from recall_stages.llm.replies import whole_number
 
 _TEXT = ("text", "sentence", "content", "point")
 _NUMBERS = ("memories", "memory", "citations", "sources")
-_MARK = re.compile(r"\s*[\[【][^\d\[\]【】]{0,24}(\d+(?:\s*[,，;]\s*\d+)*)\s*[\]】]")
+_MARK = re.compile(
+    r"\s*[\[【][^\d\[\]【】]{0,24}(\d+(?:\s*[,，;]\s*\d+)*)\s*(?:†[^\]】]{0,80})?[\]】]"
+)
 _MARKS_BEHIND = re.compile(rf"([.!?。！？…]+)((?:{_MARK.pattern})+)")
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
 _END = re.compile(r"(?<=[.!?…])\s+(?=[^a-z\s])|(?<=[。！？])\s*")
@@ -22,26 +24,25 @@ _ABBREVIATED = re.compile(
 _MOST = 200  # sentences; no reader asked for a longer text
 
 
-def read_claims(reply: str, name: str) -> list[Claim]:
-    """The sentences of a reply, each with the memory numbers it cites; nothing is checked yet.
+def claims_of(value: object) -> list[Claim]:
+    """The sentences in the value of a reply, each with the numbers it cites; none is checked yet.
 
-    Under the name stands a list of ``{"text": ..., "memories": [1, 2]}``; or texts, with marks
-    like [1] in them. Marks within a text count for their sentence and are taken out of it.
+    The value is a list of ``{"text": ..., "memories": [1, 2]}``; or texts, with marks like [1] in
+    them. Marks within a text count for their sentence and are taken out of it.
 
     Raises:
         ReplyError: When there is no sentence in it.
 
     Examples:
-        >>> read_claims('{"said": [{"text": "Tea is at four.", "memories": [1]}]}', "said")
+        >>> claims_of([{"text": "Tea is at four.", "memories": [1]}])
         [Claim(sentence='Tea is at four.', numbers=(1,))]
-        >>> read_claims('{"said": "Tea. [1] Ann comes too [2, 3]."}', "said")
+        >>> claims_of("Tea. [1] Ann comes too [2, 3].")
         [Claim(sentence='Tea.', numbers=(1,)), Claim(sentence='Ann comes too.', numbers=(2, 3))]
     """
-    value = answer_under(reply, name)
     items = value if isinstance(value, list) else [value]
     claims = [claim for item in items for claim in _claims(item)]
     if not claims or len(claims) > _MOST:
-        raise ReplyError(f"expected 1 to {_MOST} sentences; got {len(claims)}: {reply[:80]!r}")
+        raise ReplyError(f"expected 1 to {_MOST} sentences; got {len(claims)}: {str(value)[:80]!r}")
     return claims
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import monotonic
 
 from tenacity import (
@@ -16,9 +16,11 @@ from tenacity import (
 )
 
 from recall_stages.core.errors import ModelError
-from recall_stages.core.requests import Prompt, Reply
+from recall_stages.core.requests import Prompt, Reply, Tokens
 from recall_stages.core.transient_errors import is_transient, retry_after
+from recall_stages.core.usage import estimate
 from recall_stages.core.world import World
+from recall_stages.llm.token_counts import Spent
 
 ATTEMPTS = 3
 """How often a prompt is sent at most, if no setting says so and the model does not retry."""
@@ -28,8 +30,8 @@ LONGEST_PAUSE = 60.0
 
 _BACK_OFF = wait_exponential(multiplier=0.5, max=8) + wait_random(0, 0.5)
 
-Send = Callable[[], Awaitable[str]]
-"""Sends a prompt to its model; what the model says."""
+Send = Callable[[Spent], Awaitable[str]]
+"""Sends a prompt to its model, and writes down what it cost; what the model says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class Client:
         retries: Whether the model tries again by itself.
     """
 
-    plain: Callable[[Prompt], Awaitable[str]]
+    plain: Callable[[Prompt, Spent], Awaitable[str]]
     formed: Callable[[Prompt], Send | None]
     retries: Callable[[Prompt], bool]
 
@@ -54,7 +56,7 @@ async def ask_models(world: World, client: Client, prompts: Sequence[Prompt]) ->
     calls = [_Call(prompt, client, world, limit) for prompt in prompts]
     outcomes = await world.call_all(_Call.text, calls, timeout)
     return [
-        Reply(_reply(outcome), call.sent, call.note)
+        Reply(_reply(outcome), call.sent, call.note, call.tokens(outcome))
         for call, outcome in zip(calls, outcomes, strict=True)
     ]
 
@@ -67,8 +69,26 @@ class _Call:
     client: Client
     world: World
     limit: float | None
-    sent: int = 0
+    attempts: list[Spent | None] = field(default_factory=list)
     note: str = ""
+
+    @property
+    def sent(self) -> int:
+        """How often the prompt was sent."""
+        return len(self.attempts)
+
+    def tokens(self, outcome: object) -> Tokens:
+        """What all attempts cost; a prompt that was turned away cost nothing."""
+        taken = [each.tokens for each in self.attempts if each is not None]
+        guess = estimate(self.prompt, outcome)
+        # Only the last attempt that was taken has led to the outcome.
+        guesses = [(guess.sent, 0)] * (len(taken) - 1) + [(guess.sent, guess.received)]
+        costs = [own or other for own, other in zip(taken, guesses[-len(taken) :], strict=False)]
+        return Tokens(
+            sum(sent for sent, _ in costs),
+            sum(received for _, received in costs),
+            estimated=None in taken,
+        )
 
     async def text(self) -> str:
         """What the model says: with the schema, if it takes one, else without.
@@ -93,13 +113,19 @@ class _Call:
                     self.note = "asked again for plain JSON, as the form failed (it said nothing)"
                 elif prompt.structured:
                     self.note = "the model takes no form; it was asked for plain JSON"
-        return await self._send(lambda: self.client.plain(prompt))
+        return await self._send(lambda spent: self.client.plain(prompt, spent))
 
     async def _send(self, send: Send) -> str:
         async def once() -> str:
-            self.sent += 1
-            with _of_a_model():
-                return await send()
+            spent = Spent()
+            self.attempts.append(spent)
+            try:
+                with _of_a_model():
+                    return await send(spent)
+            except ModelError as error:
+                if is_transient(error) and spent.tokens is None:
+                    self.attempts[-1] = None
+                raise
 
         attempts = self.prompt.attempts
         most = attempts or (1 if self.client.retries(self.prompt) else ATTEMPTS)

@@ -1,91 +1,78 @@
-"""The judgements of a model as new scores, checked against the memories that were sent.
+"""The judgements of a model as a share of the score of each memory.
 
-Windows are independent. If the reply to a window cannot be used, its memories keep their scores, on
-the scale of the scores by the model.
+A judgement moves a memory and removes none. The model's share of the score is a setting, as a model
+may be weaker than the search.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from string import Template
+from typing import Annotated
+
+from pydantic import Field
 
 from recall_stages.core.candidate import Candidate, Step
+from recall_stages.core.draft import identity
 from recall_stages.core.errors import ModelError, ReplyError
 from recall_stages.core.stage import Flow, Prompt, Recall
-from recall_stages.llm.replies import answer_under, decimal_number, whole_number
+from recall_stages.llm.scores import Read, Scores, on_one_scale
 from recall_stages.llm.windows import Window, read_replies, some_failed
+from recall_stages.ranking.relevance import relevances, start
 
 NOT_JUDGED = "not judged"
 """The value of ``semantic`` in the trace of a memory that has no score by the model."""
 
-SCORES_EXAMPLE = '[{"memory": 1, "score": 0.8}, {"memory": 2, "score": 0.1}]'
-RANKING_EXAMPLE = '[{"memory": 2, "score": 0.9}, {"memory": 1, "score": 0.3}]'
-"""The examples in the prompts."""
+FOUND = "found"
+"""The note with the relevance of a memory before a model judged it."""
+
+SHARE = 0.33
+"""The share of the model in the score; `benchmarks.weak_models` has the measurements."""
+
+SemanticShare = Annotated[float, Field(ge=0, le=1)]
+"""The share of the model's score, 0 to 1; the rest is the relevance as it was found."""
+
+SCALE = """\
+1.0 = it answers the question; 0.7 = it answers a part of it; 0.4 = it is about the same matter \
+and does not answer; 0.1 = it only shares words with it; 0.0 = it has nothing to do with it. Use \
+the values between them too."""
+"""The scale, in the prompts."""
+
+SCORE_PAIRS = "[[number, score], [number, score], ...]"
+"""The form of the scores, in the prompts. It is no JSON, so that a copy of it is no judgement."""
 
 USER = Template("""\
 $question
 
-The memories:
+The memories, $count in all:
 $memories""")
 
 _MODEL = "model"  # the stage name of the steps
-_BELOW = 0.999  # keeps memories without a judgement strictly below the others
-
-Read = Callable[[str, int, str], Mapping[int, float]]
-"""Takes a reply, the number of memories and their text in the prompt; returns scores by number."""
+_MIDDLE = 0.5
 
 
-def read_scores(reply: str, count: int, shown: str = "") -> dict[int, float]:
-    """The scores in a reply. Unknown numbers are left out; of two equal ones, the first counts.
+@dataclass(frozen=True, slots=True)
+class Judgements:
+    """What a model says about memories.
 
-    Args:
-        reply: The reply of the model.
-        count: The number of memories in the prompt.
-        shown: Their text in the prompt. Scores in this text are a quotation, and do not count.
-
-    Raises:
-        ReplyError: When it has no score between 0 and 1 for a memory from 1 to ``count``.
-
-    Examples:
-        >>> read_scores('{"scores": [{"memory": 2, "score": "0.8"}, {"memory": 9, "score": 1}]}', 2)
-        {2: 0.8}
+    Attributes:
+        scores: Its score of each memory, 0 to 1, by the identity of the memory.
+        outcomes: The scores of each window, or the error in their place.
+        notes: What was odd about the replies.
     """
-    example = f'{{"scores": {SCORES_EXAMPLE}}}'
-    scores = _scores(_entries(answer_under(reply, "scores", f"{example}\n{shown}")), count)
-    if not scores:
-        raise ReplyError(
-            f"expected scores between 0 and 1 for memories 1 to {count}; got {reply[:80]!r}"
-        )
-    return scores
 
-
-def read_ranking(reply: str, count: int, shown: str = "") -> dict[int, float]:
-    """The scores in a ranking, best first. If it has numbers only, the places make the scores.
-
-    Raises:
-        ReplyError: When it has no memory from 1 to ``count``.
-
-    Examples:
-        >>> read_ranking('{"ranking": [2, 1, 2, 7]}', 3)
-        {2: 1.0, 1: 0.6666666666666667}
-    """
-    example = f'{{"ranking": {RANKING_EXAMPLE}}}'
-    entries = _entries(answer_under(reply, "ranking", f"{example}\n{shown}"))
-    scores = _scores(entries, count)
-    if scores:
-        return scores
-    numbers = (each.get("memory") if isinstance(each, Mapping) else each for each in entries)
-    ranked = dict.fromkeys(
-        n for each in numbers if (n := whole_number(each)) and n in range(1, count + 1)
-    )
-    if not ranked:
-        raise ReplyError(f"expected a ranking of memories 1 to {count}; got {reply[:80]!r}")
-    return {number: 1 - place / count for place, number in enumerate(ranked)}
+    scores: Mapping[str, float]
+    outcomes: Sequence[object]
+    notes: tuple[str, ...]
 
 
 def judge(
-    recall: Recall, stage: str, windows: Sequence[Window], prompts: Sequence[Prompt], read: Read
+    recall: Recall,
+    stage: str,
+    asked: Sequence[tuple[Window, Prompt]],
+    read: Read,
+    share: float,
 ) -> Flow:
     """Let a model judge the candidates, check its judgements, and sort.
 
@@ -95,24 +82,33 @@ def judge(
     Args:
         recall: The question and the candidates.
         stage: The name of the stage.
-        windows: The candidates, as the prompts show them.
-        prompts: The prompt for each window.
+        asked: The candidates, as the prompts show them, and the prompts.
         read: Reads the scores in a reply.
+        share: The share of the model's score.
     """
     if len(recall.memories) < 2:
         return recall
     try:
-        replies = yield prompts
-        memories, outcomes = judged_memories(windows, replies, read)
+        replies = yield [prompt for _, prompt in asked]
+        judgements = read_judgements([window for window, _ in asked], replies, read)
     except (ModelError, ReplyError) as error:
         return recall.fell_back(stage, error)
-    return some_failed(replace(recall, memories=tuple(memories)), stage, outcomes)
+    return judged(recall, stage, judgements, share)
 
 
-def judged_memories(
+def judged(recall: Recall, stage: str, judgements: Judgements, share: float) -> Recall:
+    """The candidates with the model's share in their scores, best first; all of them stay."""
+    recall = replace(recall, memories=_mixed(recall.memories, judgements.scores, share))
+    recall = some_failed(recall, stage, judgements.outcomes)
+    for note in judgements.notes:
+        recall = recall.fell_back(stage, note)
+    return recall
+
+
+def read_judgements(
     windows: Sequence[Window], replies: Sequence[str | Exception], read: Read
-) -> tuple[list[Candidate], Sequence[object]]:
-    """All memories with their new scores, best first, and the outcome of each window.
+) -> Judgements:
+    """The scores in the replies, on one scale. A memory in several windows has the mean of them.
 
     Args:
         windows: The windows that were sent.
@@ -122,18 +118,25 @@ def judged_memories(
     Raises:
         Exception: The error of the first window, when no reply can be used.
     """
-    outcomes = read_replies(
-        windows, replies, lambda reply, window: read(reply, len(window.memories), window.text)
+    outcomes = on_one_scale(
+        read_replies(
+            windows, replies, lambda reply, window: read(reply, len(window.memories), window.text)
+        )
     )
-    scores = [{} if isinstance(each, Exception) else each for each in outcomes]
-    scale = _scale(windows, scores)
-    memories = [
-        memory
-        for window, by_number in zip(windows, scores, strict=True)
-        for memory in _rescored(window.memories, by_number, scale)
-    ]
-    memories.sort(key=lambda each: (-(each.score or 0.0), each.steps[-1].change != "set"))
-    return memories, outcomes
+    errors = [each for each in outcomes if isinstance(each, Exception)]
+    if len(errors) == len(outcomes):
+        raise errors[0]
+    scores: dict[str, list[float]] = {}
+    for window, outcome in zip(windows, outcomes, strict=True):
+        if isinstance(outcome, Scores):
+            for number, score in outcome.by_number.items():
+                scores.setdefault(identity(window.memories[number - 1]), []).append(score)
+    shown = {identity(memory) for window in windows for memory in window.memories}
+    notes = [note for each in outcomes if isinstance(each, Scores) for note in each.notes]
+    if len(scores) < len(shown):
+        notes.append(f"{len(shown) - len(scores)} of {len(shown)} {NOT_JUDGED}")
+    means = {name: sum(each) / len(each) for name, each in scores.items()}
+    return Judgements(means, outcomes, tuple(dict.fromkeys(notes)))
 
 
 def by_score(memories: Sequence[Candidate]) -> tuple[Candidate, ...]:
@@ -141,50 +144,36 @@ def by_score(memories: Sequence[Candidate]) -> tuple[Candidate, ...]:
     return tuple(sorted(memories, key=lambda memory: -(memory.score or 0.0)))
 
 
-def _entries(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
+def _mixed(
+    memories: Sequence[Candidate], scores: Mapping[str, float], share: float
+) -> tuple[Candidate, ...]:
+    """The memories with the model's share in their scores, best first.
 
-
-def _scores(entries: Sequence[object], count: int) -> dict[int, float]:
-    scores: dict[int, float] = {}
-    for entry in entries:
-        if isinstance(entry, Mapping):
-            number, score = whole_number(entry.get("memory")), decimal_number(entry.get("score"))
-            if number and number in range(1, count + 1) and score is not None and 0 <= score <= 1:
-                scores.setdefault(number, score)
-    return scores
-
-
-def _rescored(
-    memories: Sequence[Candidate], scores: Mapping[int, float], scale: float
-) -> list[Candidate]:
-    """The memories of a window with the model's scores.
-
-    Memories without one stay below these, in proportion to their old scores. In a window without
-    any score by the model, all old scores stay, on the scale of the other windows.
+    A memory without a judgement counts as the mean of those that have one, and never better than
+    the middle of the scale. So it keeps its place relative to memories of an average judgement.
     """
-    if scores:
-        best = max((memory.score or 0.0 for memory in memories), default=0.0) or 1.0
-        scale = _BELOW * min(scores.values()) / best
-    return [
-        _judged(memory, scores[number]) if number in scores else _not_judged(memory, scale)
-        for number, memory in enumerate(memories, 1)
-    ]
+    unknown = min(sum(scores.values()) / len(scores), _MIDDLE)
+    return by_score(
+        [
+            _with_share(memory, relevance, scores.get(identity(memory)), unknown, share)
+            for memory, relevance in zip(memories, relevances(memories), strict=True)
+        ]
+    )
 
 
-def _judged(memory: Candidate, score: float) -> Candidate:
-    return memory.after(score, Step(_MODEL, "set", score, score, "semantic", "by the model"))
-
-
-def _not_judged(memory: Candidate, scale: float) -> Candidate:
-    score = min(max((memory.score or 0.0) * scale, 0.0), 1.0)
-    notes = {"semantic": NOT_JUDGED}
-    return memory.after(score, Step(_MODEL, "times", scale, score, about=NOT_JUDGED, notes=notes))
-
-
-def _scale(windows: Sequence[Window], scores: Sequence[Mapping[int, float]]) -> float:
-    """The sum of the model's scores, divided by the sum of the old scores of the same memories."""
-    judged = [(window, each) for window, each in zip(windows, scores, strict=True) if each]
-    before = sum(w.memories[n - 1].score or 0.0 for w, each in judged for n in each)
-    after = sum(sum(each.values()) for _, each in judged)
-    return after / before if before > 0 else 1.0
+def _with_share(
+    memory: Candidate, relevance: float, judgement: float | None, unknown: float, share: float
+) -> Candidate:
+    value = unknown if judgement is None else judgement
+    about = NOT_JUDGED if judgement is None else "by the model"
+    notes = {"semantic": NOT_JUDGED if judgement is None else judgement, FOUND: relevance}
+    if share == 1:
+        return memory.after(value, Step(_MODEL, "set", value, value, about=about, notes=notes))
+    rest = (1 - share) * relevance
+    score = rest + share * value
+    return memory.after(
+        score,
+        start(memory, relevance, _MODEL),
+        Step(_MODEL, "times", 1 - share, rest, about="as the share of relevance"),
+        Step(_MODEL, "add", share * value, score, about=f"{about} ({value:.2f})", notes=notes),
+    )

@@ -16,11 +16,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from recall_stages.core.errors import ReplyError
+from recall_stages.llm.thoughts import without_thoughts
 
-_LONGEST = 200_000  # characters; no honest reply is longer
 _MOST_TRIES = 200  # brackets that open nothing; each costs a scan of what follows
-_THOUGHT = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
-_END_OF_THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _FENCED = re.compile(r"```(?:\w+)?\s*(.*?)```", re.DOTALL)
 _DEEPEST = 8  # objects within each other in which an answer is looked for
 _NUMBER = re.compile(r"\s*(?:memory|no\.?|#)?\s*\[?\s*(\d{1,6})\s*\]?\s*", re.IGNORECASE)
@@ -122,26 +120,6 @@ def decimal_number(value: object) -> float | None:
     except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
-
-
-def without_thoughts(reply: str) -> str:
-    """A reply without thoughts, which may begin in the prompt or be cut off.
-
-    Raises:
-        ReplyError: When the reply is longer than any honest one.
-
-    Examples:
-        >>> without_thoughts("<think>Perhaps March?</think> None.")
-        'None.'
-        >>> without_thoughts("Perhaps March?</think> None.")
-        'None.'
-    """
-    if len(reply) > _LONGEST:
-        raise ReplyError(f"expected a short JSON reply; got {len(reply)} characters")
-    ends = [match.end() for match in _END_OF_THOUGHT.finditer(reply)]
-    begin = _THOUGHT.search(reply)
-    before = reply[: begin.start()] if begin else "" if ends else reply
-    return (before + (reply[ends[-1] :] if ends else "")).strip()
 
 
 def json_values(text: str) -> Iterator[Json]:

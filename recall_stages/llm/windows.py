@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Annotated, TypeVar
+
+from pydantic import Field
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import ReplyError, described
@@ -13,6 +16,9 @@ from recall_stages.llm.fencing import body, harmless, quoted
 from recall_stages.text.tokens import Counter, cut, token_counter
 
 T = TypeVar("T")
+
+Orders = Annotated[int, Field(ge=1, le=3)]
+"""In how many orders a window is sent."""
 
 _LEAST = 16  # tokens of a memory that a prompt shows, however small the budget is
 _LONG_NUMBER = 999  # stands for the final number of a memory, which is not known yet and not longer
@@ -72,6 +78,33 @@ def windows(
         )
         for place, each in enumerate(groups)
     ]
+
+
+def in_orders(
+    shown: Sequence[Window], orders: int, budget: int, count: Counter | None
+) -> list[Window]:
+    """The windows, and each of them again in other orders, which are the same every time.
+
+    Args:
+        shown: The windows.
+        orders: The number of orders; with 1 there are no others.
+        budget: The number of tokens of memories in a window.
+        count: Counts the tokens of a text. None = `token_counter`.
+
+    Examples:
+        >>> memories = [Candidate(content=name) for name in "abcd"]
+        >>> both = in_orders(windows(memories, budget=900, count=len), 2, 900, len)
+        >>> ["".join(memory.content for memory in window.memories) for window in both]
+        ['abcd', 'bcad']
+    """
+    turned = list(shown)
+    for order in range(1, orders):
+        for window in shown:
+            # No reversal: models read the middle of a prompt worst, and it would stay the middle.
+            shuffle = random.Random(order)  # noqa: S311 - the same every time, and no secret
+            memories = shuffle.sample(window.memories, len(window.memories))
+            turned += windows(memories, budget=budget, count=count)
+    return turned
 
 
 def read_replies(

@@ -46,7 +46,7 @@ class FuseRerank(RankStage):
 
     Args:
         fuse_score_threshold: A memory is dropped if its score is lower than this both before and
-            after the fusion.
+            after the fusion, and so was its relevance before a model judged it.
         fuse_ratio_dict: The factor of each memory type; other types have 1.
         fuse_author_ratio: The factor of a memory if the question names its author; 1 = no
             preference.
@@ -121,7 +121,9 @@ class FuseRerank(RankStage):
             # Factors may rescue a memory, never condemn it. The threshold is for the relevance, but
             # "what happened yesterday?" is barely similar to any event of yesterday. The session
             # rescues no memory, else the whole session would follow the turn that answers.
-            or max(before[place], fused[place] / own.session) >= self.fuse_score_threshold
+            # A model's judgement condemns no memory either: its relevance as found counts too.
+            or max(before[place], _found(memories[place]), fused[place] / own.session)
+            >= self.fuse_score_threshold
         ]
         worth_keeping.sort(key=[-score for score in fused].__getitem__)
         best = worth_keeping[: self.limit(query)]
@@ -221,6 +223,11 @@ def _is_short_turn(memory: Candidate) -> bool:
     if memory.memory_type != "conversation" or not person(memory.author):
         return False
     return len(memory.content) < _LONGEST_SHORT and len(split_words(memory.content)) < _SHORT
+
+
+def _found(memory: Candidate) -> float:
+    found = memory.noted("found")
+    return found if isinstance(found, float) else 0.0
 
 
 def _dated(memory: Candidate, timezone: tzinfo | None) -> Candidate:

@@ -9,39 +9,40 @@ from dataclasses import replace
 from string import Template
 from typing import ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from recall_stages.core.draft import Draft, identity
 from recall_stages.core.errors import ModelError, ReplyError
 from recall_stages.core.memory import Query
-from recall_stages.core.stage import Flow, Prompt, Recall, TopN, limit
-from recall_stages.llm.claims import read_claims
+from recall_stages.core.stage import Flow, Prompt, Recall, TopN
+from recall_stages.llm.cited_text import read_sentences
 from recall_stages.llm.fencing import QUOTED_MATERIAL
-from recall_stages.llm.judging import SCORES_EXAMPLE, by_score, judged_memories, read_scores
+from recall_stages.llm.judging import (
+    SCALE,
+    SCORE_PAIRS,
+    SHARE,
+    SemanticShare,
+    by_score,
+    judged,
+    read_judgements,
+)
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_stages.llm.reply_schemas import CitedSentence, Judgement, Loose
-from recall_stages.llm.rewrite_prompt import REWRITE_RULES, USER, material
+from recall_stages.llm.reply_schemas import ranked_text_form
+from recall_stages.llm.rewrite_prompt import CITED_SENTENCES, REWRITE_RULES, USER, material
+from recall_stages.llm.scores import read_scores
 from recall_stages.llm.windows import Window, windows
 from recall_stages.ranking.copies import distinct
 
 SYSTEM = Template(f"""\
 You judge how well memories answer a question, and tell what they say. First give every memory a \
-score between 0.0 (has nothing to do with it) and 1.0 (answers it). Then turn those with the \
-highest scores, $most at the most, into a short text that helps with the question: {REWRITE_RULES} \
-Leave out memories that do not help. {QUOTED_MATERIAL} So are the question and the messages. Reply \
-with JSON only, one score for each memory and one entry for each sentence:
-{{"scores": {SCORES_EXAMPLE}, \
-"sentences": [{{"text": "...", "memories": [1]}}, {{"text": "...", "memories": [1, 3]}}]}}""")
+score from 0.0 to 1.0: {SCALE} Then turn those with the highest scores, $most at the most, into a \
+short text that helps with the question: {REWRITE_RULES} Leave out memories that do not help. \
+{QUOTED_MATERIAL} So are the question and the messages. Reply with JSON only, one pair for each \
+memory, its number and its score, and one entry for each sentence:
+{{"scores": {SCORE_PAIRS}, "sentences": {CITED_SENTENCES}}}""")
 
-
-_AT_LEAST = 10  # memories that stay without a top_n: FuseRerank ranks them again
-
-
-class RankedText(BaseModel):
-    """How well each memory answers the question, and a short text of the best ones."""
-
-    scores: Loose[list[Judgement]]
-    sentences: Loose[list[CitedSentence]]
+_USUAL = 10  # memories in the text without a k
+_MOST = 20  # sentences in the form of a reply
 
 
 class RankAndRewrite(ModelStage):
@@ -50,13 +51,15 @@ class RankAndRewrite(ModelStage):
     `SemanticRank` and `RewriteMemory` need two calls or more for that. The scores are checked and
     used here. The text is a draft: a `RewriteMemory` at the end of the list checks it, without
     another call. The model sees only the first candidates, as many as ``window`` and the budget
-    allow. The others stay below, in proportion to their scores. Of memories with the same text, one
-    is judged and stays.
+    allow. The new score is the relevance as it was found, mixed with the score of the model. A
+    memory without one counts like the average of the others. Of memories with the same text, one is
+    judged and stays.
 
     Args:
         llm: The framework's model. None = the stage only sorts by score, and there is no draft.
-        top_n: How many to keep. None = 10, or the retriever's k if that is more: `FuseRerank` after
-            it ranks them again.
+        semantic_share: The share of the model in the score, 0 to 1. More for a strong model; with
+            1 its score replaces the relevance.
+        top_n: How many to keep. None = all: a later stage or the retriever's k cuts.
         window: How many memories the model sees at most.
         timeout_s: Seconds to wait for the reply. None = the model's own limit.
         attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
@@ -65,12 +68,12 @@ class RankAndRewrite(ModelStage):
         token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
         system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
         user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
-            ``$messages``.
+            ``$messages`` and ``$count``.
     """
 
-    form: ClassVar[type[BaseModel]] = RankedText
-    optional_placeholders: ClassVar[tuple[str, ...]] = ("messages",)
+    optional_placeholders: ClassVar[tuple[str, ...]] = ("messages", "count")
 
+    semantic_share: SemanticShare = SHARE
     top_n: TopN = None
     window: int = Field(default=20, ge=1)
     token_budget: TokenBudget = 4000
@@ -80,39 +83,40 @@ class RankAndRewrite(ModelStage):
 
     def apply(self, recall: Recall) -> Flow:
         """Ask once, check every score against what was sent, sort, and keep the text as a draft."""
-        most = limit(self.top_n, recall.query, _AT_LEAST)
         recall = replace(recall, memories=distinct(recall.memories))
         if self.llm is not None and recall.memories:
             shown = windows(
                 recall.memories[: self.window], budget=self.token_budget, count=self.token_counter
             )[0]
             try:
-                [reply] = yield [self._prompt(recall.query, shown, most)]
+                [reply] = yield [self._prompt(recall.query, shown)]
             except ModelError as error:
                 recall = recall.fell_back(self.stage_name, error)
             else:
                 recall = self._drafted(self._judged(recall, reply, shown), reply, shown)
-        return replace(recall, memories=by_score(recall.memories)[:most])
+        return replace(recall, memories=by_score(recall.memories)[: self.top_n])
 
-    def _prompt(self, query: Query, window: Window, most: int) -> Prompt:
-        system = self.system_prompt or SYSTEM.substitute(most=query.k or most)
+    def _prompt(self, query: Query, window: Window) -> Prompt:
+        most = query.k or self.top_n or _USUAL
+        system = self.system_prompt or SYSTEM.substitute(most=most)
+        form = ranked_text_form(len(window.memories), _MOST)
         user = self.user_prompt or USER.template
-        return self.prompt(system, user, **material(query, window))
+        return self.prompt(system, user, form, **material(query, window))
 
     def _judged(self, recall: Recall, reply: str, shown: Window) -> Recall:
-        count = len(shown.memories)
-        parts = [shown, Window(recall.memories[count:], "", count)]
         try:
-            memories, _ = judged_memories(parts, [reply, ReplyError("not shown")], read_scores)
+            judgements = read_judgements([shown], [reply], read_scores)
         except ReplyError as error:
             return recall.fell_back(self.stage_name, error)
-        return replace(recall, memories=tuple(memories))
+        return judged(recall, self.stage_name, judgements, self.semantic_share)
 
     def _drafted(self, recall: Recall, reply: str, shown: Window) -> Recall:
         try:
-            claims = read_claims(reply, "sentences")
+            text = read_sentences(reply, "sentences")
         except ReplyError as error:
             return recall.fell_back(self.stage_name, error)
+        if text.note:
+            recall = recall.fell_back(self.stage_name, text.note)
         scored = {identity(each): each for each in recall.memories}
         memories = tuple(scored[identity(each)] for each in shown.memories)
-        return replace(recall, draft=Draft(tuple(claims), memories))
+        return replace(recall, draft=Draft(text.claims, memories))

@@ -10,29 +10,31 @@ from dataclasses import replace
 from string import Template
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.citation import Citation
+from recall_stages.core.draft import Claim
 from recall_stages.core.errors import ModelError, RecallError, ReplyError
 from recall_stages.core.memory import Query
 from recall_stages.core.reflection import is_reflection, reflection_of
 from recall_stages.core.stage import Flow, Prompt, Recall, Write
 from recall_stages.llm.citation_check import Verified, verify
-from recall_stages.llm.claims import read_claims, sentences_in
+from recall_stages.llm.cited_text import read_sentences
+from recall_stages.llm.claims import sentences_in
 from recall_stages.llm.fencing import QUOTED_MATERIAL, quoted_question
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_stages.llm.reply_schemas import CitedSentence, Loose
+from recall_stages.llm.reply_schemas import sentences_form
+from recall_stages.llm.rewrite_prompt import CITED_RULES, CITED_SENTENCES, abstention
 from recall_stages.llm.windows import Window, windows
 
 FEWEST, MOST = 3, 5  # key points
+_MOST_SENTENCES = 10  # in the form of a reply
 
 SYSTEM = Template(f"""\
-You say what memories come to, taken together, with regard to a question: $wanted. Every sentence \
-rests on memories and names them by number; keep to their own words, names and figures, and add \
-nothing that they do not say. Write in the language of the memories. {QUOTED_MATERIAL} So is the \
-question. Reply with JSON only, one entry for each $entry:
-{{"points": [{{"text": "...", "memories": [1, 3]}}, {{"text": "...", "memories": [2]}}]}}""")
+You say what memories come to, taken together, with regard to a question: $wanted. {CITED_RULES} \
+{QUOTED_MATERIAL} So is the question. Reply with JSON only, one entry for each $entry:
+{{"points": {CITED_SENTENCES}}}""")
 
 WANTED = {
     "summary": {"wanted": "a summary of a few sentences", "entry": "sentence"},
@@ -45,14 +47,8 @@ WANTED = {
 USER = Template("""\
 $question
 
-The memories:
+The memories, $count in all:
 $memories""")
-
-
-class Points(BaseModel):
-    """What the memories come to."""
-
-    points: Loose[list[CitedSentence]]
 
 
 class Reflect(ModelStage):
@@ -60,7 +56,8 @@ class Reflect(ModelStage):
 
     Each sentence is verified as in `RewriteMemory`. A sentence that fails is removed, and the trace
     counts it. If nothing is left, if the model fails, and without a model, the text is the first
-    sentences of the best memories. Stored reflections among the memories are left out. The memories
+    sentences of the best memories. A model may reply with an empty list; the text then says that
+    the memories do not answer. Stored reflections among the memories are left out. The memories
     must fit into one prompt. If they do not, the best are used, and the trace names the others.
 
     Args:
@@ -78,7 +75,8 @@ class Reflect(ModelStage):
         token_budget: How many tokens of memories go into the prompt.
         token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
         system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
-        user_prompt: Template of the material: ``$question`` and ``$memories``.
+        user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
+            ``$count``.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -91,7 +89,7 @@ class Reflect(ModelStage):
     """
 
     writes_text: ClassVar[bool] = True
-    form: ClassVar[type[BaseModel]] = Points
+    optional_placeholders: ClassVar[tuple[str, ...]] = ("count",)
 
     kind: Literal["summary", "key_points"] = "summary"
     store_reflections: bool = False
@@ -118,10 +116,15 @@ class Reflect(ModelStage):
                 recall = recall.fell_back(self.stage_name, f"no room for memories {left_out}")
             try:
                 [reply] = yield [self._prompt(recall.query, window)]
-                verified = self._read(reply, window)
+                text = read_sentences(reply, "points")
+                verified = self._verified(text.claims, window)
             except (ModelError, ReplyError) as error:
                 recall = recall.fell_back(self.stage_name, error)
             else:
+                if text.note:
+                    recall = recall.fell_back(self.stage_name, text.note)
+                if not text.claims:
+                    return replace(recall, text=abstention(recall.query.text))
                 citations = verified.citations[: MOST if self.kind == "key_points" else None]
                 recall = yield from self._stored(recall, verified, citations)
         return replace(recall, text=self._text(citations), citations=citations)
@@ -147,12 +150,13 @@ class Reflect(ModelStage):
             self.user_prompt or USER.template,
             question=quoted_question(query),
             memories=window.text,
+            count=str(len(window.memories)),
+            form=sentences_form("points", len(window.memories), _MOST_SENTENCES),
         )
 
-    def _read(self, reply: str, window: Window) -> Verified:
-        claims = read_claims(reply, "points")
+    def _verified(self, claims: Sequence[Claim], window: Window) -> Verified:
         verified = verify(claims, window.memories, self.min_support)
-        if not verified.citations:
+        if claims and not verified.citations:
             raise ReplyError(f"none of {len(claims)} sentences rests on what it cites")
         return verified
 

@@ -8,38 +8,34 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.memory import Query
 from recall_stages.core.stage import Flow, Prompt, Recall, TopN, limit
 from recall_stages.llm.fencing import QUOTED_MATERIAL, quoted_question
-from recall_stages.llm.judging import RANKING_EXAMPLE, USER, judge, read_ranking
+from recall_stages.llm.judging import SCORE_PAIRS, SHARE, USER, SemanticShare, judge
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_stages.llm.reply_schemas import Judgement, Loose
-from recall_stages.llm.windows import Window, windows
+from recall_stages.llm.reply_schemas import scores_form
+from recall_stages.llm.scores import read_ranking
+from recall_stages.llm.windows import Orders, Window, in_orders, windows
 
 SYSTEM = f"""\
 You rank memories of earlier tasks by how well they help with a task at hand: whether they bear \
 on it directly, whether their situation is like it, whether they can be acted on, and how sound \
-they are. Name every memory once, the most helpful first, with a score between 0.0 (no help) and \
-1.0 (just what is needed). {QUOTED_MATERIAL} Reply with JSON only:
-{{"ranking": {RANKING_EXAMPLE}}}"""
-
-
-class Ranking(BaseModel):
-    """Every memory once, the most helpful first."""
-
-    ranking: Loose[list[Judgement]]
+they are. Name every memory once, the most helpful first, with a score from 0.0 to 1.0: 1.0 = just \
+what is needed; 0.7 = a good part of it; 0.4 = of a similar task, with little to act on; 0.0 = no \
+help. {QUOTED_MATERIAL} Reply with JSON only, one pair for each memory, its number and its score:
+{{"ranking": {SCORE_PAIRS}}}"""
 
 
 class RerankMemory(ModelStage):
     """Put memories of tasks in the order in which they help with the one at hand.
 
     The reply is a ranking of the memories that were sent. A memory counts once, and an unknown one
-    not at all. Memories that the reply leaves out stay below the others, in their old order. If the
-    reply has no scores, the ranks make them. If the reply to one prompt of several cannot be used,
-    its memories keep their scores, on the scale of the others.
+    not at all. If the reply has no scores, the ranks make them. The new score is the relevance as
+    it was found, mixed with the score of the model. A memory that the reply leaves out counts like
+    the average of the others, and the trace counts those.
 
     Args:
         llm: The framework's model. None = the memories stay in order.
@@ -47,6 +43,10 @@ class RerankMemory(ModelStage):
         enable_score_filter: Whether to leave out memories whose stored quality is low. It is not
             their relevance. A memory without a quality stays.
         min_score_threshold: The quality from which a memory is good enough, 0 to 1.
+        semantic_share: The share of the model in the score, 0 to 1. More for a strong model; with
+            1 its score replaces the relevance.
+        orders: In how many orders each window is sent, 1 to 3. The scores are averaged, which helps
+            a weak model and costs as many calls.
         top_n: How many to keep. None = as many as the retriever's k, else 5.
         window: How many memories go into one prompt at most; all prompts are sent at once.
         timeout_s: Seconds to wait for the replies; late ones fail. None = the model's own limit.
@@ -55,7 +55,8 @@ class RerankMemory(ModelStage):
         token_budget: How many tokens of memories go into one prompt at most.
         token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
         system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
-        user_prompt: Template of the material: ``$question`` and ``$memories``.
+        user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
+            ``$count``.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -69,11 +70,13 @@ class RerankMemory(ModelStage):
         ['Check the type.']
     """
 
-    form: ClassVar[type[BaseModel]] = Ranking
+    optional_placeholders: ClassVar[tuple[str, ...]] = ("count",)
 
     enable_llm_rerank: bool = True
     enable_score_filter: bool = False
     min_score_threshold: float = Field(default=0.3, ge=0, le=1)
+    semantic_share: SemanticShare = SHARE
+    orders: Orders = 1
     top_n: TopN = None
     window: int = Field(default=20, ge=1)
     token_budget: TokenBudget = 4000
@@ -92,8 +95,11 @@ class RerankMemory(ModelStage):
                 count=self.token_counter,
                 most=self.window,
             )
-            prompts = [self._prompt(recall.query, window) for window in shown]
-            recall = yield from judge(recall, self.stage_name, shown, prompts, read_ranking)
+            shown = in_orders(shown, self.orders, self.token_budget, self.token_counter)
+            asked = [(window, self._prompt(recall.query, window)) for window in shown]
+            recall = yield from judge(
+                recall, self.stage_name, asked, read_ranking, self.semantic_share
+            )
         return replace(recall, memories=recall.memories[: limit(self.top_n, recall.query)])
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
@@ -102,6 +108,8 @@ class RerankMemory(ModelStage):
             self.user_prompt or USER.template,
             question=quoted_question(query),
             memories=window.text,
+            count=str(len(window.memories)),
+            form=scores_form("ranking", len(window.memories)),
         )
 
     def _good_enough(self, memory: Candidate) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.draft import Claim, Draft, identity
@@ -17,26 +17,27 @@ from recall_stages.core.errors import ModelError, ReplyError
 from recall_stages.core.memory import Query
 from recall_stages.core.stage import Flow, Prompt, Recall
 from recall_stages.llm.citation_check import Verified, verify
-from recall_stages.llm.claims import read_claims
+from recall_stages.llm.cited_text import read_sentences
 from recall_stages.llm.fencing import QUOTED_MATERIAL, indented
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_stages.llm.reply_schemas import CitedSentence, Loose
-from recall_stages.llm.rewrite_prompt import REWRITE_RULES, USER, material
+from recall_stages.llm.reply_schemas import sentences_form
+from recall_stages.llm.rewrite_prompt import (
+    CITED_SENTENCES,
+    REWRITE_RULES,
+    USER,
+    abstention,
+    material,
+)
 from recall_stages.llm.windows import Window, read_replies, some_failed, windows
 
 SYSTEM = f"""\
-You turn memories into a short text that helps with a question: {REWRITE_RULES} \
-Leave out memories that do not help. {QUOTED_MATERIAL} So are the question and the messages. Reply \
-with JSON only, one entry for each sentence:
-{{"sentences": [{{"text": "...", "memories": [1]}}, {{"text": "...", "memories": [1, 3]}}]}}"""
+You turn memories into a short text that helps with a question: {REWRITE_RULES} Leave out memories \
+that do not help. {QUOTED_MATERIAL} So are the question and the messages. Reply with JSON only, \
+one entry for each sentence:
+{{"sentences": {CITED_SENTENCES}}}"""
 
+_MOST = 20  # sentences in the form of a reply
 _MARGIN = " " * 2  # deeper than the name of a field
-
-
-class Sentences(BaseModel):
-    """A short text that helps with the question, sentence by sentence."""
-
-    sentences: Loose[list[CitedSentence]]
 
 
 class RewriteMemory(ModelStage):
@@ -46,6 +47,9 @@ class RewriteMemory(ModelStage):
     shares enough words with it. A sentence that fails is removed, and the trace counts it. If
     nothing is left, if the model fails, and without a model, the text is the plain memories:
     ``Memory 1 :``, `` When to use: ...``, `` Content: ...``.
+
+    A model may reply with an empty list of sentences. The text then says that the memories do not
+    answer, and nothing has failed.
 
     If `RankAndRewrite` stands before it, the stage checks that text, without a call of a model. The
     memories that the text cites are then among the results.
@@ -68,7 +72,7 @@ class RewriteMemory(ModelStage):
         token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
         system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
         user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
-            ``$messages``.
+            ``$messages`` and ``$count``.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -84,8 +88,7 @@ class RewriteMemory(ModelStage):
     """
 
     writes_text: ClassVar[bool] = True
-    optional_placeholders: ClassVar[tuple[str, ...]] = ("messages",)
-    form: ClassVar[type[BaseModel]] = Sentences
+    optional_placeholders: ClassVar[tuple[str, ...]] = ("messages", "count")
 
     enable_llm_rewrite: bool = True
     min_support: float = Field(default=0.4, ge=0, le=1)
@@ -104,6 +107,7 @@ class RewriteMemory(ModelStage):
         if not memories or (draft is None and not asks):
             return replace(recall, text=plain_text(memories))
         outcomes: list[Verified | Exception]
+        notes: list[str] = []
         try:
             if draft is not None:
                 shown = [Window(memories, "", 0)]
@@ -111,18 +115,23 @@ class RewriteMemory(ModelStage):
             else:
                 shown = windows(memories, budget=self.token_budget, count=self.token_counter)
                 replies = yield [self._prompt(recall.query, window) for window in shown]
-                outcomes = read_replies(shown, replies, self._read)
+                outcomes = read_replies(
+                    shown, replies, lambda reply, window: self._read(reply, window, notes)
+                )
         except (ModelError, ReplyError) as error:
             return replace(recall.fell_back(self.stage_name, error), text=plain_text(memories))
         recall = some_failed(recall, self.stage_name, outcomes)
         verified = [each for each in outcomes if isinstance(each, Verified)]
+        for note in dict.fromkeys(notes):
+            recall = recall.fell_back(self.stage_name, note)
         removed = sum(each.removed for each in verified)
         if removed:
             why = f"{removed} sentence(s) left out that do not rest on what they cite"
             recall = recall.fell_back(self.stage_name, why)
         parts = [_text(outcome, window) for outcome, window in zip(outcomes, shown, strict=True)]
         citations = tuple(citation for each in verified for citation in each.citations)
-        return replace(recall, text="\n\n".join(parts), citations=citations)
+        text = "\n\n".join(filter(None, parts)) or abstention(recall.query.text)
+        return replace(recall, text=text, citations=citations)
 
     def _sources(self, recall: Recall, draft: Draft) -> Recall:
         """The best k memories; the sources of the draft are chosen first.
@@ -140,14 +149,19 @@ class RewriteMemory(ModelStage):
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
         system, user = self.system_prompt or SYSTEM, self.user_prompt or USER.template
-        return self.prompt(system, user, **material(query, window))
+        form = sentences_form("sentences", len(window.memories), _MOST)
+        return self.prompt(system, user, form, **material(query, window))
 
-    def _read(self, reply: str, window: Window) -> Verified:
-        return self._verified(read_claims(reply, "sentences"), window)
+    def _read(self, reply: str, window: Window, notes: list[str]) -> Verified:
+        text = read_sentences(reply, "sentences")
+        verified = self._verified(text.claims, window)
+        notes += filter(None, [text.note])
+        return verified
 
     def _verified(self, claims: Sequence[Claim], window: Window) -> Verified:
         verified = verify(claims, window.memories, self.min_support, window.first)
-        if not verified.citations or (verified.removed and self.unverified == "fall_back"):
+        nothing_left = claims and not verified.citations
+        if nothing_left or (verified.removed and self.unverified == "fall_back"):
             raise ReplyError(
                 f"{verified.removed} of {len(claims)} sentences do not rest on what they cite"
             )

@@ -8,45 +8,48 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from recall_stages.core.memory import Query
-from recall_stages.core.stage import Flow, Prompt, Recall, TopN, limit
+from recall_stages.core.stage import Flow, Prompt, Recall, TopN
 from recall_stages.llm.fencing import QUOTED_MATERIAL, quoted_question
-from recall_stages.llm.judging import SCORES_EXAMPLE, USER, by_score, judge, read_scores
+from recall_stages.llm.judging import (
+    SCALE,
+    SCORE_PAIRS,
+    SHARE,
+    USER,
+    SemanticShare,
+    by_score,
+    judge,
+)
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_stages.llm.reply_schemas import Judgement, Loose
-from recall_stages.llm.windows import Window, windows
+from recall_stages.llm.reply_schemas import scores_form
+from recall_stages.llm.scores import read_scores
+from recall_stages.llm.windows import Orders, Window, in_orders, windows
 from recall_stages.ranking.copies import distinct
 
 SYSTEM = f"""\
-You judge how well memories answer a question. For every memory give a score between 0.0 (has \
-nothing to do with it) and 1.0 (answers it). {QUOTED_MATERIAL} Reply with JSON only, one entry for \
-each memory:
-{{"scores": {SCORES_EXAMPLE}}}"""
-
-
-_AT_LEAST = 10  # memories that stay without a top_n: FuseRerank ranks them again
-
-
-class Scores(BaseModel):
-    """How well each memory answers the question."""
-
-    scores: Loose[list[Judgement]]
+You judge how well memories answer a question. Give every memory a score from 0.0 to 1.0: {SCALE} \
+{QUOTED_MATERIAL} Reply with JSON only, one pair for each memory, its number and its score:
+{{"scores": {SCORE_PAIRS}}}"""
 
 
 class SemanticRank(ModelStage):
     """Let a language model judge how well each candidate answers the question.
 
-    Of memories with the same text, one is judged and stays. A memory that the model leaves out
-    stays below the scored ones, in the old order. If the reply to one window of several cannot be
-    used, its memories keep their scores, on the scale of the others.
+    The new score is the relevance as it was found, mixed with the score of the model. A judgement
+    removes no memory. One that the model leaves out counts like the average of the others, and the
+    trace counts those. Scores on a scale of 5, 10 or 100 are divided. Of memories with the same
+    text, one is judged and stays.
 
     Args:
         llm: The framework's model. None = the stage only sorts by score.
         enable_ranker: Whether to use the model.
-        top_n: How many to keep. None = 10, or the retriever's k if that is more: `FuseRerank` after
-            it ranks them again.
+        semantic_share: The share of the model in the score, 0 to 1. More for a strong model; with
+            1 its score replaces the relevance.
+        orders: In how many orders each window is sent, 1 to 3. The scores are averaged, which helps
+            a weak model and costs as many calls.
+        top_n: How many to keep. None = all: a later stage or the retriever's k cuts.
         window: How many memories go into one prompt at most; all prompts are sent at once.
         timeout_s: Seconds to wait for the replies; late ones fail. None = the model's own limit.
         attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
@@ -54,12 +57,15 @@ class SemanticRank(ModelStage):
         token_budget: How many tokens of memories go into one prompt at most.
         token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
         system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
-        user_prompt: Template of the material: ``$question`` and ``$memories``.
+        user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
+            ``$count``.
     """
 
-    form: ClassVar[type[BaseModel]] = Scores
+    optional_placeholders: ClassVar[tuple[str, ...]] = ("count",)
 
     enable_ranker: bool = True
+    semantic_share: SemanticShare = SHARE
+    orders: Orders = 1
     top_n: TopN = None
     window: int = Field(default=20, ge=1)
     token_budget: TokenBudget = 4000
@@ -77,10 +83,12 @@ class SemanticRank(ModelStage):
                 count=self.token_counter,
                 most=self.window,
             )
-            prompts = [self._prompt(recall.query, window) for window in shown]
-            recall = yield from judge(recall, self.stage_name, shown, prompts, read_scores)
-        ranked = by_score(recall.memories)
-        return replace(recall, memories=ranked[: limit(self.top_n, recall.query, _AT_LEAST)])
+            shown = in_orders(shown, self.orders, self.token_budget, self.token_counter)
+            asked = [(window, self._prompt(recall.query, window)) for window in shown]
+            recall = yield from judge(
+                recall, self.stage_name, asked, read_scores, self.semantic_share
+            )
+        return replace(recall, memories=by_score(recall.memories)[: self.top_n])
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
         return self.prompt(
@@ -88,4 +96,6 @@ class SemanticRank(ModelStage):
             self.user_prompt or USER.template,
             question=quoted_question(query),
             memories=window.text,
+            count=str(len(window.memories)),
+            form=scores_form("scores", len(window.memories)),
         )

@@ -231,6 +231,6 @@ def test_a_stage_is_never_written_down_without_its_model() -> None:
 def test_a_stage_takes_its_model_along_when_it_is_pickled(given: dict[str, Any]) -> None:
     model = ScriptedChat(replies=['{"scores": [{"memory": 2, "score": 1.0}]}'])
 
-    back = pickle.loads(pickle.dumps(SemanticRank(llm=model)))
+    back = pickle.loads(pickle.dumps(SemanticRank(llm=model, semantic_share=1)))
 
     assert _ids(back.invoke(given)) == ["moved", "fear"]

@@ -47,7 +47,8 @@ def test_a_ready_made_flow_keeps_its_stages_and_its_model(face: Face, store: Any
 
     names = [type(stage).__name__ for stage in retriever.stages]
     assert names == ["ExtractTime", "SemanticRank", "StaleReflections", "FuseRerank"]
-    assert face.ask(retriever, QUESTION, timestamp=NOW)[0].metadata["recall_semantic"] == 0.9
+    found = face.ask(retriever, QUESTION, timestamp=NOW)
+    assert {0.9, 0.1} <= {each.metadata["recall_semantic"] for each in found}
     assert len(model.prompts) == 1
 
 

@@ -70,7 +70,9 @@ def test_what_a_run_shows_is_small_and_says_what_the_stage_did(
         6,
     )
     usage = ranked.outcome["usage"]
-    assert set(usage) == {"calls", "attempts", "tokens_in", "tokens_out", "milliseconds"}
+    assert set(usage) == {
+        *("calls", "attempts", "tokens_in", "tokens_out", "estimated", "milliseconds")
+    }
     assert (usage["calls"], usage["tokens_in"] > 100, usage["tokens_out"] > 50) == (1, True, True)
     assert fused.given["candidates"] == 6
     assert ", ".join(fused.outcome["best"][:2]) == text.metadata["recall_ids"]

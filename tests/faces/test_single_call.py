@@ -64,7 +64,13 @@ def four() -> Four:
 
 def ask(face: Face, store: Any, model: Any, **settings: Any) -> Found:
     settings = {"timestamp": NOW, "method": "semantic", **settings}
-    retriever = face.personal_memory_retriever(store, model, recall_plan="single", **settings)
+    retriever = face.personal_memory_retriever(
+        store,
+        model,
+        recall_plan="single",
+        replace=[face.RankAndRewrite(semantic_share=1)],
+        **settings,
+    )
     [told] = face.ask(retriever, QUESTION)
     return told
 
@@ -156,7 +162,9 @@ def test_one_half_that_is_missing_costs_itself_alone(
     four: Four, face: Face, reply: object, ranks: bool, tells: bool
 ) -> None:
     [first, *_] = face.refine(
-        face.RankAndRewrite(llm=face.model(json.dumps(reply))), GIVEN, "the dentist"
+        face.RankAndRewrite(llm=face.model(json.dumps(reply)), semantic_share=1),
+        GIVEN,
+        "the dentist",
     )
     assert first.id == ("b" if ranks else "a")
     assert first.metadata["recall_degraded"].count("RankAndRewrite: ") == 2 - ranks - tells
@@ -184,10 +192,11 @@ def test_without_an_answer_the_memories_are_told_as_they_are(
 def test_only_the_first_candidates_are_shown_and_none_is_lost(face: Face) -> None:
     model = face.model('{"scores": [{"memory": 2, "score": 0.5}], "sentences": []}')
 
-    found = face.refine(face.RankAndRewrite(llm=model, window=2), GIVEN, "the dentist")
+    stage = face.RankAndRewrite(llm=model, window=2, semantic_share=1)
+    found = face.refine(stage, GIVEN, "the dentist")
 
     assert model.prompts[0].count("<memory ") == 2
-    assert found[0].id == "b"
+    assert found[0].metadata["recall_degraded"] == "RankAndRewrite: 1 of 2 not judged"
     assert sorted(each.id for each in found) == ["a", "b", "c", "d"]
     assert [e.metadata["recall_semantic"] for e in found if e.id in "cd"] == ["not judged"] * 2
 

@@ -121,7 +121,7 @@ def test_switched_off_no_model_is_asked(
     assert "recall_degraded" not in found[0].metadata
 
 
-@table(("stage", "kept"), [("SemanticRank", 10), ("RerankMemory", 5)])
+@table(("stage", "kept"), [("SemanticRank", 12), ("RerankMemory", 5)])
 def test_how_many_a_stage_keeps(face: Face, stage: str, kept: int) -> None:
     assert len(face.refine(getattr(face, stage)(), many(12), "x")) == kept
     assert len(face.refine(getattr(face, stage)(top_n=2), many(12), "x")) == 2
@@ -131,7 +131,8 @@ def test_copies_are_judged_once(face: Face) -> None:
     model = face.model('{"scores": [{"memory": 1, "score": 0.7}, {"memory": 2, "score": 0.1}]}')
     copies = [Found("one", "Green tea.", 0.5, {}), Found("two", "Green tea.", 0.4, {})]
 
-    found = face.refine(face.SemanticRank(llm=model), [*copies, *many(1)], "tea")
+    stage = face.SemanticRank(llm=model, semantic_share=1)
+    found = face.refine(stage, [*copies, *many(1)], "tea")
 
     assert [(each.id, each.score) for each in found] == [("one", 0.7), ("m0", 0.1)]
     assert model.prompts[0].count("Green tea.") == 1

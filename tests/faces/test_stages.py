@@ -70,7 +70,8 @@ def test_candidates_without_scores_keep_their_order(face: Face) -> None:
 def test_semantic_rank_sorts_by_what_the_model_says(face: Face) -> None:
     model = face.model(RANKING)
 
-    ranked = face.refine(face.SemanticRank(llm=model), CANDIDATES, "Who filled my tooth?")
+    stage = face.SemanticRank(llm=model, semantic_share=1)
+    ranked = face.refine(stage, CANDIDATES, "Who filled my tooth?")
 
     assert [(each.id, each.score) for each in ranked] == [
         ("b", 0.9),
@@ -89,7 +90,7 @@ BABBLE = {
     "an empty reply": "",
     "an error": ConnectionError("the model is down"),
     "numbers that were not sent": '[{"memory": 9, "score": 1}, {"memory": -1, "score": 1}]',
-    "scores out of range": '[{"memory": 1, "score": 95}, {"memory": 2, "score": "high"}]',
+    "scores out of range": '[{"memory": 1, "score": 950}, {"memory": 2, "score": "high"}]',
     "another shape": '["b", "a"]',
 }
 
@@ -109,16 +110,17 @@ def test_a_failing_model_loses_nothing_and_is_named(face: Face, babble: str) -> 
     assert all(each.metadata["recall_degraded"].startswith("SemanticRank: ") for each in ranked)
 
 
-def test_memories_that_the_model_leaves_out_stay_below(face: Face) -> None:
+def test_memories_that_the_model_leaves_out_count_like_the_others(face: Face) -> None:
     stage = face.SemanticRank(
         llm=face.model('```json\n{"scores": [{"memory": 3, "score": "0.4"},]}\n```')
     )
 
     ranked = face.refine(stage, CANDIDATES, "tea")
 
-    assert [each.id for each in ranked] == ["c", "a", "b", "d"]
-    assert ranked[1].metadata["recall_semantic"] == "not judged"
-    assert all((each.score or 0) <= 0.4 for each in ranked)
+    assert [each.id for each in ranked] == ["a", "b", "d", "c"]
+    assert ranked[0].score == pytest.approx(0.67 * 0.9 + 0.33 * 0.4)
+    assert ranked[0].metadata["recall_semantic"] == "not judged"
+    assert ranked[0].metadata["recall_degraded"] == "SemanticRank: 3 of 4 not judged"
 
 
 def test_windows_are_ranked_together(face: Face) -> None:
@@ -130,7 +132,9 @@ def test_windows_are_ranked_together(face: Face) -> None:
 
     model = face.model(judge)
 
-    ranked = face.refine(face.SemanticRank(llm=model, window=2), CANDIDATES, "tea")
+    ranked = face.refine(
+        face.SemanticRank(llm=model, window=2, semantic_share=1), CANDIDATES, "tea"
+    )
 
     assert len(model.prompts) == 2
     assert [(each.id, each.score) for each in ranked] == [
@@ -242,10 +246,11 @@ def test_the_personal_flow_ranks_with_a_model_where_one_is_given(
     settings = {"timestamp": NOW, "scope": {"user_id": "ann"}, "filter": {"stars": {"$gte": 4}}}
 
     plain = face.ask(face.personal_memory_retriever(store, **settings), "the dentist")
+    settings["replace"] = [face.SemanticRank(semantic_share=1)]
     ranked = face.ask(face.personal_memory_retriever(store, llm=model, **settings), "the dentist")
 
     assert [each.id for each in plain] == ["moved", "tea"]
-    assert [each.id for each in ranked] == ["tea"]
+    assert [each.id for each in ranked] == ["tea", "moved"]  # a score of 0 removes nothing
     assert ranked[0].metadata["recall_semantic"] == 1.0
 
 

@@ -50,7 +50,7 @@ def test_langchains_compression_retriever_runs_our_stages(
         store,
         langchain_recall.ExtractTime(timestamp=NOW, timezone="UTC"),
         langchain_recall.FuseRerank(top_n=3),
-        langchain_recall.SemanticRank(llm=model, top_n=2),
+        langchain_recall.SemanticRank(llm=model, top_n=2, semantic_share=1),
     )
     asked = "the dentist last Tuesday"
 

@@ -35,7 +35,8 @@ def form_model(face: Face, filled: object, plain: object = PLAIN) -> Any:
 
 
 def ranked(face: Face, model: Any, **settings: Any) -> list[Found]:
-    return face.refine(face.SemanticRank(llm=model, **settings), GIVEN, "the dentist")
+    stage = face.SemanticRank(llm=model, semantic_share=1, **settings)
+    return face.refine(stage, GIVEN, "the dentist")
 
 
 def test_a_model_that_takes_a_form_is_given_it_and_asked_once(face: Face) -> None:
@@ -48,10 +49,9 @@ def test_a_model_that_takes_a_form_is_given_it_and_asked_once(face: Face) -> Non
     assert "recall_degraded" not in found[0].metadata
     [form] = model.forms
     assert set(form["properties"]) == {"scores"}
-    assert {n: p["type"] for n, p in form["$defs"]["Judgement"]["properties"].items()} == {
-        "memory": "integer",
-        "score": "number",
-    }
+    pairs = form["properties"]["scores"]
+    assert (pairs["maxItems"], pairs["items"]["minItems"], pairs["items"]["maxItems"]) == (3, 2, 2)
+    assert pairs["items"]["items"] == {"maximum": 3, "minimum": 0, "type": "number"}
 
 
 def test_braces_in_a_memory_reach_a_model_that_takes_a_form(face: Face) -> None:
@@ -60,7 +60,7 @@ def test_braces_in_a_memory_reach_a_model_that_takes_a_form(face: Face) -> None:
     ranked(face, model)
 
     assert quoted(2, face.Memory(content="A filling {user} the dentist.")) in model.prompts[0]
-    assert '{"scores": [{"memory": 1, "score": 0.8}' in model.prompts[0]
+    assert '{"scores": [[number, score]' in model.prompts[0]
 
 
 def test_what_a_form_was_filled_in_with_is_read_and_checked_as_any_reply(face: Face) -> None:
@@ -74,12 +74,12 @@ def test_what_a_form_was_filled_in_with_is_read_and_checked_as_any_reply(face: F
         ("a", "not judged"),
     ]
     assert len(found) == 3
-    assert "recall_degraded" not in found[0].metadata
+    assert found[0].metadata["recall_degraded"] == "SemanticRank: 2 of 3 not judged"
 
 
 NONSENSE: dict[str, Any] = {
     "numbers of no memory": {"scores": [{"memory": 77, "score": 0.5}]},
-    "a score beyond all": {"scores": [{"memory": 1, "score": 50}]},
+    "a score beyond all": {"scores": [{"memory": 1, "score": 5000}]},
     "no list": {"scores": "the second"},
 }
 
@@ -157,8 +157,8 @@ def test_a_form_may_be_switched_off(face: Face) -> None:
 
 FORMS: dict[str, tuple[Callable[[Face, Any], Any], Any, str]] = {
     "RerankMemory": (
-        lambda face, model: face.RerankMemory(llm=model),
-        {"ranking": [{"memory": 2, "score": 0.9}]},
+        lambda face, model: face.RerankMemory(llm=model, semantic_share=1),
+        {"ranking": [[2, 0.9], [1, 0.5], [3, 0.1]]},
         "A filling {user} the dentist.",
     ),
     "RewriteMemory": (

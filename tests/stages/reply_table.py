@@ -41,6 +41,10 @@ class Kit:
     def entries(self, numbers: Sequence[object] = (1, 2, 3, 4)) -> list[dict[str, object]]:
         return [self.entry(place, number) for place, number in enumerate(numbers, 1)]
 
+    def pairs(self) -> list[list[float]]:
+        """The scores in the form that the prompt asks for."""
+        return [[number, score] for number, score in enumerate(SCORES, 1)]
+
     def payload(self, entries: object = None) -> dict[str, object]:
         return {self.key: self.entries() if entries is None else entries}
 
@@ -49,8 +53,8 @@ class Kit:
 
 
 KITS = [
-    Kit("SemanticRank", "scores", {}),
-    Kit("RerankMemory", "ranking", {}),
+    Kit("SemanticRank", "scores", {"semantic_share": 1}),
+    Kit("RerankMemory", "ranking", {"semantic_share": 1}),
     Kit("RewriteMemory", "sentences", {}),
     Kit("Reflect", "points", {"kind": "key_points"}),
 ]
@@ -65,13 +69,16 @@ class Reply:
     understood: bool
     kits: Sequence[str] = tuple(kit.stage for kit in KITS)
     order: str = "bdac"  # of the memories, where a model that is understood ranks them
+    note: str = ""  # what the trace says of a reply that is understood, yet odd
 
     def __str__(self) -> str:
         return self.name
 
 
-def good(name: str, make: Callable[[Kit], Any], *kits: str, order: str = "bdac") -> Reply:
-    return Reply(name, make, True, kits or tuple(kit.stage for kit in KITS), order)
+def good(
+    name: str, make: Callable[[Kit], Any], *kits: str, order: str = "bdac", note: str = ""
+) -> Reply:
+    return Reply(name, make, True, kits or tuple(kit.stage for kit in KITS), order, note)
 
 
 def bad(name: str, make: Callable[[Kit], Any], *kits: str) -> Reply:
@@ -113,6 +120,7 @@ WRAPPED = [
     ),
 ]
 
+LEFT_OUT = "{} of 4 not judged"
 NUMBERED = [
     good("numbers as strings", lambda kit: kit.json(kit.entries(["1", "2", "3", "4"]))),
     good("numbers in brackets", lambda kit: kit.json(kit.entries(["[1]", "[2]", "[3]", "[4]"]))),
@@ -121,8 +129,15 @@ NUMBERED = [
         "numbers with a fraction of zero", lambda kit: kit.json(kit.entries([1.0, 2.0, 3.0, 4.0]))
     ),
     good("duplicates", lambda kit: kit.json(kit.entries() * 2)),
-    good("one missing", lambda kit: kit.json(kit.entries()[:3]), order="bacd"),
-    good("only one", lambda kit: kit.json([kit.entry(2, 2)]), order="bacd"),
+    good(
+        "one missing",
+        lambda kit: kit.json(kit.entries()[:3]),
+        order="bdac",
+        note=LEFT_OUT.format(1),
+    ),
+    good(
+        "only one", lambda kit: kit.json([kit.entry(2, 2)]), order="bacd", note=LEFT_OUT.format(3)
+    ),
     good("one out of range", lambda kit: kit.json([*kit.entries(), kit.entry(1, 9)])),
     good("a zero", lambda kit: kit.json([kit.entry(1, 0), *kit.entries()])),
     good("a negative one", lambda kit: kit.json([kit.entry(1, -1), *kit.entries()])),
@@ -146,6 +161,7 @@ SCORED = [
         RANK,
         RERANK,
         order="abcd",
+        note=LEFT_OUT.format(3),
     ),
     good(
         "all the same",
@@ -153,12 +169,27 @@ SCORED = [
         RANK,
         RERANK,
         order="abcd",
+        note=LEFT_OUT.format(2),
     ),
+    *[
+        good(
+            f"all {score}",
+            lambda kit, score=score: kit.json(
+                [{"memory": n, "score": score} for n in (1, 2, 3, 4)]
+            ),
+            RANK,
+            RERANK,
+            order="abcd",
+        )
+        for score in (0, 0.5, 1)
+    ],
     good(
-        "all zero",
-        lambda kit: kit.json([{"memory": n, "score": 0} for n in (1, 2, 3, 4)]),
+        "one of 0.05",
+        lambda kit: kit.json([[4, 0.05]]),
         RANK,
+        RERANK,
         order="abcd",
+        note=LEFT_OUT.format(3),
     ),
     good(
         "scored twice, and the first counts",
@@ -167,30 +198,88 @@ SCORED = [
         RERANK,
     ),
     good("one score of none", lambda kit: kit.json([{"memory": 3}, *kit.entries()]), RANK, RERANK),
-    bad("scores of 95", lambda kit: kit.json([{"memory": n, "score": 95} for n in (1, 2)]), RANK),
-    bad("negative scores", lambda kit: kit.json([kit.entry(1, 1, score=-0.5)]), RANK),
-    bad("scores in words", lambda kit: kit.json([kit.entry(1, 1, score="high")]), RANK),
-    bad("scores in percent", lambda kit: kit.json([kit.entry(1, 1, score="80%")]), RANK),
-    bad("scores of null", lambda kit: kit.json([kit.entry(1, 1, score=None)]), RANK),
-    bad("NaN", lambda kit: '{"scores": [{"memory": 1, "score": NaN}]}', RANK),
-    bad("infinity", lambda kit: '{"scores": [{"memory": 1, "score": Infinity}]}', RANK),
-    bad("a list of scores", lambda kit: '{"scores": [0.2, 0.9, 0.1, 0.4]}', RANK),
+    good(
+        "one score below zero",
+        lambda kit: kit.json([*kit.entries()[:3], kit.entry(4, 4, score=-1)]),
+        RANK,
+        order="bdac",
+        note=LEFT_OUT.format(1),
+    ),
+    *[
+        good(
+            f"scores up to {scale}",
+            lambda kit, scale=scale: kit.json([[n, s * scale] for n, s in kit.pairs()]),
+            RANK,
+            RERANK,
+            note=f"scores on a scale of {scale}",
+        )
+        for scale in (5, 10, 100)
+    ],
+    good(
+        "scores in percent", lambda kit: kit.json([[n, f"{s:.0%}"] for n, s in kit.pairs()]), RANK
+    ),
+    good(
+        "scores as fractions",
+        lambda kit: kit.json([[n, f"{s * 5}/5"] for n, s in kit.pairs()]),
+        RANK,
+    ),
+    good("a list of scores", lambda kit: f'{{"scores": {SCORES}}}', RANK, note="without numbers"),
+    good("a bare list of scores", lambda kit: f"{SCORES}", RANK, note="without numbers"),
+    good(
+        "a list of scores as text",
+        lambda kit: kit.json([str(each) for each in SCORES]),
+        RANK,
+        note="without numbers",
+    ),
+    good(
+        "numbers and scores in one list",
+        lambda kit: kit.json([each for pair in kit.pairs() for each in pair]),
+        RANK,
+    ),
     good("numbers alone", lambda kit: '{"ranking": [2, 4, 1, 3]}', RERANK),
     good(
-        "numbers alone, some twice", lambda kit: '{"ranking": [2, 2, 2, 2]}', RERANK, order="bacd"
+        "numbers alone, from 0",
+        lambda kit: '{"ranking": [1, 3, 0, 2]}',
+        RERANK,
+        note="numbers from 0",
+    ),
+    good(
+        "numbers alone, some twice",
+        lambda kit: '{"ranking": [2, 2, 2, 2]}',
+        RERANK,
+        order="bacd",
+        note=LEFT_OUT.format(3),
     ),
     good(
         "numbers alone, some unknown",
         lambda kit: '{"ranking": [9, 2, 0, -1, "1"]}',
         RERANK,
         order="bacd",
+        note=LEFT_OUT.format(2),
     ),
     good(
-        "a ranking with scores of 95",
-        lambda kit: '{"ranking": [{"memory": 2, "score": 95}]}',
+        "objects for scores, from 0",
+        lambda kit: kit.json([{"memory": n - 1, "score": s} for n, s in kit.pairs()]),
+        RANK,
         RERANK,
-        order="bacd",
+        note="numbers from 0",
     ),
+    good(
+        "pairs, from 0",
+        lambda kit: kit.json([[n - 1, s] for n, s in kit.pairs()]),
+        RANK,
+        RERANK,
+        note="numbers from 0",
+    ),
+    bad("scores on two scales", lambda kit: kit.json([[1, 0.9], [2, 0.7], [3, 8]]), RANK, RERANK),
+    bad("scores of thousands", lambda kit: kit.json([[1, 9000], [2, 700]]), RANK, RERANK),
+    bad("negative scores", lambda kit: kit.json([kit.entry(1, 1, score=-0.5)]), RANK),
+    bad("scores in words", lambda kit: kit.json([kit.entry(1, 1, score="high")]), RANK),
+    bad("scores of null", lambda kit: kit.json([kit.entry(1, 1, score=None)]), RANK),
+    bad("NaN", lambda kit: '{"scores": [{"memory": 1, "score": NaN}]}', RANK),
+    bad("infinity", lambda kit: '{"scores": [{"memory": 1, "score": Infinity}]}', RANK),
+    bad("too few scores in a list", lambda kit: '{"scores": [0.2, 0.9, 0.1]}', RANK),
+    bad("a division by zero", lambda kit: kit.json([[1, "3/0"]]), RANK),
     bad(
         "integers in prose",
         lambda kit: "Of the 4 memories 2 is the best, then 1 and 3.",
@@ -199,8 +288,128 @@ SCORED = [
     ),
 ]
 
+CUT, ALONE, PYTHON = "the list is cut off", "the entries stand alone", "it is Python"
+RANKS = (RANK, RERANK)
+FORMED = [
+    good("pairs", lambda kit: kit.json(kit.pairs()), *RANKS),
+    good("bare pairs", lambda kit: json.dumps(kit.pairs()), *RANKS),
+    good("pairs in a fence", lambda kit: f"```json\n{json.dumps(kit.pairs())}\n```", *RANKS),
+    good(
+        "pairs of texts", lambda kit: kit.json([[f"[{n}]", str(s)] for n, s in kit.pairs()]), *RANKS
+    ),
+    good("scores under the numbers", lambda kit: kit.json(dict(kit.pairs())), *RANKS),
+    good(
+        "scores under names with numbers",
+        lambda kit: kit.json({f"Memory {n}": s for n, s in kit.pairs()}),
+        *RANKS,
+    ),
+    good(
+        "nothing but scores under the numbers",
+        lambda kit: json.dumps(dict(kit.pairs())),
+        *RANKS,
+        note="an object with numbers for names",
+    ),
+    *[
+        good(
+            f"{name!r} for the number",
+            lambda kit, name=name: kit.json([{name: n, "score": s} for n, s in kit.pairs()]),
+            *RANKS,
+        )
+        for name in ("id", "number", "index")
+    ],
+    *[
+        good(
+            f"{name!r} for the score",
+            lambda kit, name=name: kit.json([{"memory": n, name: s} for n, s in kit.pairs()]),
+            *RANKS,
+        )
+        for name in ("relevance", "rating")
+    ],
+    good("cut off after an entry", lambda kit: kit.json()[:-2], note=CUT),
+    good("cut off after a comma", lambda kit: kit.json()[:-2] + ", ", note=CUT),
+    good("cut off in a new entry", lambda kit: kit.json()[:-2] + ', {"memory": 1, "sc', note=CUT),
+    good("cut off in a fence", lambda kit: f"```json\n{kit.json()[:-2]}\n```", note=CUT),
+    good("a bare list cut off", lambda kit: json.dumps(kit.entries())[:-1], note=CUT),
+    good("pairs cut off", lambda kit: kit.json(kit.pairs())[:-2] + ", [1, 0.", *RANKS, note=CUT),
+    good("bare pairs cut off", lambda kit: json.dumps(kit.pairs())[:-1], *RANKS, note=CUT),
+    good(
+        "all but one cut off",
+        lambda kit: kit.json(kit.entries())[: kit.json(kit.entries()).index("},") + 1],
+        *RANKS,
+        order="abcd",
+        note=CUT,
+    ),
+    good(
+        "one pair of many",
+        lambda kit: f'{{"{kit.key}": [[2, 0.9], [4',
+        *RANKS,
+        order="bacd",
+        note=CUT,
+    ),
+    good("JSON lines", lambda kit: "\n".join(map(json.dumps, kit.entries())), note=ALONE),
+    good(
+        "pairs, one a line", lambda kit: "\n".join(map(json.dumps, kit.pairs())), *RANKS, note=ALONE
+    ),
+    good(
+        "JSON lines in prose",
+        lambda kit: "\n".join(f"- {json.dumps(each)}" for each in kit.entries()),
+        note=ALONE,
+    ),
+    good("Python", lambda kit: str(kit.payload()), note=PYTHON),
+    good("Python in a fence", lambda kit: f"```python\n{kit.payload()}\n```", note=PYTHON),
+    good("a bare list of Python", lambda kit: str(kit.entries()), note=PYTHON),
+    good("Python cut off", lambda kit: str(kit.payload())[:-2], note=CUT),
+    bad("the form copied", lambda kit: f'{{"{kit.key}": [[number, score], [number, score], ...]}}'),
+    bad("the form in quotes", lambda kit: f'{{"{kit.key}": [["number", "score"], "..."]}}'),
+    bad("an open list and nothing more", lambda kit: f'{{"{kit.key}": ['),
+    bad(
+        "an open entry and nothing more", lambda kit: f'{{"{kit.key}": [{{"memory": 1, "score": 0.'
+    ),
+    bad("brackets in brackets, open", lambda kit: f'{{"{kit.key}": ' + "[[" * 5_000),
+    bad("quotes without end", lambda kit: "{'" * 5_000),
+    bad("half quotes", lambda kit: "{'a\\" * 3_000),
+]
+
+THOUGHTS = {
+    "[THINK]": ("[THINK]", "[/THINK]"),
+    "<thought>": ("<thought>", "</thought>"),
+    "<thoughts>": ("<thoughts>", "</thoughts>"),
+    "<thinking>": ("<thinking>", "</thinking>"),
+    "<reasoning>": ("<reasoning>", "</reasoning>"),
+    "<scratchpad>": ("<scratchpad>", "</scratchpad>"),
+    "Kimi's": ("◁think▷", "◁/think▷"),
+    "gpt-oss's": ("<|channel|>analysis<|message|>", "<|end|><|channel|>final<|message|>"),
+}
+FALSE = '{{"{}": [{{"memory": 3, "score": 1, "text": "Green tea.", "memories": [3]}}]}}'
+THOUGHT = [
+    *[
+        good(
+            f"after a thought in {name}",
+            lambda kit, tags=tags: f"{tags[0]}So {FALSE.format(kit.key)}?{tags[1]}\n{kit.json()}",
+        )
+        for name, tags in THOUGHTS.items()
+    ],
+    *[
+        good(
+            f"after a thought in {name} that began in the prompt",
+            lambda kit, tags=tags: f"So {FALSE.format(kit.key)}?{tags[1]}\n{kit.json()}",
+        )
+        for name, tags in THOUGHTS.items()
+    ],
+    *[
+        bad(
+            f"a thought in {name} that never ends",
+            lambda kit, tags=tags: f"{tags[0]}So {FALSE.format(kit.key)}, or",
+        )
+        for name, tags in list(THOUGHTS.items())[:-1]
+    ],
+]
+
 TOLD = ("RewriteMemory", "Reflect")
 A, TEA = CONTENTS["a"], CONTENTS["c"]
+PROSE = "it is prose with marks"
+FORM = '{{"{}": [{{"text": sentence, "memories": [number, number]}}, ...]}}'
+DOTS = '{{"{}": [{{"text": "...", "memories": [1]}}, {{"text": "...", "memories": [1, 3]}}]}}'
 SAID = [
     good("marks in the text", lambda kit: kit.json([f"{A} [1]", f"{TEA[:-1]} [3]."]), *TOLD),
     good("half of a character", lambda kit: kit.json([f"\ud800{A} [1]"]), *TOLD),
@@ -208,6 +417,16 @@ SAID = [
     good("one that cites nothing", lambda kit: kit.json([*kit.entries(), {"text": "Hi!"}]), *TOLD),
     good("a bare citation", lambda kit: kit.json([{"text": A, "memories": 1}]), *TOLD),
     good("citations in a text", lambda kit: kit.json([{"text": A, "memories": "1, 9"}]), *TOLD),
+    good("prose", lambda kit: f"{A} [1]\n\n{TEA} [3]", *TOLD, note=PROSE),
+    good("prose with marks before the stop", lambda kit: f"{A[:-1]} [1].", *TOLD, note=PROSE),
+    good("prose in bullets", lambda kit: f"- {A} [1]\n- {TEA} [3]", *TOLD, note=PROSE),
+    good("prose after a thought", lambda kit: f"<think>a</think>{A} [1]", *TOLD, note=PROSE),
+    good("prose with OpenAI's marks", lambda kit: f"{A}【1†source】", *TOLD, note=PROSE),
+    good("OpenAI's marks in JSON", lambda kit: kit.json([f"{A}【1†memory.txt】"]), *TOLD),
+    bad("prose without marks", lambda kit: f"{A} {TEA}", *TOLD),
+    bad("prose with false marks", lambda kit: f"{A} [3] {TEA} [9]", *TOLD),
+    bad("the form of sentences copied", lambda kit: FORM.format(kit.key), *TOLD),
+    bad("the form of sentences filled with dots", lambda kit: DOTS.format(kit.key), *TOLD),
     bad("no citations", lambda kit: kit.json([{"text": A}, {"text": TEA}]), *TOLD),
     bad("the wrong citations", lambda kit: kit.json(kit.entries([4, 3, 2, 1])), *TOLD),
     bad("a number nobody stored", lambda kit: kit.json(["The dentist moved 99 times [1]."]), *TOLD),
@@ -221,9 +440,9 @@ USELESS = [
     *[bad(name, lambda kit, said=said: said) for name, said in UNUSABLE.items()],
     *[bad(name, lambda kit, error=error: error) for name, error in ERRORS.items()],
     bad("None", lambda kit: None),
-    bad("an empty list", lambda kit: kit.json([])),
+    bad("an empty list", lambda kit: kit.json([]), *RANKS),
     bad("a null list", lambda kit: json.dumps({kit.key: None})),
-    bad("an object for the list", lambda kit: json.dumps({kit.key: {"1": 2}})),
+    bad("an object for the list", lambda kit: json.dumps({kit.key: {"one": 2}})),
     bad("a number for the list", lambda kit: json.dumps({kit.key: 7})),
     bad("cut off", lambda kit: f'{{"{kit.key}": [{{"memory": 1, "te'),
     bad("only a thought", lambda kit: f"<think>Perhaps {kit.json()}, or"),
@@ -237,4 +456,4 @@ USELESS = [
     bad("a number of ten thousand digits", lambda kit: f'{{"{kit.key}": {"9" * 10_000}}}'),
 ]
 
-REPLIES = [*WRAPPED, *NUMBERED, *SCORED, *SAID, *USELESS]
+REPLIES = [*WRAPPED, *NUMBERED, *SCORED, *FORMED, *THOUGHT, *SAID, *USELESS]

@@ -22,6 +22,7 @@ from recall_stages.core.transient_errors import is_transient, retry_after
 from recall_stages.core.world import World
 from recall_stages.llm import client as answering
 from recall_stages.llm.client import Client, ask_models
+from recall_stages.llm.token_counts import Spent
 
 
 def error(name: str, *bases: type[Exception], **attributes: Any) -> Exception:
@@ -135,7 +136,7 @@ def client(
     *,
     retries: bool = False,
 ) -> Client:
-    async def send(function: Callable[[Prompt], str], prompt: Prompt) -> str:
+    async def send(function: Callable[[Prompt], str], prompt: Prompt, _spent: Spent) -> str:
         return function(prompt)
 
     return Client(
@@ -266,7 +267,7 @@ async def test_cancelling_during_a_pause_leaves_no_task() -> None:
     turned_away = status(429, **{"retry-after": "30"})
     asked = asyncio.Barrier(3)
 
-    async def send(prompt: Prompt) -> str:
+    async def send(prompt: Prompt, spent: Spent) -> str:
         await asked.wait()
         raise turned_away
 

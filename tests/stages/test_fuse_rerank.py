@@ -176,11 +176,23 @@ def test_what_another_stage_has_scored_since_is_weighed_anew() -> None:
         Candidate(content="second", id="second", score=0.3),
     )
     said = '{"scores": [{"memory": 1, "score": 0.2}, {"memory": 2, "score": 0.8}]}'
-    stages = [FuseRerank(), SemanticRank(llm=object()), FuseRerank()]
+    stages = [FuseRerank(), SemanticRank(llm=object(), semantic_share=1), FuseRerank()]
 
     recall, _ = answered(stages, Recall(Query(text="x", reference_time=NOW), candidates), said)
 
     assert [(each.id, each.score) for each in recall.memories] == [("second", 0.8), ("first", 0.2)]
+
+
+def test_a_judgement_of_nought_drops_no_memory() -> None:
+    candidates = tuple(Candidate(content=name, id=name, score=0.12) for name in "abc")
+    said = '{"scores": [[1, 0.0], [2, 0.0], [3, 0.0]]}'
+    for share in (0.33, 1):
+        stages = [SemanticRank(llm=object(), semantic_share=share), FuseRerank()]
+
+        recall, _ = answered(stages, Recall(Query(text="x", reference_time=NOW), candidates), said)
+
+        assert [each.id for each in recall.memories] == ["a", "b", "c"]
+        assert recall.dropped == recall.fallbacks == ()
 
 
 def test_the_time_that_a_memory_tells_of_counts_as_the_time_it_was_recorded() -> None:

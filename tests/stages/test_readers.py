@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from recall_stages.core.errors import ReplyError
 from recall_stages.core.memory import Memory, Query
 from recall_stages.llm.citation_check import verify
-from recall_stages.llm.claims import read_claims
-from recall_stages.llm.judging import read_ranking, read_scores
+from recall_stages.llm.cited_text import read_sentences
+from recall_stages.llm.scores import read_ranking, read_scores
 from recall_stages.llm.search_gate_prompt import read_verdict
 from recall_stages.llm.time_question import read_time
 from recall_stages.stages.build_query import read_query
@@ -26,7 +26,10 @@ MEMORIES = (Memory(content="The dentist is on Elm Street.", id="a"), Memory(cont
 READERS: dict[str, tuple[str, Callable[[str], object]]] = {
     "scores": ("scores", lambda reply: read_scores(reply, 2, "shown")),
     "ranking": ("ranking", lambda reply: read_ranking(reply, 2, "shown")),
-    "sentences": ("sentences", lambda r: verify(read_claims(r, "sentences"), MEMORIES, 0.4)),
+    "sentences": (
+        "sentences",
+        lambda r: verify(read_sentences(r, "sentences").claims, MEMORIES, 0.4),
+    ),
     "query": ("query", read_query),
     "verdict": ("search", read_verdict),
     "time": ("start", lambda reply: read_time(reply, ASKED)),

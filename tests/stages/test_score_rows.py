@@ -150,8 +150,14 @@ def test_recency_is_added() -> None:
     assert "+ 0.269 for its recency of 0.90" in {way[-1] for way in ways(HybridRank())}
 
 
-def test_the_score_of_a_model_takes_the_place_of_what_was_before() -> None:
-    assert ways(SemanticRank(llm=object()))[0] == ["0.900 by the model"]
+def test_the_score_of_a_model_is_a_share_or_takes_the_place_of_what_was_before() -> None:
+    assert ways(SemanticRank(llm=object()))[0] == [
+        "0.400 by meaning (similarity 0.400)",
+        "+ 0.400 by words (BM25 3.000)",
+        "x 0.67 as the share of relevance",
+        "+ 0.297 by the model (0.90)",
+    ]
+    assert ways(SemanticRank(llm=object(), semantic_share=1))[0] == ["0.900 by the model"]
 
 
 def test_a_framework_s_own_stage_is_named() -> None:

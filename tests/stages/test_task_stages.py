@@ -43,7 +43,7 @@ def test_the_model_is_not_shown_what_is_filtered_out() -> None:
 
 
 def test_a_ranking_gives_scores_and_is_cut_to_top_n() -> None:
-    stage = RerankMemory(llm=object(), top_n=2)
+    stage = RerankMemory(llm=object(), top_n=2, semantic_share=1)
 
     ranked = run(stage.apply(asked()), Scripted(lambda prompts: ['{"ranking": [3, 2, 1]}']))
 

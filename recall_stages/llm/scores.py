@@ -1,0 +1,186 @@
+"""The scores in the replies of a model, on one scale from 0 to 1.
+
+Models are to reply with ``{"scores": [[1, 0.8], [2, 0.1]]}``. Other forms are read as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from recall_stages.core.errors import ReplyError
+from recall_stages.llm.replies import decimal_number, whole_number
+from recall_stages.llm.salvage import read_answer
+
+_NUMBERS = ("memory", "id", "number", "index")
+_SCORES = ("score", "relevance", "rating")
+_SCALES = (5.0, 10.0, 100.0)  # that models use instead of 0 to 1
+_IN_PLACES = "scores without numbers, read in the order of the memories"
+
+Entry = tuple[int | None, float | None]
+"""The number of a memory and its score; None for what is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The scores in one reply.
+
+    Attributes:
+        by_number: The score of each memory, by its number in the prompt.
+        notes: What was odd about the reply.
+    """
+
+    by_number: Mapping[int, float]
+    notes: tuple[str, ...] = ()
+
+
+Read = Callable[[str, int, str], Scores]
+"""Takes a reply, the number of memories, and their text in the prompt."""
+
+
+def read_scores(reply: str, count: int, shown: str = "") -> Scores:
+    """The scores in a reply. Unknown numbers are left out; of two equal ones, the first counts.
+
+    They may still be on a scale of the model's own; see `on_one_scale`.
+
+    Args:
+        reply: The reply of the model.
+        count: The number of memories in the prompt.
+        shown: Their text in the prompt. Scores in this text are a quotation, and do not count.
+
+    Raises:
+        ReplyError: When it has no score for a memory from 1 to ``count``.
+
+    Examples:
+        >>> read_scores('{"scores": [[2, 0.8], [9, 1]]}', 2).by_number
+        {2: 0.8}
+        >>> read_scores('{"scores": [{"id": 0, "score": "80%"}, {"id": 1, "score": 0.1}]}', 2)
+        Scores(by_number={1: 0.8, 2: 0.1}, notes=('numbers from 0',))
+    """
+    answer = read_answer(reply, "scores", shown)
+    entries = list(_entries(answer.value))
+    bare = answer.value if isinstance(answer.value, list) and not entries else []
+    in_places = len(bare) == count
+    if in_places:
+        entries = [(number, _score(each)) for number, each in enumerate(bare, 1)]
+    elif bare[::2] == list(range(1, count + 1)):  # 1, 0.8, 2, 0.1, ...
+        entries = [*zip(range(1, count + 1), map(_score, bare[1::2]), strict=False)]
+    scores, notes = _by_number(entries, count)
+    if not scores:
+        raise ReplyError(f"expected scores for memories 1 to {count}; got {reply[:80]!r}")
+    return Scores(scores, _said(answer.note, _IN_PLACES if in_places else "", *notes))
+
+
+def read_ranking(reply: str, count: int, shown: str = "") -> Scores:
+    """The scores in a ranking, best first. If it has numbers only, the places make the scores.
+
+    Raises:
+        ReplyError: When it has no memory from 1 to ``count``.
+
+    Examples:
+        >>> read_ranking('{"ranking": [2, 1, 2, 7]}', 3).by_number
+        {2: 1.0, 1: 0.6666666666666667}
+    """
+    answer = read_answer(reply, "ranking", shown)
+    scores, notes = _by_number(list(_entries(answer.value)), count)
+    if not scores:
+        entries = answer.value if isinstance(answer.value, list) else []
+        numbers = [number for each in entries if (number := _number(each)) is not None]
+        first = 1 if _from_zero(numbers, count) else 0
+        ranked = dict.fromkeys(n + first for n in numbers if 1 <= n + first <= count)
+        scores = {number: 1 - place / count for place, number in enumerate(ranked)}
+        notes = ("numbers from 0",) if first else ()
+    if not scores:
+        raise ReplyError(f"expected a ranking of memories 1 to {count}; got {reply[:80]!r}")
+    return Scores(scores, _said(answer.note, *notes))
+
+
+def on_one_scale(outcomes: Sequence[Scores | Exception]) -> list[Scores | Exception]:
+    """The scores of all windows from 0 to 1, as a model has one scale for all of them.
+
+    A scale of 5, 10 or 100 is known by scores above 1. A window with scores on two scales, or on
+    none of these, is an error in its place.
+
+    Examples:
+        >>> windows = [Scores({1: 9.0, 2: 0.0}), Scores({1: 1.0, 2: 0.0})]
+        >>> [each.by_number for each in on_one_scale(windows)]
+        [{1: 0.9, 2: 0.0}, {1: 0.1, 2: 0.0}]
+    """
+    checked = [_checked(each) if isinstance(each, Scores) else each for each in outcomes]
+    best = max(
+        (max(each.by_number.values()) for each in checked if isinstance(each, Scores)), default=1.0
+    )
+    scale = next((each for each in _SCALES if best <= each), 1.0) if best > 1 else 1.0
+    return [
+        _divided(each, scale) if isinstance(each, Scores) and scale > 1 else each
+        for each in checked
+    ]
+
+
+def _checked(scores: Scores) -> Scores | Exception:
+    values = list(scores.by_number.values())
+    above = sum(each > 1 for each in values)
+    if max(values) > _SCALES[-1]:
+        return ReplyError(f"expected scores from 0 to 1; got {max(values):g}")
+    if above and sum(0 < each < 1 for each in values) >= above:
+        return ReplyError(f"expected scores on one scale; got {sorted(set(values))[:8]}")
+    return scores
+
+
+def _divided(scores: Scores, scale: float) -> Scores:
+    values = scores.by_number.values()
+    if max(values) <= 1 and any(0 < each < 1 for each in values):
+        return scores  # this window is on the right scale
+    return replace(
+        scores,
+        by_number={number: score / scale for number, score in scores.by_number.items()},
+        notes=(*scores.notes, f"scores on a scale of {scale:g}"),
+    )
+
+
+def _entries(value: object) -> Iterator[Entry]:
+    """The entries that have a number and a score."""
+    if isinstance(value, Mapping):
+        yield from ((whole_number(key), _score(score)) for key, score in value.items())
+        return
+    for entry in value if isinstance(value, list) else []:
+        if isinstance(entry, Mapping):
+            score = next((entry[name] for name in _SCORES if name in entry), None)
+            yield _number(entry), _score(score)
+        elif isinstance(entry, list) and len(entry) == 2:
+            yield whole_number(entry[0]), _score(entry[1])
+
+
+def _number(entry: object) -> int | None:
+    if isinstance(entry, Mapping):
+        entry = next((entry[name] for name in _NUMBERS if name in entry), None)
+    return whole_number(entry)
+
+
+def _score(value: object) -> float | None:
+    """A score, also as "80%" or "4/5"."""
+    if isinstance(value, str):
+        above, slash, below = value.strip().partition("/")
+        whole = decimal_number(below) if slash else 100.0 if above.endswith("%") else 1.0
+        part = decimal_number(above.removesuffix("%"))
+        return part / whole if part is not None and whole else None
+    return decimal_number(value)
+
+
+def _by_number(entries: Sequence[Entry], count: int) -> tuple[dict[int, float], tuple[str, ...]]:
+    numbers = [number for number, _ in entries if number is not None]
+    first = 1 if _from_zero(numbers, count) else 0
+    scores: dict[int, float] = {}
+    for number, score in entries:
+        if number is not None and 1 <= number + first <= count and score is not None and score >= 0:
+            scores.setdefault(number + first, score)
+    return scores, ("numbers from 0",) if first and scores else ()
+
+
+def _from_zero(numbers: Sequence[int], count: int) -> bool:
+    """Whether a reply counts the memories from 0: it has 0, and not the highest number."""
+    return len(set(numbers)) > 1 and min(numbers) == 0 and max(numbers) < count
+
+
+def _said(*notes: str) -> tuple[str, ...]:
+    return tuple(note for note in notes if note)
