@@ -1,4 +1,4 @@
-"""What a language model costs a question: calls, tokens and time, ours beside stock LangChain.
+"""What a language model costs a question: calls, tokens and time, ours beside stock pieces.
 
     python -m benchmarks.model_cost [--memories examples/memorybank/memories.jsonl]
                                     [--latency-ms 500] [--candidates 20] [--json OUT]
@@ -10,7 +10,9 @@ ours so many by meaning and so many by words, of which most are the same:
 
 - ``no model``: the retriever alone; stock: ``langchain-chroma``'s, over the same rows;
 - ``rank``: ours with `SemanticRank`; stock: ``LLMListwiseRerank`` under a
-  ``ContextualCompressionRetriever``;
+  ``ContextualCompressionRetriever``; of LlamaIndex, ``LLMRerank`` and ``RankGPTRerank``;
+- ``rewrite``: ours with `RewriteMemory` alone, over five memories; LlamaIndex's
+  ``CitationQueryEngine`` over the same five;
 - ``rank and rewrite``: ours with `RewriteMemory` as well; stock: a chain with one more prompt, that
   asks for the same text;
 - ``single``: ours with ``recall_plan="single"``: both in one call; stock has no such thing.
@@ -28,7 +30,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import chromadb
 from langchain_chroma import Chroma
@@ -41,9 +43,17 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.embedding import OncePerText
+from benchmarks.index_cost import Find, ScriptedLLM, index_systems
 from benchmarks.output import json_file, write_json
 from benchmarks.scripted_model import ScriptedModel
-from langchain_recall import RecallRetriever, RecallStore, personal_memory_retriever
+from langchain_recall import (
+    ExtractTime,
+    FuseRerank,
+    RecallRetriever,
+    RecallStore,
+    RewriteMemory,
+    personal_memory_retriever,
+)
 from recall_stages.core.memory import Memory
 
 _K = 5
@@ -88,27 +98,42 @@ def measure(
         store.add(memories)
         stock = _stock(client, model, candidates)
         ours = _ours(store, model, candidates)
+        index_model = ScriptedLLM(latency_s=latency_s)
+        index = index_systems(_finder(store, candidates), index_model, _K)
         return {
             step: {
                 whose: _cost(systems[step], model)
                 for whose, systems in (("ours", ours), ("stock LangChain", stock))
                 if step in systems
             }
+            | {name: _cost(ask, index_model) for name, ask in index.get(step, {}).items()}
             for step in ours
         }
 
 
-def _ours(store: RecallStore, model: ScriptedModel, candidates: int) -> dict[str, Asked]:
-    settings = {
+def _finder(store: RecallStore, candidates: int) -> Find:
+    search = RecallRetriever(store=store, stages=[], **{**_settings(candidates), "k": candidates})
+    return lambda question: [each.page_content for each in search.invoke(question)]
+
+
+def _settings(candidates: int) -> dict[str, Any]:
+    return {
         "k": _K,
         "fetch_k": candidates,
         "timestamp": _MOMENT,
         "timezone": "UTC",
         "scope": {"user_id": _USER},
     }
+
+
+def _ours(store: RecallStore, model: ScriptedModel, candidates: int) -> dict[str, Asked]:
+    settings = _settings(candidates)
     return {
         "no model": RecallRetriever(store=store, **settings).invoke,
         "rank": personal_memory_retriever(store, model, **settings).invoke,
+        "rewrite": RecallRetriever(
+            store=store, stages=[ExtractTime(), FuseRerank(), RewriteMemory(llm=model)], **settings
+        ).invoke,
         "rank and rewrite": personal_memory_retriever(
             store, model, rewrite=True, **settings
         ).invoke,
@@ -140,7 +165,7 @@ def _shown(documents: Sequence[Document]) -> str:
     )
 
 
-def _cost(ask: Asked, model: ScriptedModel) -> Cost:
+def _cost(ask: Asked, model: ScriptedModel | ScriptedLLM) -> Cost:
     ask(QUESTIONS[0])  # what is made once is made
     model.reset()
     took: list[float] = []

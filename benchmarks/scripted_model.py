@@ -97,12 +97,11 @@ class ScriptedModel(BaseChatModel):
 def _answer(prompt: str) -> dict[str, object] | str:
     """What a prompt asks for: the keys of ours that it names, LangChain's ids, or a plain text."""
     if shown := _OURS.findall(prompt):
-        told = [(int(number), _sentence(text)) for number, text in shown]
+        told = [(int(number), first_sentence(text)) for number, text in shown]
         count = len(told)
         every = {
             "scores": [
-                {"memory": number, "score": round(1 - place / count, 2)}
-                for place, (number, _) in enumerate(told)
+                [number, round(1 - place / count, 2)] for place, (number, _) in enumerate(told)
             ],
             "sentences": [
                 {"text": text, "memories": [number]} for number, text in told[:_SENTENCES]
@@ -112,10 +111,10 @@ def _answer(prompt: str) -> dict[str, object] | str:
     documents = _STOCK.findall(prompt)
     if prompt.rpartition("Sort the Documents")[1]:
         return {"ranked_document_ids": [int(number) for number, _ in documents]}
-    return " ".join(f"{_sentence(text)} [{number}]" for number, text in documents[:_SENTENCES])
+    return " ".join(f"{first_sentence(text)} [{number}]" for number, text in documents[:_SENTENCES])
 
 
-def _sentence(text: str) -> str:
+def first_sentence(text: str) -> str:
     """The first sentence of a memory, without the speaker's name."""
     said = text.partition(": ")[2] or text
     return re.split(r"(?<=[.!?])\s", said, maxsplit=1)[0]
