@@ -70,6 +70,27 @@ class Said:
         ]
 
 
+OUTCOMES: list[tuple[str, str, str, float, str]] = []
+"""Of each flow: its name, who asked, what came of the reply, the seconds, and the tokens."""
+
+
+def outcome(degraded: str) -> str:
+    """What came of a reply, by what the trace says."""
+    if not degraded:
+        return "usable"
+    return "fell back" if "Error" in degraded or "failed" in degraded else "salvaged"
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    if OUTCOMES:
+        terminalreporter.section(f"what {MODEL} said")
+        terminalreporter.line(
+            "| flow | framework | reply | seconds | cost |\n|---|---|---|---|---|"
+        )
+        for flow, client, came, seconds, cost in OUTCOMES:
+            terminalreporter.line(f"| {flow} | {client} | {came} | {seconds:.0f} | {cost} |")
+
+
 class _ByCallback(BaseCallbackHandler):
     def __init__(self, said: Said) -> None:
         self.said = said

@@ -5,11 +5,14 @@ memory is lost or invented, whatever it says.
 """
 
 import os
+import re
+import time
 from typing import Any
 
 import pytest
 from faces.adapters import FACES, Face
 from faces.model_flows import FLOWS, MEMORIES, Flow
+from model.conftest import OUTCOMES, outcome
 
 from recall_stages.store import RecallStore
 
@@ -31,10 +34,16 @@ def store(words: object) -> Any:
 def test_a_flow(store: RecallStore, face: Face, client: Any, said: Any, flow: Flow) -> None:
     said.flow, before = flow.name, len(said.replies)
 
+    begun = time.perf_counter()
     found = flow.run(face, store, client)
+    seconds = time.perf_counter() - begun
 
     flow.check(face, found)
     assert len(said.replies) > before  # it was asked, and answered
+    metadata = found[0].metadata if found else {}
+    cost = "; ".join(re.findall(r"[^;]*? tokens in, \d+ out", metadata.get("recall_usage", "")))
+    came = outcome(metadata.get("recall_degraded", ""))
+    OUTCOMES.append((flow.name, face.package.partition("_")[0], came, seconds, cost.strip()))
     for each in found:
         assert "Connection" not in each.metadata.get("recall_degraded", "")
         assert " tokens in, " in each.metadata["recall_usage"]
