@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -51,12 +52,25 @@ def server() -> Iterator[str]:
         process.wait(timeout=10)
 
 
+SAID: pytest.StashKey["Said"] = pytest.StashKey()
+
+
 class Said:
-    """What the model said, by who asked."""
+    """What the model said, by who asked, and what came of it."""
 
     def __init__(self) -> None:
         self.client = self.flow = ""
         self.replies: list[dict[str, str]] = []
+        self.outcomes: list[tuple[str, str, str, float, str]] = []
+
+    def count(self, seconds: float, trace: dict[str, Any]) -> None:
+        """Keep what came of a flow: usable, salvaged or fell back, by what the trace says."""
+        degraded = trace.get("recall_degraded", "")
+        failed = "Error" in degraded or "failed" in degraded
+        came = "fell back" if failed else "salvaged" if degraded else "usable"
+        cost = re.findall(r"(?:about )?\d+ tokens in, \d+ out", trace.get("recall_usage", ""))
+        framework = self.client.partition("_")[0]
+        self.outcomes.append((self.flow, framework, came, seconds, "; ".join(cost)))
 
     def add(self, text: str) -> None:
         self.replies.append({"flow": self.flow, "client": self.client, "reply": text})
@@ -70,24 +84,13 @@ class Said:
         ]
 
 
-OUTCOMES: list[tuple[str, str, str, float, str]] = []
-"""Of each flow: its name, who asked, what came of the reply, the seconds, and the tokens."""
-
-
-def outcome(degraded: str) -> str:
-    """What came of a reply, by what the trace says."""
-    if not degraded:
-        return "usable"
-    return "fell back" if "Error" in degraded or "failed" in degraded else "salvaged"
-
-
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    if OUTCOMES:
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if SAID in config.stash:
         terminalreporter.section(f"what {MODEL} said")
         terminalreporter.line(
             "| flow | framework | reply | seconds | cost |\n|---|---|---|---|---|"
         )
-        for flow, client, came, seconds, cost in OUTCOMES:
+        for flow, client, came, seconds, cost in config.stash[SAID].outcomes:
             terminalreporter.line(f"| {flow} | {client} | {came} | {seconds:.0f} | {cost} |")
 
 
@@ -111,6 +114,7 @@ class _ByEvent(BaseEventHandler):
 def said(request: pytest.FixtureRequest) -> Iterator[Said]:
     """All that is said; written down at the end where ``--record`` is given."""
     said, listener = Said(), _ByEvent()
+    request.config.stash[SAID] = said
     listener._said = said
     get_dispatcher().add_event_handler(listener)
     yield said

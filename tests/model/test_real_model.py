@@ -5,14 +5,12 @@ memory is lost or invented, whatever it says.
 """
 
 import os
-import re
 import time
 from typing import Any
 
 import pytest
 from faces.adapters import FACES, Face
 from faces.model_flows import FLOWS, MEMORIES, Flow
-from model.conftest import OUTCOMES, outcome
 
 from recall_stages.store import RecallStore
 
@@ -40,10 +38,7 @@ def test_a_flow(store: RecallStore, face: Face, client: Any, said: Any, flow: Fl
 
     flow.check(face, found)
     assert len(said.replies) > before  # it was asked, and answered
-    metadata = found[0].metadata if found else {}
-    cost = "; ".join(re.findall(r"[^;]*? tokens in, \d+ out", metadata.get("recall_usage", "")))
-    came = outcome(metadata.get("recall_degraded", ""))
-    OUTCOMES.append((flow.name, face.package.partition("_")[0], came, seconds, cost.strip()))
+    said.count(seconds, found[0].metadata if found else {})
     for each in found:
         assert "Connection" not in each.metadata.get("recall_degraded", "")
         assert " tokens in, " in each.metadata["recall_usage"]
