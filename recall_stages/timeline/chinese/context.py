@@ -15,6 +15,7 @@ from recall_stages.timeline.chinese.lookalikes import (
 )
 from recall_stages.timeline.chinese.numbers import NUMERALS
 
+_NAMED_YEAR = frozenset({"YEAR", "SHORT_YEAR", "LATE_YEAR"})
 _COUNTING = frozenset({"NUM", "COUNT", "ABOUT", "YEAR", "SHORT_YEAR", "LATE_YEAR", "DAY"})
 
 
@@ -38,6 +39,8 @@ def is_word(
     if "WEEKDAY" in kinds and at:  # 周三 in 一周三次 counts how often, and names no Wednesday
         counted = text[at - 1] in NUMERALS or text[at - 1] == "每"
         return not (counted and following and following in HOW_OFTEN)
+    if word in ("年中", "周中") and "NUM" in previous and not _NAMED_YEAR & previous.keys():
+        return False  # 一年中, 过去一年中
     if word[0] in "前后" and len(word) > 1 and "UNIT" in previous:  # 三天前天气 is not 前天
         return False
     numbered = not _COUNTING.isdisjoint(previous)  # 5日报名 is the 5th, 三年级 no three years

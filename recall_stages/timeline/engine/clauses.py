@@ -86,21 +86,23 @@ class Clauses:
                 continue
             then = replace(now, moment=day.start + _NOON, elapsed=None)
             match = self.mention.search(text[max(0, start - _REACH) : end])
-            if match and (at or match.start()):
-                mention = max(0, start - _REACH) + match.start()
-                earlier = read(text[:mention], then)
-                if _differs(earlier, expressions[:at]):
-                    *others, (last, first, _) = [
-                        (one.or_else(day), begin, close) for one, begin, close in earlier
-                    ]
-                    return [*others, (last, first, end), *expressions[at + 1 :]]
+            mention = max(0, start - _REACH) + match.start() if match else 0
+            earlier = read(text[:mention], then) if mention else []
+            if _differs(earlier, expressions[:at]):
+                *others, (last, first, _) = [(one.or_else(day), b, c) for one, b, c in earlier]
+                return [*others, (last, first, end), *expressions[at + 1 :]]
             following = expressions[at + 1] if at + 1 < len(expressions) else None
-            if following and self.mentioned.fullmatch(text[end : following[1]]):
+            if following and self._leads(match, text[end : following[1]]):
                 later = [(one, end + b, end + c) for one, b, c in read(text[end:], then)]
                 if _differs(later[:1], [following]):
                     (one, _, close), *others = later
                     return [*expressions[:at], (one.or_else(day), start, close), *others]
         return expressions
+
+    def _leads(self, mention: re.Match[str] | None, between: str) -> bool:
+        """Whether a time further on counts from the day: "as I said on 5 May, last weekend"."""
+        one_sentence = len(between) < _REACH and not re.search("[.?!。？！]", between)
+        return bool((mention and one_sentence) or self.mentioned.fullmatch(between))
 
 
 def _differs(counted: list[Expression], before: list[Expression]) -> bool:

@@ -130,11 +130,16 @@ def is_whole_date(tokens: list[Token], at: int) -> bool:
     return as_date or has(previous(tokens, at), "WEEKDAY")
 
 
+def _before_a_comma(tokens: list[Token], at: int) -> Token | None:
+    behind = previous(tokens, at)
+    return previous(tokens, at - 1) if behind and behind.text == "," else behind
+
+
 def is_short_year(tokens: list[Token], at: int) -> bool:
     """Whether '99 is a year: "in '99", "May '99", "the summer of '99"."""
     before = words_before(tokens, at)
     return (
         follows(before, words.YEAR_PREPOSITIONS)
         or before[:1] == ["back"]
-        or has(previous(tokens, at), "MONTH", "SEASON", "DAY")
+        or has(_before_a_comma(tokens, at), "MONTH", "SEASON", "DAY")
     )

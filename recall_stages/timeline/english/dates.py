@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recall_stages.timeline.engine.grammar import Table
-from recall_stages.timeline.engine.reading import Now, When
+from recall_stages.timeline.engine.reading import Cycle, Now, Reading, When
 from recall_stages.timeline.meanings import combine, cycles, subdivide
 
 
@@ -11,6 +11,13 @@ def _part_of_decade(now: Now, edge: int, years: int) -> When | None:
     """The late nineties."""
     whole = cycles.decade(now, years)
     return whole and subdivide.third(now, edge, whole)
+
+
+def _in_short_year(now: Now, cycle: Cycle | None, year: int) -> Reading | None:
+    """4Q22, 1H2023, W40 2022."""
+    if cycle is None or not (year > 999 or 10 <= year < 100):
+        return None
+    return combine.in_year(now, cycle, year if year > 999 else cycles.full_year(now, year))
 
 
 DATES: Table = {
@@ -32,6 +39,18 @@ DATES: Table = {
     "SLASHED": cycles.slashed,
     "SEASON": cycles.season,
     "q NUM": cycles.quarter,
+    "NUM q NUM|YEAR": lambda now, number, year: _in_short_year(
+        now, cycles.quarter(now, number), year
+    ),
+    "NUM HALF_YEAR NUM|YEAR": lambda now, number, _, year: _in_short_year(
+        now, cycles.half_year(now, number), year
+    ),
+    "w NUM ,|of? YEAR": lambda now, number, year: _in_short_year(
+        now, cycles.week_of_year(now, number), year
+    ),
+    "YEAR -? w NUM": lambda now, year, number: _in_short_year(
+        now, cycles.week_of_year(now, number), year
+    ),
     "in|during|for SAID_YEAR": lambda _, year: year,
     "HALF_YEAR NUM": lambda now, _, number: cycles.half_year(now, number),
     "the ORD quarter": cycles.quarter,

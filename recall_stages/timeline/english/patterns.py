@@ -113,7 +113,7 @@ PARTS: Table = {
     "later in? TIME|UNIT_NOW": present.still_to_come,
     "rest|remainder|remaining of TIME|UNIT_NOW": present.still_to_come,
     "this|same time TIME": present.same_time,
-    "this|same day in? TIME": present.same_day,
+    "this|same day|date in? TIME": present.same_day,
 }
 
 _EVENT = "the|my|our|his|her|their|your ?word ?word? on|in|of|from"

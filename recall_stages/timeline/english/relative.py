@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from recall_stages.timeline.engine.grammar import Table
-from recall_stages.timeline.engine.reading import Duration, Now, Reading
+from recall_stages.timeline.engine.reading import Cycle, Duration, Now, Reading, When
 from recall_stages.timeline.meanings import combine, cycles, present, relative
 from recall_stages.timeline.time_range import Grain
 
@@ -55,6 +55,14 @@ def _before_a_day(now: Now, amount: Duration, day: Reading) -> Reading | None:
     return now.unit_at("day", amount.from_(day.start, -1))
 
 
+def _from_a_day(now: Now, amount: Duration, when: When) -> Reading | None:
+    """A week from Monday, two weeks from tomorrow."""
+    day = combine.coming(now, when) if isinstance(when, Cycle) else when
+    if day is None or day.grain != "day" or day.start is None or day.start < now.today:
+        return None
+    return now.unit_at("day", amount.from_(day.start, 1))
+
+
 def _all_of_the_present(now: Now, unit: Grain) -> Reading | None:
     """What have I done all week? But not "is the park open all year?"."""
     coarse = unit in ("week", "weekend", "month", "quarter", "year")
@@ -78,6 +86,8 @@ UNITS: Table = {
     "over|during|at|on the weekend": lambda now: relative.unit(now, 0, "weekend"),
     "DURATION ago|back|earlier": _ago,
     "DURATION ago TIME": _before_a_day,
+    "DURATION before_now": relative.ago,
+    "DURATION from CYCLE|TIME": _from_a_day,
     "this|current calendar|fiscal|financial UNIT": lambda now, unit: relative.unit(now, 0, unit),
     "last|previous calendar|fiscal|financial UNIT": lambda now, unit: relative.unit(now, -1, unit),
     "all UNIT long?": _all_of_the_present,

@@ -76,6 +76,9 @@ def is_named(tokens: list[Token], at: int, text: str) -> bool:
         or (behind is not None and behind.text in DAY_EPITHETS)
     ):
         return True
+    asked = [one.text for one in tokens[max(0, at - 2) : at]]
+    if asked in (["who", "is"], ["who", "was"]) and not (ahead and ahead.text == "'s"):
+        return True
     if behind is None or ahead is None or behind.text in BEFORE_A_DAY:
         return False
     if has(behind, "DAY") or not behind.text.isalpha():

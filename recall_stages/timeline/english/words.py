@@ -261,9 +261,9 @@ HOLIDAY_PREPOSITIONS: frozenset[str] = word_set(
 
 NAMED: frozenset[str] = HOLIDAY_NAMES | word_set(
     "yesterday today tomorrow tonight recently lately ago nowadays while cinco q fy cy "
-    "valentine valentines yday tmrw tonite fortnight christmases easters thanksgivings halloweens"
+    "valentine valentines w yday tmrw tonite fortnight christmases easters thanksgivings halloweens"
 )
 """Words that stand for themselves in a pattern and make a sentence worth reading."""
 
-COMMON: frozenset[str] = frozenset({"while", "fortnight"})
+COMMON: frozenset[str] = frozenset({"while", "fortnight", "w"})
 """Words of `NAMED` that mostly name no time."""

@@ -7,12 +7,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from recall_stages.timeline.engine import calendar_math as cal
 from recall_stages.timeline.engine.grammar import Expression, Grammar, Table, readings, settle
 from recall_stages.timeline.engine.reading import Cycle, Duration, Now, Reading, When
 from recall_stages.timeline.japanese.lexer import Lexicon, is_name
-from recall_stages.timeline.meanings import clock, combine, cycles, ranges, relative, subdivide
+from recall_stages.timeline.meanings import (
+    clock,
+    combine,
+    cycles,
+    present,
+    ranges,
+    relative,
+    subdivide,
+)
 from recall_stages.timeline.time_range import Grain
 
 
@@ -94,6 +103,11 @@ def _third(now: Now, when: When, which: int) -> When | None:
     return subdivide.third(now, which, when) if when.grain in coarse else None
 
 
+def _third_of_year(now: Now, number: int, which: int) -> When | None:
+    year = _year(now, number)
+    return subdivide.third(now, which, year) if year else None
+
+
 def _turn(unit: Grain, which: int) -> Cycle:
     """月末, 年末 as a cycle."""
 
@@ -120,6 +134,10 @@ _DATES: Table = {
     "PART": cycles.part_of_day,
     "月末": lambda _: _turn("month", 2),
     "月初": lambda _: _turn("month", 0),
+    "YEAR|NUM 年末": lambda now, number: _third_of_year(now, number, 2),
+    "YEAR|NUM 年初|年始": lambda now, number: _third_of_year(now, number, 0),
+    "NUM 月末": lambda now, number: subdivide.third(now, 2, cycles.month(now, number)),
+    "NUM 月初": lambda now, number: subdivide.third(now, 0, cycles.month(now, number)),
     "年末": lambda _: _turn("year", 2),
     "年始|年初": lambda _: _turn("year", 0),
     "YEAR|NUM 年": _year,
@@ -151,6 +169,8 @@ _WHEN = "CYCLE|TIME"
 _PHRASES: Table = {
     "DURATION 前 に?": relative.ago,
     "DURATION まえ に?": relative.ago,
+    "DURATION 後|ご に?": partial(relative.ago, sign=1),
+    "TIME の? 今頃|今ごろ|いまごろ|この時期": present.same_time,
     "この|過去|最近|直近|ここ|これまで の? DURATION": _rolling,
     "SOFT": lambda now, days: relative.soft(days)(now),
     "SOFT の? DURATION": lambda now, _, amount: _rolling(now, amount),

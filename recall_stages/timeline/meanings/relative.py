@@ -13,6 +13,7 @@ from recall_stages.timeline.time_range import Grain
 HALVES: dict[Grain, tuple[Grain, int]] = {
     "year": ("month", 6),
     "month": ("day", 15),
+    "week": ("day", 3),
     "day": ("hour", 12),
     "hour": ("minute", 30),
     "decade": ("year", 5),

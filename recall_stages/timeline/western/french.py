@@ -68,6 +68,7 @@ FRENCH = Western(
             "between": "entre",
             "and": "et",
             "every": "chaque",
+            "will": "dans",
             "few": "quelques",
             "half": "demi demie",
             "fortnight": "quinzaine",
@@ -84,7 +85,8 @@ FRENCH = Western(
         ),
         before_weekday=None,
         before_year=words_of(
-            """en annee annees depuis an entre et de du jusqu a avant apres ete hiver printemps
+            """en annee annees fin debut mi milieu depuis an entre et de du jusqu a avant apres ete
+            hiver printemps
             automne"""
         ),
         extra={

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from recall_stages.timeline.engine import calendar_math as cal
-from recall_stages.timeline.engine.reading import Cycle, Now, Reading
+from recall_stages.timeline.engine.reading import Cycle, Duration, Now, Reading
 from recall_stages.timeline.meanings import combine, relative
 from recall_stages.timeline.western.patterns import Western, at_hour, at_time
 from recall_stages.timeline.western.vocabulary import Vocabulary, words_of
@@ -21,6 +23,12 @@ def _morning(now: Now, offset: int) -> Reading | None:
     return reading if isinstance(reading, Reading) else None
 
 
+def _to_come(now: Now, amount: Duration) -> Reading | None:
+    """Was tun wir in zwei Wochen? But not "das habe ich in zwei Wochen gelernt"."""
+    return None if _PAST.search(now.text) else relative.ago(now, amount, 1)
+
+
+_PAST = re.compile(r"\b(?:hab|hat|war|wurd|ging|kam)", re.IGNORECASE)
 _MORNING = Cycle(
     "day",
     "part_of_day",
@@ -105,6 +113,7 @@ GERMAN = Western(
             "every": _forms("jed"),
             "few": "paar einigen einige wenigen",
             "half": _forms("halb"),
+            "one_and_a_half": "anderthalb eineinhalb",
             "morning": "morgen",
             "street": "strasse straße platz allee weg",
         },
@@ -127,6 +136,7 @@ GERMAN = Western(
             "in REL zeit": lambda now, _: relative.soft(30)(now),
             "HOUR uhr": at_hour,
             "HM uhr?": at_time,
+            "in DURATION": _to_come,
             "REL nacht": relative.night,
             "bis zum|zur": lambda _: {"<to>": None, "<until>": None},
         },

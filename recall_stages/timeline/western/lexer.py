@@ -17,6 +17,7 @@ _TOKEN = re.compile(
   | """
     + NUMERIC
     + r"""
+  | (?P<short_year> (?<! \w ) ' \d\d (?! \w ) )
   | (?P<number> \d+ )
   | (?P<mark> [^\w\s'] )
     """,
@@ -25,7 +26,8 @@ _TOKEN = re.compile(
 _MOST_TOKENS = 40  # of a group: a phrase has some ten
 _MOST_GROUPS = 32  # of a text: a question has a few
 _QUIET = frozenset({"NUM", "DAY", "HOUR", "YEAR", "COUNT", "DOTTED", "SLASHED", "MONTH_YEAR"})
-_LEADING = frozenset({"DAY", "SHORT", "EDGE"})
+_LAST_CENTURY = 70  # '69 is 2069, '70 is 1970
+_LEADING = frozenset({"DAY", "SHORT", "EDGE", "UNIT"})
 _NAMES = frozenset({"WEEKDAY", "MONTH", "SEASON", "HOLIDAY"})
 _IN_A_YEAR = frozenset({"MONTH", "SEASON", "HOLIDAY"})
 _LINKS = frozenset({".", "de", "del", "er", "of"})
@@ -76,6 +78,9 @@ def _token(match: re.Match[str], vocabulary: Vocabulary, known: frozenset[str]) 
             kinds[text] = None
     elif kind == "short":
         kinds = {"SHORT": tuple(int(digits) for digits in text.split(".")[:2])}
+    elif kind == "short_year":
+        number = int(text[1:])
+        kinds = {"YEAR": number + (2000 if number < _LAST_CENTURY else 1900)}
     elif kind == "number":
         kinds = number_kinds(int(text)) if len(text) < 6 else {}
     elif kind != "quoted":

@@ -5,7 +5,7 @@ A language adds patterns of its own (`Vocabulary.extra`). The meanings are those
 
 from __future__ import annotations
 
-from functools import partial
+import re
 
 from recall_stages.timeline.engine.grammar import (
     COMPLETE,
@@ -15,11 +15,13 @@ from recall_stages.timeline.engine.grammar import (
     readings,
     settle,
 )
-from recall_stages.timeline.engine.reading import Cycle, Duration, Now, Reading
+from recall_stages.timeline.engine.reading import Cycle, Duration, Now, Reading, When
 from recall_stages.timeline.meanings import clock, combine, cycles, ranges, relative, subdivide
 from recall_stages.timeline.time_range import Grain
 from recall_stages.timeline.western.lexer import tokenize
 from recall_stages.timeline.western.vocabulary import Vocabulary
+
+_HOW_MANY = re.compile(r"\bcombien\b|\bcu[aá]nt[ao]s?\b", re.IGNORECASE)
 
 
 class Western:
@@ -80,6 +82,12 @@ def _few(_: Now, unit: Grain) -> Duration:
     return Duration(((3, unit),), (1, 2))
 
 
+def _and_a_half(_: Now, count: int, unit: Grain) -> Duration | None:
+    """Un an et demi, anderthalb Jahre; half a year."""
+    half = relative.HALVES.get(unit)
+    return half and Duration((*([(count, unit)] if count else []), half[::-1]))
+
+
 def _few_rolling(now: Now, offset: int, unit: Grain) -> Reading | None:
     """The last days, with no number: a preference."""
     return relative.in_recent(now, unit) if offset == -1 else None
@@ -87,12 +95,19 @@ def _few_rolling(now: Now, offset: int, unit: Grain) -> Reading | None:
 
 def _decade(now: Now, unit: Grain, number: int) -> Reading | None:
     """Los años 90, les années 80."""
-    return cycles.decade(now, number) if unit == "year" and number < 100 else None
+    return cycles.decade(now, number) if unit == "year" and 10 <= number < 100 else None
 
 
 def _ordinal_unit(now: Now, number: int, unit: Grain) -> Cycle | None:
     """Das erste Quartal, el primer trimestre; the first half of a year."""
     return cycles.quarter(now, number) if unit == "quarter" else None
+
+
+def _unit_of(now: Now, name: Grain, when: When) -> When | None:
+    """La semaine du 6 novembre, el mes de septiembre, die Woche vom 6. November."""
+    if name == "month" and when.grain == name:
+        return when
+    return subdivide.unit_of(now, name, when) if when.grain == "day" else None
 
 
 def _weekend(now: Now, unit: Grain) -> Reading | None:
@@ -126,9 +141,10 @@ _AMOUNTS: Table = {
     "NUM <few> UNIT": lambda now, _, unit: _few(now, unit),
     "<fortnight>": lambda _: Duration(((2, "week"),)),
     "NUM <fortnight>": lambda _, count: Duration(((2 * count, "week"),)),
-    "<half> UNIT": lambda _, unit: (
-        Duration((relative.HALVES[unit][::-1],)) if unit in relative.HALVES else None
-    ),
+    "<half> UNIT": lambda now, unit: _and_a_half(now, 0, unit),
+    "NUM <half> UNIT": lambda now, _, unit: _and_a_half(now, 0, unit),
+    "<one_and_a_half> UNIT": lambda now, unit: _and_a_half(now, 1, unit),
+    "NUM UNIT <and> <half>": _and_a_half,
 }
 
 _DATES: Table = {
@@ -168,7 +184,9 @@ _PHRASES: Table = {
         now, cycle, year
     ),
     "UNIT SURE_YEAR": lambda now, unit, year: cycles.year(now, year) if unit == "year" else None,
-    "<art>? UNIT DECADE": _decade,
+    "<art>? UNIT NUM": _decade,
+    "<art>? NUM er|ern UNIT": lambda now, number, unit: _decade(now, unit, number),
+    "UNIT de|del|du|des|vom <art>? CYCLE|TIME": _unit_of,
     "REL UNIT": _unit,
     "REL CYCLE": _cycle,
     "REL DURATION": _rolling,
@@ -193,16 +211,21 @@ _NOUNS_FIRST: Table = {
 }
 
 
+def _to_come(now: Now, amount: Duration) -> Reading | None:
+    """Dans deux semaines; but not in "combien de jours y a-t-il dans un mois ?"."""
+    return None if _HOW_MANY.search(now.text) else relative.ago(now, amount, 1)
+
+
 def _since_amount(now: Now, amount: Duration) -> Reading | None:
     """Seit drei Wochen, depuis deux mois."""
     return relative.rolling(now, amount)
 
 
 _RANGES: Table = {
-    f"<from> <art>? DAY .? <to> {_WHEN}": ranges.days_to,
+    f"<from> <art>? DAY .|er? <to> {_WHEN}": ranges.days_to,
     f"<from>? {_WHEN} <to>|- {_WHEN}": ranges.join,
     f"<between> {_WHEN} <and> {_WHEN}": ranges.join,
-    f"<between> <art>? DAY .? <and> {_WHEN}": ranges.days_to,
+    f"<between> <art>? DAY .|er? <and> {_WHEN}": ranges.days_to,
     f"<since> {_WHEN}": ranges.up_to_now,
     "<since> <ago>? DURATION": _since_amount,
     f"<until> {_WHEN}": ranges.until,
@@ -211,7 +234,7 @@ _RANGES: Table = {
     f"<from> {_WHEN} <on>": ranges.onwards,
     "<ago> DURATION": relative.ago,
     "DURATION <back>": relative.ago,
-    "<will> DURATION": partial(relative.ago, sign=1),
+    "<will> DURATION": _to_come,
 }
 
 _LEADS: Table = {

@@ -48,7 +48,7 @@ _KINDS: dict[str, dict[object, str]] = {
     },
     "EDGE": {
         0: "principios comienzos inicios principio comienzo inicio", 1: "mediados",
-        2: "finales fines final",
+        2: "finales fines",
     },
     "HOLIDAY": {
         (lambda year: cal.day_of(year, 12, 25)): "navidad navidades",
@@ -72,6 +72,7 @@ SPANISH = Western(
             "between": "entre",
             "and": "y e",
             "ago": "hace",
+            "will": "dentro",
             "every": "cada",
             "few": "unos unas algunos algunas pocos pocas",
             "half": "medio media",
@@ -99,6 +100,7 @@ SPANISH = Western(
             "la|una|cada|toda|buenas|las <morning>": lambda _: {},
             "ano nuevo": cycles.holiday(lambda year: cal.day_of(year, 1, 1)),
             "hace poco": relative.soft(30),
+            "dentro de": lambda _: {"<will>": None},
             "que viene": lambda _: {"REL": 1},
             "DAY de MONTH de|del ano YEAR": lambda now, day, month, year: cycles.numeric_date(
                 now, (year, month, day)

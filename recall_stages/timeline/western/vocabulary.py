@@ -85,4 +85,4 @@ class Vocabulary:
                         yield from ((word, *more) for more in number_kinds(value).items())
 
 
-_TELLING = words_of("DAYWORD MONTH WEEKDAY WEEKDAYS UNIT SEASON HOLIDAY NIGHT SOFT PART HINT")
+_TELLING = words_of("DAYWORD MONTH WEEKDAY WEEKDAYS UNIT SEASON HOLIDAY NIGHT SOFT PART EDGE HINT")
