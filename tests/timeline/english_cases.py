@@ -185,6 +185,17 @@ ONE_RANGE = [
     ("up until last week", "..", "2024-06-10"),
     ("March through May", "2024-03-01", "2024-06-01"),
     ("What did I say between Christmas and New Year's?", "2023-12-25", "2024-01-02"),
+    # classes of forms that other projects' suites showed to be missing
+    ("Who was there on Monday 8-9am?", "2024-06-10T08:00", "2024-06-10T09:00"),
+    ("Where was I on Friday 2-4?", "2024-06-07T14:00", "2024-06-07T16:00"),
+    ("the 20th of next month", "2024-07-20", "2024-07-21"),
+    ("Mon-Fri last week", "2024-06-03", "2024-06-08"),
+    ("first quarter 2015", "2015-01-01", "2015-04-01"),
+    ("on the eve of Christmas", "2023-12-24", "2023-12-25"),
+    ("Wed Oct 26 15:50:06 2016", "2016-10-26T15:50", "2016-10-26T15:51"),
+    ("the upcoming weekend", "2024-06-15", "2024-06-17"),
+    ("earlier this morning", "2024-06-12T05:00", "2024-06-12T12:00"),
+    ("What did we eat late last night?", "2024-06-11T22:00", "2024-06-12T05:00"),
 ]
 
 SEVERAL = [
@@ -192,6 +203,11 @@ SEVERAL = [
     ("in May and June 2022", [("2022-05-01", "2022-06-01"), ("2022-06-01", "2022-07-01")]),
     ("in July or September", [("2023-07-01", "2023-08-01"), ("2023-09-01", "2023-10-01")]),
     ("in February or October", [("2024-02-01", "2024-03-01"), ("2023-10-01", "2023-11-01")]),
+    (
+        "Monday, Tuesday and Friday last week",
+        [("2024-06-03", "2024-06-04"), ("2024-06-04", "2024-06-05"), ("2024-06-07", "2024-06-08")],
+    ),
+    ("on Monday and on 3 May 2023", [("2024-06-10", "2024-06-11"), ("2023-05-03", "2023-05-04")]),
     ("before 2012 or after 2020", [("..", "2012-01-01"), ("2021-01-01", "..")]),
 ]
 

@@ -90,6 +90,11 @@ def test_the_span_holds_the_words_of_time_and_no_others(text: str, words: str) -
         ("every year on May 5", "every day on day 5 in May"),
         ("in the mornings", "every day at hours 5, 6, 7, 8, 9, 10, 11"),
         ("on Monday mornings", "every Monday at hours 5, 6, 7, 8, 9, 10, 11"),
+        (
+            "on the 1st, 2nd and 5th of May",
+            "every day on day 1, 2, 5, 2024-05-01 to 2024-05-05",
+        ),
+        ("the last three Mondays", "every Monday, 2024-05-27 to 2024-06-10"),
     ],
 )
 def test_what_comes_back_is_told_by_calendar_fields(text: str, told: str) -> None:

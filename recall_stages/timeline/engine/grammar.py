@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from recall_stages.timeline.engine.calendar_math import WEEK, start_of
 from recall_stages.timeline.engine.reading import Cycle, Duration, Now, Reading
 
 Meaning = Reading | Cycle | Duration | Mapping[str, object]
@@ -29,6 +30,7 @@ Expression = tuple[Reading, int, int]
 COMPLETE = "COMPLETE"
 """The kind of a reading that has its preposition, so that nothing can be added."""
 
+_NEAR = 3 * WEEK  # a day further off says nothing about a weekday beside it
 _LINKS = frozenset({"and", "or", "&", ",", "和", "与", "、"})
 
 
@@ -157,6 +159,7 @@ def settle(tokens: list[Token], now: Now) -> None:
 
     In "May and June 2022" the year holds for both.
     """
+    _share_a_week(tokens, now)
     # From the left, so that a neighbour on the right still shows whether it has its own year.
     for at in range(len(tokens)):
         cycle = tokens[at].kinds.get(Cycle.KIND)
@@ -165,6 +168,22 @@ def settle(tokens: list[Token], now: Now) -> None:
         reading = _with_its_neighbour(tokens, at, cycle, now) or cycle.latest(now)
         if reading is not None:
             tokens[at] = replace(tokens[at], kinds={Reading.KIND: reading})
+
+
+def _share_a_week(tokens: list[Token], now: Now) -> None:
+    """In "Monday, Tuesday and Friday last week" all three days lie in that week."""
+    for at in range(len(tokens) - 3, -1, -1):
+        weekday = tokens[at].kinds.get(Cycle.KIND)
+        day = tokens[at + 2].kinds.get(Reading.KIND)
+        if tokens[at + 1].text not in _LINKS or not isinstance(weekday, Cycle):
+            continue
+        if weekday.unit != "week" or not isinstance(day, Reading) or day.grain != "day":
+            continue
+        if day.start is None or abs(now.today - day.start) > _NEAR:
+            continue
+        shared = weekday.at(start_of("week", day.start, now.week_start))
+        if shared is not None and shared.start is not None and shared.start < day.start:
+            tokens[at] = replace(tokens[at], kinds={Reading.KIND: shared})
 
 
 def _with_its_neighbour(tokens: list[Token], at: int, cycle: Cycle, now: Now) -> Reading | None:

@@ -19,6 +19,7 @@ from recall_stages.timeline.english.neighbours import (
 )
 from recall_stages.timeline.english.titles import NUMBERED
 
+_WHICH_MONTH = frozenset({"last", "this", "the", "next", "previous", "that", "every", "each"})
 _BEFORE_THE_HOUR = frozenset({"before", "after", "at", "around", "by", "from", "until"})
 
 
@@ -85,11 +86,14 @@ def _is_meant_as_day(tokens: list[Token], at: int) -> bool:
 
 def _is_of_a_month(tokens: list[Token], at: int) -> bool:
     following = [token.text for token in tokens[at + 1 : at + 4]]
-    return following in (["of", "last", "month"], ["of", "this", "month"], ["of", "the", "month"])
+    return following[:1] == ["of"] and following[2:] == ["month"] and following[1] in _WHICH_MONTH
 
 
 def _leads_to_month(tokens: list[Token], at: int) -> bool:
     ahead = next_word(tokens, at)
+    comma = at + 1 < len(tokens) and tokens[at + 1].text == ","
+    if comma and has(ahead, "DAY") and ahead is not None:  # "the 1st, 2nd and 5th of May"
+        return _leads_to_month(tokens, tokens.index(ahead, at))
     if ahead and ahead.text in ("and", "or", "&"):  # "the 3rd and the 4th of May"
         link = tokens.index(ahead, at)
         other = next_word(tokens, link)

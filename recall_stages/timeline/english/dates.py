@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from recall_stages.timeline.engine.grammar import Table
 from recall_stages.timeline.engine.reading import Cycle, Now, Reading, When
-from recall_stages.timeline.meanings import combine, cycles, subdivide
+from recall_stages.timeline.meanings import clock, combine, cycles, subdivide
 
 
 def _part_of_decade(now: Now, edge: int, years: int) -> When | None:
     """The late nineties."""
     whole = cycles.decade(now, years)
     return whole and subdivide.third(now, edge, whole)
+
+
+def _several_days(now: Now, *numbers: int) -> Cycle | None:
+    """The 1st, 2nd and 5th of May: the month comes last."""
+    *days, month = numbers
+    return cycles.several_days(now, month, *days)
+
+
+def _written_by_a_machine(
+    now: Now, month: int, day: int, time: clock.Clock, year: int
+) -> When | None:
+    """Oct 26 15:50:06 2016."""
+    date = cycles.numeric_date(now, (year, month, day))
+    hour = clock.at(now, time)
+    return date and hour and combine.side_by_side(now, date, hour)
 
 
 def _in_short_year(now: Now, cycle: Cycle | None, year: int) -> Reading | None:
@@ -25,15 +40,16 @@ DATES: Table = {
     "MONTH .|,|/|-? the? DAY": cycles.month_day,
     "the? DAY day? of|/|-? the? MONTH": lambda now, day, month: cycles.month_day(now, month, day),
     "MONTH .? the? DAY -|to|through|thru|until|till the? DAY": cycles.days_of_month,
-    "the? DAY and|or|&|, the? DAY of? MONTH": lambda now, one, other, month: cycles.two_days(
-        now, month, one, other
-    ),
-    "MONTH the? DAY and|or|& the? DAY": cycles.two_days,
+    "the? DAY and|or|&|, the? DAY of? MONTH": _several_days,
+    "the? DAY , the? DAY ,? and|or|& the? DAY of? MONTH": _several_days,
+    "MONTH the? DAY and|or|& the? DAY": cycles.several_days,
+    "MONTH the? DAY , the? DAY ,? and|or|& the? DAY": cycles.several_days,
+    "MONTH DAY CLOCK YEAR": _written_by_a_machine,
     "between the? DAY and the? DAY of? MONTH": lambda now, first, final, month: (
         cycles.days_of_month(now, month, first, final)
     ),
-    "SLASHED of? MONTH": lambda now, days, month: cycles.two_days(now, month, *days),
-    "MONTH SLASHED": lambda now, month, days: cycles.two_days(now, month, *days),
+    "SLASHED of? MONTH": lambda now, days, month: cycles.several_days(now, month, *days),
+    "MONTH SLASHED": lambda now, month, days: cycles.several_days(now, month, *days),
     "WEEKDAY ,? the? MONTHDAY": lambda now, weekday, day: cycles.day_of_month(now, day, weekday),
     "the? MONTHDAY": cycles.day_of_month,
     "SLASHED": cycles.slashed,

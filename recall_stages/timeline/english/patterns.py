@@ -130,6 +130,7 @@ ADJACENT: Table = {
         ("UNITS", partial(adjacent.units, sign=sign)),
     )
 } | {
+    "eve of the? CYCLE|TIME": lambda now, when: adjacent.unit(now, "day", when, -1),
     "DURATION prior to CYCLE|TIME": partial(subdivide.amount_away, sign=-1),
     "UNIT starting|beginning|commencing on? the? CYCLE|TIME": lambda now, unit, when: (
         adjacent.amount_from(now, Duration(((1, unit),)), when)
@@ -155,7 +156,7 @@ CYCLES: Table = {
     "last|previous CYCLE": combine.last,
     "past CYCLE": combine.last,
     "last|previous CYCLE weekend": _last_weekend_of,
-    "this|current CYCLE": combine.this,
+    "this|current very? CYCLE": combine.this,
     "next|coming|upcoming CYCLE": combine.coming,
     "CYCLE before last": lambda now, cycle: combine.last_but(now, 2, cycle),
     "CYCLE|TIME ,|-|'s? at|in|of|from|t? the? CYCLE|TIME": combine.side_by_side,

@@ -63,6 +63,13 @@ def _from_a_day(now: Now, amount: Duration, when: When) -> Reading | None:
     return now.unit_at("day", amount.from_(day.start, 1))
 
 
+def _coming(now: Now, unit: Grain) -> Reading | None:
+    """The coming week is the next one; the coming weekend may end this week."""
+    if unit == "weekend" and now.today.weekday() < 5:
+        return now.unit(unit)
+    return relative.unit(now, 1, unit)
+
+
 def _all_of_the_present(now: Now, unit: Grain) -> Reading | None:
     """What have I done all week? But not "is the park open all year?"."""
     coarse = unit in ("week", "weekend", "month", "quarter", "year")
@@ -80,7 +87,11 @@ UNITS: Table = {
     "last|previous|past ANY_SEASON": lambda now, _: cycles.season_from_now(now, -1),
     "next|coming ANY_SEASON": lambda now, _: cycles.season_from_now(now, 1),
     "past UNIT": lambda now, unit: relative.rolling(now, Duration(((1, unit),))),
-    "next|coming|upcoming UNIT": lambda now, unit: relative.unit(now, 1, unit),
+    "next UNIT": lambda now, unit: relative.unit(now, 1, unit),
+    "coming|upcoming UNIT": _coming,
+    "last|past|previous NUM WEEKDAYS": lambda now, count, weekday: combine.last_few(
+        now, count, cycles.weekday(now, weekday)
+    ),
     "UNIT before last": lambda now, unit: relative.unit(now, -2, unit),
     "UNIT after next": lambda now, unit: relative.unit(now, 2, unit),
     "over|during|at|on the weekend": lambda now: relative.unit(now, 0, "weekend"),

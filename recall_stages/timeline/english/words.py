@@ -186,7 +186,7 @@ WEEKDAY_PREPOSITIONS: frozenset[str] = word_set("on last this next every each un
 
 YEAR_PREPOSITIONS: frozenset[str] = word_set(
     "in of during since until till by before after from between throughout year early mid "
-    "late for than through = circa"
+    "late for than through = circa quarter half fiscal financial"
 )
 """Words after which 2023 is a year."""
 

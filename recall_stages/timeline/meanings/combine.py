@@ -48,6 +48,14 @@ def stretch(first: Cycle, final: Cycle) -> Cycle | None:
     return Cycle(first.unit, first.grain, at)
 
 
+def last_few(now: Now, count: int, cycle: Cycle) -> Reading | None:
+    """The last three Mondays."""
+    first, final = last_but(now, count, cycle), last_but(now, 1, cycle)
+    if first is None or final is None or cycle.fields is None:
+        return None
+    return Reading(first.start, final.end, cycle.grain, recurrence=cycle.fields)
+
+
 def last_stretch(now: Now, first: Cycle, final: Cycle) -> Reading | None:
     """Last Mon - Wed: the latest such days that are all over."""
     both = stretch(first, final)

@@ -45,17 +45,18 @@ def days_of_month(_: Now, number: int, first: int, last_day: int) -> Cycle | Non
     return Cycle("year", "day", at)
 
 
-def two_days(now: Now, number: int, one: int, other: int) -> Cycle | None:
-    """22 and 23 March: from one to the other; of days that lie apart, these two alone."""
-    whole = days_of_month(now, number, one, other)
+def several_days(now: Now, number: int, *days: int) -> Cycle | None:
+    """22 and 23 March: from one to the other; of days that lie apart, these alone."""
+    first, final = days[0], days[-1]
+    whole = days_of_month(now, number, first, final) if [*days] == sorted({*days}) else None
     if whole is None:
         return None
-    apart = Recurrence(days=frozenset({one, other})) if other > one + 1 else None
+    apart = Recurrence(days=frozenset(days)) if final - first >= len(days) else None
 
     def at(year: datetime) -> Reading | None:
         reading = whole.at(year)
-        days = [_day(cal.day_of(year.year, number, day)) for day in (one, other)]
-        return reading and replace(reading, recurrence=apart, others=()).or_else(*days)
+        each = [_day(cal.day_of(year.year, number, day)) for day in days]
+        return reading and replace(reading, recurrence=apart, others=()).or_else(*each)
 
     return Cycle("year", "day", at)
 
