@@ -17,6 +17,8 @@ _NUMBER = re.compile(
 )
 _NARROW = str.maketrans("０１２３４５６７８９／．：－～〜", "0123456789/.:---")
 _QUOTED = re.compile("「[^」]{1,80}」|『[^』]{1,80}』")
+_MOST_TOKENS = 40  # of a group: a phrase has some ten
+_MOST_GROUPS = 32  # of a text: a question has a few
 _MOST = 2000  # characters at either end of a text; a question has fewer
 
 
@@ -44,11 +46,15 @@ class Lexicon:
             text: The question.
         """
         text = _QUOTED.sub(lambda quoted: "\0" * len(quoted[0]), text.translate(_NARROW))
-        places = range(len(text))
-        if len(text) > 2 * _MOST:
-            places = range(len(text) - _MOST, len(text))
-            yield from self._groups(text, range(_MOST))
-        yield from self._groups(text, places)
+        if len(text) <= 2 * _MOST:
+            yield from _outermost(list(self._groups(text, range(len(text)))))
+            return
+        yield from _outermost(
+            [
+                *self._groups(text, range(_MOST)),
+                *self._groups(text, range(len(text) - _MOST, len(text))),
+            ]
+        )
 
     def _groups(self, text: str, places: range) -> Iterator[list[Token]]:
         group: list[Token] = []
@@ -56,7 +62,7 @@ class Lexicon:
         while at < places.stop:
             token = self._word(text, at) or _number(text, at)
             at = token.end if token else at + 1
-            if token and token.kinds:
+            if token and token.kinds and len(group) < _MOST_TOKENS:
                 group.append(token)
                 continue
             if _tells(group):
@@ -73,6 +79,13 @@ class Lexicon:
                 continue
             return Token(word, at, at + length, kinds)
         return None
+
+
+def _outermost(groups: list[list[Token]]) -> list[list[Token]]:
+    """The first and the last ones: a pasted text may stand before the question or behind it."""
+    if len(groups) <= _MOST_GROUPS:
+        return groups
+    return groups[: _MOST_GROUPS // 2] + groups[-_MOST_GROUPS // 2 :]
 
 
 def _tells(group: list[Token]) -> bool:

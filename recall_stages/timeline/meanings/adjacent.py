@@ -86,7 +86,7 @@ def unit_up_to(_: Now, name: Grain, when: When) -> When | None:
     """The week ending 7 June: the week of days up to it, and it."""
 
     def find(inner: Reading) -> Reading | None:
-        if inner.end is None or inner.grain == name:
+        if inner.end is None:
             return None
         return Reading(cal.shift(inner.end, name, -1), inner.end, name)
 

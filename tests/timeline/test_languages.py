@@ -1,0 +1,78 @@
+"""Which language a text is read in, and what its grammar must not read."""
+
+from __future__ import annotations
+
+from tables import table
+from timeline.cases import NOW, calls, read
+
+from recall_stages.timeline import extract_time
+
+
+@table(
+    ("text", "start", "end"),
+    [
+        ("Was habe ich gestern gegessen?", "2024-06-11", "2024-06-12"),
+        ("WAS HABE ICH GESTERN GEGESSEN?", "2024-06-11", "2024-06-12"),
+        ("que hice el miercoles pasado", "2024-06-05", "2024-06-06"),  # typed without accents
+        ("Qu’ai-je mangé hier ?", "2024-06-11", "2024-06-12"),
+        ("昨日何を食べた？", "2024-06-11", "2024-06-12"),
+        (
+            "我昨天学了さよなら，你还记得吗？",
+            "2024-06-11",
+            "2024-06-12",
+        ),  # Chinese with a quotation
+        ("Was tat ich am Montag 3 Stunden lang?", "2024-06-10", "2024-06-11"),
+        ("What was on the menu of the Café last Tuesday?", "2024-06-11", "2024-06-12"),
+    ],
+)
+def test_the_language_is_found(text: str, start: str, end: str) -> None:
+    assert read(text) == [(start, end)]
+
+
+@table(
+    "text",
+    [
+        "What do gestern, heute and morgen mean to you?",
+        "Who was in Die Hard and in La La Land?",
+        "Was kaufte ich im Sommer-Schlussverkauf?",
+        "Was habe ich in zwei Wochen gelernt?",
+    ],
+)
+def test_what_names_no_time(text: str) -> None:
+    assert read(text) == []
+
+
+def test_the_order_of_day_and_month_is_the_habit_of_the_language_or_a_setting() -> None:
+    text = "Was schrieb ich am 05/03/2023?"
+    assert read(text) == [("2023-03-05", "2023-03-06")]
+    assert read(text, day_first=False) == [("2023-05-03", "2023-05-04")]
+    assert read("5/3/2023", language="fr") == [("2023-03-05", "2023-03-06")]
+
+
+@table(
+    ("fragment", "question", "start"),
+    [
+        ("im Mai regnete es; ", "Was habe ich gestern gemacht?", "2024-06-11"),
+        ("den Hund und die Katze ", "Was habe ich gestern gemacht?", "2024-06-11"),
+        ("五月に雨が降った。", "昨日何をした？", "2024-06-11"),
+        ("en mayo llovió; ", "¿Qué hice ayer?", "2024-06-11"),
+    ],
+)
+def test_a_time_at_the_end_of_a_long_text_is_found(fragment, question, start):
+    text = (fragment * 10_000)[:9_000] + fragment + question
+    assert read(text)[-1][0] == start
+
+
+@table("fragment", ["im Mai ", "el lunes ", "hier soir ", "1 ", "昨日", "3月", "から", "de la "])
+def test_the_work_for_a_long_text_is_bounded(fragment):
+    text = ("ich qué où の " + fragment * 10_000)[:10_000]
+    assert calls(extract_time, text, NOW) < 60_000
+
+
+def test_an_english_question_costs_no_more_than_before() -> None:
+    text = "What did we plan for the trip to the lake with Anna and Tom last Tuesday?"
+    detected, told = (
+        calls(extract_time, text, NOW),
+        calls(lambda: extract_time(text, NOW, language="en")),
+    )
+    assert detected <= told + 1
