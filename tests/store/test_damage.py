@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -56,7 +57,11 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def path(whole: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(whole, tmp_path / "my memories ü"))
+    """A copy of it without a row index, which has all vectors."""
+    copy = Path(shutil.copytree(whole, tmp_path / "my memories ü"))
+    for state in copy.glob(".recall/*/state.json"):
+        shutil.rmtree(state.parent)
+    return copy
 
 
 def index_of(path: Path) -> Path:
@@ -140,7 +145,28 @@ def test_damage_is_noticed_and_repaired(path: Path, damage: Callable[[Path], Non
     assert embedding.embedded == repaired.embedded == (LOST if damage in LOST_NAMES else 0)
     assert repaired.recovered == 128 - repaired.embedded
     assert all_is_there(path, SmallEmbedding())
-    assert not list((path / ".recall").glob("[rd]*/*"))  # nothing is left of the work
+    assert not list((path / ".recall").glob("repair/*"))  # nothing is left of the work
+    assert not list((path / ".recall").glob("damaged/*"))
+
+
+def test_the_vectors_of_the_row_index_are_not_made_again(whole: Path, tmp_path: Path) -> None:
+    path = Path(shutil.copytree(whole, tmp_path / "memories"))
+    state = json.loads(next(path.glob(".recall/*/state.json")).read_text())
+    client = chromadb.PersistentClient(str(path))
+    client.get_collection("memories", embedding_function=None).update(
+        ids=["m5"], documents=[text(5)], embeddings=[SmallEmbedding().embed_query("milk")]
+    )  # the row index has not followed that
+    client.close()
+    without_names(index_of(path))
+
+    embedding = Counting()
+    [repaired] = RecallStore.repair(path, embedding=embedding)
+
+    assert (repaired.embedded, repaired.recovered) == (0, 128)
+    assert state["position"] < 200
+    assert all_is_there(path, SmallEmbedding())
+    with RecallStore(path, embedding=SmallEmbedding()) as store:
+        assert best(store, "milk")[0].id == "m5"
 
 
 def test_what_was_repaired_is_open_to_all_that_may_open_it(path: Path) -> None:

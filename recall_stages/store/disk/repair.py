@@ -30,20 +30,19 @@ from recall_stages.store.chroma.row_fields import OWN_FIELDS
 from recall_stages.store.chroma.rows import to_candidate
 from recall_stages.store.chroma.search_text import index_text
 from recall_stages.store.disk.check import check_database, fault_of, layout_in, unreadable
-from recall_stages.store.disk.closing import FOLDER, note_closing
+from recall_stages.store.disk.closing import FOLDER, index_root, note_closing
 from recall_stages.store.disk.index_files import check_files, readable_vectors
 from recall_stages.store.disk.index_layout import DamagedIndexError, Layout
 from recall_stages.store.disk.new_index import NewIndex
 from recall_stages.store.disk.tables import Tables, note_indexed, open_tables
 from recall_stages.store.embedding.embedder import Embedder
+from recall_stages.store.rows.state import Part, kept_vectors
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
     from tqdm import tqdm
 
 _EMBEDDED = 250  # texts embedded at once
-
-_Part = tuple[list[str], NDArray[np.float32]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ class Repaired:
         name: The collection.
         rows: How many rows it holds.
         fault: The fault of its index; None = there was none, and nothing was done.
-        recovered: How many vectors came from the damaged files and from Chroma's log.
+        recovered: How many vectors came from the damaged files, Chroma's log and the row index.
         embedded: How many texts were embedded again.
     """
 
@@ -192,15 +191,13 @@ class _Rebuilding:
         _remove(work)
         return recovered
 
-    def _add(
-        self, new: NewIndex, parts: Iterator[_Part], left: set[str], bar: tqdm[object]
-    ) -> None:
+    def _add(self, new: NewIndex, parts: Iterator[Part], left: set[str], bar: tqdm[object]) -> None:
         for ids, vectors in parts:
             new.add(ids, vectors)
             left.difference_update(ids)
             bar.update(len(ids))
 
-    def _recovered(self, left: set[str]) -> Iterator[_Part]:
+    def _recovered(self, left: set[str]) -> Iterator[Part]:
         """The newest vector of each row that has one.
 
         An operation in the log is newer than the index, or is in it.
@@ -212,8 +209,13 @@ class _Rebuilding:
         for folder in (self._damaged, _set_aside(self._damaged)):
             for ids, vectors in readable_vectors(folder, self._layout):
                 yield from _wanted(ids, vectors, left)
+        if left and self._layout.normalised:  # those of the row index have the length 1
+            root = index_root(self._damaged.parent) / str(self._collection.id)
+            for ids, vectors in kept_vectors(root, self._tables.written_since):
+                if vectors.shape[1:] == (self._layout.dimension,):
+                    yield from _wanted(ids, vectors, left)
 
-    def _embedded(self, ids: list[str]) -> Iterator[_Part]:
+    def _embedded(self, ids: list[str]) -> Iterator[Part]:
         """The texts of rows, embedded again."""
         for start in range(0, len(ids), _EMBEDDED):
             part = ids[start : start + _EMBEDDED]
@@ -239,7 +241,7 @@ class _Rebuilding:
 
 def _wanted(
     ids: list[str], vectors: list[NDArray[np.float32]] | NDArray[np.float32], left: set[str]
-) -> Iterator[_Part]:
+) -> Iterator[Part]:
     """The vectors of rows that still have none."""
     places = [place for place, row_id in enumerate(ids) if row_id in left]
     if places:

@@ -79,6 +79,15 @@ class Tables:
         )
         return self._followed({row_id for (row_id,) in stored}, self.texts_up_to)
 
+    def written_since(self, position: int) -> set[str]:
+        """The ids of the rows that were written after an operation."""
+        rows = self._connection.execute(
+            "SELECT embedding_id FROM embeddings WHERE segment_id = ? "
+            "AND typeof(seq_id) = 'integer' AND seq_id > ?",
+            (self._texts, position),
+        )
+        return {row_id for (row_id,) in rows} | {each.row_id for each in self.logged(position)}
+
     def indexed(self, saved: set[str]) -> set[str]:
         """The ids of the rows in its index after Chroma has followed the log.
 

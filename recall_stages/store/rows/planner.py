@@ -25,7 +25,6 @@ _ASKING, _A_NEIGHBOUR = 2.0, 0.008
 _COMPARING, _A_ROW, _AN_UNREAD_ROW = 0.3, 0.0002, 0.04
 
 _MARGIN = 2.0  # more than the share of rows suggests: similar rows often have similar times
-_WIDER = 4  # times as many neighbours, if too few of them fulfil the conditions
 _MOST_NEIGHBOURS = 4000  # with more, the graph is slower than any other route
 
 
@@ -66,17 +65,24 @@ def routes(conditions: Conditions) -> list[Route]:
     return ["rows"]
 
 
-def wider(conditions: Conditions | None, checked: int) -> int | None:
+def wider(conditions: Conditions | None, checked: int, found: int) -> int | None:
     """The number of nearest rows to check after so many were too few; None = compare all.
+
+    Args:
+        conditions: The numbers of rows.
+        checked: How many were checked.
+        found: How many of them fulfil the conditions.
 
     Examples:
         >>> half = Conditions(wanted=50, rows=100_000, matching=50_000, unread=0)
-        >>> wider(half, 200), wider(half, 800)
+        >>> wider(half, 200, 25), wider(half, 800, 1)
         (800, None)
     """
-    wide = _WIDER * checked
-    limited = conditions is not None and conditions.matching != conditions.rows
-    return wide if conditions is not None and limited and _is_worth(conditions, wide) else None
+    if conditions is None:
+        return None
+    wide = round(_MARGIN * checked * conditions.wanted / max(found, 1))
+    limited = conditions.matching != conditions.rows
+    return wide if limited and _is_worth(conditions, wide) else None
 
 
 def _is_worth(conditions: Conditions, checked: int) -> bool:

@@ -151,9 +151,9 @@ class Searcher:
         for way in plan.ways:
             if way == "graph":
                 widest: int | None = plan.widest
-                while widest and (not hits or len(hits) < plan.search.limit):
+                while widest and len(hits) < plan.search.limit:
                     hits = self._by_graph(plan, widest)
-                    widest = wider(plan.conditions, widest)
+                    widest = wider(plan.conditions, widest, len(hits))
             elif way == "rows":
                 hits = self._by_rows(plan)
             else:

@@ -9,10 +9,14 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.store.chroma.row_fields import Row
@@ -24,6 +28,11 @@ _log = logging.getLogger(__name__)
 FORMAT = 1
 _STATE = "state.json"
 _LOCKS = frozenset({".tantivy-meta.lock", ".tantivy-writer.lock", ".managed.json"})
+
+_PART = 1000  # rows at once
+
+Part = tuple[list[str], NDArray[np.float32]]
+"""The ids of rows, and their vectors."""
 
 Stamp = tuple[int, int]
 """The size of a file, and the time of its last change."""
@@ -67,13 +76,13 @@ def save(root: Path, known: Known) -> None:
 
 
 def load(
-    root: Path, form: str, read: Callable[[Row], Candidate | None]
+    root: Path, form: str | None, read: Callable[[Row], Candidate | None]
 ) -> tuple[Table, Known] | None:
     """The rows of an index on disk; None where there is none, or none that can be trusted.
 
     Args:
         root: The folder of the index.
-        form: What its rows have to be read as.
+        form: What its rows have to be read as; None = whatever they were read as.
         read: Makes a memory of a row.
     """
     try:
@@ -87,7 +96,8 @@ def load(
             marks,
         )
         folder = root / known.folder
-        if (state["format"], known.form) != (FORMAT, form) or set(marks) != set(FILES):
+        fits = state["format"] == FORMAT and form in (None, known.form)
+        if not fits or set(marks) != set(FILES):
             return None
         for name in FILES:
             _check(folder / name, marks[name], tuple(state["stamps"][name]))
@@ -105,6 +115,31 @@ def load(
         _log.warning("the row index in %s is not whole, and is built again: %r", root, error)
         return None
     return table, known
+
+
+def kept_vectors(root: Path, newer: Callable[[int], AbstractSet[str]]) -> Iterator[Part]:
+    """The vectors of length 1 that an index on disk has, a thousand at a time.
+
+    Args:
+        root: The folder of the index.
+        newer: The ids of the rows that were written after an operation of Chroma's.
+
+    Yields:
+        The ids of rows, and their vectors.
+    """
+    loaded = load(root, None, lambda _: None)
+    if loaded is None:
+        return
+    table, known = loaded
+    unknown = newer(known.position)
+    living = table.living()
+    places = living[~table.missing(living)]
+    for start in range(0, len(places), _PART):
+        part = places[start : start + _PART]
+        ids = [table.row(place)[0] for place in part.tolist()]
+        current = [n for n, row_id in enumerate(ids) if row_id not in unknown]
+        yield [ids[n] for n in current], table.vectors(part)[current]
+    table.close()
 
 
 def _check(file: Path, mark: Mark, stamp: tuple[int, ...]) -> None:
