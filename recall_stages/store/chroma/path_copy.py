@@ -15,6 +15,7 @@ from weakref import finalize
 
 from recall_stages.core.errors import StoreError, StoreLockedError
 from recall_stages.store.chroma.path_lock import locked, unlocked
+from recall_stages.store.disk.closing import index_root
 
 # Bytes. A million memories of a sentence take 2.5 GB; a damaged index may look like terabytes.
 _MOST = 8 * 1024**3
@@ -42,8 +43,10 @@ class PathCopy:
             try:
                 for file in files:
                     target = self.path / file.relative_to(folder)
-                    target.parent.mkdir(exist_ok=True)
+                    target.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(file, target)
+                    _, changed = files[file]
+                    os.utime(target, ns=(changed, changed))  # the row index trusts unchanged files
                 if _files(folder) != files:
                     raise locked(folder)
             except OSError as error:
@@ -59,10 +62,12 @@ class PathCopy:
 
 
 def _files(folder: Path) -> dict[Path, tuple[int, int]]:
-    """Chroma's files on a path, with their sizes and times: the database, the indexes' folders."""
+    """Chroma's files on a path, with their sizes and times: the database, indexes, our row indexes."""
     try:
         indexes = [each for each in folder.glob("*-*/") if _is_index(each)]
-        files = [*folder.glob("chroma.sqlite3*"), *(x for each in indexes for x in each.iterdir())]
+        rows = [each for each in index_root(folder).glob("*-*/**/*") if each.is_file()]
+        chroma = [*folder.glob("chroma.sqlite3*"), *(x for each in indexes for x in each.iterdir())]
+        files = [*chroma, *rows]
         stats = {file: file.stat() for file in sorted(files)}
     except OSError as error:
         raise StoreError(f"{folder} cannot be read: {error}") from error
