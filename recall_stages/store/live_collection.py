@@ -90,11 +90,16 @@ class LiveCollection:
         Raises:
             StoreClosedError: When the store is closed meanwhile.
         """
+        reading = self._reading
         try:
-            found = self._reading.searcher.answers(searches, vectors)
+            found = reading.searcher.answers(searches, vectors)
         except Exception:
             self.check_open()  # this says more than the error that Chroma raised
-            raise
+            with self._adopting:
+                adopted = reading is not self._reading
+            if not adopted:
+                raise
+            found = self._reading.searcher.answers(searches, vectors)
         self.check_open()
         return found
 
@@ -104,7 +109,7 @@ class LiveCollection:
             foreign = self.identity.foreign and self.index.fields == OWN_FIELDS
             if foreign and self.collection.count() == 0:
                 self.identity.adopt()
-                # A search that runs now ends with the old searcher, whose threads end after it.
+                self._reading.searcher.close()  # a search that runs now is made again
                 self._reading = self._read_as(OWN_FIELDS)
 
     @property

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store.kit import SmallEmbedding, contents, ids
+from store.kit import SmallEmbedding, best, contents, ids
 
 from recall_stages.core.errors import StoreClosedError
 from recall_stages.core.memory import Memory, Scope
@@ -149,3 +149,21 @@ def test_the_wait_for_the_first_keyword_search_is_told(
         store.find([Search("tea", 5, method="keyword")])
 
     assert [record.message[:11] for record in caplog.records] == ["reading 2 r", "read 2 rows"]
+
+
+def test_a_collection_that_was_adopted_is_opened_again_in_this_process(tmp_path: Path) -> None:
+    client = chromadb.PersistentClient(str(tmp_path))
+    client.create_collection("memories", embedding_function=None)
+    with RecallStore(client, embedding=SmallEmbedding()) as store:
+        store.add(["green tea"])
+        assert contents(best(store, "tea", method="keyword")) == ["green tea"]
+    client.close()
+
+    other = chromadb.PersistentClient(str(tmp_path))
+    rows: Any = other.get_collection("memories", embedding_function=None)
+    rows.add(ids=["raw"], documents=["milk"], embeddings=[SmallEmbedding().embed_query("milk")])
+    other.close()
+
+    for text in ("tea", "milk"):
+        with RecallStore(tmp_path, embedding=SmallEmbedding()) as store:
+            assert text in contents(best(store, text, method="keyword"))[0]

@@ -15,7 +15,6 @@ from recall_stages.core.stage import Search
 from recall_stages.store.chroma.follower import Follower, PathFollower
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.operations import Operations
-from recall_stages.store.chroma.row_fields import OWN_FIELDS
 from recall_stages.store.disk.closing import index_root
 from recall_stages.store.rows.columns import hashed
 from recall_stages.store.rows.row_index import RowIndex
@@ -50,7 +49,7 @@ class OpenIndex:
         self, index: Index, folder: Path | None, *, alone: bool, server: ServerRows | None
     ) -> None:
         known_as = (str(folder or ""), str(index.collection.id))
-        self._key = (*known_as, repr(index.fields), repr(server))
+        self._key = (*known_as, repr((index.fields, index.foreign)), repr(server))
         with _opening:
             if self._key not in _open:
                 _open[self._key] = _made(index, folder, alone=alone, server=server)
@@ -115,4 +114,4 @@ def _made(index: Index, folder: Path | None, *, alone: bool, server: ServerRows 
 
 def _name(index: Index) -> str:
     name = str(index.collection.id)
-    return name if index.fields == OWN_FIELDS else f"{name}-{hashed(repr(index.fields)):016x}"
+    return f"{name}-{hashed(repr(index.fields)):016x}" if index.foreign else name
