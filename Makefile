@@ -51,8 +51,8 @@ test: $(READY)  ## the tests; no network
 	PYTHONWARNINGS=ignore:resource_tracker:UserWarning \
 	  $(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist worksteal
 
-test-kills: $(READY)  ## two hundred processes killed at work, and what is left of their memories; 10 minutes
-	RECALL_KILLS=200 $(BIN)/python -m pytest tests/store/test_kills.py -n 2 -rP
+test-kills: $(READY)  ## processes killed at work, and files damaged, two hundred times each; 20 minutes
+	RECALL_KILLS=200 $(BIN)/python -m pytest tests/store/test_kills.py tests/store/test_row_index_crash.py -n 2 -rP
 
 # PRE=1 tries the pre-releases of all that is installed.
 test-install: $(READY)  ## every extra on every one of PYTHONS, lowest and newest versions; fetches packages

@@ -11,6 +11,7 @@ from rounding import nearly_same
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
 LATENCY = (FOLDER / "latency.svg").read_text(encoding="utf-8")
+OPENING = (FOLDER / "opening.svg").read_text(encoding="utf-8")
 PICTURE = (FOLDER / "how_it_works.svg").read_text(encoding="utf-8")
 
 
@@ -25,7 +26,9 @@ def test_last_tuesday_can_be_checked_by_the_reader() -> None:
     assert "recorded on 2024-03-05 (Tuesday)" in PICTURE
 
 
-@pytest.mark.parametrize("picture", [PICTURE, LATENCY], ids=["how_it_works", "latency"])
+@pytest.mark.parametrize(
+    "picture", [PICTURE, LATENCY, OPENING], ids=["how_it_works", "latency", "opening"]
+)
 def test_it_stands_by_itself_on_any_ground(picture: str) -> None:
     tags = {each.tag.rpartition("}")[2] for each in ET.fromstring(picture).iter()}
 
@@ -53,3 +56,16 @@ def test_the_picture_of_latency_names_its_axes_and_pairs_its_colours() -> None:
     assert sum("stroke-dasharray" in line for line in lines) == len(colours)
     page = (FOLDER.parent / "measured.md").read_text(encoding="utf-8")
     assert "(pictures/latency.svg)" in page
+
+
+def test_the_picture_of_opening_has_a_chart_for_time_memory_and_questions() -> None:
+    drawn = ET.fromstring(OPENING)
+    words = [each.text for each in drawn.iter() if each.tag.endswith("text")]
+    lines = [each.attrib for each in drawn.iter() if each.tag.endswith("polyline")]
+
+    titles = {"seconds to the first answer", "MB beyond Chroma's own"}
+    assert titles | {"ms for a question after that"} <= set(words)
+    assert sorted(Counter(line["stroke"] for line in lines).values()) == [2, 3, 3]
+    assert sum("stroke-dasharray" not in line for line in lines) == 3  # ours
+    page = (FOLDER.parent / "how_it_grows.md").read_text(encoding="utf-8")
+    assert "(pictures/opening.svg)" in page

@@ -142,6 +142,7 @@ def _latency(kept: Kept) -> Iterator[str]:
         for rows in counts
     )
     yield f"\nThe first question after opening took {', '.join(firsts)}."
+    yield "[How it grows](how_it_grows.md) says what a process pays that opens a collection."
 
 
 def _asked(ms: Mapping[str, float]) -> Iterator[str]:

@@ -100,11 +100,11 @@ class Diary:
         self.texts: Texts = {}
         self.gone: set[str] = set()
         self.named: dict[str, None] = {}  # all ids, those that were changed last at the end
-        for line in path.read_text().splitlines() if path.exists() else []:
+        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
             self._take(json.loads(line))
 
     def note(self, **entry: object) -> None:
-        with self._path.open("a") as file:  # one write, which a kill cannot tear
+        with self._path.open("a", encoding="utf-8") as file:  # one write, which a kill cannot tear
             file.write(json.dumps(entry) + "\n")
         self._take(entry)
 
