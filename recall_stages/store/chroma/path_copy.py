@@ -62,7 +62,7 @@ class PathCopy:
 
 
 def _files(folder: Path) -> dict[Path, tuple[int, int]]:
-    """Chroma's files on a path, with their sizes and times: the database, indexes, our row indexes."""
+    """The files of a path, with sizes and times: the database, its indexes, our row indexes."""
     try:
         indexes = [each for each in folder.glob("*-*/") if _is_index(each)]
         rows = [each for each in index_root(folder).glob("*-*/**/*") if each.is_file()]
