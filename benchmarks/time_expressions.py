@@ -1,6 +1,9 @@
 """Time understanding alone: texts, and the ranges of time that they name.
 
-    python -m benchmarks.time_expressions --data FILE [--language auto|en|zh] [--worst] [--json OUT]
+    python -m benchmarks.time_expressions --data FILE... [--language auto|en|zh|...] [--worst]
+        [--json OUT]
+
+The project's own sets, in six languages, are `tests/timeline/forms/*.jsonl`.
 
 Ranges are compared by their first and their last day (the end does not belong to a range, so
 midnight ends the day before); an open end equals only an open end. Shares of a set:
@@ -37,6 +40,7 @@ from benchmarks.datasets import Bounds, DataError, Expression, read_expressions
 from benchmarks.output import json_file, write_json
 from benchmarks.report import print_expressions
 from recall_stages.timeline import TimeRange, extract_time
+from recall_stages.timeline.extract_time import LANGUAGES
 
 Days = tuple[date | None, date | None]
 
@@ -54,6 +58,8 @@ _REPEATED = (
     "2023 to the a and of in to from by the a of and in ", "day one two to the a and of in from ",
     "twenty three hundred and five ", "é", "三月", "一", "上周", "年", "从到", "三月 in May ",
     "1-", "noon ", "morning ", "thursday before ", "年底", "年中", "百年好合", "前任七日游",
+    "since we left in May ", "as I said on 3 May ", "1, 2 and 3 May ", "im Mai ", "el lunes de ",
+    "hier soir ", "de la semana ", "昨日の", "3月から", "une semaine et demie ", "Mon - Wed and ",
 )  # fmt: skip
 
 
@@ -140,13 +146,13 @@ def _days(bounds: Bounds | TimeRange) -> Days:
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
     parser = argparse.ArgumentParser("python -m benchmarks.time_expressions")
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--language", choices=("auto", "en", "zh"), default="auto")
+    parser.add_argument("--data", type=Path, nargs="+", required=True)
+    parser.add_argument("--language", choices=("auto", *LANGUAGES), default="auto")
     parser.add_argument("--worst", action="store_true")
     parser.add_argument("--json", type=json_file)
     given = parser.parse_args(argv)
     try:
-        cases = read_expressions(given.data)
+        cases = [case for file in given.data for case in read_expressions(file)]
     except DataError as error:
         parser.error(str(error))
     result = measure(cases, given.language)

@@ -17,6 +17,7 @@ from recall_stages.core.time_trace import stamped
 from recall_stages.llm.model_stage import ModelStage
 from recall_stages.llm.time_question import read_time, time_prompt
 from recall_stages.timeline import TimeRange, extract_time
+from recall_stages.timeline.extract_time import Language
 from recall_stages.timeline.unread_words import find_time_words
 
 _BEFORE_A_STOP = re.compile(r"\s+([,.;:?!，。？！])")
@@ -35,7 +36,8 @@ class ExtractTime(ModelStage):
         timeout_s: Seconds to wait for the reply. None = the model's own limit.
         attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
         structured: Whether to pass the reply's form as a schema. None = if the model takes one.
-        language: "en", "zh", or "auto", which looks at the letters.
+        language: "en", "zh", "de", "es", "fr", "ja", or "auto", which looks at the letters and the
+            small words.
         week_start: The day on which "last week" begins.
         day_first: Whether 5/7/2023 is the 5th of July; None = as the language has it.
         hemisphere: Where summer is: "north" or "south".
@@ -54,7 +56,7 @@ class ExtractTime(ModelStage):
 
     before_search: ClassVar[bool] = True
 
-    language: Literal["auto", "en", "zh"] = "auto"
+    language: Language = "auto"
     week_start: Literal["monday", "sunday"] = "monday"
     day_first: bool | None = None
     hemisphere: Literal["north", "south"] = "north"

@@ -1,4 +1,4 @@
-"""Time expressions in English and Chinese become time ranges, without a model.
+"""Time expressions in six languages become time ranges, without a model.
 
 Imports nothing else of this project, so that it can be lifted out as a library of its own.
 Reads no clock: the reference time is always an argument.

@@ -41,7 +41,7 @@ def _check(found: list[TimeRange], text: str) -> None:
 
 
 @settings(max_examples=400)
-@given(TEXTS, st.sampled_from(["auto", "en", "zh"]))
+@given(TEXTS, st.sampled_from(["auto", "en", "zh", "de", "es", "fr", "ja"]))
 def test_any_text_gives_sound_ranges_and_no_error(text: str, language: str) -> None:
     _check(extract_time(text, NOW, language=language), text)  # type: ignore[arg-type]
 

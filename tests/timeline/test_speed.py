@@ -100,6 +100,6 @@ def test_whatever_is_repeated_is_survived(pieces, between, count):
 
 
 @settings(max_examples=100)
-@given(st.text(max_size=300), st.sampled_from(["auto", "en", "zh"]))
+@given(st.text(max_size=300), st.sampled_from(["auto", "en", "zh", "de", "es", "fr", "ja"]))
 def test_whatever_is_typed_is_survived(text, language):
     extract_time(text, NOW, language=language)

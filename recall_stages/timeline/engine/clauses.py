@@ -16,6 +16,7 @@ from recall_stages.timeline.engine.grammar import Expression
 from recall_stages.timeline.engine.reading import Now, Reading
 
 _REACH = 90  # characters of a clause
+_LONG = 1000  # characters; a pasted text mentions many days, and is not read anew for each
 _NOON = timedelta(hours=12)
 Meaning = Callable[[Now, Reading], Reading | None]
 
@@ -44,8 +45,9 @@ class Clauses:
         expressions = read(text, now)
         if not expressions:
             return expressions
-        counted = self._from_the_mention(text, now, expressions, read)
-        return list(self._with_clauses(text, now, counted))
+        if len(text) <= _LONG:
+            expressions = self._from_the_mention(text, now, expressions, read)
+        return list(self._with_clauses(text, now, expressions))
 
     def _with_clauses(
         self, text: str, now: Now, expressions: list[Expression]

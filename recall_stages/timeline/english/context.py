@@ -133,7 +133,7 @@ def _is_holiday(tokens: list[Token], at: int) -> bool:
     before, ahead = words_before(tokens, at), next_word(tokens, at)
     if before[:1] == ["of"] and before[1:] and before[1] in OF_A_HOLIDAY:
         return False
-    as_a_day = follows(before, words.HOLIDAY_PREPOSITIONS)
+    as_a_day = follows(before, words.HOLIDAY_PREPOSITIONS) or before[:2] == ["of", "eve"]
     noun_follows = has(ahead, STRANGE) and not (ahead and ahead.text in words.FOLLOWERS)
     return (as_a_day and before[:1] != ["the"]) or not noun_follows
 

@@ -17,8 +17,8 @@ _NUMBER = re.compile(
 )
 _NARROW = str.maketrans("０１２３４５６７８９／．：－～〜", "0123456789/.:---")
 _QUOTED = re.compile("「[^」]{1,80}」|『[^』]{1,80}』")
-_MOST_TOKENS = 40  # of a group: a phrase has some ten
-_MOST_GROUPS = 32  # of a text: a question has a few
+_MOST_TOKENS = 24  # of a group: a phrase has some ten
+_MOST_GROUPS = 10  # of a text: a question has a few
 _MOST = 2000  # characters at either end of a text; a question has fewer
 
 

@@ -23,8 +23,9 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_MOST_TOKENS = 40  # of a group: a phrase has some ten
-_MOST_GROUPS = 32  # of a text: a question has a few
+_MOST = 1500  # characters to read at both ends of a text; a question has fewer
+_MOST_TOKENS = 24  # of a group: a phrase has some ten
+_MOST_GROUPS = 10  # of a text: a question has a few
 _QUIET = frozenset({"NUM", "DAY", "HOUR", "YEAR", "COUNT", "DOTTED", "SLASHED", "MONTH_YEAR"})
 _LAST_CENTURY = 70  # '69 is 2069, '70 is 1970
 _LEADING = frozenset({"DAY", "SHORT", "EDGE", "UNIT"})
@@ -42,7 +43,12 @@ def tokenize(text: str, vocabulary: Vocabulary, known: frozenset[str]) -> Iterat
         known: The words of the patterns, which stand for themselves.
     """
     folded = text.translate(FOLDED)
-    tokens = [_token(match, vocabulary, known) for match in _TOKEN.finditer(folded)]
+    ends = [(0, len(text))]
+    if len(text) > 2 * _MOST:
+        ends = [(0, _MOST), (len(text) - _MOST, len(text))]
+    tokens = [
+        _token(match, vocabulary, known) for end in ends for match in _TOKEN.finditer(folded, *end)
+    ]
     groups = list(_groups(tokens))
     if len(groups) > _MOST_GROUPS:
         groups = groups[: _MOST_GROUPS // 2] + groups[-_MOST_GROUPS // 2 :]
