@@ -36,6 +36,16 @@ def test_the_day_of_the_mention_stays_as_another_reading() -> None:
             "Since you asked about the trip in May, what did I say?",
             [("2024-05-01", "2024-06-01")],
         ),
+        (  # a reason again
+            "Help me with it, especially since I got it on 3 May.",
+            [("2024-05-03", "2024-05-04")],
+        ),
+        ("Help me, since it's already March 2024.", [("2024-03-01", "2024-04-01")]),
+        (  # it has a beginning of its own
+            "What changed, since I've won ten readers since 3 May 2024?",
+            [("2024-05-03", "2024-06-12T15:30")],
+        ),
+        ("What did I plan after Dawn came?", []),
         (  # only a day can be counted from
             "What did I do yesterday, as mentioned in March 2023?",
             [("2024-06-11", "2024-06-12"), ("2023-03-01", "2023-04-01")],

@@ -61,8 +61,12 @@ class Clauses:
         reading, start, end = expression
         if reading.start is None or reading.soft or reading.recurrence:
             return expression
+        if reading.end is None or reading.end == now.moment:
+            openings: tuple[tuple[re.Pattern[str], Meaning], ...] = ()  # it has its own "since"
+        else:
+            openings = self.openings
         before = text[max(taken, start - _REACH) : start]
-        for opening, meaning in self.openings:
+        for opening, meaning in openings:
             match = opening.search(before)
             changed = meaning(now, reading) if match else None
             if match and changed:

@@ -15,8 +15,9 @@ _SAID = (
 # A clause ends where another question begins: "since I like hiking what did I do in March?".
 _WORDS = r"(?:(?!(?:what|which|who|whom|how|did|does|do|when|where|why|since)\b)[\w’'-]+\s+)"
 _SUBJECT = r"(?:i|we|he|she|they|you|it|(?:my|our|his|her|their|the)\s+\w+)"
-# "since you asked" gives a reason.
-_REASON = r"(?!you\s+(?:ask|mention|said|told|want|like))"
+# "Since you asked", "especially since I like it" and "since it's already May" give a reason.
+_REASON = r"(?!you\s+(?:ask|mention|said|told|want|like)|(?:it|there|that)(?:['’]s|\s+is)\b)"
+_STRESS = r"(?<!especially )(?<!particularly )(?<!mainly )(?<!but )(?<!and )"
 
 
 def _onwards(now: Now, reading: Reading) -> Reading | None:
@@ -31,7 +32,9 @@ def _until(now: Now, reading: Reading) -> Reading | None:
 CLAUSES = Clauses(
     openings=(
         (
-            re.compile(rf"\b(?:ever\s+)?since\s+{_REASON}{_WORDS}{{1,10}}$", re.IGNORECASE),
+            re.compile(
+                rf"{_STRESS}\b(?:ever\s+)?since\s+{_REASON}{_WORDS}{{1,10}}$", re.IGNORECASE
+            ),
             ranges.up_to_now,
         ),
         (re.compile(rf"\bafter\s+{_SUBJECT}\s+{_WORDS}{{1,8}}$", re.IGNORECASE), _onwards),

@@ -72,7 +72,8 @@ def _names_time(tokens: list[Token], at: int, token: Token) -> bool:
         return (
             is_chained(tokens, at, "WEEKDAY")
             or follows(before, words.WEEKDAY_PREPOSITIONS)
-            or has(ahead, "DAY", "PART", "HM", "MONTH", "WEEKDAY")
+            or has(ahead, "DAY", "PART", "HM", "MONTH")
+            or (ahead is not None and has(ahead, "WEEKDAY") and ahead.text != token.text)
         )
     chained = is_chained(tokens, at, "MONTH", "SEASON", "DATE", "MONTHDAY")
     if chained or _names_its_year(tokens, at):

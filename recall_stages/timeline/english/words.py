@@ -50,7 +50,6 @@ _PARTS = {
     "lunchtime": (11, 14),
     "afternoon": (12, 17),
     "evening": (17, 21),
-    "dawn": (5, 7),
     "dusk": (17, 21),
     "night": (21, 29),
     "nighttime": (21, 29),
