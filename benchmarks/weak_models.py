@@ -1,7 +1,7 @@
 """What a model of a known quality makes of the ranking, for several shares of the score.
 
     python -m benchmarks.weak_models --data DIR [--data DIR ...] [--face langchain|llamaindex|both]
-                                     [--shares 0.33,1] [--orders 1] [--seeds 5]
+                                     [--shares 0.3,1] [--orders 1] [--seeds 5]
                                      [--vectors FILE] [--json OUT]
 
 The whole flow answers (`personal_memory_retriever`), and a scripted model scores what its prompt

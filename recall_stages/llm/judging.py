@@ -27,7 +27,7 @@ NOT_JUDGED = "not judged"
 FOUND = "found"
 """The note with the relevance of a memory before a model judged it."""
 
-SHARE = 0.33
+SHARE = 0.3
 """The share of the model in the score; `benchmarks.weak_models` has the measurements."""
 
 SemanticShare = Annotated[float, Field(ge=0, le=1)]

@@ -118,7 +118,7 @@ def test_memories_that_the_model_leaves_out_count_like_the_others(face: Face) ->
     ranked = face.refine(stage, CANDIDATES, "tea")
 
     assert [each.id for each in ranked] == ["a", "b", "d", "c"]
-    assert ranked[0].score == pytest.approx(0.67 * 0.9 + 0.33 * 0.4)
+    assert ranked[0].score == pytest.approx(0.7 * 0.9 + 0.3 * 0.4)
     assert ranked[0].metadata["recall_semantic"] == "not judged"
     assert ranked[0].metadata["recall_degraded"] == "SemanticRank: 3 of 4 not judged"
 

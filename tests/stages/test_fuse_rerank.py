@@ -186,7 +186,7 @@ def test_what_another_stage_has_scored_since_is_weighed_anew() -> None:
 def test_a_judgement_of_nought_drops_no_memory() -> None:
     candidates = tuple(Candidate(content=name, id=name, score=0.12) for name in "abc")
     said = '{"scores": [[1, 0.0], [2, 0.0], [3, 0.0]]}'
-    for share in (0.33, 1):
+    for share in (0.3, 1):
         stages = [SemanticRank(llm=object(), semantic_share=share), FuseRerank()]
 
         recall, _ = answered(stages, Recall(Query(text="x", reference_time=NOW), candidates), said)
