@@ -36,7 +36,8 @@ def test_extract_time_then_fuse_rerank_understand_a_bare_string(face: Face) -> N
 
     assert [each.id for each in stamped] == ["a", "b", "c", "d"]
     # The best of that Tuesday answers 0.6 / 0.9 as well as the best of all, and is trusted so far.
-    trust = (0.6 / 0.9) ** 2
+    # One more of them lies in it, as if of fifty.
+    trust = (0.6 / 0.9) ** 3 * (1 - 1 / 50) ** 4
     assert [each.id for each in fused] == ["b", "a", "d"]
     assert [each.score for each in fused] == pytest.approx([0.6 * 2 * (1 + trust), 0.9, 0.5])
     assert [each.metadata["recall_time_match"] for each in fused] == ["recorded", "none", "none"]
