@@ -20,6 +20,7 @@ _POOL = 50  # the best candidates, by which the width of a time is estimated
 _WIDTH = 4  # the power of the share that lies outside: 0 = width does not count
 _SURE, _UNSURE = 0.5, 3  # the power of (best in time / best of all), for dates and for other times
 _DATE = 2  # the power of the ratio of a date
+_DAY = timedelta(days=1)
 _ELSEWHEN = timedelta(days=375)  # another year, month, week and day of the week
 _SOFT_HALF_LIFE = timedelta(days=14)  # for vague words such as "recently"
 
@@ -115,9 +116,9 @@ def is_date(named: TimeRange, reference_time: datetime) -> bool:
 
     Examples:
         >>> now = datetime.fromisoformat("2024-06-12T15:30:00+00:00")
-        >>> [is_date(named, now) for text in ("on 26 April", "in May 2023", "yesterday", "in May")
-        ...  for named in extract_time(text, now)]
-        [True, True, False, False]
+        >>> texts = ("on 26 April", "in May 2023", "yesterday", "in May", "in early May")
+        >>> [is_date(named, now) for text in texts for named in extract_time(text, now)]
+        [True, True, False, False, False]
     """
     if named.start is None or not named.text:
         return False
@@ -126,4 +127,5 @@ def is_date(named: TimeRange, reference_time: datetime) -> bool:
     if start is None:
         return False
     same_day = (start.month, start.day) == (named.start.month, named.start.day)
-    return same_day and (named.grain == "day" or start.year == named.start.year)
+    one_day = named.end is not None and named.end - named.start <= _DAY
+    return same_day and (one_day or start.year == named.start.year)

@@ -33,7 +33,7 @@ class FuseRerank(RankStage):
       are divided by the best one. Memories without a score get one from their place.
     - Time prefers, it does not exclude. If the recorded time or the event time of a memory lies in
       a range that the question names, its score is multiplied by ``fuse_time_ratio``. The ratio is
-      trusted by the square of (the best relevance in the range / the best of all), and less if many
+      trusted by the cube of (the best relevance in the range / the best of all), and less if many
       candidates lie in the range anyway. So a wrong range pulls up nothing irrelevant. A date is
       trusted more. If the question asks for nothing but a time, only memories of that time stay,
       those of different hours first; if there are none, all stay.

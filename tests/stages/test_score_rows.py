@@ -132,17 +132,17 @@ def test_each_weight_has_its_step() -> None:
         "+ 0.267 by words (BM25 2.000)",
         "x 2 insight",
     ]
-    assert conversation[2:4] == ["x 0.5 conversation", "x 1.25 said by Ann"]
-    assert conversation[4:] == ["x 1.84 recorded in time"]
+    assert conversation[2:4] == ["x 0.4 short conversation", "x 1.25 said by Ann"]
+    assert conversation[4:] == ["x 1.77 recorded in time"]
     assert assistants[2:] == ["x 0.6 said by assistant"]
 
 
 def test_stages_stand_in_the_order_in_which_they_worked() -> None:
     [dated] = [way for way in ways(TimeDecay(), FuseRerank()) if "said by Ann" in str(way)]
-    assert dated[2:4] == ["x 0.7369 for its age", "x 0.5 conversation"]
+    assert dated[2:4] == ["x 0.7369 for its age", "x 0.4 short conversation"]
 
     [dated] = [way for way in ways(FuseRerank(), TimeDecay()) if "said by Ann" in str(way)]
-    assert dated[2] == "x 0.5 conversation"
+    assert dated[2] == "x 0.4 short conversation"
     assert dated[-2:] == ["/ 1.533 so that the best has 1", "x 0.7369 for its age"]
 
 
