@@ -151,7 +151,7 @@ def test_damage_is_noticed_and_repaired(path: Path, damage: Callable[[Path], Non
 
 def test_the_vectors_of_the_row_index_are_not_made_again(whole: Path, tmp_path: Path) -> None:
     path = Path(shutil.copytree(whole, tmp_path / "memories"))
-    state = json.loads(next(path.glob(".recall/*/state.json")).read_text())
+    state = json.loads(next(path.glob(".recall/*/state.json")).read_text(encoding="utf-8"))
     client = chromadb.PersistentClient(str(path))
     client.get_collection("memories", embedding_function=None).update(
         ids=["m5"], documents=[text(5)], embeddings=[SmallEmbedding().embed_query("milk")]

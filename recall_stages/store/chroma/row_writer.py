@@ -145,7 +145,7 @@ class RowWriter:
         """The row indexes that have to know of a write, opened before it."""
         indexes = indexes_of(self._collection, self._folder)
         for rows in indexes:
-            rows.open()
+            rows.start()
         return indexes
 
     def stored(self, rows: Sequence[Ready]) -> tuple[str, ...]:

@@ -78,7 +78,7 @@ class RowIndex:
 
     # -- opening ----------------------------------------------------------------------------------
 
-    def open(self) -> None:
+    def start(self) -> None:
         """Load the index from the disk, or begin with no rows; does nothing the second time."""
         with self._opening:
             if self._opened or self._closed.is_set():
@@ -101,7 +101,7 @@ class RowIndex:
             build: Whether the question needs all rows. If they are not known, a thread reads them.
             patient: Whether to wait for that, however long it takes.
         """
-        self.open()
+        self.start()
         if build and not self.ready:
             built = self._start_building()
             if patient or self.follower.has_few(WAITED_FOR):

@@ -86,10 +86,10 @@ class ScopedRows:
 
     # -- writes of this process -------------------------------------------------------------------
 
-    def open(self) -> None:
+    def start(self) -> None:
         """Let all of them take note of what is written from now on."""
         for _, rows in self._all():
-            rows.open()
+            rows.start()
 
     def put(
         self, rows: Sequence[Row], memories: Sequence[Candidate], vectors: NDArray[np.float32]
