@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from math import prod
@@ -122,8 +123,8 @@ class FuseRerank(RankStage):
             # "what happened yesterday?" is barely similar to any event of yesterday. The session
             # rescues no memory, else the whole session would follow the turn that answers.
             # A model's judgement condemns no memory either: its relevance as found counts too.
-            or max(before[place], _found(memories[place]), fused[place] / own.session)
-            >= self.fuse_score_threshold
+            or max(before[place], fused[place] / own.session) >= self.fuse_score_threshold
+            or _found(memories[place]) >= self.fuse_score_threshold
         ]
         worth_keeping.sort(key=[-score for score in fused].__getitem__)
         best = worth_keeping[: self.limit(query)]
@@ -158,7 +159,12 @@ class FuseRerank(RankStage):
             author: self._author_ratio(author, query)
             for author in {memory.author for memory in memories}
         }
-        ratios = [_Ratios(self._kind_ratio(memory), authors[memory.author]) for memory in memories]
+        people = {author for author in authors if person(author)}
+        short = [_is_short_turn(memory, people) for memory in memories]
+        ratios = [
+            _Ratios(self._kind_ratio(memory, is_short=is_short), authors[memory.author], is_short)
+            for memory, is_short in zip(memories, short, strict=True)
+        ]
         worth = [
             relevance * (own.kind * own.author)
             for relevance, own in zip(before, ratios, strict=True)
@@ -172,9 +178,9 @@ class FuseRerank(RankStage):
             own.session = ratio
         return ratios
 
-    def _kind_ratio(self, memory: Candidate) -> float:
+    def _kind_ratio(self, memory: Candidate, *, is_short: bool) -> float:
         ratio = self.fuse_ratio_dict.get(memory.memory_type, 1.0)
-        return ratio * self.fuse_short_ratio if _is_short_turn(memory) else ratio
+        return ratio * self.fuse_short_ratio if is_short else ratio
 
     def _author_ratio(self, author: str, query: Query) -> float:
         named = asks_about(query.text, author)
@@ -190,6 +196,7 @@ class _Ratios:
 
     kind: float
     author: float
+    short: bool
     session: float = 1.0
     time: float = 1.0
     time_notes: dict[str, Note] = field(default_factory=dict)
@@ -207,7 +214,7 @@ def _steps(
     typed = relevance * own.kind
     by_author = typed * own.author
     in_session = by_author * own.session
-    about_type = f"{'short ' * _is_short_turn(memory)}{memory.memory_type}"
+    about_type = f"{'short ' * own.short}{memory.memory_type}"
     session = "for the rest of its session" if own.session >= 1 else "for a better one of its hour"
     return [
         start(memory, relevance, _NAME),
@@ -218,9 +225,9 @@ def _steps(
     ]
 
 
-def _is_short_turn(memory: Candidate) -> bool:
+def _is_short_turn(memory: Candidate, people: AbstractSet[str]) -> bool:
     """Whether it is a few words of a person to another: these name people, and say little."""
-    if memory.memory_type != "conversation" or not person(memory.author):
+    if memory.memory_type != "conversation" or memory.author not in people:
         return False
     return len(memory.content) < _LONGEST_SHORT and len(split_words(memory.content)) < _SHORT
 

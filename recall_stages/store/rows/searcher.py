@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -239,14 +240,16 @@ class Searcher:
         for start in range(0, len(rows), limit):
             part = rows[start : start + limit]
             memories = self._memories([place for place, _ in part], plan, unknown or {})
-            scored = zip(memories, (score for _, score in part), strict=True)
-            for memory, score in sorted(
-                ((memory, score) for memory, score in scored if memory is not None),
-                # Equal scores are sorted by id: the order of storing differs between processes.
-                key=lambda each: (-each[1], each[0].id),
-            ):
+            # Equal scores are sorted by id: the order of storing differs between processes.
+            scored = [
+                (-score, memory.id, memory)
+                for memory, (_, score) in zip(memories, part, strict=True)
+                if memory is not None
+            ]
+            scored.sort(key=itemgetter(0, 1))
+            for negative, _, memory in scored:
                 if admitted is None or admitted(memory):
-                    hits.append(Hit(memory, score))
+                    hits.append(Hit(memory, -negative))
             if len(hits) >= limit:
                 break
         return hits[:limit]

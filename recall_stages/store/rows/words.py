@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
+from operator import itemgetter
 from pathlib import Path
 
 import tantivy
@@ -34,6 +35,7 @@ from recall_stages.timeline import TimeRange
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
 _HEAP = 50_000_000  # bytes in which tantivy gathers documents
 _K1, _B = 1.2, 0.75  # tantivy's
+_DIGITS = 4  # of a score, after the point
 
 Scored = list[tuple[int, float]]
 """The places of rows, with their scores."""
@@ -46,11 +48,13 @@ class NewRow:
     Attributes:
         memory: The memory.
         counts: How often it has each word.
+        length: The number of its words, as tantivy rounds it.
         cells: Its metadata.
     """
 
     memory: Candidate
     counts: Counter[str]
+    length: int
     cells: Sequence[Cell]
 
 
@@ -96,8 +100,9 @@ class Words:
     def put(self, place: int, memory: Candidate, cells: Sequence[Cell]) -> int:
         """Add a memory with its metadata, and return the number of its words."""
         counts = Counter(words(keyword_text(memory)))
-        self._new[place] = NewRow(memory, counts, cells)
-        return counts.total()
+        total = counts.total()
+        self._new[place] = NewRow(memory, counts, _rounded(total), cells)
+        return total
 
     def drop(self, place: int) -> None:
         """Take a row out."""
@@ -172,27 +177,32 @@ class Snapshot:
             before = max(searcher.num_docs, 1)
             for term in terms:
                 old, all_rows = having[term], max(rows, before)
-                now = old + sum(term in counts for counts in known)
+                now = old + sum([term in counts for counts in known])
                 weights[term] = _rarity(all_rows, now) / _rarity(before, old)
                 having[term] = now
         hits = searcher.search(self._query(weights, wanted), limit=limit, count=False).hits
         places = searcher.fast_field_values("place", [address for _, address in hits])
-        scored = [(int(place or 0), float(hit[0])) for place, hit in zip(places, hits, strict=True)]
+        # Rounded, because tantivy calculates with 32 bits: a commit must not change the order.
+        scored = [
+            (int(place or 0), round(float(hit[0]), _DIGITS))
+            for place, hit in zip(places, hits, strict=True)
+        ]
         mean = total / (rows or 1) or 1.0
+        most = {term: (_K1 + 1) * _rarity(rows, number) for term, number in having.items()}
         for place in new.tolist():
             row = waiting.get(place)
-            if row is not None and any(term in row.counts for term in terms):
-                damping = _K1 * (1 - _B + _B * _rounded(row.counts.total()) / mean)
-                score = sum(
-                    _rarity(rows, having[term]) * count * (_K1 + 1) / (count + damping)
-                    for term in terms
-                    if (count := row.counts[term])
-                )
-                scored.append((place, score))
-        return sorted(scored, key=lambda each: -each[1])[:limit]
+            shared = None if row is None else most.keys() & row.counts.keys()
+            if row is not None and shared:
+                damping = _K1 * (1 - _B + _B * row.length / mean)
+                score = 0.0
+                for term in shared:
+                    score += most[term] * row.counts[term] / (row.counts[term] + damping)
+                scored.append((place, round(score, _DIGITS)))
+        scored.sort(key=itemgetter(1), reverse=True)
+        return scored[:limit]
 
     def _rows_with(self, word: str) -> int:
-        waiting = sum(word in row.counts for row in self.new.values())
+        waiting = sum([word in row.counts for row in self.new.values()])
         return self.searcher.doc_freq("words", word) + waiting
 
     def _query(self, weights: Mapping[str, float], wanted: Wanted) -> tantivy.Query:
