@@ -14,11 +14,17 @@ class Citation:
         sentence: The sentence, without citation marks.
         numbers: The numbers of the memories, from 1, in the order of the text's sources.
         ids: The ids of the same memories; empty for a memory without an id.
+        quotes: The words of the same memories that come nearest to the sentence, exactly as they
+            are stored; empty where no word is shared.
+        checked: Whether its words were compared. They cannot be if the memories are in another
+            language; then only its figures, names in Latin letters and links were.
     """
 
     sentence: str
     numbers: tuple[int, ...]
     ids: tuple[str, ...]
+    quotes: tuple[str, ...] = ()
+    checked: bool = True
 
     def marked(self) -> str:
         """The sentence with its citation marks.
@@ -26,8 +32,11 @@ class Citation:
         Examples:
             >>> Citation("Tea is at four.", (1, 3), ("a", "c")).marked()
             'Tea is at four. [1, 3]'
+            >>> Citation("四点喝茶。", (1,), ("a",), checked=False).marked()
+            '四点喝茶。 [1, unchecked]'
         """
-        return f"{self.sentence} [{', '.join(map(str, self.numbers))}]"
+        marks = [*map(str, self.numbers), *([] if self.checked else ["unchecked"])]
+        return f"{self.sentence} [{', '.join(marks)}]"
 
 
 def cited_ids(citations: Sequence[Citation]) -> list[str]:

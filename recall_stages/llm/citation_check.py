@@ -1,8 +1,8 @@
-"""The check of citations: does a sentence share words and numbers with the memories it cites?
+"""The check of citations: what of a sentence stands in the memories that it cites?
 
-The check is cheap and knows no meaning. It finds a sentence about something else, a number or a
-link that is in no memory, and a memory that does not exist. It does not find one wrong word among
-right ones.
+The check is cheap and knows no meaning. Numbers are compared by value, names and links exactly,
+and a sentence that denies needs a memory that does. It does not find one wrong common word among
+right ones, nor two names that changed their places.
 """
 
 from __future__ import annotations
@@ -10,17 +10,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.citation import Citation
 from recall_stages.core.draft import Claim
-from recall_stages.llm.fencing import body, harmless
+from recall_stages.llm.evidence import Evidence, contradicts
+from recall_stages.llm.languages import same_language
 from recall_stages.llm.live_text import live_parts
+from recall_stages.llm.numbers.said import is_number
+from recall_stages.llm.numbers.values import stated_numbers, unknown_numbers
+from recall_stages.llm.proper_names import unknown_names
+from recall_stages.text.split_words import CJK
 from recall_stages.text.stems import words
-from recall_stages.timeline.calendar_names import month_name, weekday_name
 
-_FIGURE = re.compile(r"\d{4}-\d\d-\d\d|\d+")
+_HAN = re.compile(f"[{CJK}]")
+_STRETCH, _HAN_STRETCH = 4, 6
+"""So many words in a row (in Chinese, characters) that no memory has are a clause of their own."""
+CLEARLY = 0.25
+"""How much more of a sentence's words another memory must share for a citation to be mended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,39 +37,23 @@ class Verified:
     Attributes:
         citations: The sentences that passed, in order.
         removed: The number of sentences that failed.
+        mended: The number of citations that were given to another memory.
+        unchecked: The number of sentences in another language than their memories.
     """
 
     citations: tuple[Citation, ...]
     removed: int
+    mended: int = 0
+    unchecked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class _Evidence:
-    """The parts of memories that a sentence may use: words, numbers, and links and the like."""
+class _Finding:
+    """What the check found for a sentence: the memories that support it, none if none do."""
 
-    words: frozenset[str]
-    figures: frozenset[str]
-    live_parts: frozenset[str]
-
-    @classmethod
-    def of(cls, memory: Candidate) -> Self:
-        moment = memory.created_at
-        recorded = (
-            f"{moment:%Y-%m-%d %Y %d} {weekday_name(moment)} {month_name(moment)}" if moment else ""
-        )
-        text = f"{body(memory)} {memory.author} {recorded}"
-        # In the prompt, an address has "&amp;" for "&". A model may write either.
-        live = live_parts(body(memory)) | live_parts(harmless(body(memory)))
-        return cls(frozenset(words(text)), _figures(text), live)
-
-    @classmethod
-    def union(cls, parts: Sequence[Self]) -> Self:
-        empty = frozenset[str]()
-        return cls(
-            empty.union(*(each.words for each in parts)),
-            empty.union(*(each.figures for each in parts)),
-            empty.union(*(each.live_parts for each in parts)),
-        )
+    numbers: tuple[int, ...] = ()
+    checked: bool = True
+    mended: bool = False
 
 
 def verify(
@@ -70,12 +61,16 @@ def verify(
 ) -> Verified:
     """Remove the sentences that do not rest on the memories they cite.
 
-    - A cited memory must exist, and share a word with the sentence.
+    - A cited memory must exist, and share a word with the sentence. If another memory that was
+      shown shares clearly more of the sentence's words, the citation is mended: it goes there.
     - At least the share ``min_support`` of the sentence's words (stemmed, without stop words) must
-      stand in the cited memories, and so must all its numbers. The author and the date of a memory
-      count as its words.
+      stand in the cited memories. The author and the date of a memory count as its words.
+    - All its numbers must stand there by value, and its names as they are. If it denies something,
+      so must the memory, and the other way round.
     - Images, links, tags and addresses must stand in a cited memory exactly as in the sentence,
       whatever ``min_support`` is.
+    - The words of a sentence in another language than its memories cannot be compared. It stays,
+      if its figures, names in Latin letters and links are there, and counts as unchecked.
 
     Args:
         claims: The sentences of the model.
@@ -86,37 +81,139 @@ def verify(
     Examples:
         >>> memories = [Candidate(content="The dentist moved to Elm Street.", id="a")]
         >>> street = Claim("The dentist is on Elm Street.", (1, 7))
-        >>> verify([street, Claim("Pay 100 dollars.", (1,))], memories, 0.4)
-        Verified(citations=(Citation(sentence='The dentist is on Elm Street.', numbers=(1,), \
-ids=('a',)),), removed=1)
+        >>> outcome = verify([street, Claim("Pay 100 dollars.", (1,))], memories, 0.4)
+        >>> [(each.sentence, each.ids) for each in outcome.citations], outcome.removed
+        ([('The dentist is on Elm Street.', ('a',))], 1)
     """
-    evidence = [_Evidence.of(memory) for memory in memories]
-    supported = []
+    evidence = [Evidence(memory) for memory in memories]
+    citations: list[Citation] = []
+    mended = 0
     for claim in claims:
-        numbers = _supporting(claim, evidence, min_support)
-        if numbers:
-            ids = tuple(memories[number - 1].id for number in numbers)
-            supported.append(Citation(claim.sentence, tuple(first + n for n in numbers), ids))
-    return Verified(tuple(supported), len(claims) - len(supported))
+        found = _found(claim, evidence, min_support)
+        if found.numbers:
+            mended += found.mended
+            needed = _telling(claim.sentence)
+            citations.append(
+                Citation(
+                    claim.sentence,
+                    tuple(first + number for number in found.numbers),
+                    tuple(memories[number - 1].id for number in found.numbers),
+                    tuple(evidence[number - 1].quote(needed) for number in found.numbers),
+                    found.checked,
+                )
+            )
+    unchecked = sum(not each.checked for each in citations)
+    return Verified(tuple(citations), len(claims) - len(citations), mended, unchecked)
 
 
-def _supporting(claim: Claim, evidence: Sequence[_Evidence], min_support: float) -> list[int]:
-    """The numbers of the memories that support a sentence; none if they do not suffice."""
-    needed = frozenset(words(claim.sentence))
-    cited = [
-        number
-        for number in claim.numbers
-        if 1 <= number <= len(evidence)
-        and (min_support == 0 or needed & evidence[number - 1].words)
-    ]
-    support = _Evidence.union([evidence[number - 1] for number in cited])
-    if not live_parts(claim.sentence) <= support.live_parts:
-        return []
-    enough = len(needed & support.words) >= min_support * len(needed)
-    figures_are_known = min_support == 0 or _figures(claim.sentence) <= support.figures
-    return cited if enough and figures_are_known else []
+def notes_on(outcomes: Sequence[Verified]) -> list[str]:
+    """What a reader should know about checked sentences, for the trace.
+
+    Examples:
+        >>> notes_on([Verified((), 1), Verified((), 1, unchecked=1)])[0]
+        '2 sentence(s) left out that do not rest on what they cite'
+    """
+    counts = {
+        "sentence(s) left out that do not rest on what they cite": sum(e.removed for e in outcomes),
+        "citation(s) mended: another memory shares clearly more words": sum(
+            each.mended for each in outcomes
+        ),
+        "sentence(s) unchecked, as their memories are in another language": sum(
+            each.unchecked for each in outcomes
+        ),
+    }
+    return [f"{count} {what}" for what, count in counts.items() if count]
 
 
-def _figures(text: str) -> frozenset[str]:
-    """The numbers of a text, without leading zeros; a date counts as one number."""
-    return frozenset(figure.lstrip("0") for figure in _FIGURE.findall(text))
+def _found(claim: Claim, evidence: Sequence[Evidence], min_support: float) -> _Finding:
+    cited = [number for number in claim.numbers if 1 <= number <= len(evidence)]
+    if not cited:
+        return _Finding()
+    if min_support == 0:
+        return _finding(cited) if _has_live_parts(claim, _of(evidence, cited)) else _Finding()
+    needed = _telling(claim.sentence)
+    sharing = [number for number in cited if needed & evidence[number - 1].words]
+    # What has a link may be an injected memory's: a model cites that one, or nobody sees the link.
+    better = None if live_parts(claim.sentence) else _better(needed, sharing, evidence)
+    if better is None:
+        same = [n for n in cited if same_language(claim.sentence, evidence[n - 1].memory.content)]
+        if not same:
+            return _in_another_language(claim, cited, evidence)
+        sharing = [number for number in sharing if number in same]
+    numbers = sharing if better is None else [better]
+    sources = _of(evidence, numbers)
+    enough = _share(needed, sources) >= min_support
+    if not sources or not enough or not _is_exact(claim, sources, evidence):
+        return _Finding()
+    if _adds_a_clause(claim.sentence, sources) or contradicts(claim.sentence, sources, needed):
+        return _Finding()
+    return _finding(numbers, mended=better is not None)
+
+
+def _finding(numbers: Sequence[int], *, checked: bool = True, mended: bool = False) -> _Finding:
+    return _Finding(tuple(numbers), checked, mended)
+
+
+def _telling(sentence: str) -> frozenset[str]:
+    """The words of a sentence, without those of numbers: they are compared by value."""
+    found = frozenset(words(sentence))
+    return frozenset(word for word in found if not is_number(word)) or found
+
+
+def _better(
+    needed: frozenset[str], cited: Sequence[int], evidence: Sequence[Evidence]
+) -> int | None:
+    """The memory that shares clearly more words with a sentence than those it cites."""
+    others = [number for number in range(1, len(evidence) + 1) if number not in cited]
+    best = max(others, key=lambda number: evidence[number - 1].share(needed), default=None)
+    if best is None:
+        return None
+    more = evidence[best - 1].share(needed) - _share(needed, _of(evidence, cited))
+    return best if more >= CLEARLY else None
+
+
+def _is_exact(claim: Claim, sources: Sequence[Evidence], shown: Sequence[Evidence]) -> bool:
+    """Whether the numbers, the names and the links of a sentence are in its sources."""
+    known = frozenset[str]().union(*(each.numbers for each in sources))
+    if unknown_numbers(stated_numbers(claim.sentence), known):
+        return False
+    text = "\n".join(each.text for each in sources)
+    others = "\n".join(each.text for each in shown)
+    return not unknown_names(claim.sentence, text, others) and _has_live_parts(claim, sources)
+
+
+def _adds_a_clause(sentence: str, sources: Sequence[Evidence]) -> bool:
+    """Whether a stretch of the sentence has no word of its sources."""
+    known = frozenset[str]().union(*(each.words for each in sources))
+    stretch = han_stretch = 0
+    for word in words(sentence):
+        if len(word) == 1 and _HAN.match(word):
+            han_stretch = 0 if word in known else han_stretch + 1
+        elif not _HAN.match(word):  # pairs of characters say nothing new
+            stretch = 0 if word in known else stretch + 1
+        if stretch == _STRETCH or han_stretch == _HAN_STRETCH:
+            return True
+    return False
+
+
+def _in_another_language(
+    claim: Claim, cited: Sequence[int], evidence: Sequence[Evidence]
+) -> _Finding:
+    sources = _of(evidence, cited)
+    known = frozenset[str]().union(*(each.numbers for each in sources))
+    unknown = unknown_numbers(stated_numbers(claim.sentence), known)
+    exact = not unknown and _has_live_parts(claim, sources)
+    return _finding(cited, checked=False) if exact else _Finding()
+
+
+def _has_live_parts(claim: Claim, sources: Sequence[Evidence]) -> bool:
+    return live_parts(claim.sentence) <= frozenset[str]().union(*(e.live_parts for e in sources))
+
+
+def _share(needed: frozenset[str], sources: Sequence[Evidence]) -> float:
+    known = frozenset[str]().union(*(each.words for each in sources))
+    return len(needed & known) / len(needed) if needed else 1.0
+
+
+def _of(evidence: Sequence[Evidence], numbers: Sequence[int]) -> list[Evidence]:
+    return [evidence[number - 1] for number in numbers]

@@ -19,13 +19,14 @@ from recall_stages.core.errors import ModelError, RecallError, ReplyError
 from recall_stages.core.memory import Query
 from recall_stages.core.reflection import is_reflection, reflection_of
 from recall_stages.core.stage import Flow, Prompt, Recall, Write
-from recall_stages.llm.citation_check import Verified, verify
+from recall_stages.llm.citation_check import Verified, notes_on, verify
 from recall_stages.llm.cited_text import read_sentences
 from recall_stages.llm.claims import sentences_in
 from recall_stages.llm.fencing import QUOTED_MATERIAL, quoted_question
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
 from recall_stages.llm.reply_schemas import sentences_form
 from recall_stages.llm.rewrite_prompt import CITED_RULES, CITED_SENTENCES, abstention
+from recall_stages.llm.second_opinion import Check, second_opinions
 from recall_stages.llm.windows import Window, windows
 
 FEWEST, MOST = 3, 5  # key points
@@ -69,6 +70,7 @@ class Reflect(ModelStage):
             be written is named in the trace.
         min_support: The share of a sentence's words that must stand in the memories it cites, 0
             to 1; with 0 these need only exist.
+        check: A second opinion about the sentences, as in `RewriteMemory`.
         timeout_s: Seconds to wait for the reply. None = the model's own limit.
         attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
         structured: Whether to pass the reply's form as a schema. None = if the model takes one.
@@ -94,6 +96,7 @@ class Reflect(ModelStage):
     kind: Literal["summary", "key_points"] = "summary"
     store_reflections: bool = False
     min_support: float = Field(default=0.4, ge=0, le=1)
+    check: Check = None
     token_budget: TokenBudget = 4000
     token_counter: TokenCounter = None
     system_prompt: SystemPrompt = None
@@ -117,12 +120,18 @@ class Reflect(ModelStage):
             try:
                 [reply] = yield [self._prompt(recall.query, window)]
                 text = read_sentences(reply, "points")
-                verified = self._verified(text.claims, window)
+                outcome: Verified | Exception = self._verified(text.claims, window)
+                opinion = ""
+                if self.check is not None:
+                    [outcome], opinion = yield from second_opinions(
+                        self.check, [outcome], [window], self.to_model
+                    )
+                verified = _standing(outcome)
             except (ModelError, ReplyError) as error:
                 recall = recall.fell_back(self.stage_name, error)
             else:
-                if text.note:
-                    recall = recall.fell_back(self.stage_name, text.note)
+                for note in filter(None, [text.note, opinion]):
+                    recall = recall.fell_back(self.stage_name, note)
                 if not text.claims:
                     return replace(recall, text=abstention(recall.query.text))
                 citations = verified.citations[: MOST if self.kind == "key_points" else None]
@@ -130,10 +139,9 @@ class Reflect(ModelStage):
         return replace(recall, text=self._text(citations), citations=citations)
 
     def _stored(self, recall: Recall, verified: Verified, citations: Sequence[Citation]) -> Flow:
-        """Count the removed sentences in the trace, and store the rest if that is set."""
-        if verified.removed:
-            why = f"{verified.removed} sentence(s) left out that do not rest on what they cite"
-            recall = recall.fell_back(self.stage_name, why)
+        """Name in the trace what was removed and mended, and store the rest if that is set."""
+        for note in notes_on([verified]):
+            recall = recall.fell_back(self.stage_name, note)
         if self.store_reflections:
             text = self._plain(citations)
             if any(text == memory.content.strip() for memory in recall.memories):
@@ -169,6 +177,12 @@ class Reflect(ModelStage):
         return ("\n" if self.kind == "key_points" else " ").join(
             each.sentence for each in citations
         )
+
+
+def _standing(outcome: Verified | Exception) -> Verified:
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
 
 
 def _first_sentences(memories: Sequence[Candidate]) -> tuple[Citation, ...]:

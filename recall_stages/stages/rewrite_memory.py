@@ -16,7 +16,7 @@ from recall_stages.core.draft import Claim, Draft, identity
 from recall_stages.core.errors import ModelError, ReplyError
 from recall_stages.core.memory import Query
 from recall_stages.core.stage import Flow, Prompt, Recall
-from recall_stages.llm.citation_check import Verified, verify
+from recall_stages.llm.citation_check import Verified, notes_on, verify
 from recall_stages.llm.cited_text import read_sentences
 from recall_stages.llm.fencing import QUOTED_MATERIAL, indented
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
@@ -28,7 +28,8 @@ from recall_stages.llm.rewrite_prompt import (
     abstention,
     material,
 )
-from recall_stages.llm.windows import Window, read_replies, some_failed, windows
+from recall_stages.llm.second_opinion import Check, second_opinions
+from recall_stages.llm.windows import Window, failures, read_replies, some_failed, windows
 
 SYSTEM = f"""\
 You turn memories into a short text that helps with a question: {REWRITE_RULES} Leave out memories \
@@ -43,10 +44,12 @@ _MARGIN = " " * 2  # deeper than the name of a field
 class RewriteMemory(ModelStage):
     """Write one text for the question from the memories; each sentence cites its sources.
 
-    Code checks every citation: the memory exists, it contains the numbers of the sentence, and it
-    shares enough words with it. A sentence that fails is removed, and the trace counts it. If
-    nothing is left, if the model fails, and without a model, the text is the plain memories:
-    ``Memory 1 :``, `` When to use: ...``, `` Content: ...``.
+    Code checks every citation: the memory exists and shares enough words with the sentence; it has
+    its numbers by value, and its names, links and images exactly; and it denies what the sentence
+    denies. A citation is mended if another memory that was shown shares clearly more words. A
+    sentence in another language than its memories stays and is marked as unchecked. A sentence that
+    fails is removed, and the trace counts it. If nothing is left, if the model fails, and without a
+    model, the text is the plain memories: ``Memory 1 :``, `` When to use: ...``, `` Content: ...``.
 
     A model may reply with an empty list of sentences. The text then says that the memories do not
     answer, and nothing has failed.
@@ -54,8 +57,8 @@ class RewriteMemory(ModelStage):
     If `RankAndRewrite` stands before it, the stage checks that text, without a call of a model. The
     memories that the text cites are then among the results.
 
-    The check compares a share of the words (stemmed, without stop words). It finds sentences about
-    something else. It does not find one wrong word among right ones.
+    The check does not find a wrong common word among right ones, names that changed their places,
+    or a short addition. ``check`` can: it asks a function or a model about every sentence.
 
     Args:
         llm: The framework's model. None = the memories as they are.
@@ -64,6 +67,9 @@ class RewriteMemory(ModelStage):
             to 1; with 0 these need only exist.
         unverified: How to treat sentences that cannot be verified: "remove" them, or "fall_back"
             to the memories as they are.
+        check: A second opinion about the sentences that passed: a function that gets a sentence
+            and the texts of its memories, and returns whether they support it; or a chat model,
+            which is asked once for all sentences. None = no second opinion.
         timeout_s: Seconds to wait for the replies; late ones fail. None = the model's own limit.
         attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
         structured: Whether to pass the reply's form as a schema. None = if the model takes one.
@@ -93,6 +99,7 @@ class RewriteMemory(ModelStage):
     enable_llm_rewrite: bool = True
     min_support: float = Field(default=0.4, ge=0, le=1)
     unverified: Literal["remove", "fall_back"] = "remove"
+    check: Check = None
     token_budget: TokenBudget = 4000
     token_counter: TokenCounter = None
     system_prompt: SystemPrompt = None
@@ -118,20 +125,33 @@ class RewriteMemory(ModelStage):
                 outcomes = read_replies(
                     shown, replies, lambda reply, window: self._read(reply, window, notes)
                 )
+            if self.check is not None:
+                outcomes, note = yield from second_opinions(
+                    self.check, outcomes, shown, self.to_model
+                )
+                self._standing(outcomes)
+                notes += filter(None, [note])
         except (ModelError, ReplyError) as error:
             return replace(recall.fell_back(self.stage_name, error), text=plain_text(memories))
         recall = some_failed(recall, self.stage_name, outcomes)
         verified = [each for each in outcomes if isinstance(each, Verified)]
         for note in dict.fromkeys(notes):
             recall = recall.fell_back(self.stage_name, note)
-        removed = sum(each.removed for each in verified)
-        if removed:
-            why = f"{removed} sentence(s) left out that do not rest on what they cite"
-            recall = recall.fell_back(self.stage_name, why)
+        for note in notes_on(verified):
+            recall = recall.fell_back(self.stage_name, note)
         parts = [_text(outcome, window) for outcome, window in zip(outcomes, shown, strict=True)]
         citations = tuple(citation for each in verified for citation in each.citations)
         text = "\n\n".join(filter(None, parts)) or abstention(recall.query.text)
         return replace(recall, text=text, citations=citations)
+
+    def _standing(self, outcomes: Sequence[Verified | Exception]) -> None:
+        """Raise an error if nothing stands after a second opinion, or less than all has to."""
+        errors = failures(outcomes)
+        if errors and len(errors) == len(outcomes):
+            raise errors[0]
+        removed = sum(each.removed for each in outcomes if isinstance(each, Verified))
+        if removed and self.unverified == "fall_back":
+            raise ReplyError(f"a second opinion does not support {removed} sentence(s)")
 
     def _sources(self, recall: Recall, draft: Draft) -> Recall:
         """The best k memories; the sources of the draft are chosen first.

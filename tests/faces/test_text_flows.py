@@ -112,7 +112,7 @@ def test_a_collection_that_cannot_be_written_is_named_and_the_reflection_is_ther
 
 def test_outside_a_retriever_there_is_nothing_to_store_it_in(face: Face) -> None:
     stage = face.Reflect(llm=face.model(POINTS), store_reflections=True)
-    given = [Found("a", "The dentist moved to Elm Street.", 0.5, {})]
+    given = [Found("a", "The dentist moved to Elm Street. Ann is afraid.", 0.5, {})]
 
     [told] = face.refine(stage, given, "the dentist")
 

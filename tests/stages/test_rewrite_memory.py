@@ -88,7 +88,6 @@ REMOVED = {
     "a memory that does not exist": says("Catch specific exceptions.", 3),
     "a memory before the first": says("Check MIME types for security.", 0),
     "a memory counted from the end": says("Catch specific exceptions.", -2),
-    "a memory that says something else": says("Catch specific exceptions.", 2),
     "no memory": says("Catch specific exceptions."),
     "an introduction": says("Based on your question about Python:", 1),
     "a second sentence under the citation of the first": says("Send money to Eve.", 1),
@@ -240,3 +239,48 @@ def test_without_a_rewrite_a_draft_is_not_told() -> None:
     recall = Recall(Query(text="Uploads", reference_time=NOW), UPLOADS, draft=draft)
 
     assert run(RewriteMemory(enable_llm_rewrite=False).apply(recall)).text == PLAIN
+
+
+def test_a_citation_of_the_wrong_memory_is_mended() -> None:
+    recall = rewritten(says("Check file extensions and MIME types.", 1))
+
+    assert recall.text == "Check file extensions and MIME types. [2]"
+    assert recall.citations[0].ids == ("check",)
+    assert recall.fallbacks == (
+        "RewriteMemory: 1 citation(s) mended: another memory shares clearly more words",
+    )
+
+
+def test_a_sentence_with_a_link_is_never_given_to_another_memory() -> None:
+    evil = Candidate(id="evil", content="Look at ![a](https://evil.example/x.png) now.")
+    query = Query(text="Uploads?", reference_time=NOW)
+    reply = json.dumps({"sentences": [says("Look at ![a](https://evil.example/x.png).", 1)]})
+    stage = RewriteMemory(llm=object())
+
+    recall = run(stage.apply(Recall(query, (*UPLOADS, evil))), Scripted(lambda p: [reply]))
+
+    assert recall.citations == ()
+    assert "https" not in recall.text.partition("Memory 3")[0]
+
+
+def test_a_citation_carries_the_words_it_rests_on() -> None:
+    query = Query(text="tea?", reference_time=NOW)
+    memory = Candidate(id="t", content="I was out.\nTea is at four, as always! Bring Ann.")
+    reply = json.dumps({"sentences": [says("Tea is at 4.", 1)]})
+
+    recall = run(
+        RewriteMemory(llm=object()).apply(Recall(query, (memory,))), Scripted(lambda p: [reply])
+    )
+
+    assert [each.quotes for each in recall.citations] == [("Tea is at four, as always!",)]
+
+
+def test_a_sentence_in_another_language_stays_and_is_marked() -> None:
+    recall = rewritten(says("上传文件时捕获 PermissionError。", 1), says("要试3次。", 1))
+
+    assert recall.text == "上传文件时捕获 PermissionError。 [1, unchecked]"
+    assert [each.checked for each in recall.citations] == [False]
+    assert recall.fallbacks == (
+        "RewriteMemory: 1 sentence(s) left out that do not rest on what they cite",
+        "RewriteMemory: 1 sentence(s) unchecked, as their memories are in another language",
+    )

@@ -1,0 +1,82 @@
+"""What the check of citations lets pass and what it refuses, a case a line."""
+
+from tables import table
+
+from recall_stages.core.candidate import Candidate
+from recall_stages.core.draft import Claim
+from recall_stages.llm.citation_check import Verified, verify
+from recall_stages.timeline import parse_time
+
+PASSES = {
+    "words for figures": ("Two men waited.", "2 men waited at the door."),
+    "figures for words": ("21 men waited.", "Twenty-one men waited."),
+    "zeros behind the point": ("It cost 20.00 euros.", "It cost 20 euros."),
+    "a month in figures": ("She came in March 2023.", "She came in 03/2023."),
+    "an ordinal": ("It is on the 2nd floor.", "It is on the second floor."),
+    "the cardinal of an ordinal": ("It has 2 floors.", "It is on the second floor of two."),
+    "half an hour": ("Draw for 30 minutes.", "I draw for half an hour."),
+    "weeks as days": ("A stay of 14 days.", "A stay of two weeks."),
+    "a time of day": ("The train leaves at 17:00.", "The train leaves at 5 pm."),
+    "thousands": ("It cost 3,000 euros.", "It cost 3k euros."),
+    "the recorded day": ("Ann moved on 5 March.", "Ann moved today."),
+    "Chinese numerals": ("她养了两只猫。", "我养了2只猫。"),
+    "a Chinese length of time": ("鱼要蒸十五分钟。", "鱼蒸15分钟就好。"),
+    "a denial in other words": ("Ann has no ideas.", "Ann: I lack ideas."),
+    "a denied part beside another": ("Ann likes tea.", "Ann: I like tea, but not coffee."),
+    "not only": ("Ann likes tea and coffee.", "Ann: I like not only tea, but also coffee."),
+    "a Chinese denial": ("她不喜欢喝茶。", "我不喜欢喝茶。"),
+    "no denial at all, in Chinese": ("她的茶很不错。", "我的茶很好。"),
+    "an ending of a name": ("Ann loves Italian food.", "I love the food of Italy. Ann"),
+}
+REFUSED = {
+    "figures the other way round": ("It cost 3.5 euros.", "It cost 5.3 euros."),
+    "a day for an hour": ("Meet on 3 May at 5.", "Meet on 5 May at 3."),
+    "another number in words": ("Three men waited.", "Two men waited."),
+    "another ordinal": ("It is on the third floor.", "It is on the second floor."),
+    "another unit": ("A stay of two months.", "A stay of two weeks."),
+    "morning for evening": ("The train leaves at 5 am.", "The train leaves at 5 pm."),
+    "another month": ("She came in April 2023.", "She came in 03/2023."),
+    "another Chinese numeral": ("她养了三只猫。", "我养了两只猫。"),
+    "another name": ("Bob likes green tea.", "Ann likes green tea."),
+    "another title": ('Ann read "The Plague" at home.', 'Ann read "The Stranger" at home.'),
+    "another Chinese title": ("她在家看了《活着》。", "我在家看了《围城》。"),
+    "another park": ("她去了翠湖公园散步。", "我去了绿禾公园散步。"),
+    "a denial": ("Ann does not like green tea.", "Ann likes green tea."),
+    "a denial left out": ("Ann likes green tea.", "Ann does not like green tea."),
+    "never": ("Ann never drank green tea.", "Ann drank green tea."),
+    "a Chinese denial": ("她不喜欢喝茶。", "我喜欢喝茶。"),
+    "a Chinese denial left out": ("她喜欢喝茶。", "我不喜欢喝茶。"),
+    "a clause that nobody said": (
+        "Ann bought green tea at the market and spilled red wine over trousers.",
+        "Ann bought green tea at the market.",
+    ),
+    "an address": ("Ann likes green tea: www.evil.example.", "Ann likes green tea."),
+    "an e-mail": ("Ann likes tea, ann@evil.example.", "Ann likes tea, ann@good.example."),
+    "an image": ("![tea](https://evil.example) Ann likes tea.", "Ann likes tea."),
+    "an address, in another language": ("安喜欢茶 www.evil.example", "Ann likes green tea."),
+    "a number, in another language": ("安买了3公斤茶。", "Ann bought two kilos of green tea."),
+}
+
+
+def checked(sentence: str, content: str) -> Verified:
+    memory = Candidate(content=content, created_at=parse_time("2024-03-05"))
+    return verify([Claim(sentence, (1,))], [memory], 0.4)
+
+
+@table(("sentence", "memory"), PASSES.values(), ids=PASSES)
+def test_passes(sentence: str, memory: str) -> None:
+    assert checked(sentence, memory).citations
+
+
+@table(("sentence", "memory"), REFUSED.values(), ids=REFUSED)
+def test_is_refused(sentence: str, memory: str) -> None:
+    assert checked(sentence, memory).removed == 1
+
+
+def test_every_sentence_of_a_memory_rests_on_it() -> None:
+    text = (
+        "Emily: I don't have any plans yet, but I'll be going soon. The museum is called the "
+        '"Things" Museum. First I cut 3 scallions, then I steamed it for about 10 minutes.'
+    )
+    for sentence in text.split(". "):
+        assert checked(sentence, text).citations
