@@ -3,15 +3,14 @@
 import asyncio
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import chromadb
-import numpy as np
 import pytest
 from store.kit import SmallEmbedding, best, contents
 
-from recall_stages.core.candidate import Hit
 from recall_stages.core.errors import FilterError, StoreClosedError, StoreError
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
@@ -42,30 +41,29 @@ class TestFinding:
             assert found[0].score == pytest.approx(1.0 if text == "bread" else 0.0, abs=0.2)
 
     def test_chromas_race_is_tried_again(
-        self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
+        self, searched_by_chroma: RecallStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A row deleted between Chroma's two look-ups is an error that passes."""
-        in_memory.add(["tea"])
-        failures = _failing_queries(in_memory, monkeypatch, "Error finding id", times=2)
-        assert contents(_in_chroma(in_memory)) == ["tea"]
+        failures = _failing_queries(monkeypatch, "Error finding id", times=2)
+        assert contents(best(searched_by_chroma, "tea")) == ["tea"]
         assert failures == []
 
     def test_a_race_that_does_not_pass_is_an_error(
-        self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
+        self, searched_by_chroma: RecallStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        _failing_queries(in_memory, monkeypatch, "Error finding id", times=99)
+        _failing_queries(monkeypatch, "Error finding id", times=99)
         with pytest.raises(StoreError, match="Error finding id") as raised:
-            _in_chroma(in_memory)
+            best(searched_by_chroma, "tea")
         assert isinstance(raised.value.__cause__, chromadb.errors.InternalError)
 
     def test_a_broken_index_is_not_tried_again(
-        self, in_memory: RecallStore, monkeypatch: pytest.MonkeyPatch
+        self, searched_by_chroma: RecallStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The second try would pass, and return wrong neighbours."""
         broken = "Failed to apply logs to the hnsw segment writer"
-        left = _failing_queries(in_memory, monkeypatch, broken, times=2)
+        left = _failing_queries(monkeypatch, broken, times=2)
         with pytest.raises(StoreError, match="apply logs"):
-            _in_chroma(in_memory)
+            best(searched_by_chroma, "tea")
         assert len(left) == 1
 
     async def test_the_event_loop_runs_on_while_a_store_works(
@@ -182,17 +180,19 @@ class TestFinding:
         assert best(in_memory, "tea")
 
 
-def _in_chroma(store: RecallStore) -> list[Hit]:
-    """What Chroma itself finds, as while the row index is built."""
-    search = Search("tea", 1, filter={"x": {"$ne": 1}})
-    index = store._opened.index
-    vector = np.array(SmallEmbedding().embed_query("tea"), dtype=np.float32)
-    return index.nearest(vector, search, index.filter_where(search))
+@pytest.fixture
+def searched_by_chroma() -> Iterator[RecallStore]:
+    """A collection of others in another space than cosine: Chroma answers every question."""
+    client = chromadb.EphemeralClient()
+    theirs = client.create_collection("race", configuration={"hnsw": {"space": "l2"}})
+    embedding = SmallEmbedding()
+    theirs.add("1", embeddings=[embedding.embed_query("tea")], documents=["tea"])
+    with RecallStore(client, "race", embedding=embedding) as store:
+        yield store
+    client.delete_collection("race")
 
 
-def _failing_queries(
-    store: RecallStore, monkeypatch: pytest.MonkeyPatch, message: str, times: int
-) -> list[Exception]:
+def _failing_queries(monkeypatch: pytest.MonkeyPatch, message: str, times: int) -> list[Exception]:
     """Let the first queries fail as Chroma does."""
     failures: list[Exception] = [chromadb.errors.InternalError(message) for _ in range(times)]
     collection = chromadb.Collection
