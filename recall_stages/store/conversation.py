@@ -122,13 +122,16 @@ def _linked(turns: Sequence[Memory], before: Memory | None) -> list[Memory]:
 def _goes_on(before: Memory, turn: Memory) -> bool:
     if before.created_at is None or turn.created_at is None or before.scope != turn.scope:
         return False
-    return abs(turn.created_at - before.created_at) < PAUSE and not _are_days(before, turn)
+    return abs(turn.created_at - before.created_at) < PAUSE and not _are_notes(before, turn)
 
 
-def _are_days(before: Memory, turn: Memory) -> bool:
-    """Whether both have a date and no clock time: one moment, on the hour of some time zone."""
+def _are_notes(before: Memory, turn: Memory) -> bool:
+    """Whether nobody is named, and both have a date without a clock time: notes of one day.
+
+    Such a time is one moment, on the hour of some time zone.
+    """
     moment = turn.created_at
-    if moment is None or moment != before.created_at:
+    if moment is None or moment != before.created_at or turn.author or before.author:
         return False
     return moment.minute % 15 == moment.second == moment.microsecond == 0
 

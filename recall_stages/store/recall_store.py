@@ -210,9 +210,11 @@ class RecallStore:
     ) -> list[str]:
         """Store the turns of a conversation; the words before a turn find it, too.
 
-        Keyword search reads a turn together with the end of the turn before it, if that is in the
-        same scope and less than an hour older. Only the turn itself is returned. Storing the same
-        turns again stores nothing twice. `add` does not link the memories of a session.
+        Keyword search reads a turn together with the end of the turn that it answers: the last one
+        of another speaker, in the same scope and less than an hour older. Only the turn itself is
+        returned. Notes are not linked: the turns of one speaker alone, or texts without a speaker
+        that have one date and no clock time. Storing the same turns again stores nothing twice.
+        `add` links nothing.
 
         Args:
             messages: The oldest first: LangChain messages, LlamaIndex ``ChatMessage``, mappings

@@ -219,7 +219,8 @@ async def test_a_block_and_a_middleware_over_a_store_that_requires_a_scope(
 
 def test_a_conversation_of_a_user_is_stored(demanding: RecallStore, face: Face) -> None:
     add = demanding.aadd_conversation if face.is_async else demanding.add_conversation
-    said = [{"role": "user", "content": text} for text in ("I need a kettle.", "A red one.")]
+    turns = [("user", "I need a kettle."), ("assistant", "A red one?")]
+    said = [{"role": role, "content": text} for role, text in turns]
 
     ids = face._wait(add(said, scope=ANN))
 

@@ -56,7 +56,7 @@ def test_tasks_with_a_model_from_messages_alone(tasks: RecallStore, words: Any, 
         if "You rank memories" in prompt:
             return '{"ranking": [{"memory": 2, "score": 0.9}, {"memory": 1, "score": 0.2}]}'
         assert "The last messages:" in prompt
-        return '{"sentences": [{"text": "Catch PermissionError.", "memories": [1]}]}'
+        return '{"sentences": [{"text": "Catch PermissionError.", "memories": [2]}]}'
 
     model = face.model(reply)
     retriever = face.task_memory_retriever(tasks, model)
@@ -64,7 +64,7 @@ def test_tasks_with_a_model_from_messages_alone(tasks: RecallStore, words: Any, 
     [told] = face.ask(retriever, "", messages=MESSAGES)
 
     assert words.queries[-1] == "upload times out"
-    assert told.content == "Catch PermissionError. [1]"
+    assert told.content == "Catch PermissionError. [2]"
     assert [each.ids for each in face.cited(told)] == [("catch",)]
     assert len(model.prompts) == 3
     assert "recall_degraded" not in told.metadata

@@ -123,7 +123,7 @@ def test_several_turns_of_one_speaker_answer_the_same_turn(words: Any) -> None:
 
 
 def test_notes_are_no_conversation(words: Any) -> None:
-    days = [Memory(content=each, author=each, created_at="2024-03-12") for each in ("Ann", "Bob")]
+    days = [Memory(content=each, created_at="2024-03-12") for each in ("I like tea.", "I moved.")]
     own = [{"role": "user", "content": each} for each in ("I like tea.", "I moved.")]
     with RecallStore(embedding=words) as store:
         notes = store.get(store.add_conversation(days) + store.add_conversation(own))

@@ -31,7 +31,7 @@ def index_text(memory: Memory | Candidate) -> str:
 
 
 def keyword_text(memory: Memory | Candidate) -> str:
-    r"""The text for keyword search: that of `index_text`, after the end of the turn before.
+    r"""The text for keyword search: that of `index_text`, after the end of the turn answered.
 
     So "Yes, three of them" is found by the words of the question that it answers. They are not
     embedded, because they blur the turn itself.
