@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
 
@@ -45,7 +46,17 @@ def client(callbacks: BaseCallbackManager | None, *, asynchronous: bool) -> Clie
     async def plain(prompt: Prompt, spent: Spent) -> str:
         return await send(_model(prompt), prompt, spent)
 
-    return Client(plain, formed, _retries)
+    async def streamed(prompt: Prompt, spent: Spent) -> AsyncIterator[str]:
+        model, messages = _model(prompt), _messages(prompt)
+        config: RunnableConfig = {"callbacks": _counting(callbacks, spent)}
+        if asynchronous:
+            async for part in model.astream(messages, config):
+                yield _text_of(part)
+        else:
+            for part in model.stream(messages, config):
+                yield _text_of(part)
+
+    return Client(plain, formed, _retries, streamed)
 
 
 class _Counts(BaseCallbackHandler):
@@ -120,6 +131,11 @@ def _text(reply: BaseMessage | BaseModel | str | None, prompt: Prompt) -> str:
         parts = [] if isinstance(reply.content, str) else [_cited(each) for each in reply.content]
         return with_marks(parts, prompt.user) if parts else str(reply.text)
     return as_reply(reply) if isinstance(reply, BaseModel) else reply or ""
+
+
+def _text_of(part: BaseMessage | str) -> str:
+    """The text of a part of a reply."""
+    return str(part.text) if isinstance(part, BaseMessage) else part
 
 
 def _cited(block: object) -> tuple[str, list[str]]:

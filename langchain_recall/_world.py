@@ -15,6 +15,7 @@ from recall_stages.core.candidate import Candidate
 from recall_stages.core.recall import Recall
 from recall_stages.core.requests import Prompt, Refine, Reply
 from recall_stages.core.stage import StageRun
+from recall_stages.core.streamed import Show
 from recall_stages.core.trace_view import stage_input, stage_output
 from recall_stages.core.world import MemoryStore, World
 from recall_stages.llm.client import ask_models
@@ -32,14 +33,17 @@ class LangChainWorld(World):
     Args:
         callbacks: With async ones, the world does not block the event loop.
         store: The collection, if there is one.
+        show: Takes the sentences of a text as they are complete; None = nobody reads along.
     """
 
     def __init__(
         self,
         callbacks: CallbackManager | AsyncCallbackManager,
         store: MemoryStore | None = None,
+        show: Show | None = None,
     ) -> None:
-        super().__init__(store, asynchronous=isinstance(callbacks, AsyncCallbackManager))
+        asynchronous = isinstance(callbacks, AsyncCallbackManager)
+        super().__init__(store, asynchronous=asynchronous, show=show)
         self.callbacks = callbacks
 
     async def reply(self, prompts: Sequence[Prompt]) -> Sequence[Reply]:
@@ -57,7 +61,7 @@ class LangChainWorld(World):
             return await super().work(stage_run)
         started = self.callbacks.on_chain_start(None, stage_input(stage_run), name=stage_run.name)
         run = await started if isawaitable(started) else started
-        inside = LangChainWorld(run.get_child(), self.store)
+        inside = LangChainWorld(run.get_child(), self.store, self.show)
         try:
             outcome = await super(LangChainWorld, inside).work(stage_run)
         except BaseException as error:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Unpack
 
 from langchain_core.callbacks import (
@@ -21,6 +22,7 @@ from langchain_recall._convert import to_candidate, to_documents, to_stored
 from langchain_recall._world import LangChainWorld, StageInput
 from langchain_recall.any_store import Searchable, as_store
 from recall_stages.core.memory import Scope
+from recall_stages.core.streamed import Done, Show, astreamed, rest_of, streamed
 from recall_stages.core.world import arun, run
 from recall_stages.explain.explanation import Explanation, all_of
 from recall_stages.explain.explanation import explain as explain_memories
@@ -107,6 +109,46 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         """The same as `invoke`, without blocking the event loop."""
         return await super().ainvoke(input, config, **_call_settings(config, settings))  # type: ignore[arg-type]  # a chain may hand over a dict
 
+    def stream(  # type: ignore[override]
+        self,
+        input: object,
+        config: RunnableConfig | None = None,
+        **settings: Unpack[CallOptions],
+    ) -> Iterator[list[Document]]:
+        """The same as `invoke`. A text of `RewriteMemory` comes sentence by sentence.
+
+        Where `RewriteMemory` is the last stage, each sentence comes as a document as soon as it is
+        complete and checked. The last document has the rest of the text, which may be empty, and
+        the metadata of the whole. Otherwise all results come at once. With ``check`` or
+        ``unverified="fall_back"``, the text comes at once too: its sentences stand last.
+        """
+        given: Any = _call_settings(config, settings)
+        if not self.shows_sentences:
+            yield super().invoke(input, config, **given)  # type: ignore[arg-type]
+            return
+        ask = partial(super().invoke, input, config, **given)  # type: ignore[arg-type]
+        shown = ""
+        for part in streamed(lambda show: ask(show=show)):
+            yield _pieces(part, shown)
+            shown += part if isinstance(part, str) else ""
+
+    async def astream(  # type: ignore[override]
+        self,
+        input: object,
+        config: RunnableConfig | None = None,
+        **settings: Unpack[CallOptions],
+    ) -> AsyncIterator[list[Document]]:
+        """The same as `stream`, without blocking the event loop."""
+        given: Any = _call_settings(config, settings)
+        if not self.shows_sentences:
+            yield await super().ainvoke(input, config, **given)  # type: ignore[arg-type]
+            return
+        ask = partial(super().ainvoke, input, config, **given)  # type: ignore[arg-type]
+        shown = ""
+        async for part in astreamed(lambda show: ask(show=show)):
+            yield _pieces(part, shown)
+            shown += part if isinstance(part, str) else ""
+
     def add_documents(self, documents: Sequence[Document]) -> list[str]:
         """Store documents as memories and return their ids; see `RecallStore.add`.
 
@@ -124,11 +166,12 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         query: object,
         *,
         run_manager: CallbackManagerForRetrieverRun,
+        show: Show | None = None,
         **options: Unpack[CallOptions],
     ) -> list[Document]:
         steps = self.steps_for(query, datetime.now(UTC), options)
         callbacks = run_manager.get_child()
-        recall = run(steps, LangChainWorld(callbacks, self.scoped(options)))
+        recall = run(steps, LangChainWorld(callbacks, self.scoped(options), show))
         if recall.skipped:
             dispatch_custom_event(SKIPPED, recall.skipped, config={"callbacks": callbacks})
         return to_documents(recall)
@@ -138,11 +181,12 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         query: object,
         *,
         run_manager: AsyncCallbackManagerForRetrieverRun,
+        show: Show | None = None,
         **options: Unpack[CallOptions],
     ) -> list[Document]:
         steps = self.steps_for(query, datetime.now(UTC), options)
         callbacks = run_manager.get_child()
-        recall = await arun(steps, LangChainWorld(callbacks, self.scoped(options)))
+        recall = await arun(steps, LangChainWorld(callbacks, self.scoped(options), show))
         if recall.skipped:
             await adispatch_custom_event(SKIPPED, recall.skipped, config={"callbacks": callbacks})
         return to_documents(recall)
@@ -165,6 +209,17 @@ def explain(documents: Sequence[Document]) -> Explanation:
         `plot_timeline` draw it (with ``pip install 'recall-retrievers[plot]'``).
     """
     return explain_memories([to_candidate(document) for document in all_of(documents, Document)])
+
+
+def _pieces(part: str | Done[list[Document]], shown: str) -> list[Document]:
+    """A part of a text, or what is left of the results, as documents."""
+    if isinstance(part, str):
+        return [Document(page_content=part)]
+    documents = part.value()
+    if not shown or len(documents) != 1:
+        return documents
+    rest = rest_of(documents[0].page_content, shown)
+    return [documents[0].model_copy(update={"page_content": rest})]
 
 
 def _call_settings(config: RunnableConfig | None, options: CallOptions) -> CallOptions:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from functools import partial
 
 from llama_index.core.base.llms.types import TextBlock
-from llama_index.core.llms import LLM, ChatMessage, MessageRole
+from llama_index.core.llms import LLM, ChatMessage, ChatResponse, MessageRole
 from llama_index.core.prompts import ChatPromptTemplate
 from llama_index.core.types import PydanticProgramMode
 from pydantic import BaseModel
@@ -41,7 +42,22 @@ def client(*, asynchronous: bool) -> Client:
             return as_reply(await model.astructured_predict(form, _template(), **material))
         return as_reply(model.structured_predict(form, _template(), **material))
 
-    return Client(plain, formed, _retries)
+    async def streamed(prompt: Prompt, spent: Spent) -> AsyncIterator[str]:
+        model, messages = _model(prompt), _messages(prompt)
+        raw, before = None, ""
+        if asynchronous:
+            async for response in await model.astream_chat(messages):
+                raw = response.raw
+                yield _part(response, before)
+                before = response.message.content or ""
+        else:
+            for response in model.stream_chat(messages):
+                raw = response.raw
+                yield _part(response, before)
+                before = response.message.content or ""
+        spent.add(raw)
+
+    return Client(plain, formed, _retries, streamed)
 
 
 def _taking_form(prompt: Prompt) -> tuple[LLM, type[BaseModel] | None]:
@@ -80,6 +96,13 @@ def _messages(prompt: Prompt) -> list[ChatMessage]:
         ChatMessage(role=MessageRole.SYSTEM, content=prompt.system),
         ChatMessage(role=MessageRole.USER, content=prompt.user),
     ]
+
+
+def _part(response: ChatResponse, before: str) -> str:
+    """What a part of a reply adds; some models tell the whole so far, and no more."""
+    if response.delta is not None:
+        return response.delta
+    return (response.message.content or "").removeprefix(before)
 
 
 def _text(message: ChatMessage, prompt: Prompt) -> str:

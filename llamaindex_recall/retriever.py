@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Unpack, cast
@@ -11,7 +11,7 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.response.schema import RESPONSE_TYPE
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, QueryType
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, QueryType, TextNode
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.base import BaseEvent
 from pydantic import BeforeValidator, Field, PrivateAttr
@@ -20,6 +20,7 @@ from llamaindex_recall._convert import to_candidate, to_nodes, to_stored
 from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.any_store import Searchable, as_store
 from recall_stages.core.stage import Flow, Recall
+from recall_stages.core.streamed import Done, Show, astreamed, rest_of, streamed
 from recall_stages.core.world import arun, run
 from recall_stages.explain.explanation import Explanation, all_of
 from recall_stages.explain.explanation import explain as explain_memories
@@ -44,6 +45,13 @@ class RecallQueryBundle(QueryBundle):
     """
 
     options: CallOptions = field(default_factory=CallOptions)
+
+
+@dataclass
+class _ShownBundle(RecallQueryBundle):
+    """A question whose text is shown sentence by sentence."""
+
+    show: Show | None = None
 
 
 class SearchSkipped(BaseEvent):
@@ -123,6 +131,38 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         """The same as `retrieve`, without blocking the event loop."""
         return await super().aretrieve(_bundle(str_or_query_bundle, options))
 
+    def stream(
+        self, str_or_query_bundle: QueryType, **options: Unpack[CallOptions]
+    ) -> Iterator[list[NodeWithScore]]:
+        """The same as `retrieve`. A text of `RewriteMemory` comes sentence by sentence.
+
+        Where `RewriteMemory` is the last stage, each sentence comes as a node as soon as it is
+        complete and checked. The last node has the rest of the text, which may be empty, and the
+        metadata of the whole. Otherwise all results come at once. With ``check`` or
+        ``unverified="fall_back"``, the text comes at once too: its sentences stand last.
+        """
+        bundle = _bundle(str_or_query_bundle, options)
+        if not self.shows_sentences:
+            yield super().retrieve(bundle)
+            return
+        ask, shown = super().retrieve, ""
+        for part in streamed(lambda show: ask(_shown_bundle(bundle, show))):
+            yield _pieces(part, shown)
+            shown += part if isinstance(part, str) else ""
+
+    async def astream(
+        self, str_or_query_bundle: QueryType, **options: Unpack[CallOptions]
+    ) -> AsyncIterator[list[NodeWithScore]]:
+        """The same as `stream`, without blocking the event loop."""
+        bundle = _bundle(str_or_query_bundle, options)
+        if not self.shows_sentences:
+            yield await super().aretrieve(bundle)
+            return
+        ask, shown = super().aretrieve, ""
+        async for part in astreamed(lambda show: ask(_shown_bundle(bundle, show))):
+            yield _pieces(part, shown)
+            shown += part if isinstance(part, str) else ""
+
     def add_nodes(self, nodes: Sequence[BaseNode]) -> list[str]:
         """Store nodes as memories and return their ids; see `RecallStore.add`.
 
@@ -137,12 +177,13 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         steps, store = self._steps(query_bundle)
-        return _nodes(run(steps, LlamaIndexWorld(store)))
+        return _nodes(run(steps, LlamaIndexWorld(store, show=_show_of(query_bundle))))
 
     @dispatcher.span  # LlamaIndex decorates only the sync method by itself
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         steps, store = self._steps(query_bundle)
-        return _nodes(await arun(steps, LlamaIndexWorld(store, asynchronous=True)))
+        world = LlamaIndexWorld(store, asynchronous=True, show=_show_of(query_bundle))
+        return _nodes(await arun(steps, world))
 
     def _steps(self, query_bundle: QueryBundle) -> tuple[Flow, ScopedStore]:
         """The steps that answer a question, and the store for them."""
@@ -173,6 +214,27 @@ def _bundle(question: QueryType, options: CallOptions) -> QueryBundle:
         own = question.options if isinstance(question, RecallQueryBundle) else {}
         return RecallQueryBundle(question.query_str, options=combine_options(own, options))
     return RecallQueryBundle(question, options=options)
+
+
+def _shown_bundle(bundle: QueryBundle, show: Show) -> QueryBundle:
+    own = bundle.options if isinstance(bundle, RecallQueryBundle) else CallOptions()
+    return _ShownBundle(bundle.query_str, options=own, show=show)
+
+
+def _show_of(bundle: QueryBundle) -> Show | None:
+    return bundle.show if isinstance(bundle, _ShownBundle) else None
+
+
+def _pieces(part: str | Done[list[NodeWithScore]], shown: str) -> list[NodeWithScore]:
+    """A part of a text, or what is left of the results, as nodes."""
+    if isinstance(part, str):
+        return [NodeWithScore(node=TextNode(text=part))]
+    nodes = part.value()
+    if not shown or len(nodes) != 1:
+        return nodes
+    node = nodes[0].node.model_copy()
+    node.set_content(rest_of(node.get_content(), shown))
+    return [NodeWithScore(node=node, score=nodes[0].score)]
 
 
 def _nodes(recall: Recall) -> list[NodeWithScore]:

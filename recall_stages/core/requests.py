@@ -42,6 +42,7 @@ class Prompt(Request):
             None = three times, or once if the model retries by itself.
         form: The form of a reply, for models that take a schema.
         structured: Whether to pass the form as a schema. None = if the model takes one.
+        finished: The checked sentences in the beginning of a reply, for whoever reads along.
     """
 
     system: str
@@ -51,6 +52,7 @@ class Prompt(Request):
     attempts: int | None = None
     form: type[BaseModel] | None = None
     structured: bool | None = None
+    finished: Callable[[str], Sequence[str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

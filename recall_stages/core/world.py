@@ -31,6 +31,7 @@ from recall_stages.core.requests import (
     Write,
 )
 from recall_stages.core.stage import Flow, StageRun
+from recall_stages.core.streamed import Show
 from recall_stages.core.usage import Meter
 
 T = TypeVar("T")
@@ -66,11 +67,19 @@ class World:
     Args:
         store: The collection. None = there is none, as for a stage without a retriever.
         asynchronous: Whether it waits in an event loop, and does not block it.
+        show: Takes the checked sentences of a text as they are complete. None = nobody reads along.
     """
 
-    def __init__(self, store: MemoryStore | None = None, *, asynchronous: bool = False) -> None:
+    def __init__(
+        self,
+        store: MemoryStore | None = None,
+        *,
+        asynchronous: bool = False,
+        show: Show | None = None,
+    ) -> None:
         self.store = store
         self.asynchronous = asynchronous
+        self.show = show
 
     async def answer(self, requests: Requests) -> Answers:
         """One answer for each request; all requests are of one kind."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
@@ -17,6 +17,7 @@ from tenacity import (
 
 from recall_stages.core.errors import ModelError
 from recall_stages.core.requests import Prompt, Reply, Tokens
+from recall_stages.core.streamed import Show
 from recall_stages.core.transient_errors import is_transient, retry_after
 from recall_stages.core.usage import estimate
 from recall_stages.core.world import World
@@ -42,11 +43,13 @@ class Client:
         plain: Sends a prompt as it is.
         formed: What sends a prompt with the schema of its reply; None = the model takes no schema.
         retries: Whether the model tries again by itself.
+        streamed: Sends a prompt as it is, and hands the reply over in parts.
     """
 
     plain: Callable[[Prompt, Spent], Awaitable[str]]
     formed: Callable[[Prompt], Send | None]
     retries: Callable[[Prompt], bool]
+    streamed: Callable[[Prompt, Spent], AsyncIterator[str]]
 
 
 async def ask_models(world: World, client: Client, prompts: Sequence[Prompt]) -> list[Reply]:
@@ -73,6 +76,11 @@ class _Call:
     note: str = ""
 
     @property
+    def late(self) -> bool:
+        """Whether its time is over: nobody waits for it any more."""
+        return self.limit is not None and monotonic() >= self.limit
+
+    @property
     def sent(self) -> int:
         """How often the prompt was sent."""
         return len(self.attempts)
@@ -97,6 +105,10 @@ class _Call:
             ModelError: When the model fails.
         """
         prompt = self.prompt
+        if self.world.show and prompt.finished and not prompt.structured:
+            text = await self._streamed(self.world.show, prompt.finished)
+            if text:
+                return text
         if prompt.form is not None and prompt.structured is not False:
             try:
                 with _of_a_model():
@@ -114,6 +126,30 @@ class _Call:
                 elif prompt.structured:
                     self.note = "the model takes no form; it was asked for plain JSON"
         return await self._send(lambda spent: self.client.plain(prompt, spent))
+
+    async def _streamed(self, show: Show, finished: Callable[[str], Sequence[str]]) -> str:
+        """What the model says, while its finished sentences are shown; empty if it failed.
+
+        A reply that breaks off after something was shown ends there: it is not asked for again.
+        """
+        spent = Spent()
+        self.attempts.append(spent)
+        text, shown = "", 0
+        try:
+            with _of_a_model():
+                async for part in self.client.streamed(self.prompt, spent):
+                    text += part
+                    if "}" not in part or self.late:  # no sentence has come to its end
+                        continue
+                    sentences = finished(text)
+                    for place, sentence in enumerate(sentences[shown:], shown):
+                        show(f" {sentence}" if place else sentence)
+                    shown = max(shown, len(sentences))
+                    await self.world.sleep(0)  # whoever reads along has a turn
+        except ModelError as error:
+            self.note = f"the reply broke off ({error})" if shown else ""
+            return text if shown else ""
+        return text
 
     async def _send(self, send: Send) -> str:
         async def once() -> str:

@@ -38,6 +38,7 @@ from recall_stages.retriever.stage_list import (
 from recall_stages.stages.build_query import BuildQuery
 from recall_stages.stages.extract_time import ExtractTime
 from recall_stages.stages.retrieve import Method, Retrieve, check_threshold
+from recall_stages.stages.rewrite_memory import RewriteMemory
 from recall_stages.stages.search_gate import SearchGate
 from recall_stages.store.chroma.where import filter_where
 from recall_stages.store.memory_store import OpenStore, ScopedStore, required_by
@@ -266,6 +267,11 @@ class MemoryRetriever(TakesStages, RecallOptions):
         if not reads_none and fuses_unread_time(self.stages):
             warnings.warn(_UNREAD_TIME, stacklevel=_stack_level(type(self)))
         return self
+
+    @property
+    def shows_sentences(self) -> bool:
+        """Whether the last stage writes a text whose sentences can be shown one by one."""
+        return bool(self.stages) and isinstance(self.stages[-1], RewriteMemory)
 
     def steps_for(self, asked: object, now: datetime, given: CallOptions) -> Flow:
         """The steps that answer a question; `run` or `arun` drives them.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -20,6 +21,7 @@ from recall_stages.llm.citation_check import Verified, notes_on, verify
 from recall_stages.llm.cited_text import read_sentences
 from recall_stages.llm.fencing import QUOTED_MATERIAL, indented
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
+from recall_stages.llm.partial_reply import finished_claims
 from recall_stages.llm.reply_schemas import sentences_form
 from recall_stages.llm.rewrite_prompt import (
     CITED_SENTENCES,
@@ -170,7 +172,17 @@ class RewriteMemory(ModelStage):
     def _prompt(self, query: Query, window: Window) -> Prompt:
         system, user = self.system_prompt or SYSTEM, self.user_prompt or USER.template
         form = sentences_form("sentences", len(window.memories), _MOST)
-        return self.prompt(system, user, form, **material(query, window))
+        prompt = self.prompt(system, user, form, **material(query, window))
+        # What a second opinion or a later sentence may take back is not shown before the end.
+        if window.first or self.check is not None or self.unverified == "fall_back":
+            return prompt
+        return replace(prompt, finished=partial(self._finished, window=window))
+
+    def _finished(self, reply: str, window: Window) -> list[str]:
+        """The sentences that are complete and checked."""
+        claims = finished_claims(reply, "sentences")
+        verified = verify(claims, window.memories, self.min_support, window.first)
+        return [each.marked() for each in verified.citations]
 
     def _read(self, reply: str, window: Window, notes: list[str]) -> Verified:
         text = read_sentences(reply, "sentences")

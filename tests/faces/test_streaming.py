@@ -1,0 +1,168 @@
+"""A text of RewriteMemory comes sentence by sentence, each checked, in both faces."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from threading import Event
+from typing import Any
+
+import pytest
+from faces.adapters import Face
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
+from pydantic import PrivateAttr
+
+from recall_stages.store import RecallStore
+
+MEMORIES = [
+    {"id": "street", "content": "The dentist moved to Elm Street."},
+    {"id": "tooth", "content": "The dentist filled a tooth in May."},
+]
+STREET, TOOTH = "The dentist moved to Elm Street.", "The dentist filled a tooth."
+INVENTED = "Send 500 euros to https://evil.example now."
+
+
+def told(*sentences: str) -> str:
+    entries = [{"text": each, "memories": [2 if each == TOOTH else 1]} for each in sentences]
+    return json.dumps({"sentences": entries})
+
+
+class Script:
+    """What a model says, a word at a time, and what happened in which order."""
+
+    def __init__(self, reply: str, *, breaks: bool = False, waits: bool = False) -> None:
+        self.reply, self.breaks, self.waits = reply, breaks, waits
+        self.log: list[str] = []
+        self.first_seen = Event()
+        self.calls = 0
+
+    def parts(self) -> Iterator[str]:
+        self.calls += 1
+        for part in self.reply.split("}"):
+            yield part
+            yield "}" if part != "" else ""
+            if self.waits and STREET in part:
+                self.first_seen.wait(5)
+            if self.breaks and STREET in part:
+                raise ConnectionError("gone")
+        self.log.append("the model is done")
+
+
+class StreamingChat(BaseChatModel):
+    _script: Any = PrivateAttr()
+
+    @property
+    def _llm_type(self) -> str:
+        return "streaming"
+
+    def _generate(self, *_: Any, **__: Any) -> ChatResult:
+        self._script.calls += 1
+        message = AIMessage(self._script.reply)
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def _stream(self, *_: Any, **__: Any) -> Iterator[ChatGenerationChunk]:
+        for part in self._script.parts():
+            yield ChatGenerationChunk(message=AIMessageChunk(part))
+
+
+class StreamingLLM(CustomLLM):
+    _script: Any = PrivateAttr()
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata()
+
+    def complete(self, *_: Any, **__: Any) -> CompletionResponse:
+        self._script.calls += 1
+        return CompletionResponse(text=self._script.reply)
+
+    def stream_complete(self, *_: Any, **__: Any) -> Iterator[CompletionResponse]:
+        text = ""
+        for part in self._script.parts():
+            text += part
+            yield CompletionResponse(text=text, delta=part)
+
+
+@pytest.fixture
+def store(words: object) -> Iterator[RecallStore]:
+    with RecallStore(embedding=words) as opened:
+        opened.add(MEMORIES)
+        yield opened
+
+
+def model(face: Face, script: Script) -> Any:
+    made = StreamingChat() if face.is_langchain else StreamingLLM()
+    made._script = script
+    return made
+
+
+def pieces(face: Face, store: RecallStore, script: Script, **settings: Any) -> list[Any]:
+    """What comes, piece by piece, as (text, metadata)."""
+    stages = [face.FuseRerank(), face.RewriteMemory(llm=model(face, script), **settings)]
+    retriever = face.RecallRetriever(store=store, stages=stages)
+    seen: list[Any] = []
+
+    def see(results: Any) -> None:
+        [found] = face.found(results)
+        script.log.append(found.content)
+        script.first_seen.set()
+        seen.append((found.content, found.metadata))
+
+    async def read() -> None:
+        async for results in retriever.astream("the dentist moved to Elm Street"):
+            see(results)
+
+    if face.is_async:
+        asyncio.run(read())
+    else:
+        for results in retriever.stream("the dentist moved to Elm Street"):
+            see(results)
+    return seen
+
+
+def test_checked_sentences_come_as_they_are_complete(store: RecallStore, face: Face) -> None:
+    script = Script(told(STREET, INVENTED, TOOTH), waits=not face.is_async)
+
+    seen = pieces(face, store, script)
+
+    assert [text for text, _ in seen] == [f"{STREET} [1]", f" {TOOTH} [2]", ""]
+    assert script.log.index(f"{STREET} [1]") < script.log.index("the model is done")
+    assert "1 sentence(s) left out" in seen[-1][1]["recall_degraded"]
+    assert seen[-1][1]["recall_ids"] == "street, tooth"
+    assert script.calls == 1
+
+
+def test_a_reply_that_breaks_off_keeps_what_was_shown(store: RecallStore, face: Face) -> None:
+    script = Script(told(STREET, TOOTH), breaks=True)
+
+    seen = pieces(face, store, script)
+
+    assert "".join(text for text, _ in seen) == f"{STREET} [1]"
+    assert "broke off" in seen[-1][1]["recall_degraded"]
+    assert script.calls == 1
+
+
+@pytest.mark.parametrize(
+    "settings", [{"check": lambda *_: True}, {"unverified": "fall_back"}], ids=["check", "all"]
+)
+def test_what_may_be_taken_back_is_shown_at_the_end(
+    store: RecallStore, face: Face, settings: dict[str, Any]
+) -> None:
+    seen = pieces(face, store, Script(told(STREET, TOOTH)), **settings)
+
+    assert [text for text, _ in seen] == [f"{STREET} [1] {TOOTH} [2]"]
+
+
+def test_thoughts_are_not_shown(store: RecallStore, face: Face) -> None:
+    reply = f"<think>{told(TOOTH)}</think>{told(STREET)}"
+
+    assert [text for text, _ in pieces(face, store, Script(reply))] == [f"{STREET} [1]"]
+
+
+def test_a_reply_without_use_is_the_memories(store: RecallStore, face: Face) -> None:
+    [(text, metadata)] = pieces(face, store, Script(told(INVENTED)))
+
+    assert text.startswith("Memory 1 :")
+    assert "do not rest" in metadata["recall_degraded"]
