@@ -138,8 +138,8 @@ STAGES: dict[str, tuple[Callable[[Face], Any], str]] = {
     ),
     "a model that is none": (lambda face: face.SemanticRank(llm="gpt"), "llm must be a"),
     "a language it cannot read": (
-        lambda face: face.ExtractTime(language="fr"),
-        "'auto', 'en' or 'zh'",
+        lambda face: face.ExtractTime(language="it"),
+        "'auto', 'en', 'zh', 'de', 'es', 'fr' or 'ja'; got 'it'",
     ),
 }
 

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import partial
@@ -130,6 +130,11 @@ def asynchronous(
     return asyncio.run(ask_models(world, client(send, retries=retries), prompts))
 
 
+async def never(*_: object) -> AsyncIterator[str]:
+    raise AssertionError("nobody wants the reply in parts")
+    yield ""
+
+
 def client(
     plain: Callable[[Prompt], str],
     formed: Callable[[Prompt], str] | None = None,
@@ -143,6 +148,7 @@ def client(
         partial(send, plain),
         lambda prompt: None if formed is None else partial(send, formed, prompt),
         lambda _: retries,
+        never,
     )
 
 
@@ -272,7 +278,7 @@ async def test_cancelling_during_a_pause_leaves_no_task() -> None:
         raise turned_away
 
     prompts = [Prompt("s", "one"), Prompt("s", "two")]
-    models = Client(send, lambda _: None, lambda _: False)
+    models = Client(send, lambda _: None, lambda _: False, never)
     task = asyncio.create_task(ask_models(World(asynchronous=True), models, prompts))
     await asked.wait()
     await asyncio.sleep(0)  # both have been turned away
