@@ -21,8 +21,8 @@ Route = Literal["graph", "rows", "where"]
 
 # Milliseconds, measured on two cores at 10,000 to 300,000 rows of 384 dimensions. Only the ratios
 # count, and they hardly differ between machines.
-_ASKING, _A_NEIGHBOUR = 2.0, 0.008
-_COMPARING, _A_ROW, _AN_UNREAD_ROW = 0.3, 0.00015, 0.04
+_ASKING, _A_NEIGHBOUR = 2.5, 0.008
+_COMPARING, _A_ROW, _AN_UNREAD_ROW = 0.3, 0.0002, 0.04
 
 _MARGIN = 2.0  # more than the share of rows suggests: similar rows often have similar times
 _MOST_NEIGHBOURS = 4000  # with more, the graph is slower than any other route
