@@ -145,7 +145,7 @@ def _latency(kept: Kept) -> Iterator[str]:
         for case, one in kept["by_rows"][rows]["cases"].items():
             yield _row(f"{int(rows):,}", case.replace("_", " "), *_asked(one["median_ms"]))
     firsts = (
-        f"{kept['by_rows'][rows]['first_question_ms'] / 1000:.1f} s with {int(rows):,} memories"
+        f"{kept['by_rows'][rows]['first_question_ms']:,.0f} ms with {int(rows):,} memories"
         for rows in counts
     )
     yield f"\nThe first question after opening took {', '.join(firsts)}."
