@@ -218,11 +218,11 @@ class AnyStore(Settings):
         notes = (note,) if note else ()
         looked = None if complete else len(found)
         return [
-            self._told(each, answer, looked, notes, among=among)
+            self._shortened(each, answer, looked, notes, among=among)
             for each, answer in zip(searches, answers, strict=True)
         ]
 
-    def _told(
+    def _shortened(
         self,
         search: Search,
         hits: Sequence[Hit],
