@@ -91,7 +91,7 @@ class Retrieve(Stage):
                     candidates = diversified(candidates, self.mmr_lambda)
                 if any("keyword_pool" in hit.measures for arm in arms for hit in arm[:1]):
                     recall = recall.fell_back(_NAME, _ONLY_IN_THE_POOL)
-                recall = _noted(recall, arms, wanted)
+                recall = _with_notes(recall, arms, wanted)
                 recall = replace(recall, memories=tuple(pool.values()))
                 recall = recall.keep(near, _NAME, f"below threshold_score {self.threshold_score}")
                 recall = recall.keep(candidates, _NAME, "duplicates")
@@ -193,7 +193,7 @@ def _looked_through(arms: Iterable[list[Hit]], wanted: int) -> int:
     return max([arm.looked_through or 0 for arm in short], default=0)
 
 
-def _noted(recall: Recall, arms: Iterable[list[Hit]], wanted: int) -> Recall:
+def _with_notes(recall: Recall, arms: Iterable[list[Hit]], wanted: int) -> Recall:
     """The recall with what the store could not do."""
     notes = [note for arm in arms if isinstance(arm, Hits) for note in arm.notes]
     if looked := _looked_through(arms, wanted):

@@ -1,7 +1,7 @@
 """The words of a memory as a sparse vector, which Chroma Cloud compares with those of a question.
 
 A memory's number for a word is its BM25 weight without the rarity of the word. The cloud multiplies
-it by the rarity, which it counts itself (``bm25=True``). So the score is that of `KeywordIndex`,
+it by the rarity, which it counts itself (``bm25=True``). So the score is that of the row index,
 with one difference: BM25 compares the length of a memory with the mean length of all memories. A
 stored vector cannot follow that mean, so it is a constant here.
 """
@@ -31,7 +31,7 @@ def keyword_vector(memory: Candidate) -> SparseVector | None:
     Examples:
         >>> vector = keyword_vector(Candidate(content="Tea, tea and bread."))
         >>> [round(weight, 2) for weight in vector.values]
-        [1.23, 1.62]
+        [1.87, 1.62]
     """
     parts = words(keyword_text(memory))
     damping = _K1 * (1 - _B + _B * len(parts) / _MEAN_WORDS)
