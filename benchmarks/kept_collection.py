@@ -1,4 +1,4 @@
-"""A collection of made-up memories that `made_collection` built and kept, for those that open it.
+"""A collection of made-up memories. `made_collection` builds and keeps it; other processes open it.
 
 It imports chromadb and numpy alone: whoever measures the memory of a process starts from there.
 """

@@ -1,4 +1,4 @@
-"""One process of `server`: it opens a collection over HTTP, and asks as often as it is told to.
+"""One process of `server`: it opens a collection over HTTP and asks questions.
 
     python -m benchmarks.server_process SYSTEM PORT USER PATH
 
