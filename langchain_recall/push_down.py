@@ -64,9 +64,9 @@ class ChromaDialect(PgvectorDialect):
         key, value = condition.key, condition.value
         if isinstance(value, Between):
             kinds = {type(bound) for bound in value if bound is not None}
-            return (
-                _bounded(key, *value) if kinds <= {int, float} else None
-            )  # no others are compared
+            if not kinds <= {int, float}:
+                return None  # Chroma compares only numbers
+            return _bounded(key, *value)
         if condition.operator == "has":
             return None
         if isinstance(value, tuple):

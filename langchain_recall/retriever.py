@@ -22,7 +22,7 @@ from langchain_recall._convert import to_candidate, to_documents, to_stored
 from langchain_recall._world import LangChainWorld, StageInput
 from langchain_recall.any_store import Searchable, as_store
 from recall_stages.core.memory import Scope
-from recall_stages.core.streamed import Done, Show, astreamed, rest_of, streamed
+from recall_stages.core.streamed import Done, Show, astreamed, streamed
 from recall_stages.core.world import arun, run
 from recall_stages.explain.explanation import Explanation, all_of
 from recall_stages.explain.explanation import explain as explain_memories
@@ -127,10 +127,8 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
             yield super().invoke(input, config, **given)  # type: ignore[arg-type]
             return
         ask = partial(super().invoke, input, config, **given)  # type: ignore[arg-type]
-        shown = ""
         for part in streamed(lambda show: ask(show=show)):
-            yield _pieces(part, shown)
-            shown += part if isinstance(part, str) else ""
+            yield _pieces(part)
 
     async def astream(  # type: ignore[override]
         self,
@@ -144,10 +142,8 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
             yield await super().ainvoke(input, config, **given)  # type: ignore[arg-type]
             return
         ask = partial(super().ainvoke, input, config, **given)  # type: ignore[arg-type]
-        shown = ""
         async for part in astreamed(lambda show: ask(show=show)):
-            yield _pieces(part, shown)
-            shown += part if isinstance(part, str) else ""
+            yield _pieces(part)
 
     def add_documents(self, documents: Sequence[Document]) -> list[str]:
         """Store documents as memories and return their ids; see `RecallStore.add`.
@@ -211,14 +207,14 @@ def explain(documents: Sequence[Document]) -> Explanation:
     return explain_memories([to_candidate(document) for document in all_of(documents, Document)])
 
 
-def _pieces(part: str | Done[list[Document]], shown: str) -> list[Document]:
+def _pieces(part: str | Done[list[Document]]) -> list[Document]:
     """A part of a text, or what is left of the results, as documents."""
     if isinstance(part, str):
         return [Document(page_content=part)]
     documents = part.value()
-    if not shown or len(documents) != 1:
+    if not part.shown or len(documents) != 1:
         return documents
-    rest = rest_of(documents[0].page_content, shown)
+    rest = part.rest_of(documents[0].page_content)
     return [documents[0].model_copy(update={"page_content": rest})]
 
 

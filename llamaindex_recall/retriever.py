@@ -20,7 +20,7 @@ from llamaindex_recall._convert import to_candidate, to_nodes, to_stored
 from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.any_store import Searchable, as_store
 from recall_stages.core.stage import Flow, Recall
-from recall_stages.core.streamed import Done, Show, astreamed, rest_of, streamed
+from recall_stages.core.streamed import Done, Show, astreamed, streamed
 from recall_stages.core.world import arun, run
 from recall_stages.explain.explanation import Explanation, all_of
 from recall_stages.explain.explanation import explain as explain_memories
@@ -145,10 +145,9 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         if not self.shows_sentences:
             yield super().retrieve(bundle)
             return
-        ask, shown = super().retrieve, ""
+        ask = super().retrieve
         for part in streamed(lambda show: ask(_shown_bundle(bundle, show))):
-            yield _pieces(part, shown)
-            shown += part if isinstance(part, str) else ""
+            yield _pieces(part)
 
     async def astream(
         self, str_or_query_bundle: QueryType, **options: Unpack[CallOptions]
@@ -158,10 +157,9 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         if not self.shows_sentences:
             yield await super().aretrieve(bundle)
             return
-        ask, shown = super().aretrieve, ""
+        ask = super().aretrieve
         async for part in astreamed(lambda show: ask(_shown_bundle(bundle, show))):
-            yield _pieces(part, shown)
-            shown += part if isinstance(part, str) else ""
+            yield _pieces(part)
 
     def add_nodes(self, nodes: Sequence[BaseNode]) -> list[str]:
         """Store nodes as memories and return their ids; see `RecallStore.add`.
@@ -225,15 +223,15 @@ def _show_of(bundle: QueryBundle) -> Show | None:
     return bundle.show if isinstance(bundle, _ShownBundle) else None
 
 
-def _pieces(part: str | Done[list[NodeWithScore]], shown: str) -> list[NodeWithScore]:
+def _pieces(part: str | Done[list[NodeWithScore]]) -> list[NodeWithScore]:
     """A part of a text, or what is left of the results, as nodes."""
     if isinstance(part, str):
         return [NodeWithScore(node=TextNode(text=part))]
     nodes = part.value()
-    if not shown or len(nodes) != 1:
+    if not part.shown or len(nodes) != 1:
         return nodes
     node = nodes[0].node.model_copy()
-    node.set_content(rest_of(node.get_content(), shown))
+    node.set_content(part.rest_of(node.get_content()))
     return [NodeWithScore(node=node, score=nodes[0].score)]
 
 

@@ -6,7 +6,7 @@ import asyncio
 import queue
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Thread
 from typing import Generic, TypeVar
 
@@ -18,10 +18,11 @@ Show = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[T]):
-    """The outcome of the work: its result, or its error."""
+    """The outcome of the work: its result or its error, and the parts that were shown before."""
 
     result: T | None = None
     error: BaseException | None = None
+    shown: str = ""
 
     def value(self) -> T:
         """The result.
@@ -32,6 +33,19 @@ class Done(Generic[T]):
         if self.error is not None:
             raise self.error
         return self.result  # type: ignore[return-value]  # None only if that is the result
+
+    def rest_of(self, text: str) -> str:
+        r"""The text without the part that was already shown.
+
+        A text that starts otherwise follows as a new paragraph.
+
+        Examples:
+            >>> Done(shown="Tea.").rest_of("Tea. Jam."), Done(shown="Tea.").rest_of("Memory 1 :")
+            (' Jam.', '\n\nMemory 1 :')
+        """
+        if text.startswith(self.shown):
+            return text.removeprefix(self.shown)
+        return f"\n\n{text}"
 
 
 def streamed(work: Callable[[Show], T]) -> Iterator[str | Done[T]]:
@@ -52,11 +66,11 @@ def streamed(work: Callable[[Show], T]) -> Iterator[str | Done[T]]:
         shown.put(outcome)
 
     Thread(target=copy_context().run, args=(run,), name="recall-stream", daemon=True).start()
-    while True:
-        part = shown.get()
+    text = ""
+    while isinstance(part := shown.get(), str):
+        text += part
         yield part
-        if isinstance(part, Done):
-            return
+    yield replace(part, shown=text)
 
 
 async def astreamed(work: Callable[[Show], Awaitable[T]]) -> AsyncIterator[str | Done[T]]:
@@ -71,21 +85,11 @@ async def astreamed(work: Callable[[Show], Awaitable[T]]) -> AsyncIterator[str |
         shown.put_nowait(outcome)
 
     task = asyncio.ensure_future(run())
+    text = ""
     try:
-        while True:
-            part = await shown.get()
+        while isinstance(part := await shown.get(), str):
+            text += part
             yield part
-            if isinstance(part, Done):
-                return
+        yield replace(part, shown=text)
     finally:
         task.cancel()
-
-
-def rest_of(text: str, shown: str) -> str:
-    r"""What is left of a text of which a part was shown; all of it if it is another text.
-
-    Examples:
-        >>> rest_of("Tea. Jam.", "Tea."), rest_of("Memory 1 :", "Tea."), rest_of("Tea.", "")
-        (' Jam.', '\n\nMemory 1 :', 'Tea.')
-    """
-    return text.removeprefix(shown) if text.startswith(shown) else f"\n\n{text}"

@@ -149,8 +149,8 @@ def _mixed(
 ) -> tuple[Candidate, ...]:
     """The memories with the model's share in their scores, best first.
 
-    A memory without a judgement counts as the mean of those that have one, and never better than
-    the middle of the scale. So it keeps its place relative to memories of an average judgement.
+    A memory that was not judged takes the mean of the judgements, but at most the middle of the
+    scale. So it keeps its place among memories with an average judgement.
     """
     unknown = min(sum(scores.values()) / len(scores), _MIDDLE)
     return by_score(
