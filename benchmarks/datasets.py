@@ -176,7 +176,7 @@ def _remembered(row: Row) -> tuple[str, Memory]:
     memory = Memory(
         id=str(row["id"]),
         content=str(row["text"]),
-        memory_type="conversation",
+        memory_type=str(row.get("memory_type") or "conversation"),
         author=str(row["speaker"]),
         created_at=_moment(row["created_at"]),
     )

@@ -119,3 +119,17 @@ def test_data_that_is_not_there_is_named(tmp_path, capsys) -> None:
     with pytest.raises(SystemExit):
         ablation.main(["--data", str(tmp_path / "nowhere")])
     assert "nowhere" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("part", "folder_of_part"),
+    [("event time", "event_times"), ("type", "types"), ("duplicates", "copies")],
+)
+def test_a_part_earns_its_place_on_its_own_set(part: str, folder_of_part: str) -> None:
+    data = read_retrieval_set(Path("benchmarks/data/parts", folder_of_part))
+    parts = {name: ablation.PARTS[name] for name in ("nothing", part)}
+    answers = ablation.measure(data, "langchain", OncePerText(), parts)
+
+    on, off = (answers[name]["overall"]["recall@5"] for name in ("nothing", part))
+    assert on > 0.95
+    assert off < on - 0.2
