@@ -149,7 +149,11 @@ class _Reader:
     def _counts_as(self, match: Match, sentence: Sentence) -> str:
         if match.kind == "first_name":
             return "own" if _first_name(match, sentence, self._language) else ""
-        if match.kind == "asks" and not (sentence.is_question or self._opens(match, sentence)):
+        if match.kind == "asks" and not (
+            sentence.is_question
+            or self._language.written_in_han  # asks without a question mark
+            or self._opens(match, sentence)
+        ):
             return ""
         if match.kind == "own" and _only_introduces(match, sentence):
             return ""
