@@ -30,7 +30,7 @@ from typing_extensions import TypedDict  # pydantic, which makes the schema, wan
 from langchain_recall._convert import to_candidate, to_documents
 from langchain_recall._world import LangChainWorld, StageInput
 from recall_stages.core.clock import Timestamp, Timezone, moment
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall, Stage
 from recall_stages.core.world import arun, run
 from recall_stages.retriever.stage_list import StageList

@@ -21,7 +21,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 from langchain_recall._convert import to_candidate, to_documents, to_stored
 from langchain_recall._world import LangChainWorld, StageInput
 from langchain_recall.any_store import Searchable, as_store
-from recall_stages.core.memory import Scope
+from recall_stages.core.scope import Scope
 from recall_stages.core.streamed import Done, Show, astreamed, streamed
 from recall_stages.core.world import arun, run
 from recall_stages.explain.explanation import Explanation, all_of

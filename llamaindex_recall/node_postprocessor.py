@@ -25,7 +25,7 @@ from llamaindex_recall._convert import to_candidate, to_nodes
 from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.retriever import RecallQueryBundle
 from recall_stages.core.clock import Timestamp, Timezone
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall, Stage
 from recall_stages.core.world import arun, run
 from recall_stages.retriever.memory_retriever import RecallOptions

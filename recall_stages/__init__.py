@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from recall_stages.core.errors import StoreLockedError as StoreLockedError
     from recall_stages.core.errors import StoreUnavailableError as StoreUnavailableError
     from recall_stages.core.memory import Memory as Memory
-    from recall_stages.core.memory import Scope as Scope
     from recall_stages.core.message import Message as Message
+    from recall_stages.core.scope import Scope as Scope
     from recall_stages.evaluation.comparison import Comparison as Comparison
     from recall_stages.evaluation.comparison import compare as compare
     from recall_stages.evaluation.evaluate import Evaluation as Evaluation
@@ -59,8 +59,9 @@ SHARED = {
         "QuestionFileError RecallError ScopeError SettingsError StoreClosedError "
         "StoreDamagedError StoreError StoreLockedError StoreUnavailableError"
     ),
-    "recall_stages.core.memory": "Memory Scope",
+    "recall_stages.core.memory": "Memory",
     "recall_stages.core.message": "Message",
+    "recall_stages.core.scope": "Scope",
     "recall_stages.evaluation.comparison": "Comparison compare",
     "recall_stages.evaluation.evaluate": "Evaluation",
     "recall_stages.evaluation.questions": "Question read_questions",

@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 from recall_stages.agents.search_terms import extract_search_terms
 from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.errors import ScopeError
-from recall_stages.core.memory import Scope
+from recall_stages.core.scope import Scope
 from recall_stages.core.settings import Settings
 from recall_stages.core.stage import Search
 from recall_stages.gate.turns import Conversation

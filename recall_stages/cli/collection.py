@@ -14,8 +14,8 @@ from recall_stages.cli.existing import open_existing
 from recall_stages.cli.jsonl import Loaded, open_beside, open_in_memory
 from recall_stages.cli.output import complain
 from recall_stages.core.errors import SettingsError
-from recall_stages.core.memory import Scope
 from recall_stages.core.memory_lines import examples
+from recall_stages.core.scope import Scope
 from recall_stages.store import Fields, RecallStore
 from recall_stages.store.embedding.minilm import MiniLM
 from recall_stages.timeline.parse_time import resolve_timezone

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from recall_stages.cli.collection import add_collection, opened
 from recall_stages.cli.output import cell, console, print_json
-from recall_stages.core.memory import Scope
+from recall_stages.core.scope import Scope
 from recall_stages.store import RecallStore
 
 NAME = "stats"

@@ -11,12 +11,12 @@ from typing import Literal, NamedTuple, Self
 from recall_stages.core.memory import (
     Memory,
     MetadataValue,
-    Scope,
     TimeMatch,
     UnreadEvents,
     recorded,
     time_match,
 )
+from recall_stages.core.scope import Scope
 from recall_stages.timeline import TimeRange
 
 Change = Literal["add", "times", "divide", "set", "note"]

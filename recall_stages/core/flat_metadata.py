@@ -15,7 +15,8 @@ from typing import Self, cast
 
 from recall_stages.core.candidate import Candidate, Note, Step, copied
 from recall_stages.core.citation import Citation
-from recall_stages.core.memory import SCORE_KEY, TRACE_PREFIX, MetadataValue, Scope
+from recall_stages.core.memory import SCORE_KEY, TRACE_PREFIX, MetadataValue
+from recall_stages.core.scope import Scope
 from recall_stages.timeline import TimeRange, parse_time
 from recall_stages.timeline.interval import format_interval, parse_interval
 from recall_stages.timeline.written_time import written_time

@@ -1,4 +1,4 @@
-"""The central types: Memory, Scope and Query."""
+"""Memory: one stored item, and which of its times lie in a range."""
 
 from __future__ import annotations
 
@@ -16,13 +16,10 @@ from pydantic import (
     StrictInt,
     StrictStr,
     field_validator,
-    model_serializer,
-    model_validator,
 )
 
 from recall_stages.core.clock import TimeInput
-from recall_stages.core.errors import QueryError, ScopeError
-from recall_stages.core.message import Message
+from recall_stages.core.scope import Scope, ScopeInput, ScopeName
 from recall_stages.core.settings import Settings
 from recall_stages.timeline import Recurrence, TimeRange, parse_time
 from recall_stages.timeline.calendar_names import weekday_name
@@ -37,9 +34,7 @@ MetadataValue = (
     | list[StrictInt]
     | list[StrictFloat]
 )
-Filter = Mapping[str, object]
 TimeMatch = Literal["recorded", "event"]
-ScopeName = Literal["user_id", "agent_id", "session_id", "workspace"]
 
 
 def _moment(value: float | str | datetime) -> datetime:
@@ -63,155 +58,6 @@ _DAY = timedelta(days=1)
 # even the week in which the clocks go back. A month does not find the year around it.
 _COARSEST = 8
 _LARGEST_INTEGER = 2**63 - 1  # Chroma silently turns larger ones into floats
-
-
-class Scope(Settings):
-    """The owner of memories: the part of a collection that a retriever may see.
-
-    A memory is found only if it has the same value in every field that is set. A call can narrow
-    the scope of a retriever, never widen it. A field that is left out sets no limit. An empty field
-    is an error: it names nobody, and an unknown user must never see everybody's memories. None and
-    ``{}`` are a scope without limits.
-
-    Args:
-        user_id: The person who owns the memories.
-        agent_id: The agent that stores them.
-        session_id: One conversation.
-        workspace: A group of users and agents.
-
-    Raises:
-        ScopeError: When a field is not a text, or is an empty text. None is allowed.
-
-    Examples:
-        >>> Scope(user_id="alice").narrow(Scope(session_id="monday")).fields()
-        {'user_id': 'alice', 'session_id': 'monday'}
-        >>> Scope(user_id="")
-        Traceback (most recent call last):
-        recall_stages.core.errors.ScopeError: scope user_id must be a text with at least 1 \
-character that is no space; got ''. An empty user_id is nobody: pass the right one, or leave \
-user_id out
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    user_id: str | None = None
-    agent_id: str | None = None
-    session_id: str | None = None
-    workspace: str | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _names_somebody(cls, scope: object) -> object:
-        if scope is None:
-            return {}
-        if isinstance(scope, Scope):
-            return scope
-        if not isinstance(scope, Mapping):
-            raise ScopeError(
-                f'scope must be a Scope or a mapping such as {{"user_id": "ann"}}; got {scope!r}'
-            )
-        for name in (field for field in get_args(ScopeName) if field in scope):
-            value = scope[name]
-            if not isinstance(value, str) or not value.strip():
-                raise ScopeError(
-                    f"scope {name} must be a text with at least 1 character that is no space; "
-                    f"got {value!r}. An empty {name} is nobody: pass the right one, or leave "
-                    f"{name} out"
-                )
-        return dict(scope)
-
-    @model_serializer
-    def _only_what_is_set(self) -> dict[str, str]:
-        # If a field without a value were written, it would be read again as an empty field.
-        return self.fields()
-
-    def fields(self) -> dict[str, str]:
-        """The fields that are set, by name."""
-        # This runs for each memory of a collection; `model_dump` takes twice as long.
-        return {name: value for name, value in vars(self).items() if value is not None}
-
-    def narrow(self, other: Scope) -> Scope:
-        """The scope that has the limits of both.
-
-        Raises:
-            ScopeError: When ``other`` names another value for a field that is already set.
-        """
-        mine, others = self.fields(), other.fields()
-        for name, value in others.items():
-            if mine.get(name, value) != value:
-                raise ScopeError(
-                    f"scope {name} is {mine[name]!r} and cannot be changed to {value!r} by a call; "
-                    f"open another retriever with scope={{{name!r}: {value!r}}}"
-                )
-        return Scope(**mine | others) if others else self
-
-    def holds(self, other: Scope) -> bool:
-        """Whether another scope lies in this one.
-
-        Examples:
-            >>> Scope(user_id="alice").holds(Scope(user_id="alice", session_id="monday"))
-            True
-        """
-        return self.fields().items() <= other.fields().items()
-
-    def require(self, names: Sequence[str]) -> None:
-        """Raise an error if a required field is not set.
-
-        Args:
-            names: The fields that must be set: the setting ``require_scope``.
-
-        Raises:
-            ScopeError: When one of them is not set.
-        """
-        for name in names:
-            if getattr(self, name) is None:
-                raise ScopeError(
-                    f"the scope must name {name}, because of require_scope={tuple(names)!r}; got "
-                    f"{self.fields()}. Pass scope={{{name!r}: ...}}"
-                )
-
-
-def required_names(names: object) -> tuple[ScopeName, ...]:
-    """The fields that a scope must name, checked.
-
-    Raises:
-        ScopeError: When the value is not a list of fields of a scope.
-
-    Examples:
-        >>> required_names(["user_id"])
-        ('user_id',)
-    """
-    known: tuple[ScopeName, ...] = get_args(ScopeName)
-    if not isinstance(names, list | tuple) or not all(name in known for name in names):
-        raise ScopeError(
-            f"require_scope takes a tuple of {', '.join(known)}, such as ('user_id',); got "
-            f"{names!r}"
-        )
-    return tuple(names)
-
-
-ScopeInput = Scope | Mapping[str, str] | None
-"""The forms in which a scope may be written; None and ``{}`` set no limit."""
-
-
-def with_scope(row: Mapping[str, object]) -> dict[str, object]:
-    """Move the scope fields at the top of a row to its ``scope``.
-
-    In a row of a file or of `RecallStore.add`, a field such as ``user_id`` may stand at the top or
-    under ``scope``. Everywhere else in Python it stands under ``scope``.
-
-    Raises:
-        ScopeError: When a field is empty, or the two places contradict each other.
-
-    Examples:
-        >>> with_scope({"content": "Tea.", "user_id": "ann"})["scope"].fields()
-        {'user_id': 'ann'}
-    """
-    flat = {name: value for name, value in row.items() if name in Scope.model_fields}
-    rest = {name: value for name, value in row.items() if name not in flat}
-    if flat:
-        rest["scope"] = Scope.model_validate(flat).narrow(Scope.model_validate(row.get("scope")))
-    return rest
 
 
 class UnreadEvents(tuple[TimeRange, ...]):
@@ -391,49 +237,6 @@ def _longest_on(recurrence: Recurrence) -> timedelta:
     if recurrence.hours:
         return _DAY / 2
     return _DAY if recurrence.weekdays or recurrence.days else 31 * _DAY
-
-
-class Query(Settings):
-    """A question, with the reference time of its time expressions.
-
-    Args:
-        text: The words of the user; empty if the framework passes none.
-        reference_time: The moment of the question, with its time zone.
-        scope: The owner of the memories that may answer.
-        filter: Conditions on metadata, as Chroma writes them.
-        time_ranges: The times that the question names, best first; set by `ExtractTime`.
-        search_text: The text to search for. Empty = ``text``.
-        k: How many memories the caller wants; None outside a retriever.
-        messages: The conversation around the question, oldest first, if it is known.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    text: str
-    reference_time: datetime
-    scope: Scope = Scope()
-    filter: Filter | None = None
-    time_ranges: tuple[TimeRange, ...] = ()
-    search_text: str = ""
-    k: int | None = Field(default=None, ge=1)
-    messages: tuple[Message, ...] = ()
-
-
-def query_text(text: object) -> str:
-    """The words of a question, stripped.
-
-    Raises:
-        QueryError: When the question is empty or not a text.
-
-    Examples:
-        >>> query_text("  Where is the dentist? ")
-        'Where is the dentist?'
-    """
-    if not isinstance(text, str):
-        raise QueryError(f"query must be a string; got {type(text).__name__}")
-    if not text.strip():
-        raise QueryError(f"query must say what to look for; got {text!r}")
-    return text.strip()
 
 
 def is_reserved(key: object) -> bool:

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from recall_stages.core.errors import MemoryFormatError, ScopeError, SettingsError
-from recall_stages.core.memory import Memory, with_scope
+from recall_stages.core.memory import Memory
+from recall_stages.core.scope import with_scope
 from recall_stages.timeline import parse_time
 
 _EXAMPLES = 3  # bad lines that are shown

@@ -9,7 +9,7 @@ from recall_stages.core.candidate import Candidate, Step, candidates
 from recall_stages.core.citation import Citation
 from recall_stages.core.draft import Draft
 from recall_stages.core.errors import described
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 
 JOINED = "source"
 """The note that names the origin of a candidate that is not from the collection."""

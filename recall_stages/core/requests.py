@@ -10,7 +10,9 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.memory import Filter, Memory, Query, Scope
+from recall_stages.core.memory import Memory
+from recall_stages.core.query import Filter, Query
+from recall_stages.core.scope import Scope
 from recall_stages.timeline import TimeRange
 
 

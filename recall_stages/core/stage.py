@@ -16,7 +16,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.recall import Recall
 from recall_stages.core.requests import (
     Answers,

@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field
 
 from recall_stages.core.clock import Timed, TimeInput
 from recall_stages.core.errors import QuestionFileError, ScopeError, SettingsError
-from recall_stages.core.memory import Scope, ScopeInput, with_scope
+from recall_stages.core.scope import Scope, ScopeInput, with_scope
 from recall_stages.core.settings_messages import got
 from recall_stages.retriever.memory_retriever import CallOptions
 

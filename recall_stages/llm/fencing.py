@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from html import escape
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.text.split_words import INVISIBLE
 from recall_stages.text.tokens import CUT_MARK
 from recall_stages.timeline.calendar_names import weekday_name

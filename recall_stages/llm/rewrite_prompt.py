@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from string import Template
 
-from recall_stages.core.memory import Query
 from recall_stages.core.message import latest
+from recall_stages.core.query import Query
 from recall_stages.llm.fencing import quoted_messages, quoted_question
 from recall_stages.llm.windows import Window
 

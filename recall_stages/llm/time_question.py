@@ -16,7 +16,7 @@ from string import Template
 from pydantic import BaseModel
 
 from recall_stages.core.errors import ReplyError
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.stage import Prompt
 from recall_stages.llm.replies import objects_with
 from recall_stages.llm.reply_schemas import Loose

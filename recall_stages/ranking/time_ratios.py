@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from recall_stages.core.candidate import Candidate, Note
-from recall_stages.core.memory import Query, TimeMatch
+from recall_stages.core.memory import TimeMatch
+from recall_stages.core.query import Query
 from recall_stages.text.asks_for_time import asks_for_time_alone
 from recall_stages.timeline import TimeRange, extract_time, half_life_weight
 

@@ -14,16 +14,9 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from recall_stages.core.clock import Timed, TimeInput
 from recall_stages.core.errors import QueryError
-from recall_stages.core.memory import (
-    Filter,
-    Query,
-    Scope,
-    ScopeInput,
-    ScopeName,
-    query_text,
-    required_names,
-)
 from recall_stages.core.message import Message, read_messages
+from recall_stages.core.query import Filter, Query, query_text
+from recall_stages.core.scope import Scope, ScopeInput, ScopeName, required_names
 from recall_stages.core.stage import Flow, Recall, Stage, pipeline
 from recall_stages.core.world import World, run
 from recall_stages.ranking.fusion import Fusion

@@ -8,7 +8,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Literal, get_args
 
-from recall_stages.core.memory import Filter
+from recall_stages.core.query import Filter
 from recall_stages.core.stage import Stage
 
 TASKS: Filter = {"memory_type": "task"}

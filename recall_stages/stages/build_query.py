@@ -10,8 +10,8 @@ from typing import ClassVar
 from pydantic import BaseModel
 
 from recall_stages.core.errors import ModelError, QueryError, ReplyError
-from recall_stages.core.memory import Query
 from recall_stages.core.message import Message, latest
+from recall_stages.core.query import Query
 from recall_stages.core.stage import Flow, Prompt, Recall
 from recall_stages.llm.fencing import one_line, quoted_messages
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt

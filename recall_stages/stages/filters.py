@@ -12,7 +12,7 @@ from datetime import timedelta
 from pydantic import Field
 
 from recall_stages.core.candidate import Candidate, Step
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall, Stage
 from recall_stages.ranking.copies import copies, for_all
 from recall_stages.ranking.relevance import own_marks, relevances, start

@@ -9,7 +9,8 @@ from dataclasses import replace
 from pydantic import Field, field_validator
 
 from recall_stages.core.candidate import Candidate, candidates, copied
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.memory import Memory
+from recall_stages.core.query import Query
 from recall_stages.core.settings_messages import got
 from recall_stages.core.stage import Recall, Stage
 

@@ -11,7 +11,7 @@ from math import prod
 from pydantic import Field
 
 from recall_stages.core.candidate import Candidate, Note, Step
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.stage import RankStage, Recall
 from recall_stages.core.time_trace import stamped, stamped_ranges
 from recall_stages.ranking.relevance import own_marks, relevances, start

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from recall_stages.core.draft import Draft, identity
 from recall_stages.core.errors import ModelError, ReplyError
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.stage import Flow, Prompt, Recall, TopN
 from recall_stages.llm.cited_text import read_sentences
 from recall_stages.llm.fencing import QUOTED_MATERIAL

@@ -16,7 +16,7 @@ from recall_stages.core.candidate import Candidate
 from recall_stages.core.citation import Citation
 from recall_stages.core.draft import Claim
 from recall_stages.core.errors import ModelError, RecallError, ReplyError
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.reflection import is_reflection, reflection_of
 from recall_stages.core.stage import Flow, Prompt, Recall, Write
 from recall_stages.llm.citation_check import Verified, notes_on, verify

@@ -11,7 +11,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.stage import Flow, Prompt, Recall, TopN, limit
 from recall_stages.llm.fencing import QUOTED_MATERIAL, quoted_question
 from recall_stages.llm.judging import SCORE_PAIRS, SHARE, USER, SemanticShare, judge

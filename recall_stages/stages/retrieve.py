@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from recall_stages.core.candidate import Candidate, Hit, Hits, Step
 from recall_stages.core.errors import StoreError
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.stage import Flow, Recall, Search, Stage
 from recall_stages.ranking.copies import copies, for_all
 from recall_stages.ranking.diversity import diversified

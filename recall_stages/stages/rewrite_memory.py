@@ -15,7 +15,7 @@ from pydantic import Field
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.draft import Claim, Draft, identity
 from recall_stages.core.errors import ModelError, ReplyError
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.stage import Flow, Prompt, Recall
 from recall_stages.llm.citation_check import Verified, notes_on, verify
 from recall_stages.llm.cited_text import read_sentences

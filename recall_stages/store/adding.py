@@ -11,8 +11,8 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from recall_stages.core.errors import RecallError, ScopeError
-from recall_stages.core.memory import ScopeName
 from recall_stages.core.progress import progress_bar
+from recall_stages.core.scope import ScopeName
 from recall_stages.store.chroma.prepare import MemoryInput, Ready, make_ready
 from recall_stages.store.chroma.row_writer import BATCH
 from recall_stages.store.live_collection import LiveCollection

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from recall_stages.core.errors import MemoryFormatError, StoreError
-from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.memory import Memory
+from recall_stages.core.scope import Scope
 from recall_stages.ranking.sessions import PAUSE
 from recall_stages.store.chroma.search_text import index_text
 from recall_stages.store.message_memory import read_turn

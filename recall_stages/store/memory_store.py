@@ -13,8 +13,9 @@ from pydantic import BeforeValidator
 
 from recall_stages.core.candidate import Hit
 from recall_stages.core.errors import IdLookupError, ScopeError
-from recall_stages.core.memory import Memory, Scope, ScopeName
+from recall_stages.core.memory import Memory
 from recall_stages.core.requests import Search
+from recall_stages.core.scope import Scope, ScopeName
 from recall_stages.core.settings_messages import got
 from recall_stages.core.world import MemoryStore
 

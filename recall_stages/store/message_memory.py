@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from recall_stages.core.errors import MemoryFormatError
-from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.memory import Memory
 from recall_stages.core.message import read_message
+from recall_stages.core.scope import Scope
 from recall_stages.timeline import parse_time
 
 _AUTHORS = {"human": "user", "ai": "assistant", "chatbot": "assistant", "model": "assistant"}

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Never, Self
 
 from recall_stages.core.candidate import Hit
 from recall_stages.core.errors import EmbeddingMismatchError
-from recall_stages.core.memory import Memory, Scope, ScopeName, required_names
+from recall_stages.core.memory import Memory
+from recall_stages.core.scope import Scope, ScopeName, required_names
 from recall_stages.core.stage import Search
 from recall_stages.store.adding import Adder
 from recall_stages.store.chroma.prepare import MemoryInput, distinct_ids

@@ -16,7 +16,8 @@ from tables import table
 import langchain_recall
 import llamaindex_recall
 from recall_stages.core.errors import ScopeError, StoreError
-from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.memory import Memory
+from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Fetch, Flow, Recall, Search, Stage, Write
 from recall_stages.store import RecallStore
 

@@ -32,7 +32,8 @@ import langchain_recall
 import llamaindex_recall
 from recall_stages.cli import main
 from recall_stages.core.errors import QuestionFileError, ScopeError
-from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.memory import Memory
+from recall_stages.core.scope import Scope
 from recall_stages.store import RecallStore
 
 # LlamaIndex's workflows look at every attribute of a pydantic model, also at deprecated ones.

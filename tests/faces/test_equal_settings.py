@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 import langchain_recall
 import llamaindex_recall
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall, Stage, pipeline
 from recall_stages.core.world import run
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from faces.adapters import Face, Found
 
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.memory import Memory
+from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall
 from recall_stages.core.world import World, arun
 from recall_stages.stages import late_interaction_rank

@@ -10,8 +10,8 @@ from stages.worlds import Scripted
 from tables import table
 
 from recall_stages.core.errors import QueryError, ReplyError
-from recall_stages.core.memory import Query
 from recall_stages.core.message import Message, read_messages
+from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall
 from recall_stages.core.world import run
 from recall_stages.stages.build_query import BuildQuery, read_query

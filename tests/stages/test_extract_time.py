@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 from stages.worlds import Scripted
 from tables import table
 
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.memory import Memory
+from recall_stages.core.query import Query
 from recall_stages.core.requests import Reply
 from recall_stages.core.stage import Recall, pipeline
 from recall_stages.core.time_trace import stamped_ranges

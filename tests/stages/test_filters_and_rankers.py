@@ -10,7 +10,7 @@ from tables import table
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import SettingsError
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall
 from recall_stages.stages.filters import Deduplicate, RelevanceThreshold, TimeDecay
 from recall_stages.stages.function_stage import FunctionStage

@@ -10,7 +10,7 @@ from stages.scripted import answered
 from tables import table
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall
 from recall_stages.stages.fuse_rerank import FuseRerank
 from recall_stages.stages.semantic_rank import SemanticRank

@@ -18,7 +18,7 @@ from tables import table
 from recall_stages.agents.agent_prompt import recalled_text
 from recall_stages.agents.recall_tool import RecallToolInput
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall, Stage
 from recall_stages.core.world import run
 from recall_stages.explain.explanation import explain

@@ -11,7 +11,7 @@ from stages.scripted import answered
 from tables import table
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.recall import Recall
 from recall_stages.core.stage import Stage
 from recall_stages.stages.rank_and_rewrite import RankAndRewrite

@@ -8,7 +8,7 @@ from typing import Any
 from tables import table
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall
 from recall_stages.retriever.memory_retriever import MemoryRetriever
 from recall_stages.stages.fuse_rerank import FuseRerank

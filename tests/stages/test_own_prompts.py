@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 import pytest
 from tables import table
 
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.memory import Memory
 from recall_stages.core.message import Message
+from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall
 from recall_stages.llm.model_stage import ModelStage
 from recall_stages.stages.build_query import BuildQuery

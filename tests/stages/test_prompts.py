@@ -11,8 +11,8 @@ from pathlib import Path
 from tables import table
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.memory import Query
 from recall_stages.core.message import Message
+from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall, Stage
 from recall_stages.stages.build_query import BuildQuery
 from recall_stages.stages.rank_and_rewrite import RankAndRewrite

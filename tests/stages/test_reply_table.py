@@ -8,8 +8,8 @@ from stages.scripted import answered
 from tables import table
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.memory import Query
 from recall_stages.core.message import Message
+from recall_stages.core.query import Query
 from recall_stages.core.recall import Recall
 from recall_stages.core.stage import Stage
 from recall_stages.stages.build_query import BuildQuery

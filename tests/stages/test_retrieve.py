@@ -7,7 +7,8 @@ import pytest
 from stages.worlds import Scripted
 
 from recall_stages.core.candidate import Candidate, Hit
-from recall_stages.core.memory import Query, Scope
+from recall_stages.core.query import Query
+from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Recall, Search
 from recall_stages.core.world import run
 from recall_stages.stages.retrieve import Retrieve

@@ -8,7 +8,7 @@ from tables import table
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.draft import Claim, Draft
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall
 from recall_stages.core.world import run
 from recall_stages.llm.claims import sentences_in

@@ -10,7 +10,7 @@ from stages.worlds import Scripted
 from tables import table
 
 from recall_stages.core.candidate import Candidate, Hit
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.recall import Dropped
 from recall_stages.core.requests import Reply
 from recall_stages.core.stage import Recall, Stage, pipeline

@@ -13,7 +13,8 @@ from llama_index.core.llms import ChatMessage, MessageRole
 from stages.worlds import Scripted
 from tables import table
 
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.memory import Memory
+from recall_stages.core.query import Query
 from recall_stages.core.requests import Reply
 from recall_stages.core.stage import Prompt, Recall, pipeline
 from recall_stages.core.world import run

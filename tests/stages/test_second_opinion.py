@@ -9,7 +9,7 @@ from stages.worlds import Scripted
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import SettingsError
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.requests import Prompt
 from recall_stages.core.stage import Recall
 from recall_stages.core.world import run

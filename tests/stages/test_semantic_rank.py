@@ -7,7 +7,7 @@ import pytest
 from stages.scripted import answered
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall
 from recall_stages.core.world import run
 from recall_stages.stages.semantic_rank import SemanticRank

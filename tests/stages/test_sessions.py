@@ -6,7 +6,8 @@ import pytest
 from tables import table
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.memory import Query, Scope
+from recall_stages.core.query import Query
+from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Recall
 from recall_stages.explain.rows import rows
 from recall_stages.stages.fuse_rerank import FuseRerank

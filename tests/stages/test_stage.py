@@ -7,7 +7,8 @@ import pytest
 from stages.worlds import Scripted
 
 from recall_stages.core.errors import ModelError, StoreError
-from recall_stages.core.memory import Memory, Query
+from recall_stages.core.memory import Memory
+from recall_stages.core.query import Query
 from recall_stages.core.requests import Reply
 from recall_stages.core.stage import (
     Fetch,

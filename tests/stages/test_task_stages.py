@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from stages.worlds import Scripted
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall
 from recall_stages.core.world import run
 from recall_stages.stages.merge_memory import MergeMemory

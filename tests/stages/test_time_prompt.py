@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.llm.time_question import (
     ASKED_AT,
     EXAMPLES,

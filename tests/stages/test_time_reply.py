@@ -6,7 +6,7 @@ import pytest
 from tables import table
 
 from recall_stages.core.errors import ReplyError
-from recall_stages.core.memory import Query
+from recall_stages.core.query import Query
 from recall_stages.llm.time_question import read_time
 
 NOW = datetime.fromisoformat("2024-06-12T15:30:00+02:00")  # a Wednesday

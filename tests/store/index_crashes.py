@@ -19,7 +19,7 @@ from typing import Any
 from chromadb.api.models.Collection import Collection
 from store.kit import SmallEmbedding
 
-from recall_stages.core.memory import Scope
+from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.timeline import TimeRange

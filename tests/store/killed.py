@@ -22,7 +22,7 @@ import chromadb
 from store.kit import SmallEmbedding
 
 from recall_stages.core.errors import StoreDamagedError
-from recall_stages.core.memory import Scope
+from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.store.disk.index_layout import HEADER, NAMES

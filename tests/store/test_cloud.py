@@ -12,7 +12,7 @@ from store.kit import SmallEmbedding, best, contents, ids, similarities
 from tables import table
 
 from recall_stages.core.errors import FilterError, KeywordSearchError, MemoryFormatError
-from recall_stages.core.memory import Scope
+from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.timeline import TimeRange

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from recall_stages.core.errors import MemoryFormatError, ScopeError, StoreError
-from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.memory import Memory
+from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 

@@ -21,7 +21,7 @@ from store.foreign import (
 from store.kit import SmallEmbedding, contents, ids, similarities
 
 from recall_stages.core.errors import EmbeddingMismatchError, FilterError, ForeignCollectionError
-from recall_stages.core.memory import Scope
+from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import Fields, RecallStore
 from recall_stages.timeline import TimeRange

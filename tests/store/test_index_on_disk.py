@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from store.kit import SmallEmbedding, ids
 from store.test_where import ROWS, filters, holds
 
-from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.memory import Memory
+from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.store.chroma.where import filter_where

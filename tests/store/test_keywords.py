@@ -11,7 +11,8 @@ from typing import Any
 import chromadb
 import pytest
 
-from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.memory import Memory
+from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.store.rows.words import Snapshot

@@ -13,7 +13,8 @@ from recall_stages.core.errors import (
     ForeignCollectionError,
     StoreClosedError,
 )
-from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.memory import Memory
+from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.timeline import TimeRange

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from store.kit import SmallEmbedding, ids
 
 from recall_stages.core.candidate import Hit
-from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.memory import Memory
+from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.store.chroma.index import Index, Similar

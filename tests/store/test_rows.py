@@ -12,7 +12,8 @@ from store.kit import ZONES, SmallEmbedding
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import MemoryFormatError
-from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.memory import Memory
+from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.store.chroma.epoch import day_of, from_milliseconds, month_of, new_id

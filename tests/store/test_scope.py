@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store.kit import SmallEmbedding
 
-from recall_stages.core.memory import Scope
+from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.timeline import TimeRange

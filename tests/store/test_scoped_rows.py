@@ -12,7 +12,8 @@ import chromadb
 import pytest
 from store.kit import SmallEmbedding, ids
 
-from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.memory import Memory
+from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.store.chroma import follower

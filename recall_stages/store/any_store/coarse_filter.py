@@ -15,7 +15,7 @@ from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar, cast
 
 from typing_extensions import TypeIs
 
-from recall_stages.core.memory import Scope
+from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store.any_store.time_forms import TimeForms
 from recall_stages.store.chroma.row_fields import Fields

@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recall_stages.core.memory import Scope
 from recall_stages.core.progress import progress_bar
+from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.differences import appended, stored_anew
 from recall_stages.store.chroma.epoch import to_milliseconds
 from recall_stages.store.chroma.index import Index

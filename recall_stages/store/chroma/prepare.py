@@ -8,8 +8,9 @@ from datetime import datetime
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import MemoryFormatError
-from recall_stages.core.memory import Memory, MetadataValue, UnreadEvents, with_scope
+from recall_stages.core.memory import Memory, MetadataValue, UnreadEvents
 from recall_stages.core.progress import progress_bar
+from recall_stages.core.scope import with_scope
 from recall_stages.store.chroma.epoch import new_id
 from recall_stages.store.chroma.row_fields import (
     CREATED_KEYS,

@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from recall_stages.core.memory import MetadataValue, Scope
+from recall_stages.core.memory import MetadataValue
+from recall_stages.core.scope import Scope
 from recall_stages.core.settings import Settings
 
 TimeUnit = Literal["milliseconds", "seconds", "iso", "mixed"]

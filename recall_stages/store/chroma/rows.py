@@ -17,7 +17,8 @@ from functools import lru_cache
 
 from recall_stages.core.candidate import Candidate, copied
 from recall_stages.core.errors import MemoryFormatError
-from recall_stages.core.memory import SCORE_KEY, TRACE_PREFIX, Memory, MetadataValue, Scope
+from recall_stages.core.memory import SCORE_KEY, TRACE_PREFIX, Memory, MetadataValue
+from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.epoch import (
     day_of,
     event_hull,

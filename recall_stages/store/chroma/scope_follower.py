@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_stages.core.memory import Scope
+from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.deletions import find_gone
 from recall_stages.store.chroma.follower import COUNTED_AT_ONCE, Follower
 from recall_stages.store.chroma.index import Index

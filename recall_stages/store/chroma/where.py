@@ -13,7 +13,8 @@ from datetime import datetime, tzinfo
 from typing_extensions import TypeIs
 
 from recall_stages.core.errors import FilterError
-from recall_stages.core.memory import Filter, Scope
+from recall_stages.core.query import Filter
+from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.epoch import to_milliseconds
 from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields, TimeUnit
 from recall_stages.timeline import parse_time

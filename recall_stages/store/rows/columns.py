@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.memory import Scope
+from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.epoch import bounds_of, event_hull, to_milliseconds
 from recall_stages.timeline import TimeRange
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recall_stages.core.memory import Scope
+from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store.chroma.follower import Follower, PathFollower
 from recall_stages.store.chroma.index import Index

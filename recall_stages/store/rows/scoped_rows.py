@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.memory import Scope
+from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.row_fields import Row
 from recall_stages.store.chroma.scope_follower import ScopeFollower

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import StoreClosedError
-from recall_stages.core.memory import Scope
+from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.row_fields import WRITTEN_AT, Row
 from recall_stages.store.chroma.where import Where
 from recall_stages.store.filter_match import fulfils

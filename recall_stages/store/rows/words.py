@@ -17,7 +17,7 @@ from pathlib import Path
 import tantivy
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.memory import Scope
+from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.epoch import (
     EARLIEST,
     LATEST,

@@ -1,0 +1,59 @@
+"""Query: a question, with the reference time of its time expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from pydantic import ConfigDict, Field
+
+from recall_stages.core.errors import QueryError
+from recall_stages.core.message import Message
+from recall_stages.core.scope import Scope
+from recall_stages.core.settings import Settings
+from recall_stages.timeline import TimeRange
+
+Filter = Mapping[str, object]
+
+
+class Query(Settings):
+    """A question, with the reference time of its time expressions.
+
+    Args:
+        text: The words of the user; empty if the framework passes none.
+        reference_time: The moment of the question, with its time zone.
+        scope: The owner of the memories that may answer.
+        filter: Conditions on metadata, as Chroma writes them.
+        time_ranges: The times that the question names, best first; set by `ExtractTime`.
+        search_text: The text to search for. Empty = ``text``.
+        k: How many memories the caller wants; None outside a retriever.
+        messages: The conversation around the question, oldest first, if it is known.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    reference_time: datetime
+    scope: Scope = Scope()
+    filter: Filter | None = None
+    time_ranges: tuple[TimeRange, ...] = ()
+    search_text: str = ""
+    k: int | None = Field(default=None, ge=1)
+    messages: tuple[Message, ...] = ()
+
+
+def query_text(text: object) -> str:
+    """The words of a question, stripped.
+
+    Raises:
+        QueryError: When the question is empty or not a text.
+
+    Examples:
+        >>> query_text("  Where is the dentist? ")
+        'Where is the dentist?'
+    """
+    if not isinstance(text, str):
+        raise QueryError(f"query must be a string; got {type(text).__name__}")
+    if not text.strip():
+        raise QueryError(f"query must say what to look for; got {text!r}")
+    return text.strip()
