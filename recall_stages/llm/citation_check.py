@@ -7,25 +7,21 @@ right ones, nor two names that changed their places.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.citation import Citation
 from recall_stages.core.draft import Claim
+from recall_stages.llm.clauses import adds_a_clause
 from recall_stages.llm.evidence import Evidence, contradicts
 from recall_stages.llm.languages import same_language
 from recall_stages.llm.live_text import live_parts
 from recall_stages.llm.numbers.said import is_number
 from recall_stages.llm.numbers.values import stated_numbers, unknown_numbers
 from recall_stages.llm.proper_names import unknown_names
-from recall_stages.text.split_words import CJK
 from recall_stages.text.stems import words
 
-_HAN = re.compile(f"[{CJK}]")
-_STRETCH, _HAN_STRETCH = 4, 6
-"""So many words in a row (in Chinese, characters) that no memory has are a clause of their own."""
 CLEARLY = 0.25
 """How much more of a sentence's words another memory must share for a citation to be mended."""
 
@@ -65,6 +61,7 @@ def verify(
       shown shares clearly more of the sentence's words, the citation is mended: it goes there.
     - At least the share ``min_support`` of the sentence's words (stemmed, without stop words) must
       stand in the cited memories. The author and the date of a memory count as its words.
+    - A clause of it may not be wholly of words that no cited memory has.
     - All its numbers must stand there by value, and its names as they are. If it denies something,
       so must the memory, and the other way round.
     - Images, links, tags and addresses must stand in a cited memory exactly as in the sentence,
@@ -145,7 +142,8 @@ def _found(claim: Claim, evidence: Sequence[Evidence], min_support: float) -> _F
     enough = _share(needed, sources) >= min_support
     if not sources or not enough or not _is_exact(claim, sources, evidence):
         return _Finding()
-    if _adds_a_clause(claim.sentence, sources) or contradicts(claim.sentence, sources, needed):
+    known = frozenset[str]().union(*(each.words for each in sources))
+    if adds_a_clause(claim.sentence, known) or contradicts(claim.sentence, sources, needed):
         return _Finding()
     return _finding(numbers, mended=better is not None)
 
@@ -180,20 +178,6 @@ def _is_exact(claim: Claim, sources: Sequence[Evidence], shown: Sequence[Evidenc
     text = "\n".join(each.text for each in sources)
     others = "\n".join(each.text for each in shown)
     return not unknown_names(claim.sentence, text, others) and _has_live_parts(claim, sources)
-
-
-def _adds_a_clause(sentence: str, sources: Sequence[Evidence]) -> bool:
-    """Whether a stretch of the sentence has no word of its sources."""
-    known = frozenset[str]().union(*(each.words for each in sources))
-    stretch = han_stretch = 0
-    for word in words(sentence):
-        if len(word) == 1 and _HAN.match(word):
-            han_stretch = 0 if word in known else han_stretch + 1
-        elif not _HAN.match(word):  # pairs of characters say nothing new
-            stretch = 0 if word in known else stretch + 1
-        if stretch == _STRETCH or han_stretch == _HAN_STRETCH:
-            return True
-    return False
 
 
 def _in_another_language(

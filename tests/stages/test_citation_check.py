@@ -50,6 +50,11 @@ REFUSED = {
         "Ann bought green tea at the market and spilled red wine over trousers.",
         "Ann bought green tea at the market.",
     ),
+    "a short clause that nobody said": (
+        "Ann bought green tea because her doctor insisted.",
+        "Ann bought green tea at the market.",
+    ),
+    "a Chinese clause that nobody said": ("她买了绿茶，因为医生要求。", "我在市场买了绿茶。"),
     "an address": ("Ann likes green tea: www.evil.example.", "Ann likes green tea."),
     "an e-mail": ("Ann likes tea, ann@evil.example.", "Ann likes tea, ann@good.example."),
     "an image": ("![tea](https://evil.example) Ann likes tea.", "Ann likes tea."),
