@@ -20,6 +20,7 @@ from llamaindex_recall._convert import to_candidate
 from llamaindex_recall.retriever import RecallRetriever
 from recall_stages.agents.agent_prompt import recalled_text
 from recall_stages.agents.turn_writer import ScopeOf, TurnWriter, session_scope
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.settings import Settings
 from recall_stages.retriever.memory_retriever import CallOptions, combine_options
 from recall_stages.text.tokens import token_counter
@@ -76,7 +77,7 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
     retriever: RecallRetriever = Field(repr=False)
     scope_of: ScopeOf | None = None
     by_session: bool = False
-    _answers: dict[tuple[str, str, str], str] = PrivateAttr(default_factory=dict)
+    _answers: dict[tuple[str, str, str], list[Candidate]] = PrivateAttr(default_factory=dict)
     _writer: TurnWriter = PrivateAttr(default_factory=TurnWriter)
 
     async def _aget(
@@ -93,13 +94,14 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
             call = self._call(session_id or "", options)
             # An agent reads its memory after every round of tools; the question is still the same.
             # Within an hour, that is: tomorrow "yesterday" is another day.
-            key = (f"{datetime.now(UTC):%Y-%m-%d %H}", repr(call), question)
-            if key not in self._answers:
+            now = datetime.now(UTC)
+            key = (f"{now:%Y-%m-%d %H}", repr(call), question)
+            if key not in self._answers or any(each.expired(now) for each in self._answers[key]):
                 found = await self.retriever.aretrieve(question, **call)
                 if len(self._answers) >= _ANSWERS:
                     del self._answers[next(iter(self._answers))]
-                self._answers[key] = recalled_text([to_candidate(node) for node in found])
-            return self._answers[key]
+                self._answers[key] = [to_candidate(node) for node in found]
+            return recalled_text(self._answers[key])
         except Exception:  # noqa: BLE001 - an error here would end the agent's run
             _log.exception("the memories could not be searched; the agent goes on without")
             return ""

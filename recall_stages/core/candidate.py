@@ -101,6 +101,7 @@ class Candidate:
     scope: Scope = _NO_SCOPE
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
     quality: float | None = None
+    expires_at: datetime | None = None
     score: float | None = None
     steps: tuple[Step, ...] = ()
     source: object = field(default=None, repr=False)
@@ -161,6 +162,10 @@ class Candidate:
     def recorded(self, timezone: tzinfo | None) -> str:
         """When it was recorded, such as 2024-03-12 15:20:00 Tuesday; empty if that is not known."""
         return recorded(self.created_at, timezone)
+
+    def expired(self, moment: datetime) -> bool:
+        """Whether it has expired by a moment; see `Memory.expired`."""
+        return self.expires_at is not None and self.expires_at <= moment
 
     def matches(self, time_range: TimeRange) -> TimeMatch | None:
         """Which time of the memory lies in a range; see `Memory.matches`."""

@@ -28,11 +28,11 @@ BESIDE_TEXT = frozenset({"said_before", "turn_before"})
 """The fields of a turn that serve the search only; a reader has no use for them."""
 
 _KNOWN = frozenset(
-    {"memory_type", "created_at", "when_to_use", "author", "quality", "event_ranges"}
+    {"memory_type", "created_at", "expires_at", "when_to_use", "author", "quality", "event_ranges"}
     | BESIDE_TEXT
     | {SCORE_KEY, *Scope.model_fields}
     # Further keys of our rows, which the framework's own stores pass on.
-    | {"created_day", "created_month", "event_start", "event_end", "list_values"}
+    | {"created_day", "created_month", "event_start", "event_end", "list_values", "may_expire"}
 )
 
 
@@ -53,6 +53,9 @@ def to_flat(memory: Candidate, timezone: tzinfo | None) -> dict[str, object]:
         "turn_before": memory.turn_before,
         **memory.scope.fields(),
         "event_ranges": " ".join(format_interval(event) for event in memory.events),
+        "expires_at": memory.expires_at.astimezone(timezone).isoformat()
+        if memory.expires_at
+        else "",
     }
     flat: dict[str, object] = {**copied(memory.metadata)}
     flat |= {name: text for name, text in fields.items() if text}
@@ -195,6 +198,7 @@ def from_flat(  # noqa: PLR0913 - one argument for each thing a framework's obje
         # Not checked here: `RecallStore.add` checks the values.
         metadata=cast("dict[str, MetadataValue]", rest),
         quality=float(quality) if isinstance(quality, int | float) else None,
+        expires_at=_moment(flat.get("expires_at"), timezone),
         score=_finite(score),
         steps=trace.steps if trace else (),
         source=source,

@@ -15,6 +15,7 @@ from pydantic import (
     StrictFloat,
     StrictInt,
     StrictStr,
+    ValidationInfo,
     field_validator,
 )
 
@@ -37,9 +38,9 @@ MetadataValue = (
 TimeMatch = Literal["recorded", "event"]
 
 
-def _moment(value: float | str | datetime) -> datetime:
+def _moment(value: float | str | datetime, field: ValidationInfo) -> datetime:
     try:
-        return parse_time(value, name="created_at")
+        return parse_time(value, name=field.field_name or "a time")
     except TypeError as error:  # pydantic does not gather a TypeError among its errors
         raise ValueError(str(error)) from error
 
@@ -88,6 +89,8 @@ class Memory(Settings):
             may begin with ``recall_`` or be ``relevance_score``: these names belong to the trace
             of a result.
         quality: How good the memory is, 0 to 1; higher is better. It is not a retrieval score.
+        expires_at: From when on nobody finds it, in the same forms as ``created_at``. It stays in
+            the collection until `RecallStore.purge`. None = never.
 
     Examples:
         >>> Memory(content="The dentist is on Elm Street.", created_at="2024-03-12T15:20:00Z").id
@@ -101,6 +104,7 @@ class Memory(Settings):
         "page_content": "here it is content",
         "timestamp": "here it is created_at",
         "date": "here it is created_at, or metadata={'date': ...}",
+        **dict.fromkeys(("expiration_date", "expiry", "ttl"), "here it is expires_at"),
         **{name: f"here it is scope={{{name!r}: ...}}" for name in get_args(ScopeName)},
     }
 
@@ -116,6 +120,7 @@ class Memory(Settings):
     scope: Scope = Scope()
     metadata: dict[str, MetadataValue] = Field(default_factory=dict)
     quality: float | None = Field(default=None, ge=0, le=1)
+    expires_at: AwareTime | None = None
 
     if TYPE_CHECKING:  # the input types; type checkers would take the types of the fields instead
 
@@ -134,6 +139,7 @@ class Memory(Settings):
             scope: ScopeInput = None,
             metadata: Mapping[str, MetadataValue] = ...,
             quality: float | None = None,
+            expires_at: TimeInput | None = None,
         ) -> None: ...
 
     @field_validator("content")
@@ -183,6 +189,17 @@ class Memory(Settings):
             '2024-03-12 15:20:00 Tuesday'
         """
         return recorded(self.created_at, timezone)
+
+    def expired(self, moment: datetime) -> bool:
+        """Whether it has expired by a moment.
+
+        Examples:
+            >>> from datetime import UTC, datetime
+            >>> parcel = Memory(content="A parcel comes.", expires_at="2024-03-06T00:00:00Z")
+            >>> [parcel.expired(datetime(2024, 3, day, tzinfo=UTC)) for day in (5, 6)]
+            [False, True]
+        """
+        return self.expires_at is not None and self.expires_at <= moment
 
     def matches(self, time_range: TimeRange) -> TimeMatch | None:
         """Which time of the memory lies in a range: the recorded time, the event time, or none.

@@ -88,8 +88,9 @@ def _memory(line: str, timezone: str | None) -> Memory:
     fields = {name: value for name, value in row.items() if name in Memory.model_fields}
     rest = {k: v for k, v in row.items() if k not in fields and v is not None}
     fields["metadata"] = {**(row.get("metadata") or {}), **rest}
-    if row.get("created_at") is not None:
-        fields["created_at"] = parse_time(row["created_at"], timezone, name="created_at")
+    for name in ("created_at", "expires_at"):
+        if row.get(name) is not None:
+            fields[name] = parse_time(row[name], timezone, name=name)
     # A line without an id gets a digest of its text, so that loading it twice stores it once.
     fields["id"] = str(row.get("id") or hashlib.sha256(line.strip().encode()).hexdigest()[:24])
     return Memory.model_validate(fields)

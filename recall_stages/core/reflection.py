@@ -22,11 +22,13 @@ def is_reflection(memory: Memory | Candidate) -> bool:
 def reflection_of(text: str, citations: Sequence[Citation], recall: Recall) -> Memory:
     """A reflection as a memory, with the question, and the ids and text digests of its sources.
 
-    Its id is a digest of its text, sources and owner. So the same reflection is stored once.
+    Its id is a digest of its text, sources and owner. So the same reflection is stored once. It
+    expires with the first of its sources.
     """
     query = recall.query
     texts = {memory.id: memory.content for memory in recall.memories}
     ids = cited_ids(citations)
+    ends = [each.expires_at for each in recall.memories if each.id in ids and each.expires_at]
     owner = sorted(query.scope.fields().items())
     return Memory(
         id=f"reflection-{digest(repr((owner, ids, text)))}",
@@ -34,6 +36,7 @@ def reflection_of(text: str, citations: Sequence[Citation], recall: Recall) -> M
         memory_type=REFLECTION,
         created_at=query.reference_time,
         scope=query.scope,
+        expires_at=min(ends, default=None),
         metadata={
             **({"query": query.text} if query.text else {}),
             **(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from datetime import tzinfo
+from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -102,6 +102,8 @@ class Search(Request):
         timezone: The time zone of the times in a filter that have none.
         method: "semantic" = nearest in meaning, scored by similarity, 0 to 1; "keyword" = sharing
             most of its words, scored by BM25, 0 and up.
+        moment: When it is asked: what has expired by then is not found. None = now, by the clock
+            of the store.
     """
 
     text: str
@@ -111,18 +113,25 @@ class Search(Request):
     within: tuple[TimeRange, ...] = ()
     timezone: tzinfo | None = None
     method: Literal["semantic", "keyword"] = "semantic"
+    moment: datetime | None = None
+
+    def at(self, now: datetime) -> Search:
+        """The search with a moment: its own, else the one of a clock."""
+        return self if self.moment is not None else replace(self, moment=now)
 
     def admitting(self) -> Callable[[Candidate], bool] | None:
-        """What tells whether a memory is in the scope and of the time asked for.
+        """What tells whether a memory is in the scope, of the time asked for, and not expired.
 
-        None where neither is limited. The filter is left to whoever reads the rows: it may be
+        None where nothing is limited. The filter is left to whoever reads the rows: it may be
         about more than a memory keeps.
         """
-        scope, within = self.scope.fields(), self.within
-        if not scope and not within:
+        scope, within, moment = self.scope.fields(), self.within, self.moment
+        if not scope and not within and moment is None:
             return None
 
         def admits(memory: Candidate) -> bool:
+            if moment is not None and memory.expired(moment):
+                return False
             if within and not any(memory.matches(each) for each in within):
                 return False
             return all(getattr(memory.scope, name) == value for name, value in scope.items())

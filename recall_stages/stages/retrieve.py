@@ -102,7 +102,8 @@ class Retrieve(Stage):
     def _searches(self, query: Query, limit: int) -> list[Search]:
         text = query.search_text or query.text
         zone = query.reference_time.tzinfo
-        whole = Search(text, limit, query.scope, query.filter, timezone=zone)
+        moment = query.reference_time
+        whole = Search(text, limit, query.scope, query.filter, timezone=zone, moment=moment)
         window = _bounded(query)
         in_time = [replace(whole, within=window)] if window else []
         arms = in_time if in_time and self.require_time else [whole, *in_time]

@@ -59,7 +59,8 @@ class RecallStore:
             all-MiniLM-L6-v2 on this machine, without a network. The collection remembers it.
         fields: The metadata keys of text, time, type and scope in a collection that somebody else
             made.
-        clock: Gives the time of a memory that comes without one.
+        clock: Gives the time of a memory that comes without one, and the moment at which memories
+            are listed: those that have expired by then are left out.
         event_times: Whether to read the times that a text names when it is stored. "Two weeks ago",
             recorded on 20 March, is then found by "in early March". They are read in the time zone
             of ``created_at``. A memory with ``events`` of its own keeps them.
@@ -356,8 +357,10 @@ class RecallStore:
         wanted = distinct_ids(ids)
         live = self._opened.found()
         memories = {} if live is None else live.index.read(wanted, None)
+        now = self._clock()
         present = (memories[row_id] for row_id in wanted if row_id in memories)
-        return [memory.memory() for memory in present if owner.holds(memory.scope)]
+        mine = [each for each in present if owner.holds(each.scope) and not each.expired(now)]
+        return [memory.memory() for memory in mine]
 
     def memories(self, *, scope: Scope | Mapping[str, str] | None = None) -> Iterator[Memory]:
         """All memories, one after the other; rows without a text are left out.
@@ -371,7 +374,9 @@ class RecallStore:
         owner = self._owner(scope)
         live = self._opened.found()
         found = () if live is None else live.index.memories()
-        return (memory.memory() for memory in found if owner.holds(memory.scope))
+        now = self._clock()
+        mine = (each for each in found if owner.holds(each.scope) and not each.expired(now))
+        return (memory.memory() for memory in mine)
 
     def find(self, searches: Sequence[Search]) -> list[list[Hit]]:
         """The memories that answer each search, the best first.
@@ -386,7 +391,7 @@ class RecallStore:
             MissingCollectionError: When the collection does not exist, and others do; see
                 ``create``.
         """
-        self._check_scopes(searches)
+        searches = self._checked(searches)
         live = self._opened.to_search()
         if live is None:
             return _nothing(searches)
@@ -396,7 +401,7 @@ class RecallStore:
 
     async def afind(self, searches: Sequence[Search]) -> list[list[Hit]]:
         """Search as `find` does, without blocking the event loop."""
-        self._check_scopes(searches)
+        searches = self._checked(searches)
         live = self._opened.live or await asyncio.to_thread(self._opened.to_search)
         if live is None:
             return _nothing(searches)
@@ -406,10 +411,13 @@ class RecallStore:
         live.identity.check_dimension(*embedded)
         return await asyncio.to_thread(live.answers, searches, vectors)
 
-    def _check_scopes(self, searches: Sequence[Search]) -> None:
+    def _checked(self, searches: Sequence[Search]) -> list[Search]:
+        """The searches, with a moment, checked for the fields that their scopes must name."""
         self._opened.check_open()
         for search in searches:
             search.scope.require(self._require_scope)
+        now = self._clock()
+        return [search.at(now) for search in searches]
 
     # -- repair -----------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, Never, TypedDict
 
 from pydantic import Field, PrivateAttr
@@ -111,11 +112,11 @@ class AnyStore(Settings):
             KeywordSearchError: When all searches are by words, and there is no ``keyword``.
             FilterError: When a filter cannot match anything.
         """
-        return drive(self._answers(searches), self._ask)
+        return drive(self._answers(_at_once(searches)), self._ask)
 
     async def afind(self, searches: Sequence[Search]) -> list[list[Hit]]:
         """Search as `find` does, without blocking the event loop."""
-        return await drive_async(self._answers(searches), self._aask)
+        return await drive_async(self._answers(_at_once(searches)), self._aask)
 
     def add(self, memories: Iterable[Memory]) -> Never:
         """Raise an error: only the owner of the store knows how to write to it."""
@@ -297,3 +298,9 @@ class AnyStore(Settings):
             if memory.content.strip() and memory.id not in ranked:
                 ranked[memory.id] = (Hit(memory, value, {name: value}), each.metadata)
         return list(ranked.values())
+
+
+def _at_once(searches: Sequence[Search]) -> list[Search]:
+    """The searches, those without a moment at the present one."""
+    now = datetime.now(UTC)
+    return [search.at(now) for search in searches]

@@ -16,7 +16,7 @@ from recall_stages.core.stage import Search
 from recall_stages.store.chroma.row_fields import Fields, Row, TimeUnit
 from recall_stages.store.chroma.row_times import note_unread, sample_of, time_unit
 from recall_stages.store.chroma.rows import to_candidate
-from recall_stages.store.chroma.where import Where, all_of, filter_where, scope_where
+from recall_stages.store.chroma.where import Where, all_of, filter_where, living_where, scope_where
 from recall_stages.store.chroma.window import foreign_window_where, window_arms, window_where
 from recall_stages.store.rows.vectors import unit
 
@@ -91,9 +91,11 @@ class Index:
                 self._window(search),
             ]
         )
+        admitted = search.admitting()
         # A space other than cosine has another order: query more rows, then sort.
         coarse = bool(search.within) or not self.cosine
         wanted = min(2 * search.limit if coarse else search.limit, _MOST_RESULTS)
+        moment = None if self.foreign else search.moment
         while True:
             rows = self._query(vector, wanted, where)
             exhausted = len(rows) < wanted
@@ -102,11 +104,13 @@ class Index:
             hits = [
                 Hit(memory, similarity)
                 for _, similarity, memory in rows
-                if memory is not None
-                and (not search.within or any(memory.matches(each) for each in search.within))
+                if memory is not None and (admitted is None or admitted(memory))
             ]
             if len(hits) >= search.limit or exhausted or wanted == _MOST_RESULTS:
                 return hits[: search.limit]
+            if moment is not None and any(each and each.expired(moment) for *_, each in rows):
+                where, moment = all_of([where, living_where(moment)]), None
+                continue
             wanted = min(4 * wanted, _MOST_RESULTS)
 
     def neighbours(self, vector: NDArray[np.float32], limit: int) -> list[Similar]:

@@ -27,12 +27,15 @@ FRAMEWORK_KEYS = frozenset(
         "text",
     }
 )
+EXPIRES_AT = "expires_at"
+# Rows that expire have this too: rows without a key cannot be asked for, but "$ne" lets them pass.
+MAY_EXPIRE = "may_expire"
 WRITTEN_AT = "written_at"  # when a row was last written: it shows what others have changed
 KEYWORD_VECTOR = "keyword_vector"  # the words of a row, for a collection that searches by words
 CREATED_KEYS = frozenset({"created_at", "created_day", "created_month"})
 EVENT_KEYS = frozenset({"event_start", "event_end", "event_ranges"})
 OWN_KEYS = frozenset(
-    {WRITTEN_AT, KEYWORD_VECTOR, "list_values"}
+    {WRITTEN_AT, KEYWORD_VECTOR, EXPIRES_AT, MAY_EXPIRE, "list_values"}
     | CREATED_KEYS
     | EVENT_KEYS
     | {"memory_type", "when_to_use", "author", "said_before", "turn_before", "quality"}
@@ -50,6 +53,7 @@ class Fields(Settings):
         content: The metadata key of the text; None = the document itself.
         created_at: The key of the recorded time: epoch seconds or milliseconds, ISO 8601, or a
             common written form such as "March 5, 2024", "05.03.2024" or 20240305.
+        expires_at: The key of the time from when on a row is not found, in the same forms.
         memory_type: The key of the memory type.
         author: The key of the author.
         user_id: The key of the user, for scopes.
@@ -64,6 +68,7 @@ class Fields(Settings):
 
     content: str | None = None
     created_at: str = Field(default="created_at", min_length=1)
+    expires_at: str = Field(default=EXPIRES_AT, min_length=1)
     memory_type: str = Field(default="memory_type", min_length=1)
     author: str = Field(default="author", min_length=1)
     user_id: str = Field(default="user_id", min_length=1)

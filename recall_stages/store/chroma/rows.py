@@ -27,7 +27,9 @@ from recall_stages.store.chroma.epoch import (
     to_milliseconds,
 )
 from recall_stages.store.chroma.row_fields import (
+    EXPIRES_AT,
     FRAMEWORK_KEYS,
+    MAY_EXPIRE,
     OWN_FIELDS,
     OWN_KEYS,
     Fields,
@@ -82,6 +84,8 @@ def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
         row["list_values"] = json.dumps(lists)
     if memory.quality is not None:
         row["quality"] = memory.quality
+    if memory.expires_at is not None:
+        row |= {EXPIRES_AT: to_milliseconds(memory.expires_at), MAY_EXPIRE: True}
     if memory.events:
         row |= event_hull(memory.events)
         row["event_ranges"] = " ".join(format_interval(each) for each in memory.events)
@@ -103,7 +107,8 @@ def as_stored(
     return replace(
         Candidate.of(memory),
         id=row_id,
-        created_at=from_milliseconds(to_milliseconds(created_at)),
+        created_at=_whole(created_at),
+        expires_at=None if memory.expires_at is None else _whole(memory.expires_at),
         events=tuple([parse_interval(format_interval(each)) for each in events]),
         metadata=copied(memory.metadata),  # the caller may change his own mapping later
     )
@@ -124,9 +129,10 @@ def to_candidate(
         return None
     ours = _is_ours(row)
     if ours:
-        created_at = _moment(row_id, row["created_at"])
+        created_at, expires_at = (_moment(row_id, row.get(k)) for k in ("created_at", EXPIRES_AT))
     else:
         created_at = read_time(row.get(fields.created_at), unit, fields)
+        expires_at = read_time(row.get(fields.expires_at), "mixed", fields)
     memory = Candidate(
         id=row_id,
         content=content,
@@ -139,6 +145,7 @@ def to_candidate(
         turn_before=_text(row, "turn_before"),
         scope=scope_of(*(_text(row, getattr(fields, name)) for name in Scope.model_fields)),
         quality=_quality(row.get("quality")),
+        expires_at=expires_at,
         metadata=_metadata(row, _NOT_METADATA) if ours else {},
     )
     return memory if ours else replace(memory, metadata=_metadata(row, _shown(row, memory)))
@@ -186,6 +193,8 @@ def _shown(row: Mapping[str, MetadataValue], memory: Candidate) -> Container[str
     hidden = {SCORE_KEY}
     if memory.created_at is not None:
         hidden.add("created_at")
+    if memory.expires_at is not None:
+        hidden.add(EXPIRES_AT)
     if memory.events:
         hidden.add("event_ranges")
     if memory.quality is not None:
@@ -199,10 +208,16 @@ def _text(row: Mapping[str, MetadataValue], key: str) -> str:
     return "" if value is None else str(value)
 
 
-def _moment(row_id: str, value: MetadataValue) -> datetime | None:
-    """The time of a row of ours; None where somebody has changed it to one that is none."""
+def _whole(moment: datetime) -> datetime:
+    return from_milliseconds(to_milliseconds(moment))
+
+
+def _moment(row_id: str, value: MetadataValue | None) -> datetime | None:
+    """The time of a row of ours; None where it has none, or somebody has made it no time."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
     try:
-        return from_milliseconds(int(value))  # type: ignore[arg-type]  # see `_is_ours`
+        return from_milliseconds(value)
     except OverflowError as error:
         _log.debug("row %s has a time that cannot be read: %s", row_id, error)
         return None

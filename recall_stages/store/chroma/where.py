@@ -16,7 +16,13 @@ from recall_stages.core.errors import FilterError
 from recall_stages.core.query import Filter
 from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.epoch import to_milliseconds
-from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields, TimeUnit
+from recall_stages.store.chroma.row_fields import (
+    EXPIRES_AT,
+    MAY_EXPIRE,
+    OWN_FIELDS,
+    Fields,
+    TimeUnit,
+)
 from recall_stages.timeline import parse_time
 
 Where = dict[str, object]
@@ -50,6 +56,20 @@ def scope_where(scope: Scope, fields: Fields = OWN_FIELDS) -> Where | None:
     return all_of(
         [{getattr(fields, name): {"$eq": value}} for name, value in scope.fields().items()]
     )
+
+
+def living_where(moment: datetime) -> Where:
+    """Rows of ours that have not expired by a moment, those that never do among them.
+
+    It is slow where Chroma checks it, so it is asked for only where expired rows are in the way.
+    """
+    later: Where = {EXPIRES_AT: {"$gt": to_milliseconds(moment)}}
+    return {"$or": [later, {MAY_EXPIRE: {"$ne": True}}]}
+
+
+def expired_where(moment: datetime) -> Where:
+    """Rows of ours that have expired by a moment."""
+    return {EXPIRES_AT: {"$lte": to_milliseconds(moment)}}
 
 
 def filter_where(

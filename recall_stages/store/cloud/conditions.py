@@ -12,17 +12,22 @@ from collections.abc import Sequence
 from recall_stages.core.errors import FilterError
 from recall_stages.core.stage import Search
 from recall_stages.store.chroma.index import Index
-from recall_stages.store.chroma.where import Where, all_of, any_of, scope_where
+from recall_stages.store.chroma.where import Where, all_of, any_of, living_where, scope_where
 from recall_stages.store.cloud.limits import PREDICATES, predicates
 
 _BUCKETS = ("created_day", "created_month")
 
 
-def conditions(search: Search, index: Index) -> list[Where | None]:
+def conditions(search: Search, index: Index, *, living: bool = False) -> list[Where | None]:
     """The condition of each request that together answer a search.
 
     They are coarse: the bounds of a time are whole days or months, so check the rows exactly. If
     scope and filter leave no room for a time, only the rows are checked.
+
+    Args:
+        search: The search.
+        index: The collection.
+        living: Whether the cloud checks that a row has not expired, if there is room for it.
 
     Raises:
         FilterError: When scope and filter alone are too long.
@@ -36,6 +41,10 @@ def conditions(search: Search, index: Index) -> list[Where | None]:
             f"this filter {PREDICATES - room - scope}. Make the filter shorter: $in with a list of "
             "values counts as one"
         )
+    if living and search.moment is not None and not index.foreign:
+        alive = living_where(search.moment)
+        if predicates(alive) <= room:
+            fixed, room = all_of([fixed, alive]), room - predicates(alive)
     times = _joined_buckets(index.times(search))
     if None in times or any(predicates(time) > room for time in times):
         return [fixed]

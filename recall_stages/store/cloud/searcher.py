@@ -7,7 +7,7 @@ condition. Their scores come back apart, so fusion, trace and explanation are th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,6 +47,7 @@ class _Plan:
         wheres: The condition of each request; their rows together are the answer.
         first: How many rows of each request are read at first.
         pooled: Whether words weigh only among what is found by meaning.
+        living: Whether the cloud leaves out what has expired.
     """
 
     search: Search
@@ -54,6 +55,7 @@ class _Plan:
     wheres: Sequence[Where | None]
     first: int
     pooled: bool = False
+    living: bool = False
 
 
 class CloudSearcher:
@@ -92,8 +94,12 @@ class CloudSearcher:
             for n in waiting:
                 mine = [next(pages) for _ in plans[n].wheres]
                 hits[n] = self._hits(plans[n], [row for page in mine for row in page])
-                more = asked[n] < RESULTS and any(len(page) == asked[n] for page in mine)
-                if more and len(hits[n]) < plans[n].search.limit:
+                full = any(len(page) == asked[n] for page in mine)
+                if full and len(hits[n]) < plans[n].search.limit:
+                    if not plans[n].living and self._meets_expired(plans[n], mine):
+                        plans[n] = self._among_living(plans[n])
+                    elif asked[n] == RESULTS:
+                        continue
                     short.append(n)
             waiting, times = short, 4 * times
         return [_best(plans[n], hits[n]) if n in plans else [] for n in range(len(searches))]
@@ -120,6 +126,16 @@ class CloudSearcher:
         return _Plan(
             search, vectors[search.text], wheres, _AMONG * first if pooled else first, pooled
         )
+
+    def _meets_expired(self, plan: _Plan, pages: Sequence[_Page]) -> bool:
+        """Whether rows that have expired take the place of others."""
+        found = (self._index.candidate(row[:3]) for page in pages for row in page)
+        moment = plan.search.moment
+        return moment is not None and any(each and each.expired(moment) for each in found)
+
+    def _among_living(self, plan: _Plan) -> _Plan:
+        wheres = conditions(plan.search, self._index, living=True)
+        return replace(plan, wheres=wheres, living=True)
 
     # -- reading ----------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ Chroma compares them in SQLite, which reads each side of a range as a whole: 100
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -32,6 +33,7 @@ RECORD = np.dtype(
         ("created", "<i8"),
         ("event_start", "<i8"),
         ("event_end", "<i8"),
+        ("expires", "<i8"),
         *((name, "<u8") for name in _OWNERS),
         ("row", "<u8"),  # where the row begins in the file of rows
         ("length", "<u4"),  # and its bytes
@@ -61,6 +63,7 @@ def record(
     """
     created = None if memory is None else memory.created_at
     hull = event_hull(memory.events) if memory else {}
+    expires = None if memory is None else memory.expires_at
     scope = memory.scope if memory else Scope()
     return (
         hashed(row_id),
@@ -68,6 +71,7 @@ def record(
         NEVER if created is None else to_milliseconds(created),
         hull.get("event_start", NEVER),
         hull.get("event_end", -NEVER),
+        NEVER if expires is None else to_milliseconds(expires),
         *(_owner(getattr(scope, name)) for name in _OWNERS),
         *row,
         words,
@@ -89,6 +93,7 @@ class Columns:
         self._columns = {name: np.ascontiguousarray(records[name]) for name in RECORD.names or ()}
         self.alive = int(np.count_nonzero(self._live))
         self.words = int(self._columns["words"][self._live].sum())
+        self._first: int | None = None  # when the first row expires; None = not known
         self._sort()
 
     def __len__(self) -> int:
@@ -119,6 +124,8 @@ class Columns:
         self._new.update(zip(new["id"].tolist(), range(first, self._count), strict=True))
         self.alive += len(new)
         self.words += int(new["words"].sum())
+        if self._first is not None:
+            self._first = min(self._first, int(new["expires"].min(initial=NEVER)))
         if len(self._new) > _MOST_NEW + self._count // 2:
             self._sort()
         return new
@@ -128,6 +135,8 @@ class Columns:
         self._live[place] = False
         self.alive -= 1
         self.words -= int(self._columns["words"][place])
+        if self._first is not None and self._columns["expires"][place] <= self._first:
+            self._first = None if self._first < NEVER else NEVER
 
     def places(self, hashes: Iterable[int]) -> Places:
         """The places of rows by the hash of their id; -1 for an unknown one."""
@@ -144,18 +153,29 @@ class Columns:
             found[~self._live[found]] = -1
         return found
 
-    def fitting(self, scope: Scope, within: Sequence[TimeRange]) -> NDArray[np.bool_]:
-        """Whether the row at each place is in a scope and may be from a time.
+    def have_expired(self, moment: datetime | None) -> bool:
+        """Whether a row has expired by a moment; mostly none has, and no row is looked at."""
+        if self._first is None:
+            self._first = int(self["expires"][self.live].min(initial=NEVER))
+        return moment is not None and self._first <= to_milliseconds(moment)
+
+    def fitting(
+        self, scope: Scope, within: Sequence[TimeRange], moment: datetime | None
+    ) -> NDArray[np.bool_]:
+        """Whether the row at each place is in a scope, may be from a time, and has not expired.
 
         Args:
             scope: The scope.
             within: If not empty, the recorded time or the hull of the events must touch a range.
+            moment: When it must not have expired. None = expired rows fit too.
         """
         fits = self.live.copy()
         for name, value in scope.fields().items():
             fits &= self[name] == np.uint64(_owner(value))
         if within:
             fits &= np.logical_or.reduce([self._touching(each) for each in within])
+        if moment is not None and self.have_expired(moment):
+            fits &= self["expires"] > to_milliseconds(moment)
         return fits
 
     def _touching(self, time_range: TimeRange) -> NDArray[np.bool_]:

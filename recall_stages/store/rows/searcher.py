@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 
 import numpy as np
@@ -115,8 +115,9 @@ class Searcher:
                 where, rows = alike.where, alike.rows
             else:
                 where = self._index.filter_where(search)
-                limited = _conditions(search) and self._knows_all()
-                rows = table.select(search.scope, search.within, where) if limited else None
+                wanted = _wanted(search, table)
+                limited = search.filter is not None or wanted.limited
+                rows = table.select(wanted, where) if limited and self._knows_all() else None
             if search.method == "keyword":
                 plans.append(
                     _Plan(place, search, where, rows, table, _NO_VECTOR, None, 0, None, [])
@@ -201,11 +202,11 @@ class Searcher:
 
     def _by_words(self, plan: _Plan) -> list[Hit]:
         search, table = plan.search, plan.table
-        limits = Wanted(search.scope, search.within)
+        limits = _wanted(search, table)
         wanted = search.limit
         if plan.where is not None and plan.rows is not None:
             cells, whole = equal_cells(plan.where)
-            limits = Wanted(search.scope, search.within, plan.rows.places, cells)
+            limits = replace(limits, places=plan.rows.places, cells=cells)
             wanted *= 1 if whole else _MORE
         while True:
             rows = table.by_words(search.text, wanted, limits)
@@ -273,12 +274,14 @@ def _similar(hits: Sequence[Hit]) -> list[Hit]:
     return [Hit(memory, min(max(cosine, 0.0), 1.0)) for memory, cosine, _ in hits if cosine >= -1]
 
 
-def _conditions(search: Search) -> bool:
-    """Whether a search is limited to some rows."""
-    return bool(search.within or search.filter is not None or search.scope.fields())
+def _wanted(search: Search, table: Table) -> Wanted:
+    """The rows that a search may return, whatever its filter."""
+    moment = search.moment if table.have_expired(search.moment) else None
+    return Wanted(search.scope, search.within, moment)
 
 
 def _alike(one: Search, other: Search) -> bool:
     """Whether two searches have the same conditions; filters are not compared deeply."""
     same = one.filter is other.filter and one.timezone is other.timezone
+    same = same and one.moment == other.moment
     return same and one.within == other.within and one.scope == other.scope

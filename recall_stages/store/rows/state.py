@@ -25,7 +25,7 @@ from recall_stages.store.rows.table import FILES, WORDS, Table
 
 _log = logging.getLogger(__name__)
 
-FORMAT = 1
+FORMAT = 2
 _STATE = "state.json"
 _LOCKS = frozenset({".tantivy-meta.lock", ".tantivy-writer.lock", ".managed.json"})
 

@@ -18,6 +18,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,6 @@ from numpy.typing import NDArray
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import StoreClosedError
-from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.row_fields import WRITTEN_AT, Row
 from recall_stages.store.chroma.where import Where
 from recall_stages.store.filter_match import fulfils
@@ -34,7 +34,6 @@ from recall_stages.store.rows.cells import Cell, Cells, cells_of
 from recall_stages.store.rows.columns import RECORD, Columns, Places, hashed, record
 from recall_stages.store.rows.vectors import Vectors
 from recall_stages.store.rows.words import Scored, Wanted, Words
-from recall_stages.timeline import TimeRange
 
 FILES = ("rows", "columns", "cells", "vectors", "slots", "dead")
 WORDS = "words"
@@ -217,11 +216,16 @@ class Table:
         with self._lock:
             return [int(each) for each in self._columns["written"][places]]
 
-    def select(self, scope: Scope, within: Sequence[TimeRange], where: Where | None) -> Selection:
-        """The rows in a scope that may be from a time and may fulfil a filter."""
+    def have_expired(self, moment: datetime | None) -> bool:
+        """Whether a row has expired by a moment."""
+        with self._lock:
+            return self._columns.have_expired(moment)
+
+    def select(self, wanted: Wanted, where: Where | None) -> Selection:
+        """The rows that may be wanted, and may fulfil a filter."""
         with self._lock:
             self._check_open()
-            fits = self._columns.fitting(scope, within)
+            fits = self._columns.fitting(wanted.scope, wanted.within, wanted.moment)
             admitted = None if where is None else self._cells.fitting(where, len(fits))
         if admitted is not None:
             fits &= admitted
@@ -255,8 +259,9 @@ class Table:
             new = np.array([*words.new], dtype=np.intp)
             if len(new) and wanted.places is not None:
                 new = new[np.isin(new, wanted.places)]
-            elif len(new) and (wanted.scope.fields() or wanted.within):
-                new = new[self._columns.fitting(wanted.scope, wanted.within)[new]]
+            elif len(new) and wanted.limited:
+                fits = self._columns.fitting(wanted.scope, wanted.within, wanted.moment)
+                new = new[fits[new]]
             counted = len(self), self._columns.words
             gone = len(self._words.changes()[1])
         found = words.search(text, limit + gone, wanted, new, counted)

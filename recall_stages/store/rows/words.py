@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from math import log
 from operator import itemgetter
 from pathlib import Path
@@ -27,7 +28,7 @@ from recall_stages.store.chroma.epoch import (
 )
 from recall_stages.store.chroma.search_text import keyword_text
 from recall_stages.store.rows.cells import Cell
-from recall_stages.store.rows.columns import Places
+from recall_stages.store.rows.columns import NEVER, Places
 from recall_stages.text.stems import words
 from recall_stages.text.telling_words import telling_words
 from recall_stages.timeline import TimeRange
@@ -65,14 +66,21 @@ class Wanted:
     Attributes:
         scope: The scope.
         within: If not empty, the recorded time or the hull of the events must touch a range.
+        moment: When they must not have expired. None = none of them has.
         places: The places of the only rows that may be returned; None = of all.
         cells: A row has one of each of these cells.
     """
 
     scope: Scope
     within: Sequence[TimeRange]
+    moment: datetime | None = None
     places: Places | None = None
     cells: Sequence[Sequence[Cell]] = ()
+
+    @property
+    def limited(self) -> bool:
+        """Whether owner, time or expiry keep rows out."""
+        return bool(self.within or self.moment is not None or self.scope.fields())
 
 
 class Words:
@@ -217,6 +225,8 @@ class Snapshot:
         if wanted.within:
             touching = [query for each in wanted.within for query in self._touching(each)]
             conditions.append(_any(touching))
+        if wanted.moment is not None:
+            conditions.append(self._between("expires", to_milliseconds(wanted.moment) + 1, NEVER))
         conditions += [_any([self._term("cell", _named(x)) for x in each]) for each in wanted.cells]
         # A condition must not add to the score.
         admitted = [tantivy.Query.const_score_query(each, 0.0) for each in conditions]
@@ -247,7 +257,7 @@ def _schema() -> tantivy.Schema:
     builder.add_text_field("words", tokenizer_name="whitespace", index_option="freq")
     for name in ("scope", "cell"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
-    for name in ("created_at", "event_start", "event_end", "place"):
+    for name in ("created_at", "event_start", "event_end", "expires", "place"):
         builder.add_integer_field(name, indexed=True, fast=True)
     return builder.build()
 
@@ -264,6 +274,8 @@ def _document(place: int, row: NewRow) -> tantivy.Document:
         document.add_integer("created_at", to_milliseconds(memory.created_at))
     for name, bound in event_hull(memory.events).items():
         document.add_integer(name, bound)
+    expires = memory.expires_at
+    document.add_integer("expires", NEVER if expires is None else to_milliseconds(expires))
     return document
 
 

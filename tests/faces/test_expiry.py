@@ -1,0 +1,113 @@
+"""What has expired reaches nobody through a face: no retriever, tool, block or reflection."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from faces.adapters import Face
+from faces.conftest import NOW
+from faces.other_stores import KINDS, open_store, rows
+from llama_index.core.base.llms.types import ChatMessage
+
+from llamaindex_recall import RecallMemoryBlock
+from llamaindex_recall import RecallRetriever as LlamaIndexRetriever
+from recall_stages.agents.agent_memory import AgentMemory
+from recall_stages.store import RecallStore
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:builtin type .* has no __module__"),  # FAISS's own
+    pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant"),
+]
+
+AT_NOON, LATER = "2024-03-08T12:00:00Z", "2024-03-09T12:00:00Z"
+PARCELS: list[dict[str, Any]] = [
+    {"id": "locker", "content": "The parcel is in the locker.", "expires_at": LATER},
+    {"id": "porch", "content": "The parcel is on the porch.", "expires_at": AT_NOON},
+    {"id": "desk", "content": "The parcel is on the desk.", "created_at": "2024-03-01T00:00:00Z"},
+]
+QUESTION = "Where is the parcel?"
+
+
+@pytest.fixture
+def parcels(words: object) -> Iterator[RecallStore]:
+    with RecallStore(embedding=words) as opened:
+        opened.add(PARCELS)
+        yield opened
+
+
+def retriever(face: Face, store: Any, timestamp: str = NOW, **settings: Any) -> Any:
+    return face.RecallRetriever(store=store, timestamp=timestamp, timezone="UTC", **settings)
+
+
+@pytest.mark.parametrize("method", ["semantic", "keyword", "hybrid"])
+def test_the_moment_of_the_question_decides(face: Face, parcels: RecallStore, method: str) -> None:
+    for moment, there in [
+        ("2024-03-08T11:59:59Z", ["desk", "locker", "porch"]),
+        (AT_NOON, ["desk", "locker"]),
+        (LATER, ["desk"]),
+    ]:
+        found = face.ask(retriever(face, parcels, moment, method=method), QUESTION)
+        assert sorted(each.id for each in found) == there
+
+
+def test_a_result_says_when_it_expires_and_can_be_stored_again(
+    face: Face, parcels: RecallStore
+) -> None:
+    asked = retriever(face, parcels, k=2)
+    found = face.ask(asked, "the parcel in the locker")
+    assert found[0].metadata["expires_at"] == "2024-03-09T12:00:00+00:00"
+    assert "expires_at" not in found[1].metadata
+    (asked.add_documents if face.is_langchain else asked.add_nodes)(face.items(found))
+    again = face.ask(asked, "the parcel in the locker", timestamp=LATER)
+    assert [each.id for each in again] == ["desk"]
+
+
+@pytest.mark.parametrize("kind", [each for each in KINDS if each != "pgvector"])
+def test_in_a_store_of_another_kind_its_metadata_decides(face: Face, kind: str) -> None:
+    def no_server() -> int:
+        raise AssertionError("this kind needs no server")
+
+    stored = rows([{"created_at": "2024-03-01T00:00:00Z", **each} for each in PARCELS])
+    unexpected: Callable[[], int] = no_server
+    store = open_store(kind, face, stored, unexpected)
+    found = face.ask(retriever(face, store), QUESTION)
+    assert "The parcel is on the porch." not in {each.content for each in found}
+    assert found
+    earlier = face.ask(retriever(face, store, "2024-03-08T11:00:00Z"), "the parcel on the porch")
+    assert "The parcel is on the porch." in {each.content for each in earlier}
+
+
+def test_the_tool_and_the_agents_memory_do_not_see_it(face: Face, parcels: RecallStore) -> None:
+    tool = face.create_recall_tool(retriever(face, parcels))
+    assert "porch" not in face.use(tool, query=QUESTION)[0]
+    parcels.add([{**each, "memory_type": "event"} for each in PARCELS])
+    found = AgentMemory(store=parcels).search_memory_with_context(QUESTION)
+    assert [each["content"] for each in found["agent_event_matches"]] == [
+        "The parcel is on the desk."  # by the clock, the others have expired long ago
+    ]
+
+
+async def test_a_block_does_not_repeat_it_from_its_answers(words: object) -> None:
+    with RecallStore(embedding=words) as store:
+        soon = datetime.now(UTC) + timedelta(seconds=1)
+        store.add([{"content": "The parcel is in the locker.", "expires_at": soon}])
+        block = RecallMemoryBlock(retriever=LlamaIndexRetriever(store=store))
+        asked = [ChatMessage(role="user", content=QUESTION)]
+        assert "locker" in await block.aget(asked)
+        while datetime.now(UTC) < soon:
+            assert "locker" in await block.aget(asked) or datetime.now(UTC) >= soon
+        assert await block.aget(asked) == ""
+
+
+def test_a_reflection_expires_with_the_first_of_its_sources(
+    face: Face, parcels: RecallStore
+) -> None:
+    reply = '{"points": [{"text": "In the locker is the parcel.", "memories": [1]}]}'
+    writer = face.Reflect(llm=face.model(reply), store_reflections=True)
+    asked = retriever(face, parcels, stages=[writer], k=1)
+    face.ask(asked, "the parcel in the locker")
+    [reflection] = [
+        hit for hit in face.ask(retriever(face, parcels), QUESTION) if "reflection" in hit.id
+    ]
+    assert reflection.metadata["expires_at"] == "2024-03-09T12:00:00+00:00"

@@ -1,0 +1,169 @@
+"""A memory that has expired is found by nobody, in no way, on any kind of store."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+import chromadb
+import pytest
+from cloud_stand_in import CloudStandIn
+from store.kit import NOON, SmallEmbedding, best, ids
+from tables import table
+
+from recall_stages.core.errors import SettingsError
+from recall_stages.core.memory import Memory
+from recall_stages.core.stage import Search
+from recall_stages.store import RecallStore
+
+HOUR = timedelta(hours=1)
+ANN = {"user_id": "ann"}
+METHODS: tuple[Literal["semantic", "keyword"], ...] = ("semantic", "keyword")
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = NOON
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def tea(name: str, hours: float | None = None, **fields: Any) -> dict[str, Any]:
+    """A memory of tea that expires so many hours after noon."""
+    expires_at = None if hours is None else NOON + hours * HOUR
+    return {"id": name, "content": f"tea {name}", "expires_at": expires_at, "scope": ANN, **fields}
+
+
+TEAS = [tea("stays"), tea("short", 1), tea("long", 48), tea("gone", -1)]
+
+
+def found(store: RecallStore, **search: Any) -> list[list[str]]:
+    """What is found by each method, with a scope and without."""
+    return [
+        sorted(ids(best(store, "tea", 10, method=method, **search, **scope)))
+        for method in METHODS
+        for scope in ({}, {"scope": Memory(content="x", scope=ANN).scope})
+    ]
+
+
+def test_on_every_kind_of_store_it_is_gone_at_its_moment(store: RecallStore) -> None:
+    clock = store._clock = Clock()  # as RecallStore(clock=...) sets it
+    store.add(TEAS)
+    for now, there in [
+        (NOON, ["long", "short", "stays"]),
+        (NOON + HOUR - timedelta(milliseconds=1), ["long", "short", "stays"]),
+        (NOON + HOUR, ["long", "stays"]),
+        (NOON + 48 * HOUR, ["stays"]),
+    ]:
+        clock.now = now
+        assert found(store) == [there] * 4
+        assert sorted(ids([*store.memories(scope=ANN)])) == there
+        assert sorted(ids(store.get([each["id"] for each in TEAS]))) == there
+
+
+def test_a_question_counts_from_its_own_moment(store: RecallStore) -> None:
+    store.add(TEAS)  # by the clock, all but one have long expired
+    assert found(store) == [["stays"]] * 4
+    assert found(store, moment=NOON + HOUR) == [["long", "stays"]] * 4
+    assert found(store, moment=NOON - 2 * HOUR) == [["gone", "long", "short", "stays"]] * 4
+
+
+def test_it_is_known_after_opening_again(tmp_path: Path, small: SmallEmbedding) -> None:
+    for _ in range(2):
+        with RecallStore(tmp_path, embedding=small, clock=Clock()) as store:
+            assert not store.add(TEAS) or found(store) == [["long", "short", "stays"]] * 4
+            assert store.get(["long"])[0].expires_at == NOON + 48 * HOUR
+
+
+def test_expired_memories_make_room_for_others(small: SmallEmbedding) -> None:
+    """Hundreds of expired ones are nearer to the question than the one that is left."""
+    with RecallStore(embedding=small, clock=Clock()) as store:
+        store.add(tea(f"{n:03}", -1, content="tea") for n in range(600))
+        store.add([tea("left", content="a cup of tea is left")])
+        for method in METHODS:
+            assert ids(best(store, "tea", 1, method=method)) == ["left"]
+        store.delete([f"{n:03}" for n in range(600)])
+        assert found(store) == [["left"]] * 4
+
+
+def test_expired_memories_make_room_in_the_cloud(
+    cloud: CloudStandIn, collection_name: str, small: SmallEmbedding
+) -> None:
+    """They fill the 300 rows that the cloud returns, so it is told to leave them out."""
+    client = cloud.client()
+    with RecallStore(client, collection_name, embedding=small, clock=Clock(), create=True) as store:
+        store.add(tea(f"{n:03}", -1, content="tea") for n in range(320))
+        store.add([tea("left", 1, content="a cup of tea is left"), tea("bread", content="bread")])
+        for method in METHODS:
+            assert ids(best(store, "tea", 1, method=method)) == ["left"]
+    client.delete_collection(collection_name)
+
+
+@pytest.mark.parametrize("value", ["2024-03-05T13:00:00+00:00", "March 5, 2024", 1709643600])
+def test_in_a_collection_of_others_the_key_is_named(
+    chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding, value: Any
+) -> None:
+    theirs = chroma.create_collection(collection_name, embedding_function=None)
+    theirs.add(
+        ids=["milk", "salt"],
+        documents=["tea with milk", "tea with salt"],
+        embeddings=small.embed_documents(["tea with milk", "tea with salt"]),
+        metadatas=[{"best_before": value}, {"best_before": "soon"}],
+    )
+    fields = {"expires_at": "best_before"}
+    with RecallStore(chroma, collection_name, embedding=small, fields=fields) as store:
+        for moment, there in [
+            (NOON - 48 * HOUR, ["milk", "salt"]),
+            (NOON + 48 * HOUR, ["salt"]),
+        ]:
+            for method in METHODS:
+                hits = store.find([Search("tea", 5, method=method, moment=moment)])[0]
+                assert sorted(ids(hits)) == there
+        assert ids([*store.memories()]) == ["salt"]
+    chroma.delete_collection(collection_name)
+
+
+@table(
+    "value",
+    [
+        NOON + timedelta(microseconds=1),
+        "2024-03-05T12:00:00Z",
+        "2024-03-05T13:00:00+01:00",
+        1709640000,
+        1709640000.0,
+        1709640000000,
+    ],
+)
+def test_a_moment_is_taken_in_every_form(value: Any) -> None:
+    memory = Memory(content="tea", expires_at=value)
+    assert memory.expired(NOON + timedelta(seconds=1))
+    assert not memory.expired(NOON - timedelta(seconds=1))
+
+
+@table(
+    ("value", "message"),
+    [
+        ("soon", "expires_at must be an int, float, ISO 8601 string or datetime; got 'soon'"),
+        (True, "expires_at must be an int, float, ISO 8601 string or datetime; got True"),
+        (timedelta(days=1), "expires_at must be an int, float, ISO 8601 string or datetime; got "),
+        (1e300, "expires_at must lie between the years 1 and 9999; got the number beyond 1e20"),
+    ],
+)
+def test_what_is_no_moment_is_an_error(value: Any, message: str) -> None:
+    with pytest.raises(SettingsError) as error:
+        Memory(content="tea", expires_at=value)
+    assert message in str(error.value)
+
+
+def test_names_of_other_libraries_are_explained() -> None:
+    with pytest.raises(SettingsError, match="here it is expires_at"):
+        Memory.model_validate({"content": "tea", "expiration_date": "2024-03-05"})
+
+
+def test_it_can_be_filtered_like_any_time(small: SmallEmbedding) -> None:
+    with RecallStore(embedding=small, clock=Clock()) as store:
+        store.add(TEAS)
+        soon = {"expires_at": {"$lt": datetime(2024, 3, 6, tzinfo=UTC)}}
+        assert ids(best(store, "tea", 5, filter=soon)) == ["short"]
