@@ -38,8 +38,8 @@ def open_beside(
 
     Args:
         path: The file: one JSON object a line, with ``content`` and any of ``created_at``,
-            ``expires_at``, ``memory_type``, ``author``, ``id``, ``when_to_use``, ``quality``, ``user_id``,
-            ``agent_id``, ``session_id``, ``workspace`` (or a ``scope`` of these four),
+            ``expires_at``, ``memory_type``, ``author``, ``id``, ``when_to_use``, ``quality``,
+            ``user_id``, ``agent_id``, ``session_id``, ``workspace`` (or a ``scope`` of these four),
             ``metadata``; other names go to metadata.
         timezone: The zone in which times without one are read; None = the machine's.
         event_times: Whether to read the times that a text names; see `RecallStore`.
