@@ -30,7 +30,7 @@ from recall_stages.retriever.memory_retriever import (
     RetrieverOptions,
     combine_options,
 )
-from recall_stages.store.memory_store import OpenStore, ScopedStore
+from recall_stages.store.memory_store import NarrowedStore, OpenStore
 
 dispatcher = get_dispatcher(__name__)
 
@@ -183,7 +183,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         world = LlamaIndexWorld(store, asynchronous=True, show=_show_of(query_bundle))
         return _nodes(await arun(steps, world))
 
-    def _steps(self, query_bundle: QueryBundle) -> tuple[Flow, ScopedStore]:
+    def _steps(self, query_bundle: QueryBundle) -> tuple[Flow, NarrowedStore]:
         """The steps that answer a question, and the store for them."""
         options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}
         steps = self.steps_for(query_bundle.query_str, datetime.now(UTC), options)

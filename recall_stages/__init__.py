@@ -42,7 +42,11 @@ if TYPE_CHECKING:
     from recall_stages.retriever.recall_function import RecallConfig as RecallConfig
     from recall_stages.stages.search_gate import should_search_memory as should_search_memory
     from recall_stages.store import Fields as Fields
+    from recall_stages.store import Position as Position
     from recall_stages.store import RecallStore as RecallStore
+    from recall_stages.store import ScopeCount as ScopeCount
+    from recall_stages.store import ScopedStore as ScopedStore
+    from recall_stages.store import StoreStats as StoreStats
     from recall_stages.timeline import TimeRange as TimeRange
     from recall_stages.timeline import extract_time as extract_time
 
@@ -69,7 +73,7 @@ SHARED = {
     "recall_stages.explain.citations": "citations",
     "recall_stages.retriever.recall_function": "RecallConfig",
     "recall_stages.stages.search_gate": "should_search_memory",
-    "recall_stages.store": "Fields RecallStore",
+    "recall_stages.store": "Fields Position RecallStore ScopeCount ScopedStore StoreStats",
     "recall_stages.timeline": "TimeRange extract_time",
 }
 """The names that both faces export, by their modules."""

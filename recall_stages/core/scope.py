@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, get_args
+from typing import Literal, TypedDict, get_args
 
 from pydantic import ConfigDict, model_serializer, model_validator
 
@@ -11,6 +11,15 @@ from recall_stages.core.errors import ScopeError
 from recall_stages.core.settings import Settings
 
 ScopeName = Literal["user_id", "agent_id", "session_id", "workspace"]
+
+
+class ScopeFields(TypedDict, total=False):
+    """The fields of a scope, by name."""
+
+    user_id: str
+    agent_id: str
+    session_id: str
+    workspace: str
 
 
 class Scope(Settings):

@@ -34,7 +34,7 @@ from recall_stages.stages.retrieve import Method, Retrieve, check_threshold
 from recall_stages.stages.rewrite_memory import RewriteMemory
 from recall_stages.stages.search_gate import SearchGate
 from recall_stages.store.chroma.where import filter_where
-from recall_stages.store.memory_store import OpenStore, ScopedStore, required_by
+from recall_stages.store.memory_store import NarrowedStore, OpenStore, required_by
 from recall_stages.timeline import TimeRange, parse_time
 
 _log = logging.getLogger(__name__)
@@ -323,7 +323,7 @@ class MemoryRetriever(TakesStages, RecallOptions):
         steps = self.steps_for(question, datetime.now(UTC), options)
         return run(steps, World(self.scoped(options)))
 
-    def scoped(self, options: CallOptions) -> ScopedStore:
+    def scoped(self, options: CallOptions) -> NarrowedStore:
         """The store within the scope of a call: its steps find, read and write only there.
 
         Args:
@@ -331,7 +331,7 @@ class MemoryRetriever(TakesStages, RecallOptions):
         """
         call = options.get("scope")
         scope = self.scope if call is None else self.scope.narrow(Scope.model_validate(call))
-        return ScopedStore(self.store, scope, self._required)
+        return NarrowedStore(self.store, scope, self._required)
 
     @property
     def _required(self) -> tuple[ScopeName, ...]:

@@ -17,7 +17,7 @@ from recall_stages.stages.extract_time import ExtractTime
 from recall_stages.stages.fuse_rerank import FuseRerank
 from recall_stages.stages.reflect import Reflect
 from recall_stages.stages.retrieve import Method
-from recall_stages.store.memory_store import OpenStore, ScopedStore
+from recall_stages.store.memory_store import NarrowedStore, OpenStore
 
 Result = TypeVar("Result")  # a document or a node
 
@@ -68,7 +68,7 @@ class RecallConfig(Settings):
             store_reflections: bool = False,
         ) -> None: ...
 
-    def search(self, question: str, options: CallOptions) -> tuple[Flow, ScopedStore]:
+    def search(self, question: str, options: CallOptions) -> tuple[Flow, NarrowedStore]:
         """The steps that find, filter and rank the memories, and the store for them."""
         retriever = MemoryRetriever(
             store=self.source,

@@ -2,6 +2,17 @@
 
 from recall_stages.store.chroma.prepare import MemoryInput
 from recall_stages.store.chroma.row_fields import Fields
+from recall_stages.store.counts_memories import ScopeCount, StoreStats
+from recall_stages.store.position import Position
 from recall_stages.store.recall_store import RecallStore
+from recall_stages.store.scoped_store import ScopedStore
 
-__all__ = ["Fields", "MemoryInput", "RecallStore"]
+__all__ = [
+    "Fields",
+    "MemoryInput",
+    "Position",
+    "RecallStore",
+    "ScopeCount",
+    "ScopedStore",
+    "StoreStats",
+]

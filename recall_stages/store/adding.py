@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from recall_stages.core.errors import RecallError, ScopeError
 from recall_stages.core.progress import progress_bar
-from recall_stages.core.scope import ScopeName
+from recall_stages.core.scope import Scope, ScopeName
 from recall_stages.store.chroma.prepare import MemoryInput, Ready, make_ready
 from recall_stages.store.chroma.row_writer import BATCH
 from recall_stages.store.live_collection import LiveCollection
@@ -33,12 +33,14 @@ class Adder:
         clock: Gives the time of a memory that comes without one.
         event_times: Whether to read the times that a text names.
         require_scope: The fields that the scope of a memory must name.
+        within: The scope of all memories; fields that a memory does not set are filled in.
     """
 
     opened: NamedCollection
     clock: Callable[[], datetime]
     event_times: bool
     require_scope: tuple[ScopeName, ...]
+    within: Scope = field(default_factory=Scope)
 
     def add(self, memories: Iterable[MemoryInput], *, progress: bool) -> list[str]:
         """Store memories; see `RecallStore.add`."""
@@ -65,7 +67,13 @@ class Adder:
     def ready(self, memories: Iterable[MemoryInput], *, progress: bool = False) -> list[Ready]:
         """Check memories as `add` does, before any of them is stored; an empty store is made."""
         self.opened.check_writable()
-        ready = make_ready(memories, self.clock, read_events=self.event_times, progress=progress)
+        ready = make_ready(
+            memories,
+            self.clock,
+            read_events=self.event_times,
+            within=self.within,
+            progress=progress,
+        )
         for each in ready:
             each.memory.scope.require(self.require_scope)
         # Only now: what is refused makes nothing.
@@ -75,7 +83,7 @@ class Adder:
             if ready:
                 live.adopt_if_empty()
             live.identity.check_writable()
-            if self.require_scope:
+            if self.require_scope or self.within.fields():
                 self._check_owners(ready, live)
         return ready
 
@@ -90,6 +98,11 @@ class Adder:
                         f"a memory with the id {row_id!r} is there already, of another {name}; "
                         "give the new one another id"
                     )
+            if not self.within.holds(stored.scope):
+                raise ScopeError(
+                    f"a memory with the id {row_id!r} is there already, outside the scope "
+                    f"{self.within.fields()}; give the new one another id"
+                )
 
 
 @contextmanager

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_stages.core.candidate import Hit
+from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.errors import StoreClosedError, StoreError
 from recall_stages.core.stage import Search
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.open_collection import Opened
+from recall_stages.store.chroma.ordered_pages import ids_in_chroma, present_in_chroma
 from recall_stages.store.chroma.ownership import Identity
 from recall_stages.store.chroma.prepare import Ready
 from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
 from recall_stages.store.chroma.writer import Writer
 from recall_stages.store.cloud.limits import check_fits
 from recall_stages.store.cloud.searcher import CloudSearcher
+from recall_stages.store.conditions import Conditions
 from recall_stages.store.embedding.bounded import BoundedEmbedding
+from recall_stages.store.listing import Listing
+from recall_stages.store.position import Walk
 from recall_stages.store.rows.open_indexes import OpenIndex
 from recall_stages.store.rows.scoped_rows import ServerRows
 from recall_stages.store.rows.scoped_searcher import ScopedSearcher
@@ -31,12 +37,16 @@ if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
 
+_WALK = Walk()
+
+
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What reads the collection; both parts are replaced at the same moment."""
+    """What reads the collection; all parts are replaced at the same moment."""
 
     index: Index
     searcher: ScopedSearcher | CloudSearcher
+    listing: Listing
 
 
 class LiveCollection:
@@ -103,6 +113,53 @@ class LiveCollection:
         self.check_open()
         return found
 
+    @contextmanager
+    def listing(self) -> Iterator[Listing]:
+        """What lists the collection.
+
+        Raises:
+            StoreClosedError: When the store is closed meanwhile.
+        """
+        try:
+            yield self._reading.listing
+        except Exception:
+            self.check_open()  # this says more than the error that Chroma raised
+            raise
+
+    def listed(
+        self,
+        conditions: Conditions,
+        walk: Walk = _WALK,
+        limit: int | None = None,
+    ) -> Iterator[Candidate]:
+        """The memories that fulfil conditions, by recorded time, at most so many."""
+        with self.listing() as listing:
+            for memory in islice(listing.memories(conditions, walk), limit):
+                self.check_open()
+                yield memory
+
+    def delete(self, ids: Sequence[str] | None, conditions: Conditions) -> int:
+        """Delete the memories that fulfil conditions, and return their number.
+
+        Args:
+            ids: Only those with these ids. None = all that fulfil the conditions.
+            conditions: The conditions.
+        """
+        index, limited = self.index, conditions.limited or bool(conditions.scope.fields())
+        if ids is None and limited:
+            wanted = [memory.id for memory in self.listed(conditions)]
+        elif ids is None:
+            wanted = ids_in_chroma(index, conditions)
+        elif limited:
+            where = index.filter_where(conditions.search(index.fields))
+            found = index.read(ids, where).values()
+            wanted = [memory.id for memory in found if conditions.admits(memory)]
+        else:
+            wanted = present_in_chroma(index, ids)
+        if wanted:
+            self.writer.delete(wanted).result()
+        return len(wanted)
+
     def adopt_if_empty(self) -> None:
         """Take over an empty collection of the caller's, before its first memory is written."""
         with self._adopting:
@@ -152,10 +209,11 @@ class LiveCollection:
         opened, foreign = self._opened, self.identity.foreign
         index = Index.of(opened.collection, fields, foreign=foreign, cloud=opened.cloud)
         if opened.cloud:
-            return _Reading(index, CloudSearcher(index, words=self.identity.with_words))
+            searcher = CloudSearcher(index, words=self.identity.with_words)
+            return _Reading(index, searcher, Listing(index, None))
         server = self._server if opened.shared else None
         rows = OpenIndex(index, opened.folder, alone=opened.private, server=server)
-        return _Reading(index, ScopedSearcher(index, rows))
+        return _Reading(index, ScopedSearcher(index, rows), Listing(index, rows))
 
 
 def check_not_closed(name: str, *, closed: bool, process: int) -> None:

@@ -62,7 +62,7 @@ def required_by(store: MemoryStore) -> tuple[ScopeName, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class ScopedStore:
+class NarrowedStore:
     """A store limited to one scope: all memories that it returns and stores are in the scope.
 
     Attributes:

@@ -1,5 +1,6 @@
 """A memory that has expired is found by nobody, in no way, on any kind of store."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -49,7 +50,8 @@ def found(store: RecallStore, **search: Any) -> list[list[str]]:
 
 
 def test_on_every_kind_of_store_it_is_gone_at_its_moment(store: RecallStore) -> None:
-    clock = store._clock = Clock()  # as RecallStore(clock=...) sets it
+    clock = Clock()
+    store._adder = replace(store._adder, clock=clock)  # as RecallStore(clock=...) sets it
     store.add(TEAS)
     for now, there in [
         (NOON, ["long", "short", "stays"]),
@@ -60,6 +62,8 @@ def test_on_every_kind_of_store_it_is_gone_at_its_moment(store: RecallStore) -> 
         clock.now = now
         assert found(store) == [there] * 4
         assert sorted(ids([*store.memories(scope=ANN)])) == there
+        assert store.count() == store.count(scope=ANN) == len(there)
+        assert [each.memories for each in store.scopes()] == [len(there)]
         assert sorted(ids(store.get([each["id"] for each in TEAS]))) == there
 
 

@@ -10,7 +10,7 @@ from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import MemoryFormatError
 from recall_stages.core.memory import Memory, MetadataValue, UnreadEvents
 from recall_stages.core.progress import progress_bar
-from recall_stages.core.scope import with_scope
+from recall_stages.core.scope import Scope, with_scope
 from recall_stages.store.chroma.epoch import new_id
 from recall_stages.store.chroma.row_fields import (
     CREATED_KEYS,
@@ -23,6 +23,8 @@ from recall_stages.store.chroma.search_text import READ_CHARACTERS
 from recall_stages.timeline.event_times import event_times
 
 MemoryInput = Memory | Mapping[str, object] | str
+
+_ANYBODY = Scope()
 
 # The attribute that tells a document of LangChain or a node of LlamaIndex, and what stores it.
 _METHODS = {"page_content": "add_documents", "node_id": "add_nodes"}
@@ -67,6 +69,7 @@ def make_ready(
     clock: Callable[[], datetime],
     *,
     read_events: bool,
+    within: Scope = _ANYBODY,
     progress: bool = False,
 ) -> list[Ready]:
     """Check all memories, and give an id and a time to those that have none.
@@ -76,10 +79,12 @@ def make_ready(
         clock: Gives the time of a memory that has none.
         read_events: Whether to read the events of a memory from its text, unless it names them
             itself; an empty list says that there are none.
+        within: The scope of all of them; fields that a memory does not set are filled in.
         progress: Show a progress bar on standard error if it is a terminal.
 
     Raises:
         MemoryFormatError: When a memory cannot be stored, or two memories have one id.
+        ScopeError: When a memory has another scope.
     """
     if isinstance(memories, str | Mapping | Memory):
         raise MemoryFormatError(
@@ -87,7 +92,7 @@ def make_ready(
         )
     ready: dict[str, Ready] = {}
     shown = progress_bar(memories, desc="reading", unit="memories", wanted=progress)
-    for memory in map(_as_memory, shown):
+    for memory in (_filled_in(_as_memory(each), within) for each in shown):
         made_now = frozenset[str]() if memory.created_at else CREATED_KEYS
         created_at = memory.created_at or clock()
         memory_id = memory.id or new_id(created_at)
@@ -121,6 +126,12 @@ def distinct_ids(ids: Sequence[str]) -> list[str]:
                 f"ids must be a list of texts; got {row_id!r} ({type(row_id).__name__})"
             )
     return list(dict.fromkeys(listed))
+
+
+def _filled_in(memory: Memory, within: Scope) -> Memory:
+    if within.holds(memory.scope):
+        return memory
+    return memory.model_copy(update={"scope": within.narrow(memory.scope)})
 
 
 def _as_memory(source: MemoryInput) -> Memory:

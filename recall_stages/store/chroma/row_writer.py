@@ -136,10 +136,11 @@ class RowWriter:
         """Delete rows; ids that are not there are passed over."""
         indexes = self._indexes()
         for start in range(0, len(ids), BATCH):
+            part = list(ids[start : start + BATCH])
             self._begin(CHROMA_S)
-            self._collection.delete(ids=list(ids[start : start + BATCH]))
-        for rows in indexes:
-            rows.drop(ids)
+            self._collection.delete(ids=part)
+            for rows in indexes:  # at once: the next part may fail
+                rows.drop(part)
 
     def _indexes(self) -> Sequence[Rows]:
         """The row indexes that have to know of a write, opened before it."""

@@ -28,7 +28,7 @@ def window_where(ranges: Sequence[TimeRange]) -> Where | None:
 
 def window_arms(ranges: Sequence[TimeRange]) -> list[Where | None]:
     """The same as a list of conditions, one of which a row must fulfil; None = every row does."""
-    return [arm for each in ranges for arm in (_recorded(each), _happened(each))]
+    return [arm for each in ranges for arm in (recorded_where(each), _happened(each))]
 
 
 def foreign_window_where(
@@ -49,7 +49,8 @@ def foreign_window_where(
     return any_of(arms)
 
 
-def _recorded(time_range: TimeRange) -> Where | None:
+def recorded_where(time_range: TimeRange) -> Where | None:
+    """Rows whose recorded time may be in a range; for a collection of ours."""
     first = None if time_range.start is None else to_milliseconds(time_range.start)
     last = None if time_range.end is None else up_to_milliseconds(time_range.end) - 1
     if first is None or last is None:

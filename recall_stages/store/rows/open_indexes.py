@@ -57,6 +57,11 @@ class OpenIndex:
             _holders[self._key] += 1
             self._rows = _open[self._key]
 
+    @property
+    def by_scope(self) -> bool:
+        """Whether each scope has a row index of its own, and the whole collection none."""
+        return isinstance(self._rows, ScopedRows)
+
     def parts(self, searches: Sequence[Search]) -> list[Scope]:
         """The scopes to which searches belong, of those that have a row index of their own."""
         if isinstance(self._rows, ScopedRows):

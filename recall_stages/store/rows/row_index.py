@@ -76,6 +76,11 @@ class RowIndex:
     def __len__(self) -> int:
         return len(self.table)
 
+    @property
+    def knows_all(self) -> bool:
+        """Whether its rows are those of the collection, up to a second ago."""
+        return self.ready and self.follower.sees_all and not self.follower.doubtful
+
     # -- opening ----------------------------------------------------------------------------------
 
     def start(self) -> None:

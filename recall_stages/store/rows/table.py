@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import StoreClosedError
+from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.row_fields import WRITTEN_AT, Row
 from recall_stages.store.chroma.where import Where
 from recall_stages.store.filter_match import fulfils
@@ -39,6 +40,7 @@ FILES = ("rows", "columns", "cells", "vectors", "slots", "dead")
 WORDS = "words"
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_DECODER = json.JSONDecoder()
 _MOST_WAITING = 500  # rows that are searched by words before they are committed
 _KEPT = 32_000_000  # bytes of rows whose memories are kept
 _BEYOND = 4  # so many times its bytes in the file does a memory take, and this much more:
@@ -221,6 +223,25 @@ class Table:
         with self._lock:
             return self._columns.have_expired(moment)
 
+    def created(self, places: Places) -> NDArray[np.int64]:
+        """When rows were recorded, in epoch milliseconds; `NEVER` if that is not known."""
+        with self._lock:
+            self._check_open()
+            return self._columns["created"][places]
+
+    def owners(self, moment: datetime | None) -> tuple[Places, NDArray[np.intp]]:
+        """A row of each owner, such as a user in a session, and how many of its rows are left.
+
+        Args:
+            moment: When the rows must not have expired.
+        """
+        with self._lock:
+            self._check_open()
+            places = np.flatnonzero(self._columns.fitting(Scope(), (), moment))
+            owners = np.stack([self._columns[name][places] for name in Scope.model_fields], axis=1)
+        _, first, counts = np.unique(owners, axis=0, return_index=True, return_counts=True)
+        return places[first], counts
+
     def select(self, wanted: Wanted, where: Where | None) -> Selection:
         """The rows that may be wanted, and may fulfil a filter."""
         with self._lock:
@@ -273,11 +294,19 @@ class Table:
 
     def row(self, place: int) -> Row:
         """The row at a place, as Chroma returned it."""
+        row_id, document, metadata = json.loads(self._text_at(place))
+        return row_id, document, metadata
+
+    def id_at(self, place: int) -> str:
+        """The id of the row at a place, an old version as well."""
+        row_id: str = _DECODER.raw_decode(self._text_at(place), 1)[0]
+        return row_id
+
+    def _text_at(self, place: int) -> str:
         columns = self._columns
         start, length = int(columns["row"][place]), int(columns["length"][place])
         text = self.files["rows"].view()[start : start + length].tobytes()
-        row_id, document, metadata = json.loads(text.decode("utf-8", "surrogatepass"))
-        return row_id, document, metadata
+        return text.decode("utf-8", "surrogatepass")
 
     def memories(self, places: Sequence[int], where: Where | None) -> list[Candidate | None]:
         """The memories of rows; None if one is gone, has no text, or does not fit a filter."""

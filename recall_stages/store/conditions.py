@@ -1,0 +1,117 @@
+"""Which memories a call is about: their scope, time, type and metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from recall_stages.core.candidate import Candidate
+from recall_stages.core.clock import TimeInput
+from recall_stages.core.query import Filter
+from recall_stages.core.requests import Search
+from recall_stages.core.scope import Scope
+from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
+from recall_stages.store.chroma.where import filter_where
+from recall_stages.timeline import TimeRange, parse_time
+
+RangeInput = TimeRange | tuple[TimeInput | None, TimeInput | None]
+"""A range of time: a `TimeRange`, or its two ends; None = open."""
+
+TypeInput = str | Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """The conditions of a call; a memory must fulfil all of them.
+
+    Attributes:
+        scope: The owner.
+        recorded: When it was recorded; None = at any time, or at none.
+        filter: Conditions on metadata, as Chroma writes them.
+        types: The memory types; empty = any.
+        moment: When it must not have expired. None = it may have.
+    """
+
+    scope: Scope = field(default_factory=Scope)
+    recorded: TimeRange | None = None
+    filter: Filter | None = None
+    types: tuple[str, ...] = ()
+    moment: datetime | None = None
+
+    @classmethod
+    def of(
+        cls,
+        scope: Scope,
+        time_range: RangeInput | None = None,
+        filter: Filter | None = None,
+        memory_type: TypeInput | None = None,
+        moment: datetime | None = None,
+    ) -> Conditions:
+        """The conditions as a caller passes them, checked.
+
+        Raises:
+            FilterError: When the filter cannot match anything.
+            ValueError: When the time range or the memory type is empty.
+        """
+        conditions = cls(scope, _range(time_range), filter, _types(memory_type), moment)
+        filter_where(filter)  # also where there is no collection yet
+        return conditions
+
+    @property
+    def limited(self) -> bool:
+        """Whether anything but the scope is limited."""
+        where = filter_where(self.filter)  # None for a filter that every row fulfils
+        return self.recorded is not None or bool(self.types) or where is not None
+
+    def search(self, fields: Fields = OWN_FIELDS) -> Search:
+        """Scope, filter and type as those of a search; `admits` checks the time.
+
+        Args:
+            fields: The metadata keys of the collection.
+        """
+        parts: list[Filter] = [] if self.filter is None else [self.filter]
+        if self.types:
+            parts.append({fields.memory_type: {"$in": list(self.types)}})
+        whole = {"$and": parts} if len(parts) > 1 else next(iter(parts), None)
+        return Search("", 1, self.scope, whole, moment=self.moment)
+
+    def admits(self, memory: Candidate) -> bool:
+        """Whether scope, time and expiry admit a memory; the filter is for who has the row."""
+        if not self.scope.holds(memory.scope):
+            return False
+        if self.moment is not None and memory.expired(self.moment):
+            return False
+        if self.recorded is None:
+            return True
+        return memory.created_at is not None and self.recorded.contains(memory.created_at)
+
+
+def _range(time_range: RangeInput | None) -> TimeRange | None:
+    if time_range is None or isinstance(time_range, TimeRange):
+        return time_range
+    if not isinstance(time_range, tuple) or len(time_range) != 2:
+        raise ValueError(
+            "time_range must be a TimeRange or (start, end), with None for an open end; got "
+            f"{time_range!r}"
+        )
+    start, end = (None if each is None else _moment(each) for each in time_range)
+    if start is None and end is None:
+        raise ValueError("time_range needs a start or an end; got (None, None)")
+    return TimeRange(start, end, "day", text="the range given")
+
+
+def _moment(value: TimeInput) -> datetime:
+    return parse_time(value, name="time_range")
+
+
+def _types(memory_type: TypeInput | None) -> tuple[str, ...]:
+    if memory_type is None:
+        return ()
+    types = (memory_type,) if isinstance(memory_type, str) else tuple(memory_type)
+    if not types or not all(isinstance(each, str) and each for each in types):
+        raise ValueError(
+            "memory_type must be a text, such as 'insight', or a list of such texts; got "
+            f"{memory_type!r}"
+        )
+    return types

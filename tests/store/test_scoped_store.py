@@ -1,0 +1,172 @@
+"""A view of a scope reads, writes and deletes its own memories, and no others."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from store.kit import SmallEmbedding, contents, ids
+
+from recall_stages.core.errors import ScopeError
+from recall_stages.core.memory import Memory
+from recall_stages.core.scope import Scope
+from recall_stages.core.stage import Search
+from recall_stages.store import Position, RecallStore, ScopedStore
+
+DAY = datetime(2024, 3, 5, tzinfo=UTC)
+SCOPES: list[dict[str, str]] = [
+    {},
+    {"user_id": "bob"},
+    {"user_id": "ann", "agent_id": "a"},
+    {"user_id": "ann", "session_id": "s"},
+    {"user_id": "ann", "session_id": "t"},
+    {"session_id": "s"},
+]
+IDS = [f"m{n}" for n in range(18)]
+
+
+@pytest.fixture(scope="module")
+def whole() -> Iterator[RecallStore]:
+    with RecallStore(embedding=SmallEmbedding()) as store:
+        yield store
+
+
+def fill(store: RecallStore) -> None:
+    store.delete(everything=True)
+    store.add(
+        {
+            "id": row_id,
+            "content": f"tea {n}",
+            "created_at": DAY + timedelta(hours=n // 2),
+            "memory_type": ("event", "insight")[n % 2],
+            "scope": SCOPES[n % len(SCOPES)],
+            "metadata": {"stars": n % 3},
+        }
+        for n, row_id in enumerate(IDS)
+    )
+
+
+some_ids = st.lists(st.sampled_from([*IDS, "new", "nobody"]), max_size=4, unique=True)
+narrower = st.sampled_from([None, *SCOPES])
+conditions = st.fixed_dictionaries(
+    {
+        "scope": narrower,
+        "time_range": st.sampled_from([None, (DAY + timedelta(hours=3), None)]),
+        "filter": st.sampled_from([None, {"user_id": "bob"}, {"stars": {"$gte": 1}}]),
+        "memory_type": st.sampled_from([None, "event"]),
+    }
+)
+rows = st.lists(
+    st.fixed_dictionaries(
+        {"content": st.sampled_from(["tea", "rum"]), "scope": st.sampled_from(SCOPES)},
+        optional={"id": st.sampled_from([*IDS, "new"])},
+    ),
+    max_size=2,
+    unique_by=lambda row: row.get("id", id(row)),
+)
+
+Call = Callable[[ScopedStore], Any]
+calls: st.SearchStrategy[Call] = st.one_of(
+    st.builds(lambda x, scope: lambda view: view.get(x, scope=scope), some_ids, narrower),
+    st.builds(lambda x: lambda view: view.add(x), rows),
+    st.builds(
+        lambda x, scope: lambda view: view.add_conversation(x, scope=scope),
+        rows.map(lambda each: [Memory.model_validate(row) for row in each]),
+        narrower,
+    ),
+    st.builds(
+        lambda x, order, limit, after: (
+            lambda view: list(view.memories(**x, order=order, limit=limit, after=after))
+        ),
+        conditions,
+        st.sampled_from(["newest", "oldest"]),
+        st.sampled_from([None, 2]),
+        st.sampled_from([None, Position(DAY + timedelta(hours=4), "m8")]),
+    ),
+    st.builds(lambda x: lambda view: view.count(**x), conditions),
+    st.builds(lambda x, y: lambda view: view.delete(x, **y), some_ids, conditions),
+    st.builds(
+        lambda x: lambda view: view.delete(**x), conditions.filter(lambda x: any(x.values()))
+    ),
+    st.builds(lambda scope: lambda view: view.delete(everything=True, scope=scope), narrower),
+    st.builds(
+        lambda scope, method: (
+            lambda view: [
+                hit.memory for hit in view.find([Search("tea", 50, scope, method=method)])[0]
+            ]
+        ),
+        st.sampled_from(SCOPES).map(Scope.model_validate),
+        st.sampled_from(["semantic", "keyword"]),
+    ),
+    st.builds(
+        lambda scope: lambda view: list(view.for_scope(**scope).memories()),
+        st.sampled_from(SCOPES[1:]),
+    ),
+)
+
+
+def whose(answer: Any, whole: RecallStore) -> list[Scope]:
+    """The scopes of the memories in an answer, or with the ids in it."""
+    if isinstance(answer, int):
+        return []
+    if answer and isinstance(answer[0], str):
+        answer = whole.get(answer)
+    return [each.scope for each in answer]
+
+
+@pytest.mark.parametrize("scope", [{"user_id": "ann"}, {"user_id": "ann", "session_id": "s"}])
+def test_no_call_leaves_the_scope(whole: RecallStore, scope: Any) -> None:
+    mine = Scope.model_validate(scope)
+
+    @given(st.lists(calls, min_size=1, max_size=5))
+    @settings(max_examples=25)
+    def holds(chosen: list[Call]) -> None:
+        fill(whole)
+        view = whole.for_scope(**scope)
+        others = [each for each in whole.memories() if not mine.holds(each.scope)]
+        for call in chosen:
+            own = len(list(whole.memories())) - len(others)
+            try:
+                answer = call(view)
+            except ScopeError:
+                continue
+            assert not isinstance(answer, int) or answer <= own
+            assert all(mine.holds(each) for each in whose(answer, whole))
+            assert [each for each in whole.memories() if not mine.holds(each.scope)] == others
+
+    holds()
+
+
+def test_a_view_fills_in_its_scope_and_can_be_narrowed(whole: RecallStore) -> None:
+    fill(whole)
+    ann = whole.for_scope(user_id="ann")
+    [made] = ann.add(["rum"])
+    [turn] = ann.for_scope(session_id="x").add_conversation([{"role": "user", "content": "gin"}])
+
+    assert whole.get([made])[0].scope == Scope(user_id="ann")
+    assert whole.get([turn])[0].scope == Scope(user_id="ann", session_id="x")
+    assert ids(list(ann.memories(scope={"session_id": "x"}))) == [turn]
+    for wider in ({"user_id": "bob"}, {"user_id": "bob", "session_id": "s"}):
+        with pytest.raises(ScopeError):
+            ann.count(scope=wider)
+        with pytest.raises(ScopeError):
+            ann.for_scope(**wider)
+
+
+def test_an_id_of_another_is_not_replaced(whole: RecallStore) -> None:
+    fill(whole)
+    with pytest.raises(ScopeError, match="'m1' is there already, outside the scope"):
+        whole.for_scope(user_id="ann").add([{"id": "m1", "content": "rum"}])
+    assert contents(whole.get(["m1"])) == ["tea 1"]
+
+
+def test_a_scope_must_be_named(whole: RecallStore) -> None:
+    fields: list[Any] = [{}, {"user_id": ""}, {"user_id": None}]
+    for each in fields:
+        with pytest.raises(ScopeError):
+            whole.for_scope(**each)
+    strict = RecallStore(embedding=SmallEmbedding(), require_scope=("user_id",))
+    with strict, pytest.raises(ScopeError, match="must name user_id"):
+        strict.for_scope(session_id="s")
