@@ -57,9 +57,10 @@ class ScopeFollower(Follower):
         self._order = np.zeros(0, dtype=np.uint64)  # of all rows that were followed, as stored
         self._counted = 0  # rows of the collection, also of other scopes
 
-    def go_on(self, position: int) -> None:
+    def go_on(self, position: int) -> bool:
         """Follow the collection from a time on, in epoch milliseconds."""
         self._seen = self._far_seen = self.position = position
+        return True
 
     @property
     def most_vectors(self) -> int:  # type: ignore[override]  # for all rows it is a constant

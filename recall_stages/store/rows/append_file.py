@@ -35,7 +35,8 @@ class AppendFile:
         if path is not None:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
             self._closed = finalize(self, os.close, self._file)
-            os.ftruncate(self._file, self.size)
+            if os.fstat(self._file).st_size != self.size:
+                os.ftruncate(self._file, self.size)  # which is a change, even to the same size
             os.lseek(self._file, self.size, os.SEEK_SET)
 
     @property

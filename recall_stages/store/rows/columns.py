@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.epoch import bounds_of, event_hull, to_milliseconds
+from recall_stages.store.rows.append_file import AppendFile
 from recall_stages.timeline import TimeRange
 
 Places = NDArray[np.intp]
@@ -79,47 +81,51 @@ def record(
 
 
 class Columns:
-    """The columns of all rows, by place.
+    """The columns of all rows, by place. A column is read from the file when it is first needed.
 
     Args:
-        records: The rows that are there already.
+        records: The file of the columns.
         dead: The places of rows that were replaced or deleted.
     """
 
-    def __init__(self, records: NDArray[np.void], dead: Places) -> None:
-        self._count = len(records)
+    def __init__(self, records: AppendFile, dead: Places) -> None:
+        self._file = records
+        self._count = len(self._records())
         self._live = np.ones(self._count, dtype=np.bool_)
         self._live[dead] = False
-        self._columns = {name: np.ascontiguousarray(records[name]) for name in RECORD.names or ()}
+        self._columns: dict[str, NDArray[Any]] = {}
         self.alive = int(np.count_nonzero(self._live))
-        self.words = int(self._columns["words"][self._live].sum())
+        self.words = int(self["words"][self._live].sum())
         self._first: int | None = None  # when the first row expires; None = not known
         self._sort()
 
     def __len__(self) -> int:
         return self._count
 
-    def __getitem__(self, name: str) -> NDArray[np.int64]:
-        column: NDArray[np.int64] = self._columns[name][: self._count]
-        return column
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        if name not in self._columns:
+            self._columns[name] = np.ascontiguousarray(self._records()[name])
+        return self._columns[name][: self._count]
+
+    def at(self, place: int) -> np.void:
+        """All columns of a row, as they are in the file."""
+        record: np.void = self._records()[place]
+        return record
 
     @property
     def live(self) -> NDArray[np.bool_]:
         """Whether the row at each place is the newest version of a row that is there."""
         return self._live[: self._count]
 
-    def append(self, records: Sequence[tuple[int, ...]]) -> NDArray[np.void]:
-        """Add rows, and return their columns."""
+    def append(self, records: Sequence[tuple[int, ...]]) -> None:
+        """Add rows."""
         new = np.array(records, dtype=RECORD)
         first, self._count = self._count, self._count + len(new)
-        if self._count > len(self._live):
-            room = max(self._count, len(self._live) * 3 // 2, 1024)
-            live = self._live
-            self._live = np.zeros(room, dtype=np.bool_)
-            self._live[:first] = live[:first]
-            self._columns = {name: _grown(each, room) for name, each in self._columns.items()}
+        self._file.append(new.tobytes())
+        self._live = _grown(self._live, first, self._count)
         for name, column in self._columns.items():
-            column[first : self._count] = new[name]
+            self._columns[name] = _grown(column, first, self._count)
+            self._columns[name][first : self._count] = new[name]
         self._live[first : self._count] = True
         self._new.update(zip(new["id"].tolist(), range(first, self._count), strict=True))
         self.alive += len(new)
@@ -128,14 +134,13 @@ class Columns:
             self._first = min(self._first, int(new["expires"].min(initial=NEVER)))
         if len(self._new) > _MOST_NEW + self._count // 2:
             self._sort()
-        return new
 
     def kill(self, place: int) -> None:
         """Take a row out."""
         self._live[place] = False
         self.alive -= 1
-        self.words -= int(self._columns["words"][place])
-        if self._first is not None and self._columns["expires"][place] <= self._first:
+        self.words -= int(self["words"][place])
+        if self._first is not None and self["expires"][place] <= self._first:
             self._first = None if self._first < NEVER else NEVER
 
     def places(self, hashes: Iterable[int]) -> Places:
@@ -189,17 +194,24 @@ class Columns:
 
     def _sort(self) -> None:
         places = np.flatnonzero(self.live)
-        hashes = self._columns["id"][places]
-        order = np.argsort(hashes, kind="stable")
+        hashes = self["id"][places]
+        order = np.argsort(hashes)
         self._sorted, self._order = hashes[order], places[order]
         self._new: dict[int, int] = {}
+
+    def _records(self) -> NDArray[np.void]:
+        records: NDArray[np.void] = self._file.view().view(RECORD)
+        return records
 
 
 def _owner(value: str | None) -> int:
     return 0 if value is None else hashed(value)
 
 
-def _grown(column: NDArray[np.generic], room: int) -> NDArray[np.generic]:
-    grown = np.zeros(room, dtype=column.dtype)
-    grown[: len(column)] = column
+def _grown(column: NDArray[Any], used: int, wanted: int) -> NDArray[Any]:
+    """A column that has room for so many rows."""
+    if wanted <= len(column):
+        return column
+    grown = np.zeros(max(wanted, len(column) * 3 // 2, 1024), dtype=column.dtype)
+    grown[:used] = column[:used]
     return grown

@@ -27,14 +27,13 @@ from recall_stages.store.chroma.row_fields import Row
 from recall_stages.store.rows.append_file import Mark
 from recall_stages.store.rows.columns import Places, hashed
 from recall_stages.store.rows.state import Known, load, save
-from recall_stages.store.rows.table import Table
+from recall_stages.store.rows.table import GATHERED, Table
 from recall_stages.store.rows.vectors import unit
 
 _log = logging.getLogger(__name__)
 
 WAITED_FOR = 10_000  # rows: a question waits a second while so many are read
 _QUIET_S = 1.0  # seconds in which writes are gathered before they are committed
-_GATHERED = 20_000  # rows, while the index is built
 _FEW_DEAD = 1000  # old versions of rows that are not worth to write the others anew
 _PAGE = 250  # vectors a call: below every limit
 _COPIED = 1000  # rows at once
@@ -91,12 +90,11 @@ class RowIndex:
             loaded = self._root and load(self._root, self._form, self.index.candidate)
             if loaded:
                 self.table, known = loaded
-                self.follower.go_on(known.position)
-                self._begun = self.ready = True
-            else:
+                self._begun = self.follower.go_on(known.position)
+                self.ready = self._begun and known.whole and self.table.has_words
+            if not self._begun:
                 self._begin()  # so that writes count while the rows are counted
-                self.ready = not self.index.collection.count()
-                self._begun = self.ready
+                self.ready = self._begun = not self.index.collection.count()
             self._opened = True
 
     def prepare(self, *, build: bool, patient: bool) -> None:
@@ -145,10 +143,12 @@ class RowIndex:
     def _build(self, built: Future[None]) -> None:
         try:
             count = self.index.collection.count()
-            _log.info("reading %d rows for the row index", count)
-            self._begin()
+            if not self._begun:
+                self._begin()
+            _log.info("reading %d rows for the row index; it has %d", count, len(self))
+            self.table.read_words()
             self.follower.compare(self, progress=count > WAITED_FOR)
-            self.table.changed = True  # what was committed until now has no state yet
+            self.table.changed = True  # what was committed until now is not all
             self.ready = True
             _log.info("read %d rows", len(self))
         except BaseException as error:  # noqa: BLE001 - it is raised where a question waits
@@ -290,7 +290,7 @@ class RowIndex:
 
     def _save_later(self) -> None:
         while not self._closed.wait(_QUIET_S) and self.table.changed:
-            if self.ready or self.table.waiting > _GATHERED:
+            if self.ready or self.table.waiting > GATHERED:
                 self._save()
 
     def _save(self) -> None:
@@ -307,13 +307,15 @@ class RowIndex:
     def _save_now(self) -> None:
         # Read first: the rows may be newer than that, never older.
         whole, position, table = self.ready, self.follower.position, self.table
+        useful = whole or (table.has_words and position > 0)  # a build can go on from there
 
         def note(marks: dict[str, Mark]) -> None:
-            if whole and self._root is not None and table.folder is not None:
+            if useful and self._root is not None and table.folder is not None:
                 for file in table.files.values():
                     file.sync()
                 name = table.folder.name
-                save(self._root, Known(self._form, position, name, table.dimension, marks))
+                known = Known(self._form, position, name, table.dimension, marks, whole)
+                save(self._root, known)
 
         table.commit(note)
         if table.places - len(table) > max(len(table), _FEW_DEAD):
@@ -345,7 +347,7 @@ class RowIndex:
         self._closed.set()
         with suppress(KeyError):
             self._threads["save"].join()
-        if self.ready and self.table.changed and self._root is not None:
+        if self._begun and self.table.changed and self._root is not None:
             self._save()
         with self._lock:
             self._begun = self.ready = False

@@ -48,6 +48,7 @@ class Known:
         folder: The name of the folder of its files.
         dimension: The length of its vectors; 0 = not known yet.
         marks: How much of each file belongs to it.
+        whole: Whether all rows are in it; else a build was ended, and can go on.
     """
 
     form: str
@@ -55,11 +56,17 @@ class Known:
     folder: str
     dimension: int
     marks: Mapping[str, Mark]
+    whole: bool = True
 
 
 def save(root: Path, known: Known) -> None:
     """Write the state of an index whose words are committed."""
     folder = root / known.folder
+    before = _noted(root)
+    words = {}
+    for name, file in _words(folder).items():  # only what has changed is read again
+        stamp, noted = _stamp(file), before.get(name)
+        words[name] = noted if noted and noted[:2] == stamp else (*stamp, _whole(file))
     state = {
         "format": FORMAT,
         "form": known.form,
@@ -68,7 +75,8 @@ def save(root: Path, known: Known) -> None:
         "dimension": known.dimension,
         "marks": known.marks,
         "stamps": {name: _stamp(folder / name) for name in FILES},
-        "words": {name: [*_stamp(each), _whole(each)] for name, each in _words(folder).items()},
+        "words": words,
+        "whole": known.whole,
     }
     partial = root / f"{_STATE}.new"
     partial.write_text(json.dumps(state), encoding="utf-8")
@@ -94,6 +102,7 @@ def load(
             Path(state["folder"]).name,
             int(state["dimension"]),
             marks,
+            bool(state["whole"]),
         )
         folder = root / known.folder
         fits = state["format"] == FORMAT and form in (None, known.form)
@@ -101,14 +110,10 @@ def load(
             return None
         for name in FILES:
             _check(folder / name, marks[name], tuple(state["stamps"][name]))
-        words = {name: (int(a), int(b), int(c)) for name, (a, b, c) in state["words"].items()}
-        has_words = _are_whole(folder, words)
-        if not has_words:
+        if not _are_whole(folder, _noted(root)):
+            _log.info("the words of the rows are read again: their files are not whole")
             shutil.rmtree(folder / WORDS, ignore_errors=True)
         table = Table(read, folder, marks, known.dimension)
-        if not has_words:
-            _log.info("the words of %d rows are read again: their files are not whole", len(table))
-            table.read_words()
     except FileNotFoundError:
         return None
     except Exception as error:  # noqa: BLE001 - whatever is wrong with it, it is built again
@@ -147,6 +152,15 @@ def _check(file: Path, mark: Mark, stamp: tuple[int, ...]) -> None:
         size, value = mark
         if _stamp(file)[0] < size or checksum(file, size) != value:
             raise ValueError(f"{file.name} is not as it was written")
+
+
+def _noted(root: Path) -> dict[str, tuple[int, int, int]]:
+    """The size, the time and the checksum of each file of words, as they were saved last."""
+    try:
+        words = json.loads((root / _STATE).read_text(encoding="utf-8"))["words"]
+        return {name: (int(a), int(b), int(c)) for name, (a, b, c) in words.items()}
+    except (OSError, ValueError, TypeError, KeyError):
+        return {}
 
 
 def _are_whole(folder: Path, noted: Mapping[str, tuple[int, int, int]]) -> bool:

@@ -32,7 +32,7 @@ from recall_stages.store.chroma.where import Where
 from recall_stages.store.filter_match import fulfils
 from recall_stages.store.rows.append_file import AppendFile, Mark
 from recall_stages.store.rows.cells import Cell, Cells, cells_of
-from recall_stages.store.rows.columns import RECORD, Columns, Places, hashed, record
+from recall_stages.store.rows.columns import Columns, Places, hashed, record
 from recall_stages.store.rows.vectors import Vectors
 from recall_stages.store.rows.words import Scored, Wanted, Words
 
@@ -41,6 +41,8 @@ WORDS = "words"
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _DECODER = json.JSONDecoder()
+GATHERED = 20_000  # rows whose words are committed together, while all rows are read
+_PART = 500  # rows whose words are read at once
 _MOST_WAITING = 500  # rows that are searched by words before they are committed
 _KEPT = 32_000_000  # bytes of rows whose memories are kept
 _BEYOND = 4  # so many times its bytes in the file does a memory take, and this much more:
@@ -87,10 +89,12 @@ class Table:
         self._lock = threading.Lock()
         self._committing = threading.Lock()
         dead = self.files["dead"].view().view(np.int64)
-        self._columns = Columns(self.files["columns"].view().view(RECORD), dead)
+        self._columns = Columns(self.files["columns"], dead)
         self._cells = Cells(self.files["cells"])
         numbers, slots = self.files["vectors"], self.files["slots"]
         self._vectors = Vectors(numbers, slots, dimension, bounded=folder is None)
+        lost = folder is not None and not (folder / WORDS).is_dir()
+        self._without_words = len(self._columns) if lost else 0
         self._words = Words(folder and folder / WORDS)
         self._kept: OrderedDict[int, tuple[Candidate, int]] = OrderedDict()
         self._room = _KEPT
@@ -104,6 +108,11 @@ class Table:
     def places(self) -> int:
         """How many places there are, dead ones as well."""
         return len(self._columns)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether all rows can be found by words; see `read_words`."""
+        return not self._without_words
 
     @property
     def waiting(self) -> int:
@@ -160,7 +169,7 @@ class Table:
             self.files["rows"].append(b"".join(texts))
             if cells:
                 self._cells.append(cells)
-            self.files["columns"].append(self._columns.append(records).tobytes())
+            self._columns.append(records)
             if vectors is not None:
                 self._vectors.keep(np.arange(first, first + len(rows)), vectors)
             self.changed = True
@@ -303,8 +312,8 @@ class Table:
         return row_id
 
     def _text_at(self, place: int) -> str:
-        columns = self._columns
-        start, length = int(columns["row"][place]), int(columns["length"][place])
+        columns = self._columns.at(place)
+        start, length = int(columns["row"]), int(columns["length"])
         text = self.files["rows"].view()[start : start + length].tobytes()
         return text.decode("utf-8", "surrogatepass")
 
@@ -327,7 +336,7 @@ class Table:
         """Keep a memory that was read in place of the oldest ones."""
         if memory is None:
             return None
-        kept = memory, _A_MEMORY + _BEYOND * int(self._columns["length"][place])
+        kept = memory, _A_MEMORY + _BEYOND * int(self._columns.at(place)["length"])
         with self._lock:
             if self._columns.live[place]:
                 self._forget(place)
@@ -360,14 +369,20 @@ class Table:
         return [int(each) for each in hashes[(places < 0) | (places >= end)]]
 
     def read_words(self) -> None:
-        """Read the words of all rows again."""
-        for place in np.flatnonzero(self._columns.live).tolist():
-            row = self.row(place)
-            memory = self._read(row)
-            if memory is not None:
-                self._words.put(place, memory, cells_of(row[2] or {}))
-        self.changed = True
-        self.commit()
+        """Read the words of the rows whose words were lost."""
+        for first in range(0, self._without_words, _PART):
+            with self._lock:
+                self._check_open()
+                last = min(first + _PART, self._without_words)
+                for place in (first + np.flatnonzero(self._columns.live[first:last])).tolist():
+                    row = self.row(place)
+                    memory = self._read(row)
+                    if memory is not None:
+                        self._words.put(place, memory, cells_of(row[2] or {}))
+                self.changed = True
+            if self._words.waiting > GATHERED:
+                self.commit()
+        self._without_words = 0
 
     # -- the end ----------------------------------------------------------------------------------
 

@@ -1,0 +1,111 @@
+"""The row index is built once: a build that was killed goes on, and opening reads no file anew."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import chromadb
+import pytest
+from store.kit import SmallEmbedding
+from store.test_index_on_disk import by_meaning, by_words, root_of
+
+from recall_stages.core.memory import Memory
+from recall_stages.store import RecallStore
+from recall_stages.store.chroma import follower
+from recall_stages.store.rows import row_index
+
+SMALL = SmallEmbedding(16)
+ROWS = 120
+
+
+def fill(path: Path) -> None:
+    with RecallStore(path, embedding=SMALL) as store:
+        store.add([Memory(id=f"m{n}", content=f"tea word{n}") for n in range(ROWS)])
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The ids of the rows that are read from Chroma, ten at a time, and saved at once."""
+    monkeypatch.setattr(follower, "_PAGE", 10)
+    monkeypatch.setattr(row_index, "GATHERED", 5)
+    monkeypatch.setattr(row_index, "_QUIET_S", 0.01)
+    ids: list[str] = []
+    take = row_index.RowIndex.take
+
+    def noted(rows: row_index.RowIndex, page: Any, changed: Any) -> None:
+        ids.extend(page["ids"])
+        take(rows, page, changed)
+
+    monkeypatch.setattr(row_index.RowIndex, "take", noted)
+    return ids
+
+
+@pytest.mark.parametrize("lost", ["", "words"])
+def test_a_build_that_was_killed_goes_on_where_it_was(
+    tmp_path: Path, read: list[str], monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    path, killed = tmp_path / "memories", tmp_path / "killed"
+    fill(path)
+    shutil.rmtree(path / ".recall")
+    take = row_index.RowIndex.take
+
+    def copied(rows: row_index.RowIndex, page: Any, changed: Any) -> None:
+        take(rows, page, changed)
+        if len(read) == ROWS // 2:
+            until = time.monotonic() + 30
+            while not list(path.glob(".recall/*/state.json")) and time.monotonic() < until:
+                time.sleep(0.01)
+            with rows._saving:
+                shutil.copytree(path / ".recall", killed)
+
+    with monkeypatch.context() as here:
+        here.setattr(row_index.RowIndex, "take", copied)
+        with RecallStore(path, embedding=SMALL) as store:
+            assert by_words(store, "word7") == ["m7"]
+    assert len(read) == ROWS
+
+    shutil.rmtree(path / ".recall")
+    killed.rename(path / ".recall")
+    if lost:
+        shutil.rmtree(root_of(path) / "0" / lost)
+    read.clear()
+    with chromadb.PersistentClient(str(path)) as client:
+        raw = client.get_collection("memories", embedding_function=None)
+        raw.delete(ids=["m1"])
+        raw.update(ids=["m2"], documents=["milk"], embeddings=[SMALL.embed_query("milk")])
+    with RecallStore(path, embedding=SMALL) as store:
+        found = [by_words(store, each) for each in ("word1", "word2", "word3", "word119", "milk")]
+        assert found == [[], [], ["m3"], ["m119"], ["m2"]]
+        assert len(by_words(store, "tea", ROWS)) == ROWS - 2
+        assert len(by_meaning(store, "tea", ROWS)) == ROWS - 1
+    assert len(read) < ROWS - 5
+
+
+def test_a_database_that_was_put_back_is_read_anew(tmp_path: Path) -> None:
+    path, backup, kept = tmp_path / "memories", tmp_path / "backup", tmp_path / "kept"
+    fill(path)
+    shutil.copytree(path, backup, ignore=shutil.ignore_patterns(".recall"))
+    with RecallStore(path, embedding=SMALL) as store:
+        store.add([Memory(id=f"m{n}", content=f"milk word{n}") for n in range(ROWS)])
+        assert len(by_words(store, "milk", ROWS)) == ROWS
+    (path / ".recall").rename(kept)
+    shutil.rmtree(path)
+    backup.rename(path)
+    kept.rename(path / ".recall")
+    with RecallStore(path, embedding=SMALL) as store:
+        assert by_words(store, "milk") == []
+        assert len(by_words(store, "tea", ROWS)) == ROWS
+
+
+def test_opening_changes_no_file(tmp_path: Path) -> None:
+    """A file that looks changed is read from end to end when the index is opened again."""
+    fill(tmp_path)
+    folder = root_of(tmp_path)
+    before = {each: each.stat() for each in folder.rglob("*") if each.is_file()}
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        assert by_words(store, "word7") == ["m7"]
+    for each, old in before.items():
+        assert (each.stat().st_mtime_ns, each.stat().st_size) == (old.st_mtime_ns, old.st_size)
