@@ -15,7 +15,18 @@ from collections.abc import Sequence
 from itertools import groupby
 from textwrap import wrap
 
-from recall_stages.cli import ask, evaluate, explain, gate, load, migrate, repair, stats, time
+from recall_stages.cli import (
+    ask,
+    delete,
+    evaluate,
+    explain,
+    gate,
+    load,
+    migrate,
+    repair,
+    stats,
+    time,
+)
 from recall_stages.cli.output import complain, writes_all
 from recall_stages.core.errors import RecallError
 from recall_stages.text.split_words import printable
@@ -36,7 +47,7 @@ begin with:
 exit codes: 0 done; 1 the answer is no (gate; eval --at-least); 2 the input cannot be used; 130
 stopped with Ctrl-C"""
 
-_COMMANDS = (ask, explain, load, stats, migrate, repair, time, gate, evaluate)
+_COMMANDS = (ask, explain, load, stats, delete, migrate, repair, time, gate, evaluate)
 
 
 def main(program: str, arguments: Sequence[str] | None = None) -> int:

@@ -43,7 +43,7 @@ def add_question(parser: argparse.ArgumentParser) -> None:
         settings.add_argument(
             f"--{name.replace('_', '-')}",
             choices=get_args(field.annotation) if get_origin(field.annotation) is Literal else None,
-            type=_json if name == "filter" else str,
+            type=json_value if name == "filter" else str,
             metavar=None if get_origin(field.annotation) is Literal else _METAVARS.get(name, "X"),
             default=argparse.SUPPRESS,
             help=about if field.default is None else f"{about} ({field.default})",
@@ -79,7 +79,8 @@ def retriever_of(options: argparse.Namespace, store: RecallStore) -> MemoryRetri
     )
 
 
-def _json(text: str) -> object:
+def json_value(text: str) -> object:
+    """An option that is JSON."""
     try:
         return json.loads(text)
     except ValueError:

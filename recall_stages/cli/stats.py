@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from datetime import datetime
+from dataclasses import asdict
 
 from rich.table import Table
 
 from recall_stages.cli.collection import add_collection, opened
 from recall_stages.cli.output import cell, console, print_json
-from recall_stages.core.scope import Scope
-from recall_stages.store import RecallStore
+from recall_stages.store import StoreStats
 
 NAME = "stats"
 ABOUT = """\
@@ -29,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Count the memories of the collection."""
     with opened(options, searched=False) as collection:
-        counted = _count(collection.store)
+        counted = _counted(collection.store.stats())
     if options.json:
         print_json({"collection": collection.name, **counted})
         return 0
@@ -41,33 +39,10 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _count(store: RecallStore) -> dict[str, object]:
-    kinds: Counter[str] = Counter()
-    authors: Counter[str] = Counter()
-    scopes: dict[str, Counter[str]] = {name: Counter() for name in Scope.model_fields}
-    ends: list[datetime] = []  # the first and the last time
-    dated = events = 0
-    for memory in store.memories():
-        kinds[memory.memory_type] += 1
-        authors.update([memory.author] if memory.author else [])
-        for name, value in memory.scope.fields().items():
-            scopes[name][value] += 1
-        events += bool(memory.events)
-        if memory.created_at is not None:
-            dated += 1
-            ends = [*ends, memory.created_at]
-            ends = [min(ends), max(ends)]
-    return {
-        "memories": kinds.total(),
-        "embedding_model": store.embedding_model,
-        "first_recorded": ends[0].isoformat() if ends else None,
-        "last_recorded": ends[-1].isoformat() if ends else None,
-        "without_a_time": kinds.total() - dated,
-        "telling_of_a_time": events,
-        "memory_type": dict(kinds.most_common()),
-        "author": dict(authors.most_common()),
-        **{name: dict(values.most_common()) for name, values in scopes.items()},
-    }
+def _counted(stats: StoreStats) -> dict[str, object]:
+    moments = {"first_recorded": stats.first_recorded, "last_recorded": stats.last_recorded}
+    written = {name: moment and moment.isoformat() for name, moment in moments.items()}
+    return {**asdict(stats), **written}
 
 
 def _as_text(value: object) -> str:

@@ -21,7 +21,18 @@ MORE = [
     {**LINES[0], "id": "copy", "content": "the dentist filled a tooth", "created_at": "2024-03-01"},
     {"id": "dull", "content": "Revenue grew by four percent in the north.", "user_id": "ann"},
 ]
-COMMANDS = ("ask", "explain", "load", "stats", "migrate", "repair", "time", "gate", "eval")
+COMMANDS = (
+    "ask",
+    "explain",
+    "load",
+    "stats",
+    "delete",
+    "migrate",
+    "repair",
+    "time",
+    "gate",
+    "eval",
+)
 
 
 @pytest.fixture(scope="module")
