@@ -130,11 +130,14 @@ class Search(Request):
             return None
 
         def admits(memory: Candidate) -> bool:
-            if moment is not None and memory.expired(moment):
+            ends = memory.expires_at  # not by a call: this is asked of each candidate
+            if moment is not None and ends is not None and ends <= moment:
                 return False
             if within and not any(memory.matches(each) for each in within):
                 return False
-            return all(getattr(memory.scope, name) == value for name, value in scope.items())
+            return not scope or all(
+                getattr(memory.scope, name) == value for name, value in scope.items()
+            )
 
         return admits
 
