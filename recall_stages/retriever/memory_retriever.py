@@ -33,6 +33,7 @@ from recall_stages.stages.extract_time import ExtractTime
 from recall_stages.stages.retrieve import Method, Retrieve, check_threshold
 from recall_stages.stages.rewrite_memory import RewriteMemory
 from recall_stages.stages.search_gate import SearchGate
+from recall_stages.store import ScopedStore
 from recall_stages.store.chroma.where import filter_where
 from recall_stages.store.memory_store import NarrowedStore, OpenStore, required_by
 from recall_stages.timeline import TimeRange, parse_time
@@ -190,7 +191,8 @@ class MemoryRetriever(TakesStages, RecallOptions):
     """Find the memories that answer a question in plain words, dated and explained.
 
     Args:
-        store: The collection; see `RecallStore`. A vector store or a retriever of the framework is
+        store: The collection; see `RecallStore`. With a view (`RecallStore.for_scope`) its scope is
+            that of the retriever. A vector store or a retriever of the framework is
             searched too; see `AnyStore`.
         k: How many memories to return.
         method: How to search: by meaning ("semantic"), by words ("keyword") or both ("hybrid").
@@ -252,6 +254,12 @@ class MemoryRetriever(TakesStages, RecallOptions):
     @model_validator(mode="after")
     def _with_replacements(self) -> Self:
         self.stages, self.replace = replaced(self.stages, self.replace), []
+        return self
+
+    @model_validator(mode="after")
+    def _within_the_view(self) -> Self:
+        if isinstance(self.store, ScopedStore):
+            self.scope = self.store.scope.narrow(self.scope)
         return self
 
     @model_validator(mode="after")
