@@ -18,6 +18,7 @@ from tenacity import (
 from recall_stages.core.errors import ModelError
 from recall_stages.core.requests import Prompt, Reply, Tokens
 from recall_stages.core.streamed import Show
+from recall_stages.core.tracing import model_call
 from recall_stages.core.transient_errors import is_transient, retry_after
 from recall_stages.core.usage import estimate
 from recall_stages.core.world import World
@@ -57,7 +58,7 @@ async def ask_models(world: World, client: Client, prompts: Sequence[Prompt]) ->
     timeout = prompts[0].timeout_s
     limit = None if timeout is None else monotonic() + timeout
     calls = [_Call(prompt, client, world, limit) for prompt in prompts]
-    outcomes = await world.call_all(_Call.text, calls, timeout)
+    outcomes = await world.call_all(_Call.traced, calls, timeout)
     return [
         Reply(_reply(outcome), call.sent, call.note, call.tokens(outcome))
         for call, outcome in zip(calls, outcomes, strict=True)
@@ -97,6 +98,16 @@ class _Call:
             sum(received for _, received in costs),
             estimated=None in taken,
         )
+
+    async def traced(self) -> str:
+        """The same as `text`, as an operation of its own in traces."""
+        with model_call(self.prompt.llm) as operation:
+            text = await self.text()
+            if operation.seen:
+                tokens = self.tokens(text)
+                if not tokens.estimated:
+                    operation.tokens(tokens.sent, tokens.received)
+            return text
 
     async def text(self) -> str:
         """What the model says: with the schema, if it takes one, else without.

@@ -17,7 +17,8 @@ from recall_stages.core.errors import QueryError
 from recall_stages.core.message import Message, read_messages
 from recall_stages.core.query import Filter, Query, query_text
 from recall_stages.core.scope import Scope, ScopeInput, ScopeName, required_names
-from recall_stages.core.stage import Flow, Recall, Stage, pipeline
+from recall_stages.core.stage import Asked, Flow, Recall, Stage, pipeline
+from recall_stages.core.tracing import is_on
 from recall_stages.core.world import World, run
 from recall_stages.ranking.fusion import Fusion
 from recall_stages.retriever.meaning_share import KNOWN, meaning_share
@@ -317,7 +318,12 @@ class MemoryRetriever(TakesStages, RecallOptions):
         after = [stage for stage in stages if not stage.before_search]
         gate = [] if self.gate is None else [self.gate]
         steps = [*gate, *before, retrieve, *after]
-        recall = yield from pipeline(steps, Recall(query), call.deadline_s, call.k)
+        recall: Recall
+        flow = pipeline(steps, Recall(query), call.deadline_s, call.k)
+        if is_on():
+            [recall] = yield [Asked(flow, query, getattr(self.store, "name", ""))]
+        else:
+            recall = yield from flow
         if recall.skipped:
             _log.debug("nothing was searched; %s", recall.skipped)
         return recall
