@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from recall_stages.core.errors import KeywordSearchError as KeywordSearchError
     from recall_stages.core.errors import MemoryFormatError as MemoryFormatError
     from recall_stages.core.errors import MissingCollectionError as MissingCollectionError
+    from recall_stages.core.errors import MissingMemoryError as MissingMemoryError
     from recall_stages.core.errors import QueryError as QueryError
     from recall_stages.core.errors import QuestionFileError as QuestionFileError
     from recall_stages.core.errors import RecallError as RecallError
@@ -59,8 +60,8 @@ SHARED = {
     "recall_stages.core.citation": "Citation",
     "recall_stages.core.errors": (
         "EmbeddingMismatchError FilterError ForeignCollectionError IdLookupError "
-        "KeywordSearchError MemoryFormatError MissingCollectionError QueryError "
-        "QuestionFileError RecallError ScopeError SettingsError StoreClosedError "
+        "KeywordSearchError MemoryFormatError MissingCollectionError MissingMemoryError "
+        "QueryError QuestionFileError RecallError ScopeError SettingsError StoreClosedError "
         "StoreDamagedError StoreError StoreLockedError StoreUnavailableError"
     ),
     "recall_stages.core.memory": "Memory",

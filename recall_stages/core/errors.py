@@ -81,6 +81,10 @@ class MissingCollectionError(StoreError):
     """The collection does not exist, and its name may be mistyped; the names there are listed."""
 
 
+class MissingMemoryError(StoreError, LookupError):
+    """There is no memory with this id in the scope."""
+
+
 class ForeignCollectionError(StoreError):
     """The collection was made by somebody else: it is searched, never written."""
 

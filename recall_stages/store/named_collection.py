@@ -55,6 +55,7 @@ class NamedCollection:
 
     Attributes:
         name: The name of the collection.
+        changing: Held while a memory is read, changed and written again.
     """
 
     def __init__(  # noqa: PLR0913 - what a store is opened with
@@ -82,6 +83,7 @@ class NamedCollection:
         self._process = os.getpid()
         self._closed = False
         self._changing = Lock()
+        self.changing = Lock()
         self._source = source
         self._access: Access | None = None
         self._live: LiveCollection | None = None

@@ -11,9 +11,10 @@ from recall_stages.store.adds_memories import AddsMemories
 from recall_stages.store.bound_store import BoundStore
 from recall_stages.store.deletes_memories import DeletesMemories
 from recall_stages.store.lists_memories import ListsMemories
+from recall_stages.store.updates_memories import UpdatesMemories
 
 
-class ManagedStore(AddsMemories, ListsMemories, DeletesMemories):
+class ManagedStore(AddsMemories, ListsMemories, UpdatesMemories, DeletesMemories):
     """What a `RecallStore` and its views can do alike."""
 
     def for_scope(self, **fields: Unpack[ScopeFields]) -> ScopedStore:

@@ -32,7 +32,7 @@ BATCH = 250
 # Seconds that closing waits for a call of Chroma's. Texts of 5 MB took it half of that.
 CHROMA_S = 60.0
 
-_LOST = "Error finding id"  # what Chroma says of a row that has no vector
+LOST = "Error finding id"  # what Chroma says of a row that has no vector
 
 _Rows = dict[str, tuple[str | None, dict[str, Any]]]
 """Text and metadata of rows, by id."""
@@ -174,7 +174,7 @@ class RowWriter:
         try:
             self._collection.get(ids=ids, include=["embeddings"])
         except StoreError as error:
-            if _LOST not in str(error):
+            if LOST not in str(error):
                 raise
             _log.warning("of %d rows some have no vector in Chroma: stored again", len(ids))
             return False

@@ -1,0 +1,261 @@
+"""Random sequences of calls on a store, against a model of it in plain Python: always equal.
+
+RECALL_SEQUENCES=1000 runs a thousand of them. Each has users of its own, in collections that all
+of them share: what one leaves behind, another must not see.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from store.kit import NOON, SmallEmbedding, similarities
+
+from recall_stages.core.errors import MissingMemoryError, ScopeError
+from recall_stages.core.memory import Memory
+from recall_stages.core.stage import Search
+from recall_stages.store import RecallStore
+
+SEQUENCES = int(os.environ.get("RECALL_SEQUENCES", "10"))
+CALLS = 25
+WORDS = ("tea", "train", "dentist", "bread", "piano", "cat", "garden", "lake")
+TYPES = ("observation", "event", "profile")
+SMALL = SmallEmbedding()
+
+
+@dataclass(frozen=True)
+class Row:
+    """A memory in the model."""
+
+    id: str
+    owner: str
+    text: str
+    created: datetime
+    kind: str
+    stars: int | None
+    expires: datetime | None
+
+    @classmethod
+    def of(cls, memory: Memory) -> "Row":
+        """What the store says of a memory."""
+        assert memory.created_at is not None
+        return cls(
+            memory.id,
+            memory.scope.user_id or "",
+            memory.content,
+            memory.created_at,
+            memory.memory_type,
+            memory.metadata.get("stars"),  # type: ignore[arg-type]
+            memory.expires_at,
+        )
+
+
+@dataclass
+class Model:
+    """A store, in plain Python.
+
+    Attributes:
+        rows: The memories by id, also those that have expired.
+        now: What the clock says.
+    """
+
+    rows: dict[str, Row] = field(default_factory=dict)
+    now: datetime = NOON
+
+    def all_of(self, owner: str) -> list[Row]:
+        """The memories of an owner, also those that have expired: deleting reaches them."""
+        return [each for each in self.rows.values() if each.owner == owner]
+
+    def living(self, owner: str, fits: Callable[[Row], bool] = lambda _: True) -> list[Row]:
+        """The memories of an owner that have not expired, the newest first."""
+        mine = [each for each in self.all_of(owner) if fits(each)]
+        alive = [each for each in mine if each.expires is None or each.expires > self.now]
+        return sorted(alive, key=lambda each: (each.created, each.id), reverse=True)
+
+
+class Sequence:
+    """One sequence of calls, with two users."""
+
+    def __init__(self, number: int, store: RecallStore, model: Model) -> None:
+        self.random = Random(number)
+        self.owners = [f"ann{number}", f"bob{number}"]
+        self.ids = [f"{number}-{each}" for each in range(8)]
+        self.model = model
+        self.store = store
+        self.views = {each: store.for_scope(user_id=each) for each in self.owners}
+
+    def run(self) -> None:
+        """Make random calls; after each, both users must see what the model has."""
+        calls = [self.add, self.add, self.update, self.update, self.later, self.delete]
+        calls += [self.delete_some, self.purge, self.find, self.find, self.pages]
+        for _ in range(CALLS):
+            owner = self.random.choice(self.owners)
+            self.random.choice(calls)(owner)
+            for each in self.owners:
+                self.check(each)
+
+    def check(self, owner: str) -> None:
+        """The listing, the count and each memory by its id."""
+        expected = self.model.living(owner)
+        assert [Row.of(each) for each in self.views[owner].memories()] == expected
+        assert self.views[owner].count() == len(expected)
+        there = {each.id: each for each in expected}
+        got = self.views[owner].get(self.ids)
+        assert [Row.of(each) for each in got] == [there[x] for x in self.ids if x in there]
+
+    # -- changes ----------------------------------------------------------------------------------
+
+    def add(self, owner: str) -> None:
+        wanted = self.random.sample(self.ids, self.random.randint(1, 3))
+        new = [self.row(each, owner) for each in wanted]
+        foreign = [x for x in wanted if x in self.model.rows and self.model.rows[x].owner != owner]
+        memories = [
+            {
+                "id": each.id,
+                "content": each.text,
+                "created_at": each.created,
+                "memory_type": each.kind,
+                "metadata": {} if each.stars is None else {"stars": each.stars},
+                "expires_at": each.expires,
+            }
+            for each in new
+        ]
+        if foreign:
+            with pytest.raises(ScopeError):
+                self.views[owner].add(memories)
+        else:
+            assert self.views[owner].add(memories) == wanted
+            self.model.rows |= {each.id: each for each in new}
+
+    def update(self, owner: str) -> None:
+        row_id = self.random.choice(self.ids)
+        changes, values = self.changes()
+        old = {each.id: each for each in self.model.living(owner)}.get(row_id)
+        if old is None:
+            with pytest.raises(MissingMemoryError):
+                self.views[owner].update(row_id, **changes)
+            return
+        new = replace(old, **values)
+        assert Row.of(self.views[owner].update(row_id, **changes)) == new
+        self.model.rows[row_id] = new
+
+    def later(self, owner: str) -> None:
+        self.model.now += timedelta(hours=self.random.choice([1, 6, 24]))
+
+    def delete(self, owner: str) -> None:
+        wanted = self.random.sample(self.ids, 2)
+        gone = [each.id for each in self.model.all_of(owner) if each.id in wanted]
+        assert self.views[owner].delete(wanted) == len(gone)
+        self.forget(gone)
+
+    def delete_some(self, owner: str) -> None:
+        kind, stars = self.random.choice(TYPES), self.random.randint(0, 3)
+        since = NOON - timedelta(days=self.random.randint(1, 30))
+        conditions: Mapping[str, Any]
+        conditions, fits = self.random.choice(
+            [
+                ({"memory_type": kind}, lambda each: each.kind == kind),
+                ({"filter": {"stars": stars}}, lambda each: each.stars == stars),
+                ({"time_range": (since, None)}, lambda each: each.created >= since),
+            ]
+        )
+        assert self.views[owner].count(**conditions) == len(self.model.living(owner, fits))
+        gone = [each.id for each in self.model.all_of(owner) if fits(each)]
+        assert self.views[owner].delete(**conditions) == len(gone)
+        self.forget(gone)
+
+    def purge(self, owner: str) -> None:
+        mine = {each.id for each in self.model.all_of(owner)}
+        gone = mine - {each.id for each in self.model.living(owner)}
+        assert self.views[owner].purge() == len(gone)
+        self.forget(gone)
+
+    def forget(self, gone: Any) -> None:
+        for each in gone:
+            del self.model.rows[each]
+
+    # -- questions --------------------------------------------------------------------------------
+
+    def find(self, owner: str) -> None:
+        word, stars = self.random.choice(WORDS), self.random.randint(0, 3)
+        filtered = self.random.random() < 0.5
+        rows = self.model.living(owner, lambda each: not filtered or each.stars == stars)
+        search = Search(word, 50, filter={"stars": stars} if filtered else None)
+        nearest, worded = self.views[owner].find([search, replace(search, method="keyword")])
+        scores = similarities(word, [each.text for each in rows], SMALL) if rows else []
+        expected = {each.id: round(float(x), 3) for each, x in zip(rows, scores, strict=True)}
+        assert {hit.id: round(hit.score, 3) for hit in nearest} == pytest.approx(expected, abs=2e-3)
+        assert [hit.score for hit in nearest] == sorted([hit.score for hit in nearest])[::-1]
+        assert {hit.id for hit in worded} == {each.id for each in rows if word in each.text}
+
+    def pages(self, owner: str) -> None:
+        expected, listed = self.model.living(owner), list[Memory]()
+        newest = self.random.random() < 0.5
+        while page := [
+            *self.views[owner].memories(
+                order="newest" if newest else "oldest",
+                limit=2,
+                after=listed[-1] if listed else None,
+            )
+        ]:
+            listed += page
+        assert [Row.of(each) for each in listed] == (expected if newest else expected[::-1])
+
+    # -- values -----------------------------------------------------------------------------------
+
+    def row(self, row_id: str, owner: str) -> Row:
+        return Row(
+            row_id,
+            owner,
+            self.text(),
+            NOON - timedelta(hours=self.random.randint(0, 720)),
+            self.random.choice(TYPES),
+            self.random.choice([None, 0, 1, 2, 3]),
+            self.end(),
+        )
+
+    def changes(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Some changes, as `update` takes them and as the model has them."""
+        text, created, stars = self.text(), NOON - timedelta(days=3), self.random.randint(0, 3)
+        expires, kind = self.end(), self.random.choice(TYPES)
+        all_of_them = [
+            ("text", text, "text", text),
+            ("timestamp", created, "created", created),
+            ("metadata", {"stars": stars}, "stars", stars),
+            ("metadata", {"stars": None}, "stars", None),
+            ("expires_at", expires, "expires", expires),
+            ("memory_type", kind, "kind", kind),
+        ]
+        some = self.random.sample(all_of_them, 2)
+        return {each[0]: each[1] for each in some}, {each[2]: each[3] for each in some}
+
+    def text(self) -> str:
+        return " ".join(self.random.sample(WORDS, 2))
+
+    def end(self) -> datetime | None:
+        hours = self.random.choice([None, None, 1, 12, 48])
+        return None if hours is None else self.model.now + timedelta(hours=hours)
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[RecallStore, Model]]]:
+    """One store in memory, one in a folder; the clock of each is that of its model."""
+    with ExitStack() as stack:
+        opened = []
+        for source in (None, Path(tmp_path_factory.mktemp("model"))):
+            model = Model()
+            store = RecallStore(source, embedding=SMALL, clock=lambda model=model: model.now)
+            opened.append((stack.enter_context(store), model))
+        yield opened
+
+
+def test_random_sequences_end_as_in_the_model(stores: list[tuple[RecallStore, Model]]) -> None:
+    for number in range(SEQUENCES):
+        store, model = stores[number % len(stores)]
+        model.rows, model.now = {}, NOON
+        Sequence(number, store, model).run()

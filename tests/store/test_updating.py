@@ -1,0 +1,211 @@
+"""`update` and `purge`: what changes, what stays, what is embedded, and whose memories."""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from store.kit import NOON, SmallEmbedding, best, ids
+from tables import table
+
+from recall_stages.core.errors import (
+    ForeignCollectionError,
+    MissingMemoryError,
+    ScopeError,
+    SettingsError,
+)
+from recall_stages.core.memory import Memory
+from recall_stages.store import RecallStore
+from recall_stages.timeline import TimeRange
+
+ANN, BOB = {"user_id": "ann"}, {"user_id": "bob"}
+TEA: dict[str, Any] = {
+    "id": "tea",
+    "content": "Ann drank tea yesterday.",
+    "created_at": "2024-03-05T12:00:00Z",
+    "memory_type": "event",
+    "author": "Ann",
+    "scope": ANN,
+    "metadata": {"cups": 2, "tags": ["hot", "green"]},
+    "quality": 0.5,
+}
+
+
+class Counting(SmallEmbedding):
+    """An embedding that counts the texts that it embeds."""
+
+    embedded = 0
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        self.embedded += len(texts)
+        return super().embed_documents(texts)
+
+
+@pytest.fixture
+def small() -> Counting:
+    return Counting()
+
+
+@pytest.fixture
+def notes(small: Counting) -> Iterator[RecallStore]:
+    with RecallStore(embedding=small, clock=lambda: NOON) as store:
+        store.add([TEA, {"id": "rum", "content": "Bob drinks rum.", "scope": BOB}])
+        yield store
+
+
+def day_of(memory: Memory) -> list[int]:
+    return [event.start.day for event in memory.events if event.start]
+
+
+def test_on_every_kind_of_store_a_field_changes_and_the_rest_stays(
+    store: RecallStore, small: Counting
+) -> None:
+    store.add([TEA])
+    [before] = store.get(["tea"])
+    now_embedded = small.embedded
+    changed = store.update("tea", metadata={"cups": 3, "tags": None, "place": "home"}, quality=None)
+    assert changed.metadata == {"cups": 3, "place": "home"}
+    assert small.embedded == now_embedded
+    again = store.update("tea", memory_type="profile", expires_at="2200-01-01T00:00:00Z")
+    assert small.embedded == now_embedded
+    expected = before.model_copy(
+        update={
+            "metadata": {"cups": 3, "place": "home"},
+            "quality": None,
+            "memory_type": "profile",
+            "expires_at": datetime(2200, 1, 1, tzinfo=UTC),
+        }
+    )
+    assert store.get(["tea"]) == [expected] == [again]
+    for method in ("semantic", "keyword"):
+        [hit] = best(store, "tea", method=method, filter={"cups": 3})  # type: ignore[arg-type]
+        assert hit.memory.memory() == expected
+    assert store.update("tea", expires_at=None).expires_at is None
+
+
+def test_a_new_text_is_embedded_and_its_times_are_read(notes: RecallStore, small: Counting) -> None:
+    before = small.embedded
+    assert day_of(notes.get(["tea"])[0]) == [4]
+    changed = notes.update("tea", text="Ann ate bread on 2 March 2024.")
+    assert small.embedded == before + 1
+    assert day_of(changed) == [2]
+    assert ids(best(notes, "bread", method="keyword")) == ["tea"]
+    assert not best(notes, "tea", method="keyword")
+    [hit] = best(notes, "Ann ate bread on 2 March 2024.")
+    assert (hit.id, round(hit.score, 3)) == ("tea", 1.0)
+    moved = notes.update("tea", text="Ann walked yesterday.", timestamp="2024-03-01T12:00:00Z")
+    assert (moved.created_at, day_of(moved)) == (datetime(2024, 3, 1, 12, tzinfo=UTC), [29])
+
+
+def test_a_new_time_moves_the_events_without_embedding(notes: RecallStore, small: Counting) -> None:
+    before = small.embedded
+    assert day_of(notes.update("tea", timestamp="2024-03-10T12:00:00Z")) == [9]
+    own = TimeRange(NOON, NOON + timedelta(hours=1), "minute")
+    assert notes.update("tea", timestamp=NOON, events=[own]).events == (own,)
+    assert notes.update("tea", author="Eva").events == (own,)
+    assert small.embedded == before + 1  # the name of the author is a part of what is embedded
+
+
+def test_a_turn_keeps_what_it_answers(small: Counting) -> None:
+    with RecallStore(embedding=small) as store:
+        turns = [
+            {"role": "assistant", "content": "Which pets do you have?"},
+            {"role": "user", "content": "Three of them."},
+        ]
+        first, second = store.add_conversation(turns, created_at="2024-03-05T12:00:00Z")
+        changed = store.update(second, text="Four of them.")
+        assert (changed.turn_before, changed.said_before) == (first, "Which pets do you have?")
+        assert ids(best(store, "pets", 2, method="keyword"))[1:] == [second]
+
+
+def test_an_id_that_is_not_there_is_an_error(notes: RecallStore) -> None:
+    notes.update("tea", expires_at=NOON + timedelta(hours=1), scope=ANN)
+    notes.update("rum", expires_at=NOON)
+    for unknown, scope in (("milk", None), ("tea", BOB), ("rum", BOB), ("rum", None)):
+        with pytest.raises(MissingMemoryError, match=f"there is no memory '{unknown}' to update"):
+            notes.update(unknown, text="Changed.", scope=scope)
+    assert notes.get(["tea"])[0].content == TEA["content"]
+    with RecallStore() as empty, pytest.raises(MissingMemoryError):
+        empty.update("tea", text="Changed.")
+
+
+@table(
+    ("changes", "message"),
+    [
+        ({"content": "Tea."}, "here it is text"),
+        ({"created_at": 1}, "here it is timestamp"),
+        ({"user_id": "eva"}, "the owner of a memory cannot be changed"),
+        ({"text": " "}, "text must hold some text"),
+        ({"text": None}, "text must be a text"),
+        ({"timestamp": "soon"}, "timestamp must be an int, float, ISO 8601 string or datetime"),
+        ({"timestamp": None}, "timestamp must be a moment"),
+        ({"expires_at": "soon"}, "expires_at must be an int, float, ISO 8601 string or datetime"),
+        ({"quality": 2}, "quality must be at most 1"),
+        ({"metadata": {"recall_x": 1}}, "metadata 'recall_x' has a name in which results say"),
+        ({"metadata": {"cups": {}}}, "metadata 'cups' must be text, a number"),
+    ],
+)
+def test_a_change_that_cannot_be_is_an_error(changes: dict[str, Any], message: str) -> None:
+    with RecallStore(embedding=SmallEmbedding()) as store:
+        store.add([TEA])
+        with pytest.raises(SettingsError) as error:
+            store.update("tea", **changes)
+        assert message in str(error.value)
+
+
+def test_purging_removes_what_has_expired_in_the_scope(store: RecallStore) -> None:
+    store.add(
+        {"id": f"{name}{n}", "content": f"tea {n}", "scope": scope, "expires_at": NOON}
+        for n in range(300)
+        for name, scope in (("a", ANN), ("b", BOB))
+    )
+    store.add([{"id": "later", "content": "tea", "scope": ANN, "expires_at": "2200-01-01"}])
+    assert store.purge(timestamp=NOON - timedelta(seconds=1)) == 0
+    assert store.purge(scope=ANN) == 300
+    assert len(best(store, "tea", 999, moment=NOON - timedelta(days=1))) in (301, 300)  # cloud: 300
+    assert store.purge() == 300
+    assert ids([*store.memories()]) == ["later"]
+    assert ids(best(store, "tea", 9, moment=NOON - timedelta(days=1))) == ["later"]
+
+
+def test_a_view_changes_and_purges_its_own(notes: RecallStore) -> None:
+    ann, bob = notes.for_scope(**ANN), notes.for_scope(**BOB)
+    assert ann.update("tea", text="Ann drinks water.").scope.user_id == "ann"
+    with pytest.raises(MissingMemoryError):
+        bob.update("tea", text="Bob was here.")
+    with pytest.raises(ScopeError):
+        ann.update("tea", text="Bob was here.", scope=BOB)
+    ann.update("tea", expires_at=NOON)
+    assert bob.purge() == 0
+    assert ann.purge() == 1
+
+
+def test_the_async_twins_do_the_same(notes: RecallStore) -> None:
+    async def both() -> tuple[Memory, int]:
+        changed = await notes.aupdate("tea", expires_at=NOON, scope=ANN)
+        return changed, await notes.apurge(scope=ANN)
+
+    changed, purged = asyncio.run(both())
+    assert (changed.expires_at, purged) == (NOON, 1)
+
+
+def test_changes_at_once_lose_nothing(notes: RecallStore) -> None:
+    async def all_at_once() -> None:
+        await asyncio.gather(*(notes.aupdate("tea", metadata={f"n{n}": n}) for n in range(20)))
+
+    asyncio.run(all_at_once())
+    assert {f"n{n}" for n in range(20)} <= notes.get(["tea"])[0].metadata.keys()
+
+
+def test_a_collection_of_others_is_never_changed(
+    chroma: Any, collection_name: str, small: Counting
+) -> None:
+    theirs = chroma.create_collection(collection_name, embedding_function=None)
+    theirs.add(ids=["1"], documents=["tea"], embeddings=small.embed_documents(["tea"]))
+    with RecallStore(theirs, embedding=small) as store:
+        with pytest.raises(ForeignCollectionError):
+            store.update("1", text="Changed.")
+        with pytest.raises(ForeignCollectionError):
+            store.purge()
+    chroma.delete_collection(collection_name)
