@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal
 from recall_stages.core.candidate import Candidate
 
 if TYPE_CHECKING:
-    from opentelemetry.metrics import Counter, Histogram, MeterProvider
+    from opentelemetry.metrics import Counter, Histogram, Meter, MeterProvider
     from opentelemetry.trace import Span, Tracer, TracerProvider
 
 MemoryOperation = Literal["search_memory", "upsert_memory", "update_memory", "delete_memory"]
@@ -68,14 +68,16 @@ class Operation:
         if self._span is not None and captures_text():
             self._span.set_attribute("gen_ai.memory.query.text", text)
 
-    def records(self, memories: Iterable[Candidate], *, count: int | None = None) -> None:
+    def counted(self, number: int) -> None:
+        """Note how many memories it is about."""
+        self.note(gen_ai__memory__record__count=number)
+
+    def records(self, memories: Iterable[Candidate]) -> None:
         """Note how many memories it is about, and which ones, if texts are asked for."""
         if self._span is None:
             return
         listed = [*memories]
-        self._span.set_attribute(
-            "gen_ai.memory.record.count", len(listed) if count is None else count
-        )
+        self.counted(len(listed))
         if listed and captures_text():
             self._span.set_attribute("gen_ai.memory.records", _as_json(listed))
 
@@ -231,20 +233,17 @@ def _tracer_of(provider: TracerProvider) -> Tracer:
 def _instruments_of(provider: MeterProvider) -> tuple[Histogram, Histogram, Counter]:
     meter = provider.get_meter(_LIBRARY, version(_LIBRARY))
     return (
-        meter.create_histogram(
-            "gen_ai.client.operation.duration",
-            "s",
-            "GenAI operation duration.",
-            explicit_bucket_boundaries_advisory=_SECONDS,
-        ),
-        meter.create_histogram(
-            "gen_ai.client.token.usage",
-            "{token}",
-            "Number of input and output tokens used.",
-            explicit_bucket_boundaries_advisory=_TOKENS,
-        ),
+        _histogram(meter, "gen_ai.client.operation.duration", "s", _SECONDS),
+        _histogram(meter, "gen_ai.client.token.usage", "{token}", _TOKENS),
         meter.create_counter("recall.degraded", "{stage}", "Stages that could not do their work."),
     )
+
+
+def _histogram(meter: Meter, name: str, unit: str, bounds: Sequence[float]) -> Histogram:
+    try:
+        return meter.create_histogram(name, unit, explicit_bucket_boundaries_advisory=bounds)
+    except TypeError:  # Chroma takes older ones, too: before 1.30 the application sets the bounds
+        return meter.create_histogram(name, unit)
 
 
 def _provider_of(model: object) -> str:

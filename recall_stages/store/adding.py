@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from recall_stages.core.errors import RecallError, ScopeError
 from recall_stages.core.progress import progress_bar
 from recall_stages.core.scope import Scope, ScopeName
+from recall_stages.core.tracing import memory_operation
 from recall_stages.store.chroma.prepare import MemoryInput, Ready, make_ready
 from recall_stages.store.chroma.row_writer import BATCH
 from recall_stages.store.live_collection import LiveCollection
@@ -44,24 +45,28 @@ class Adder:
 
     def add(self, memories: Iterable[MemoryInput], *, progress: bool) -> list[str]:
         """Store memories; see `RecallStore.add`."""
-        ready = self.ready(memories, progress=progress)
-        ids = [each.memory.id for each in ready]
-        with _bar(ready, progress) as bar, _stored_of(ids) as stored:
-            for batch in _batches(ready, progress):
-                self.opened.made().writer.write(batch).result()
-                stored.append(len(batch))
-                bar.update(len(batch))
+        with memory_operation("upsert_memory", self.opened.name) as operation:
+            ready = self.ready(memories, progress=progress)
+            operation.records(each.memory for each in ready)
+            ids = [each.memory.id for each in ready]
+            with _bar(ready, progress) as bar, _stored_of(ids) as stored:
+                for batch in _batches(ready, progress):
+                    self.opened.made().writer.write(batch).result()
+                    stored.append(len(batch))
+                    bar.update(len(batch))
         return ids
 
     async def aadd(self, memories: Iterable[MemoryInput], *, progress: bool) -> list[str]:
         """Store memories without blocking the event loop; see `RecallStore.aadd`."""
-        ready = await asyncio.to_thread(self.ready, memories, progress=progress)
-        ids = [each.memory.id for each in ready]
-        with _bar(ready, progress) as bar, _stored_of(ids) as stored:
-            for batch in _batches(ready, progress):
-                await asyncio.wrap_future(self.opened.made().writer.write(batch))
-                stored.append(len(batch))
-                bar.update(len(batch))
+        with memory_operation("upsert_memory", self.opened.name) as operation:
+            ready = await asyncio.to_thread(self.ready, memories, progress=progress)
+            operation.records(each.memory for each in ready)
+            ids = [each.memory.id for each in ready]
+            with _bar(ready, progress) as bar, _stored_of(ids) as stored:
+                for batch in _batches(ready, progress):
+                    await asyncio.wrap_future(self.opened.made().writer.write(batch))
+                    stored.append(len(batch))
+                    bar.update(len(batch))
         return ids
 
     def ready(self, memories: Iterable[MemoryInput], *, progress: bool = False) -> list[Ready]:

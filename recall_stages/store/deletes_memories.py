@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from recall_stages.core.query import Filter
 from recall_stages.core.scope import Scope, ScopeInput
+from recall_stages.core.tracing import memory_operation
 from recall_stages.store.bound_store import BoundStore
 from recall_stages.store.chroma.prepare import distinct_ids
 from recall_stages.store.conditions import Conditions, RangeInput, TypeInput
@@ -63,7 +64,11 @@ class DeletesMemories(BoundStore):
         if live is None:
             return 0
         live.identity.check_writable()
-        return live.delete(wanted, conditions)
+        [single] = wanted if wanted is not None and len(wanted) == 1 else [""]
+        with memory_operation("delete_memory", self.name, record_id=single) as operation:
+            deleted = live.delete(wanted, conditions)
+            operation.counted(deleted)
+        return deleted
 
     async def adelete(  # noqa: PLR0913 - as above
         self,

@@ -10,6 +10,7 @@ from recall_stages.core.candidate import Hit
 from recall_stages.core.memory import Memory
 from recall_stages.core.scope import ScopeInput
 from recall_stages.core.stage import Search
+from recall_stages.core.tracing import Operation, memory_operation
 from recall_stages.store.bound_store import BoundStore
 from recall_stages.store.chroma.prepare import distinct_ids
 from recall_stages.store.chroma.where import filter_where
@@ -58,9 +59,12 @@ class FindsMemories(BoundStore):
         live = self._opened.to_search()
         if live is None:
             return _nothing(searches)
-        vectors = {text: self._embedding.embed_query(text) for text in _texts(searches)}
-        live.identity.check_dimension(*vectors.values())
-        return live.answers(searches, vectors)
+        with memory_operation("search_memory", self.name) as operation:
+            vectors = {text: self._embedding.embed_query(text) for text in _texts(searches)}
+            live.identity.check_dimension(*vectors.values())
+            found = live.answers(searches, vectors)
+            _note(operation, searches, found)
+        return found
 
     async def afind(self, searches: Sequence[Search]) -> list[list[Hit]]:
         """Search as `find` does, without blocking the event loop."""
@@ -68,11 +72,14 @@ class FindsMemories(BoundStore):
         live = self._opened.live or await asyncio.to_thread(self._opened.to_search)
         if live is None:
             return _nothing(searches)
-        texts = _texts(searches)
-        embedded = await asyncio.gather(*(self._embedding.aembed_query(text) for text in texts))
-        vectors = dict(zip(texts, embedded, strict=True))
-        live.identity.check_dimension(*embedded)
-        return await asyncio.to_thread(live.answers, searches, vectors)
+        with memory_operation("search_memory", self.name) as operation:
+            texts = _texts(searches)
+            embedded = await asyncio.gather(*(self._embedding.aembed_query(text) for text in texts))
+            vectors = dict(zip(texts, embedded, strict=True))
+            live.identity.check_dimension(*embedded)
+            found = await asyncio.to_thread(live.answers, searches, vectors)
+            _note(operation, searches, found)
+        return found
 
     def _narrowed(self, searches: Sequence[Search]) -> Sequence[Search]:
         """The searches at a moment and in this store's scope, checked for what it must name."""
@@ -86,6 +93,11 @@ class FindsMemories(BoundStore):
 def _texts(searches: Sequence[Search]) -> list[str]:
     """The texts to embed, each of them once."""
     return list(dict.fromkeys(each.text for each in searches if each.method == "semantic"))
+
+
+def _note(operation: Operation, searches: Sequence[Search], found: Sequence[Sequence[Hit]]) -> None:
+    operation.asked("\n".join(dict.fromkeys(each.text for each in searches)))
+    operation.records(hit.memory for hits in found for hit in hits)
 
 
 def _nothing(searches: Sequence[Search]) -> list[list[Hit]]:

@@ -11,6 +11,7 @@ from recall_stages.core.clock import TimeInput
 from recall_stages.core.errors import MissingMemoryError
 from recall_stages.core.memory import Memory
 from recall_stages.core.scope import ScopeInput
+from recall_stages.core.tracing import memory_operation
 from recall_stages.store.bound_store import BoundStore
 from recall_stages.store.changes import Changes, MemoryChanges
 from recall_stages.store.chroma.search_text import index_text
@@ -60,7 +61,10 @@ class UpdatesMemories(BoundStore):
         if live is None:
             raise _missing(id, self.name)
         live.identity.check_writable()
-        with self._opened.changing:
+        with (
+            memory_operation("update_memory", self.name, record_id=id) as operation,
+            self._opened.changing,
+        ):
             now = self._now()
             stored = live.index.read([id], None).get(id)
             if stored is None or not owner.holds(stored.scope) or stored.expired(now):
@@ -75,6 +79,7 @@ class UpdatesMemories(BoundStore):
                 live.writer.write([ready]).result()
             else:
                 live.writer.copy([ready], vector[np.newaxis]).result()
+            operation.records([ready.memory])
         return ready.memory.memory()
 
     async def aupdate(
@@ -113,10 +118,11 @@ class UpdatesMemories(BoundStore):
         if live is None:
             return 0
         live.identity.check_writable()
-        with self._opened.changing:
+        with memory_operation("delete_memory", self.name) as operation, self._opened.changing:
             expired = expired_ids(live.index, moment, owner)
             if expired:
                 live.writer.delete(expired).result()
+            operation.counted(len(expired))
         return len(expired)
 
     async def apurge(self, *, scope: ScopeInput = None, timestamp: TimeInput | None = None) -> int:

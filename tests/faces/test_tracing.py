@@ -1,5 +1,6 @@
 """OpenTelemetry: what a span and a metric say of an operation, and what they never say unasked."""
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -10,14 +11,17 @@ from typing import Any
 import pytest
 from faces.adapters import Face
 from faces.conftest import MEMORIES, NOW
+from faces.slow_models import SlowChat
 from opentelemetry import metrics, trace
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
 
-from recall_stages.core.errors import QueryError
+from recall_stages.core.errors import MissingMemoryError, QueryError
+from recall_stages.core.stage import Search
 from recall_stages.core.tracing import CAPTURE, is_on
 from recall_stages.store import RecallStore
 
@@ -94,6 +98,80 @@ def test_a_question_is_one_search_and_its_model_calls_are_in_it(
     assert telemetry.points("recall.degraded") == [({"recall.stage": "SemanticRank"}, 1)]
     operations = {each[0]["gen_ai.operation.name"] for each in telemetry.points(DURATION)}
     assert operations == {"search_memory", "chat"}
+
+
+def test_what_is_done_to_memories_is_a_span_each(
+    face: Face, notes: RecallStore, telemetry: Telemetry
+) -> None:
+    async def awaited() -> None:
+        await notes.aadd([{"id": "tea", "content": "Ann likes tea."}])
+        await notes.aupdate("tea", metadata={"cups": 2})
+        await notes.afind([Search("tea", 3)])
+        await notes.adelete(["tea"])
+        await notes.apurge()
+
+    if face.is_async:
+        asyncio.run(awaited())
+    else:
+        notes.add([{"id": "tea", "content": "Ann likes tea."}])
+        notes.update("tea", metadata={"cups": 2})
+        notes.find([Search("tea", 3)])
+        notes.delete(["tea"])
+        notes.purge()
+
+    spans = telemetry.spans()
+    said = [
+        (
+            each.name,
+            (each.attributes or {})["gen_ai.memory.record.count"],
+            (each.attributes or {}).get("gen_ai.memory.record.id"),
+        )
+        for each in spans
+    ]
+    assert said == [
+        ("upsert_memory", 1, None),
+        ("update_memory", 1, "tea"),
+        ("search_memory", 3, None),
+        ("delete_memory", 1, "tea"),
+        ("delete_memory", 0, None),
+    ]
+    assert {(each.attributes or {})["gen_ai.memory.store.id"] for each in spans} == {notes.name}
+    assert "Ann" not in "".join(each.to_json() for each in spans)
+
+
+def test_an_error_has_its_type_and_nothing_that_it_says(
+    notes: RecallStore, telemetry: Telemetry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for capture, description in (("", None), ("true", "'rum'")):
+        monkeypatch.setenv(CAPTURE, capture)
+        with pytest.raises(MissingMemoryError):
+            notes.update("rum", text="Bob drinks rum.")
+        [update] = telemetry.spans()
+        assert update.status.status_code is StatusCode.ERROR
+        assert (update.attributes or {})["error.type"] == "MissingMemoryError"
+        assert not update.events
+        if description is None:
+            assert update.status.description is None
+        else:
+            assert description in str(update.status.description)
+    assert ("error.type", "MissingMemoryError") in telemetry.points(DURATION)[0][0].items()
+
+
+def test_a_question_that_is_cancelled_ends_its_span(
+    notes: RecallStore, telemetry: Telemetry
+) -> None:
+    face = Face("langchain_recall", is_async=True)
+
+    async def cancelled() -> None:
+        asked = retriever(face, notes, stages=[face.SemanticRank(llm=SlowChat(replies=[]))])
+        task = asyncio.create_task(asked.ainvoke(QUESTION, time_mode="ignore"))
+        await asyncio.sleep(0.3)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert {each.name for each in telemetry.spans()} == {"chat", "search_memory"}
 
 
 def test_no_text_leaves_unless_it_is_asked_for(
