@@ -7,6 +7,7 @@ never too few: text and lists are not compared. `fulfils` then checks the rows t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from operator import ge, gt, le, lt
 from struct import Struct
@@ -40,6 +41,21 @@ Fits = NDArray[np.bool_] | None
 """Whether each row may fulfil a condition; None = that cannot be told here."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """The values of one key.
+
+    Attributes:
+        places: The places of the rows that have it.
+        values: Its values there.
+        read: How many cells of all keys were looked through.
+    """
+
+    places: NDArray[np.uint32]
+    values: NDArray[np.uint64]
+    read: int
+
+
 class Cells:
     """The keys and values of all rows.
 
@@ -49,8 +65,7 @@ class Cells:
 
     def __init__(self, cells: AppendFile) -> None:
         self._cells = cells
-        self._known = np.zeros(0, dtype=_CELL)
-        self._places, self._keys, self._values = (self._known[name] for name in _CELL.names or ())
+        self._columns: dict[int, _Column] = {}  # of the keys that filters have named
 
     def append(self, cells: Mapping[int, Sequence[Cell]]) -> None:
         """Add the cells of rows, by place."""
@@ -64,11 +79,6 @@ class Cells:
             where: The clause.
             rows: How many places there are.
         """
-        if len(self._known) * _CELL.itemsize < self._cells.size:
-            self._known = self._cells.view().view(_CELL)
-            self._places, self._keys, self._values = (
-                np.ascontiguousarray(self._known[name]) for name in _CELL.names or ()
-            )
         return self._clause(where, rows)
 
     def _clause(self, where: Where, rows: int) -> Fits:
@@ -91,24 +101,37 @@ class Cells:
         if any(_is_number(each) and abs(cast("float", each)) > _EXACT for each in values):
             return None
         if operator in _ORDER:
-            here = self._keys == _key("n", key)
-            here[here] = _ORDER[operator](self._values[here].view(np.float64), cast("float", bound))
-            return self._rows(here, rows)
-        here = np.zeros(len(self._keys), dtype=np.bool_)
-        coded = [_coded(key, each) for each in values]
-        for code in {code for code, _ in coded}:
-            wanted = np.array([value for kind, value in coded if kind == code], dtype=np.uint64)
-            same = self._keys == code
-            same[same] = np.isin(self._values[same], wanted)
-            here |= same
-        fits = self._rows(here, rows)
+            places, coded = self._column(_key("n", key))
+            numbers = coded.view(np.float64)
+            return _fits(places[_ORDER[operator](numbers, cast("float", bound))], rows)
+        fits = np.zeros(rows, dtype=np.bool_)
+        cells = [_coded(key, each) for each in values]
+        for code in {code for code, _ in cells}:
+            wanted = np.array([value for kind, value in cells if kind == code], dtype=np.uint64)
+            places, coded = self._column(code)
+            fits |= _fits(places[np.isin(coded, wanted)], rows)
         return ~fits if operator in ("$ne", "$nin") else fits
 
-    def _rows(self, here: NDArray[np.bool_], rows: int) -> NDArray[np.bool_]:
-        fits = np.zeros(rows, dtype=np.bool_)
-        places = self._places[here]
-        fits[places[places < rows]] = True
-        return fits
+    def _column(self, key: int) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
+        """The places of the rows that have a key, and its values there."""
+        cells: NDArray[np.void] = self._cells.view().view(_CELL)
+        known = self._columns.get(key)
+        if known is None or known.read < len(cells):
+            new = cells[known.read if known else 0 :]
+            new = new[new["key"] == key]
+            places, values = new["place"], new["value"]
+            if known is not None:
+                places = np.concatenate([known.places, places])
+                values = np.concatenate([known.values, values])
+            parts = np.ascontiguousarray(places), np.ascontiguousarray(values)
+            known = self._columns[key] = _Column(*parts, read=len(cells))
+        return known.places, known.values
+
+
+def _fits(places: NDArray[np.uint32], rows: int) -> NDArray[np.bool_]:
+    fits = np.zeros(rows, dtype=np.bool_)
+    fits[places[places < rows]] = True
+    return fits
 
 
 def cells_of(metadata: Mapping[str, MetadataValue]) -> list[Cell]:

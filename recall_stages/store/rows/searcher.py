@@ -217,7 +217,7 @@ class Searcher:
             hits = self._exact(fitting, plan)
             if len(hits) >= search.limit or len(rows) < wanted:
                 return hits
-            wanted *= 4
+            wanted = round(wanted * max(_MORE, 1.5 * search.limit / max(len(hits), 1)))
 
     # -- memories ---------------------------------------------------------------------------------
 

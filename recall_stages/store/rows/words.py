@@ -36,6 +36,7 @@ from recall_stages.timeline import TimeRange
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
 _HEAP = 50_000_000  # bytes in which tantivy gathers documents
 _K1, _B = 1.2, 0.75  # tantivy's
+_FEW = 500  # rows that are named one by one
 _DIGITS = 4  # of a score, after the point
 
 Scored = list[tuple[int, float]]
@@ -228,6 +229,9 @@ class Snapshot:
         if wanted.moment is not None:
             conditions.append(self._between("expires", to_milliseconds(wanted.moment) + 1, NEVER))
         conditions += [_any([self._term("cell", _named(x)) for x in each]) for each in wanted.cells]
+        if wanted.places is not None and len(wanted.places) <= _FEW:
+            places = wanted.places.tolist()
+            conditions.append(tantivy.Query.term_set_query(self.schema, "place", places))
         # A condition must not add to the score.
         admitted = [tantivy.Query.const_score_query(each, 0.0) for each in conditions]
         return tantivy.Query.boolean_query(
