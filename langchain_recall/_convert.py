@@ -11,11 +11,10 @@ from recall_stages.core.flat_metadata import (
     FoundMetadata,
     from_flat,
     marked_trace,
-    scope_in,
     to_flat,
     untraced,
 )
-from recall_stages.core.memory import SCORE_KEY, Memory
+from recall_stages.core.memory import SCORE_KEY
 from recall_stages.core.stage import Recall
 from recall_stages.core.text_sources import flat_sources
 
@@ -29,19 +28,6 @@ def to_candidate(document: Document, timezone: tzinfo | None = None) -> Candidat
         score=document.metadata.get(SCORE_KEY),
         timezone=timezone,
         source=document,
-    )
-
-
-def to_stored(document: Document) -> Memory:
-    """Read a document that is to be stored.
-
-    Raises:
-        ScopeError: When its metadata has a field of a scope that is empty or no text.
-    """
-    return (
-        to_candidate(document)
-        .memory(events_known=False)
-        .model_copy(update={"scope": scope_in(document.metadata)})
     )
 
 

@@ -18,7 +18,7 @@ from langchain_core.retrievers import BaseRetriever, LangSmithRetrieverParams
 from langchain_core.runnables import RunnableConfig, ensure_config
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from langchain_recall._convert import to_candidate, to_documents, to_stored
+from langchain_recall._convert import to_candidate, to_documents
 from langchain_recall._world import LangChainWorld, StageInput
 from langchain_recall.any_store import Searchable, as_store
 from recall_stages.core.scope import Scope
@@ -32,6 +32,7 @@ from recall_stages.retriever.memory_retriever import (
     RetrieverOptions,
     combine_options,
 )
+from recall_stages.store.framework_objects import stored_memory
 from recall_stages.store.memory_store import OpenStore
 
 SKIPPED = "recall_skipped"
@@ -155,7 +156,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
             ScopeError: When a document has another scope, or would replace one that has; then none
                 is stored.
         """
-        return self.scoped({}).add([to_stored(document) for document in documents])
+        return self.scoped({}).add([stored_memory(document) for document in documents])
 
     def _get_relevant_documents(
         self,

@@ -11,13 +11,13 @@ from recall_stages.core.flat_metadata import (
     BESIDE_TEXT,
     from_flat,
     marked_trace,
-    scope_in,
     to_flat,
     untraced,
 )
-from recall_stages.core.memory import TRACE_PREFIX, Memory
+from recall_stages.core.memory import TRACE_PREFIX
 from recall_stages.core.stage import Recall
 from recall_stages.core.text_sources import flat_sources
+from recall_stages.store.chroma.row_fields import NODE_SOURCE
 
 
 class MemoryNode(TextNode):
@@ -48,19 +48,6 @@ def to_candidate(scored: NodeWithScore | BaseNode, timezone: tzinfo | None = Non
     )
 
 
-def to_stored(node: BaseNode) -> Memory:
-    """Read a node that is to be stored.
-
-    Raises:
-        ScopeError: When its metadata has a field of a scope that is empty or no text.
-    """
-    return (
-        to_candidate(node)
-        .memory(events_known=False)
-        .model_copy(update={"scope": scope_in(node.metadata)})
-    )
-
-
 def to_node(memory: Candidate, timezone: tzinfo | None = None) -> NodeWithScore:
     """Write a candidate as a node; one that came from a node keeps all else it had."""
     node: BaseNode
@@ -87,11 +74,12 @@ def to_nodes(recall: Recall) -> list[NodeWithScore]:
 
 
 def _unseen(node: BaseNode, score: float | None) -> NodeWithScore:
-    """The trace is for people, and what was said before a turn for keyword search.
+    """The trace and the id of a source are for people, the turn before one for keyword search.
 
     Neither a model's prompt nor an embedding shall see them.
     """
-    unseen = {key for key in node.metadata if key.startswith(TRACE_PREFIX) or key in BESIDE_TEXT}
+    hidden = BESIDE_TEXT | {NODE_SOURCE}
+    unseen = {key for key in node.metadata if key.startswith(TRACE_PREFIX) or key in hidden}
     node.excluded_llm_metadata_keys = sorted({*node.excluded_llm_metadata_keys, *unseen})
     node.excluded_embed_metadata_keys = sorted({*node.excluded_embed_metadata_keys, *unseen})
     return NodeWithScore(node=node, score=score)

@@ -16,7 +16,7 @@ from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.base import BaseEvent
 from pydantic import BeforeValidator, Field, PrivateAttr
 
-from llamaindex_recall._convert import to_candidate, to_nodes, to_stored
+from llamaindex_recall._convert import to_candidate, to_nodes
 from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.any_store import Searchable, as_store
 from recall_stages.core.stage import Flow, Recall
@@ -30,6 +30,7 @@ from recall_stages.retriever.memory_retriever import (
     RetrieverOptions,
     combine_options,
 )
+from recall_stages.store.framework_objects import stored_memory
 from recall_stages.store.memory_store import NarrowedStore, OpenStore
 
 dispatcher = get_dispatcher(__name__)
@@ -171,7 +172,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
             ScopeError: When a node has another scope, or would replace one that has; then none is
                 stored.
         """
-        return self.scoped({}).add([to_stored(node) for node in nodes])
+        return self.scoped({}).add([stored_memory(node) for node in nodes])
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         steps, store = self._steps(query_bundle)

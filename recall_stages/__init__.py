@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from recall_stages.core.errors import StoreLockedError as StoreLockedError
     from recall_stages.core.errors import StoreUnavailableError as StoreUnavailableError
     from recall_stages.core.memory import Memory as Memory
+    from recall_stages.core.memory_lines import read_memories as read_memories
     from recall_stages.core.message import Message as Message
     from recall_stages.core.scope import Scope as Scope
     from recall_stages.evaluation.comparison import Comparison as Comparison
@@ -65,6 +66,7 @@ SHARED = {
         "StoreDamagedError StoreError StoreLockedError StoreUnavailableError"
     ),
     "recall_stages.core.memory": "Memory",
+    "recall_stages.core.memory_lines": "read_memories",
     "recall_stages.core.message": "Message",
     "recall_stages.core.scope": "Scope",
     "recall_stages.evaluation.comparison": "Comparison compare",

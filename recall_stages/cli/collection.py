@@ -14,7 +14,7 @@ from recall_stages.cli.existing import open_existing
 from recall_stages.cli.jsonl import Loaded, open_beside, open_in_memory
 from recall_stages.cli.output import complain
 from recall_stages.core.errors import SettingsError
-from recall_stages.core.memory_lines import examples
+from recall_stages.core.memory_lines import examples, without
 from recall_stages.core.scope import Scope
 from recall_stages.store import Fields, RecallStore
 from recall_stages.store.embedding.minilm import MiniLM
@@ -98,7 +98,7 @@ def opened(options: argparse.Namespace, *, searched: bool = True) -> Iterator[Na
     """
     if options.memories is not None:
         _check_alone(options)
-        with opened_file(options) as (store, loaded):
+        with opened_file(options, searched=searched) as (store, loaded):
             yield NamedStore(store, folder_of(options), "loaded" if loaded.fresh else "kept")
         return
     name, fields = options.collection or "memories", _fields(options.field)
@@ -109,7 +109,9 @@ def opened(options: argparse.Namespace, *, searched: bool = True) -> Iterator[Na
 
 
 @contextmanager
-def opened_file(options: argparse.Namespace) -> Iterator[tuple[RecallStore, Loaded]]:
+def opened_file(
+    options: argparse.Namespace, *, searched: bool = True
+) -> Iterator[tuple[RecallStore, Loaded]]:
     """The collection of a file, and what was loaded; bad lines go to standard error."""
     _warm()
     if options.memories == _STDIN:
@@ -118,13 +120,14 @@ def opened_file(options: argparse.Namespace) -> Iterator[tuple[RecallStore, Load
         store, loaded = open_in_memory(lines, _name(options), options.timezone, event_times=times)
     else:
         store, loaded = open_beside(
-            options.memories, options.timezone, event_times=options.event_times
+            options.memories,
+            options.timezone,
+            event_times=options.event_times,
+            searched=searched,
         )
     with store:
         if loaded.bad_lines:
-            count = len(loaded.bad_lines)
-            lines = "1 line" if count == 1 else f"{count:,} lines"
-            complain(f"{_name(options)}: without {lines} that cannot be read")
+            complain(without(_name(options), loaded.bad_lines))
             for each in examples(loaded.bad_lines):
                 complain(each)
         yield store, loaded

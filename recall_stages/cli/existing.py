@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Never
 from urllib.parse import urlsplit
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from chromadb.api import ClientAPI
 
 
+UNKNOWN = "not known"  # the model of a collection that somebody else made
 CLOUD = "cloud"  # instead of a folder or a URL
 _CREDENTIALS = ("CHROMA_TENANT", "CHROMA_DATABASE", "CHROMA_API_KEY")
 
@@ -47,7 +50,10 @@ class NoModel:
         self.embed_documents([text])
 
 
-def open_existing(where: str, name: str, fields: Fields, *, searched: bool = True) -> RecallStore:
+@contextmanager
+def open_existing(
+    where: str, name: str, fields: Fields, *, searched: bool = True
+) -> Iterator[RecallStore]:
     """Open a collection, and never make one.
 
     Args:
@@ -60,11 +66,40 @@ def open_existing(where: str, name: str, fields: Fields, *, searched: bool = Tru
         StoreError: When there is no such folder, or no such collection in it.
     """
     check_chroma_is_installed()
+    with ExitStack() as stack:
+        source: ClientAPI | str
+        if searched:
+            source, model = source_of(where), None
+        else:
+            source = stack.enter_context(opened_client(where))
+            model = NoModel(model_of(source, name) or UNKNOWN)
+        try:
+            store = RecallStore(source, name, fields=fields, embedding=model, create=False)
+        except MissingCollectionError as error:
+            raise StoreError(f"{where}: {error}: --collection NAME") from error
+        yield stack.enter_context(store)
+
+
+@contextmanager
+def opened_client(where: str) -> Iterator[ClientAPI]:
+    """A client of a folder, a server or Chroma Cloud; see `source_of`."""
+    import chromadb  # noqa: PLC0415 - a second to import, so only once it is needed
+
+    source = source_of(where)
+    if isinstance(source, str):
+        # In the spelling of `RecallStore`: a copy may be in the same folder.
+        source = chromadb.PersistentClient(os.path.realpath(source))
     try:
-        model = None if searched else NoModel()
-        return RecallStore(source_of(where), name, fields=fields, embedding=model, create=False)
-    except MissingCollectionError as error:
-        raise StoreError(f"{where}: {error}: --collection NAME") from error
+        yield source
+    finally:
+        source.close()  # type: ignore[attr-defined]  # its interface lags behind
+
+
+def model_of(client: ClientAPI, name: str) -> str:
+    """The name of the model that made the vectors of a collection; empty if nobody noted it."""
+    found = next((each for each in client.list_collections() if each.name == name), None)
+    model = None if found is None else (found.metadata or {}).get("embedding_model")
+    return model if isinstance(model, str) else ""
 
 
 def source_of(where: str) -> ClientAPI | str:

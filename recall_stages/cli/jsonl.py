@@ -8,12 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from recall_stages.core.memory import Memory
-from recall_stages.core.memory_lines import read_memories
+from recall_stages.cli.existing import NoModel
+from recall_stages.cli.output import complain
+from recall_stages.core.errors import EmbeddingMismatchError
+from recall_stages.core.memory_lines import Lines, read_lines
 from recall_stages.store import RecallStore
+from recall_stages.store.copying import add_with_vectors
+from recall_stages.store.embedding.minilm import MiniLM
 from recall_stages.timeline.parse_time import resolve_timezone
 
 _STATE = "source.json"
+_MODEL = MiniLM.model_name
 
 
 @dataclass(slots=True)
@@ -32,7 +37,7 @@ class Loaded:
 
 
 def open_beside(
-    path: Path, timezone: str | None = None, *, event_times: bool = True
+    path: Path, timezone: str | None = None, *, event_times: bool = True, searched: bool = True
 ) -> tuple[RecallStore, Loaded]:
     """The collection of a JSONL file, loaded where the file is new or has changed.
 
@@ -40,9 +45,11 @@ def open_beside(
         path: The file: one JSON object a line, with ``content`` and any of ``created_at``,
             ``expires_at``, ``memory_type``, ``author``, ``id``, ``when_to_use``, ``quality``,
             ``user_id``, ``agent_id``, ``session_id``, ``workspace`` (or a ``scope`` of these four),
-            ``metadata``; other names go to metadata.
+            ``metadata``; other names go to metadata. A line of `recall export
+            --vectors` has its vector, too.
         timezone: The zone in which times without one are read; None = the machine's.
         event_times: Whether to read the times that a text names; see `RecallStore`.
+        searched: Whether questions are asked; if not, any model may have made its vectors.
 
     Returns:
         The open store, and what was loaded.
@@ -62,22 +69,25 @@ def open_beside(
     state = json.loads(state_file.read_text(encoding="utf-8")) if state_file.exists() else {}
     if state.get("sha256") == digest:
         bad = {int(number): why for number, why in state["bad_lines"].items()}
-        store = RecallStore(folder, event_times=event_times)
+        store = _open(folder, state.get("model", _MODEL), searched, event_times=event_times)
         return store, Loaded(store.count(), bad, fresh=False)
-    memories, bad_lines = read_memories(content, path.name, timezone)
-    store = RecallStore(folder, event_times=event_times)
+    read = read_lines(content, path.name, timezone)
+    memories, bad_lines = read.memories, read.bad
+    model = _model_of(read)
+    store = _open(folder, model, searched, event_times=event_times)
     try:
         folder.mkdir(exist_ok=True)  # the store makes it for the first memory
         # A load that is interrupted is done again. It needs the ids of all rows that may be there.
         known = {*state.get("ids", []), *memories}
         _note(state_file, {"ids": sorted(known), "bad_lines": {}})
         store.delete(sorted(known - memories.keys()))
-        _add(store, memories)
+        _add(store, read, model)
         count = store.count()
     except BaseException:
         store.close()
         raise
-    _note(state_file, {"sha256": digest, "ids": list(memories), "bad_lines": bad_lines})
+    state = {"sha256": digest, "ids": list(memories), "bad_lines": bad_lines, "model": model}
+    _note(state_file, state)
     return store, Loaded(count, bad_lines)
 
 
@@ -96,10 +106,10 @@ def open_in_memory(
         MemoryFormatError: When there is no line that can be read.
     """
     resolve_timezone(timezone)
-    memories, bad_lines = read_memories(content, name, timezone)
+    read = read_lines(content, name, timezone)
     store = RecallStore(event_times=event_times)
-    _add(store, memories)
-    return store, Loaded(len(memories), bad_lines)
+    _add(store, read, _MODEL)
+    return store, Loaded(len(read.memories), read.bad)
 
 
 def _check_file(path: Path) -> None:
@@ -114,9 +124,29 @@ def _check_file(path: Path) -> None:
         raise FileNotFoundError(f"{path} is not there; expected a file of JSON objects, one a line")
 
 
-def _add(store: RecallStore, memories: Mapping[str, Memory]) -> None:
+def _model_of(read: Lines) -> str:
+    """The model of the vectors in a file, if all its lines have one; else the default model."""
+    models = {read.vectors[each][0] if each in read.vectors else _MODEL for each in read.memories}
+    return models.pop() if len(models) == 1 else _MODEL
+
+
+def _open(folder: Path, model: str, searched: bool, *, event_times: bool) -> RecallStore:
+    if searched and model != _MODEL:
+        raise EmbeddingMismatchError(
+            f"{folder.stem} has vectors of {model!r}, and questions need that model. Load it with "
+            f"recall load, and ask in Python: RecallStore({str(folder)!r}, embedding=...)"
+        )
+    embedding = None if model == _MODEL else NoModel(model)
+    return RecallStore(folder, embedding=embedding, event_times=event_times)
+
+
+def _add(store: RecallStore, read: Lines, model: str) -> None:
+    memories = read.memories
+    known = {memory_id: vector for memory_id, (by, vector) in read.vectors.items() if by == model}
+    if unknown := len(read.vectors) - len(known):
+        complain(f"{unknown:,} vectors are of another model than {model}; their texts are embedded")
     try:
-        store.add(memories.values(), progress=True)
+        add_with_vectors(store, memories, known, progress=True)
     except KeyboardInterrupt:
         stored, wanted = min(store.count(), len(memories)), len(memories)
         raise KeyboardInterrupt(

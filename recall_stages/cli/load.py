@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Load the file, and print what was loaded."""
     check_is_file(options)
-    with opened_file(options) as (_, loaded):
+    with opened_file(options, searched=False) as (_, loaded):
         if options.json:
             print_json(
                 {

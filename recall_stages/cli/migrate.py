@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from recall_stages.cli.existing import CLOUD, NoModel, source_of
+from recall_stages.cli.existing import CLOUD, NoModel, model_of, opened_client, source_of
 from recall_stages.cli.output import console, print_json, say
 from recall_stages.core.errors import StoreError
 from recall_stages.store import RecallStore
@@ -44,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     if (options.source, options.collection) == (options.target, name):
         raise ValueError("this would copy a collection onto itself; name another one with --as")
     check_chroma_is_installed()
-    with _opened(options.source) as client:
+    with opened_client(options.source) as client:
         model = NoModel(_model_of(client, options.collection))
         is_folder = options.target != CLOUD and "://" not in options.target
         target = options.target if is_folder else source_of(options.target)
@@ -61,29 +58,14 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-@contextmanager
-def _opened(where: str) -> Iterator[ClientAPI]:
-    """A client of the source."""
-    import chromadb  # noqa: PLC0415 - a second to import, so only once it is needed
-
-    source = source_of(where)
-    if isinstance(source, str):
-        # In the spelling of `RecallStore`: the copy may be in the same folder.
-        source = chromadb.PersistentClient(os.path.realpath(source))
-    try:
-        yield source
-    finally:
-        source.close()  # type: ignore[attr-defined]  # its interface lags behind
-
-
 def _model_of(client: ClientAPI, name: str) -> str:
     """The name of the model that made the vectors of a collection."""
-    found = next((each for each in client.list_collections() if each.name == name), None)
-    if found is None:
-        names = ", ".join(sorted(each.name for each in client.list_collections()))
-        raise StoreError(f"there is no collection {name!r}: --collection takes {names or 'none'}")
-    model = (found.metadata or {}).get("embedding_model")
-    if not isinstance(model, str):
+    names = sorted(each.name for each in client.list_collections())
+    if name not in names:
+        takes = ", ".join(names) or "none"
+        raise StoreError(f"there is no collection {name!r}: --collection takes {takes}")
+    model = model_of(client, name)
+    if not model:
         raise StoreError(
             f"collection {name!r} was not made by RecallStore. Copy it in Python, with the model "
             "that made its vectors: RecallStore(..., fields=..., embedding=...).copy_to(other)"

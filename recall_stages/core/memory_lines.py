@@ -1,42 +1,148 @@
-"""Memories from the lines of a file, one JSON object a line; an error for every other line."""
+"""Memories as the lines of a file, one JSON object a line: read, and written."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recall_stages.core.errors import MemoryFormatError, ScopeError, SettingsError
-from recall_stages.core.memory import Memory
+from recall_stages.core.memory import Memory, UnreadEvents
 from recall_stages.core.scope import with_scope
 from recall_stages.timeline import parse_time
+from recall_stages.timeline.interval import format_interval, parse_interval
+from recall_stages.timeline.parse_time import resolve_timezone
+
+VECTOR = "embedding"
+"""The name under which a line has the vector of its text, and the model that made it."""
 
 _EXAMPLES = 3  # bad lines that are shown
 _EXPECTED = 'Expected one JSON object a line, such as {"content": "..."}'
+_STDIN = "-"
 
 
-def read_memories(
-    content: bytes, name: str, timezone: str | None
-) -> tuple[dict[str, Memory], dict[int, str]]:
-    """The memories of a file by id, and the errors of the other lines by line number.
+@dataclass(slots=True)
+class Lines:
+    """What was read of a file.
+
+    Attributes:
+        memories: The memories by id; of two lines with one id, the later one.
+        vectors: The model and the vector of those that have one, by id.
+        bad: The lines that cannot be read: their numbers and what is wrong with them.
+    """
+
+    memories: dict[str, Memory] = field(default_factory=dict)
+    vectors: dict[str, tuple[str, NDArray[np.float32]]] = field(default_factory=dict)
+    bad: dict[int, str] = field(default_factory=dict)
+
+
+def read_memories(path: str | Path, *, timezone: str | None = None) -> list[Memory]:
+    """Read a JSONL file of memories, as the command line does.
+
+    Each line is a JSON object with ``content`` and any other field of `Memory`. ``user_id``,
+    ``agent_id``, ``session_id`` and ``workspace`` stand at its top, or in ``scope``. ``events`` is
+    a list of intervals, such as ``["2024-03-05/2024-03-06"]``. Further names are metadata, and
+    values that are null are left out. A line without an ``id`` gets one made of its text, so that
+    storing a file twice stores each memory once.
+
+    Lines that cannot be read are left out. A warning has their number, and shows three of them.
+
+    Args:
+        path: The file; "-" reads standard input.
+        timezone: The zone of times without one, such as "Europe/Berlin". None = the machine's.
+
+    Raises:
+        MemoryFormatError: When no line can be read.
+
+    Examples:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "notes.jsonl")
+        ...     _ = path.write_bytes(b'{"content": "Tea.", "user_id": "ann", "topic": "tea"}')
+        ...     [memory] = read_memories(path)
+        >>> memory.scope.user_id, memory.metadata
+        ('ann', {'topic': 'tea'})
+    """
+    from_stdin = str(path) == _STDIN
+    name = "standard input" if from_stdin else Path(path).name
+    content = sys.stdin.buffer.read() if from_stdin else Path(path).read_bytes()
+    read = read_lines(content, name, timezone)
+    if read.bad:
+        warnings.warn("\n".join([without(name, read.bad), *examples(read.bad)]), stacklevel=2)
+    return list(read.memories.values())
+
+
+def read_lines(content: bytes, name: str, timezone: str | None) -> Lines:
+    """The memories of a file, and the errors of the lines that are none.
 
     Raises:
         MemoryFormatError: When no line can be read.
     """
     _refuse_an_array(content, name)
-    memories: dict[str, Memory] = {}
-    bad_lines: dict[int, str] = {}
+    read = Lines()
     for number, line in enumerate(content.splitlines(), 1):
         if line.strip():
             try:
-                memory = _memory(_text(line), timezone)
-                memories[memory.id] = memory
+                row = _row(_text(line))
+                vector = _vector(row)
+                memory = _memory(row, line, timezone)
             except (ScopeError, TypeError, ValueError) as error:
-                bad_lines[number] = _in_short(error)
-    if not memories:
-        raise MemoryFormatError("\n".join(_refused(content, name, bad_lines)))
-    return memories, bad_lines
+                read.bad[number] = _in_short(error)
+                continue
+            read.memories[memory.id] = memory
+            read.vectors.pop(memory.id, None)
+            if vector is not None:
+                read.vectors[memory.id] = vector
+    if not read.memories:
+        raise MemoryFormatError("\n".join(_refused(content, name, read.bad)))
+    return read
+
+
+def memory_line(
+    memory: Memory, *, model: str = "", vector: Iterable[float] | None = None
+) -> dict[str, object]:
+    """A memory as the object of a line, with every field that it has; `read_lines` reads it.
+
+    Args:
+        memory: The memory.
+        model: The name of the model that made the vector.
+        vector: The vector of its text, to write it as well.
+    """
+    line: dict[str, object] = {"id": memory.id, "content": memory.content}
+    if memory.created_at is not None:
+        line["created_at"] = memory.created_at.isoformat()
+    rest = {name: getattr(memory, name) for name in Memory.model_fields if name not in line}
+    scope, events, metadata = (rest.pop(name) for name in ("scope", "events", "metadata"))
+    rest.pop("created_at", None)
+    written = {
+        name: value.isoformat() if hasattr(value, "isoformat") else value
+        for name, value in rest.items()
+        if value is not None and value != ""
+    }
+    line |= {"memory_type": memory.memory_type, **written, **scope.fields()}
+    if not isinstance(events, UnreadEvents):
+        line["events"] = [format_interval(each) for each in events]
+    if metadata:
+        line["metadata"] = dict(sorted(metadata.items()))  # Chroma has no order of its own
+    if vector is not None:
+        line[VECTOR] = {"model": model, "vector": list(vector)}
+    return line
+
+
+def without(name: str, bad_lines: Mapping[int, str]) -> str:
+    """How many lines of a file are left out."""
+    count = len(bad_lines)
+    lines = "1 line" if count == 1 else f"{count:,} lines"
+    return f"{name}: without {lines} that cannot be read"
 
 
 def examples(bad_lines: Mapping[int, str]) -> list[str]:
@@ -78,11 +184,14 @@ def _text(line: bytes) -> str:
         ) from error
 
 
-def _memory(line: str, timezone: str | None) -> Memory:
+def _row(line: str) -> dict[str, Any]:
     read = json.loads(line)
     if not isinstance(read, Mapping):
         raise MemoryFormatError('expected an object such as {"content": "..."}')
-    row: dict[str, Any] = with_scope(read)
+    return with_scope(read)
+
+
+def _memory(row: Mapping[str, Any], line: bytes, timezone: str | None) -> Memory:
     if "content" not in row:
         raise MemoryFormatError(f"expected a content; got only {', '.join(row) or 'nothing'}")
     fields = {name: value for name, value in row.items() if name in Memory.model_fields}
@@ -91,9 +200,26 @@ def _memory(line: str, timezone: str | None) -> Memory:
     for name in ("created_at", "expires_at"):
         if row.get(name) is not None:
             fields[name] = parse_time(row[name], timezone, name=name)
+    if isinstance(fields.get("events"), list):
+        zone = resolve_timezone(timezone)
+        fields["events"] = [_event(each, zone) for each in fields["events"]]
     # A line without an id gets a digest of its text, so that loading it twice stores it once.
-    fields["id"] = str(row.get("id") or hashlib.sha256(line.strip().encode()).hexdigest()[:24])
+    digest = hashlib.sha256(_text(line).strip().encode()).hexdigest()[:24]
+    fields["id"] = str(row.get("id") or digest)
     return Memory.model_validate(fields)
+
+
+def _event(written: object, zone: tzinfo) -> object:
+    return parse_interval(written, zone) if isinstance(written, str) else written
+
+
+def _vector(row: dict[str, Any]) -> tuple[str, NDArray[np.float32]] | None:
+    """Take the model and the vector out of a line, if it has them."""
+    written = row.get(VECTOR)
+    if not isinstance(written, Mapping) or written.keys() != {"model", "vector"}:
+        return None  # metadata under that name
+    del row[VECTOR]
+    return str(written["model"]), np.asarray(written["vector"], dtype=np.float32)
 
 
 def _in_short(error: Exception) -> str:

@@ -28,8 +28,10 @@ class AddsMemories(FindsMemories):
         by words; the default model reads the first 256 tokens.
 
         Args:
-            memories: Memories, mappings of their fields, or bare texts. In a mapping ``user_id``,
-                ``agent_id``, ``session_id`` and ``workspace`` may stand at the top, as in a file.
+            memories: Memories, mappings of their fields, bare texts, documents of LangChain or
+                nodes of LlamaIndex. In a mapping ``user_id``, ``agent_id``, ``session_id`` and
+                ``workspace`` may stand at the top, as in a file. Metadata of documents and nodes
+                with the name of a field of `Memory` becomes that field.
             progress: Show progress bars on standard error if it is a terminal: one while the
                 memories are checked, one while they are embedded and stored.
 

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.memory import Memory
 from recall_stages.core.progress import progress_bar
 from recall_stages.store.adding import Adder
 from recall_stages.store.chroma.prepare import make_ready
+from recall_stages.store.chroma.row_writer import BATCH
 from recall_stages.store.live_collection import LiveCollection
+
+if TYPE_CHECKING:
+    from recall_stages.store.recall_store import RecallStore
 
 
 def copy_collection(source: LiveCollection, target: Adder, *, progress: bool) -> int:
@@ -43,3 +53,46 @@ def copy_collection(source: LiveCollection, target: Adder, *, progress: bool) ->
             copied += len(rows)
             bar.update(len(rows))
     return copied
+
+
+def add_with_vectors(
+    store: RecallStore,
+    memories: Mapping[str, Memory],
+    vectors: Mapping[str, NDArray[np.float32]],
+    *,
+    progress: bool,
+) -> None:
+    """Store memories; those that have a vector of the store's model are not embedded.
+
+    Args:
+        store: The store.
+        memories: The memories by id.
+        vectors: The vectors of all or some of them, by id.
+        progress: Show a progress bar on standard error if it is a terminal.
+
+    Raises:
+        StoreError: When the writing fails. Do it again: it goes on where it ended.
+    """
+    target = store._adder  # noqa: SLF001 - users add memories, and no vectors
+    embedded = [each for each in memories.values() if each.id in vectors]
+    with progress_bar(total=len(embedded), desc="storing", unit="memories", wanted=progress) as bar:
+        for start in range(0, len(embedded), BATCH):
+            batch = embedded[start : start + BATCH]
+            rows = target.ready(batch)
+            their = np.stack([vectors[each.memory.id] for each in rows])
+            target.opened.made().writer.copy(rows, their).result()
+            bar.update(len(batch))
+    store.add([each for each in memories.values() if each.id not in vectors], progress=progress)
+
+
+def vectors_in(store: RecallStore, ids: Sequence[str]) -> dict[str, list[float]]:
+    """The vectors of memories by id; those that are not there are left out."""
+    live = store._opened.found()  # noqa: SLF001 - users get memories, and no vectors
+    if live is None:
+        return {}
+    collection: Any = live.collection
+    page = collection.get(ids=list(ids), include=["embeddings"])
+    return {
+        row_id: np.asarray(vector, dtype=np.float32).tolist()
+        for row_id, vector in zip(page["ids"], page["embeddings"], strict=True)
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, time
+from datetime import datetime, time, tzinfo
 
 from recall_stages.timeline.time_range import TimeRange
 
@@ -20,8 +20,12 @@ def format_interval(time_range: TimeRange) -> str:
     )
 
 
-def parse_interval(text: str) -> TimeRange:
+def parse_interval(text: str, zone: tzinfo | None = None) -> TimeRange:
     """The time range in a text of `format_interval`.
+
+    Args:
+        text: The text.
+        zone: The zone of times without one.
 
     Raises:
         ValueError: When the text is not two ISO 8601 times, or ``..``, with a slash between.
@@ -35,6 +39,11 @@ def parse_interval(text: str) -> TimeRange:
     start, slash, end = text.partition("/")
     if not slash:
         raise ValueError(f"an interval is written start/end; got {text!r}")
-    bounds = [None if bound == ".." else datetime.fromisoformat(bound) for bound in (start, end)]
+    bounds = [None if bound == ".." else _bound(bound, zone) for bound in (start, end)]
     whole_days = all(bound is None or bound.time() == time.min for bound in bounds)
     return TimeRange(bounds[0], bounds[1], "day" if whole_days else "minute")
+
+
+def _bound(text: str, zone: tzinfo | None) -> datetime:
+    bound = datetime.fromisoformat(text)
+    return bound if bound.tzinfo or zone is None else bound.replace(tzinfo=zone)

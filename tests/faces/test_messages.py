@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.documents import Document
 from langchain_core.load import dumps, loads
 from llama_index.core.base.response.schema import Response
 from pydantic import BaseModel, ValidationError
@@ -18,7 +17,7 @@ from tables import table
 
 import langchain_recall
 import llamaindex_recall
-from recall_stages.core.errors import MemoryFormatError, RecallError, SettingsError
+from recall_stages.core.errors import RecallError, SettingsError
 from recall_stages.core.settings import Settings
 from recall_stages.store import RecallStore
 
@@ -386,8 +385,3 @@ def test_explain_takes_a_response_and_refuses_what_is_none(store: RecallStore) -
         llamaindex_recall.explain("Who likes tea?")  # type: ignore[arg-type]  # what is wrong
     with pytest.raises(TypeError, match="explain takes a list of Document"):
         langchain_recall.explain({"context": []})  # type: ignore[arg-type]  # what is wrong
-
-
-def test_documents_and_nodes_are_stored_by_a_retriever(store: RecallStore) -> None:
-    with pytest.raises(MemoryFormatError, match=r"got Document: .*add_documents"):
-        store.add([Document(page_content="Tea.")])  # type: ignore[list-item]  # what is wrong

@@ -82,14 +82,14 @@ class TestAdding:
             ({"content": "x", "metadata": {"$and": 1}}, "rename it"),
             ({"content": "x", "metadata": {"k": "\ud83d"}}, "half a character"),
             ({"content": "x", "quality": 7}, "quality"),
-            (42, "a memory is a Memory, a mapping of its fields or a text; got int"),
+            (42, "a memory is a Memory, a mapping .* or a node of LlamaIndex; got int"),
             (None, "got NoneType"),
             (["x"], "got list"),
-            (Document("x"), r"got Document: store it with retriever.add_documents\(\[...\]\)"),
             (
-                TextNode(id_="1", text="x"),
-                r"got TextNode: store it with retriever.add_nodes\(\[...\]\)",
+                Document("x", metadata={"created_at": "in spring"}),
+                "of 'x' cannot be read",
             ),
+            (TextNode(id_="1", text=" "), "TextNode '1' cannot be stored: .*content"),
         ],
         ids=ascii,
     )

@@ -1,5 +1,6 @@
 """A memory as a row of a collection, and back."""
 
+import json
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -12,12 +13,13 @@ from store.kit import ZONES, SmallEmbedding
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import MemoryFormatError
-from recall_stages.core.memory import Memory
+from recall_stages.core.memory import Memory, is_reserved
+from recall_stages.core.memory_lines import memory_line, read_lines
 from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.store.chroma.epoch import day_of, from_milliseconds, month_of, new_id
-from recall_stages.store.chroma.row_fields import FRAMEWORK_KEYS
+from recall_stages.store.chroma.row_fields import FIELD_KEYS, FRAMEWORK_KEYS, OWN_KEYS
 from recall_stages.store.chroma.rows import as_stored, to_candidate, to_metadata
 from recall_stages.timeline import TimeRange
 
@@ -41,10 +43,10 @@ values = (
     | st.lists(whole, min_size=1, max_size=3)
     | st.lists(numbers, min_size=1, max_size=3)
 )
-DATED = Memory(content="x", created_at=0, events=[TimeRange(None, None, "day")])
-TAKEN = {*FRAMEWORK_KEYS, *to_metadata(DATED), *Memory.model_fields, *Scope.model_fields}
-keys = st.text(min_size=1, max_size=20).filter(
-    lambda key: key[0] not in "#$" and key not in {*TAKEN, "chroma:document"}
+TAKEN = {*FIELD_KEYS, "chroma:document"}
+reserved = st.sampled_from(sorted({*FRAMEWORK_KEYS, *OWN_KEYS, "metadata.topic"}))
+keys = (reserved | st.text(min_size=1, max_size=20)).filter(
+    lambda key: key[0] not in "#$" and key not in TAKEN and not is_reserved(key)
 )
 
 
@@ -192,8 +194,8 @@ class TestMetadata:
         assert (day_of(-1), day_of(0)) == (-1, 0)
         assert month_of(0) - month_of(-1) == 1
 
-    @pytest.mark.parametrize("key", ["created_at", "event_end", "user_id", "doc_id", "text"])
-    def test_a_name_that_rows_use_themselves_is_refused(self, key: str) -> None:
+    @pytest.mark.parametrize("key", ["created_at", "memory_type", "user_id"])
+    def test_a_name_of_a_field_is_refused(self, key: str) -> None:
         with pytest.raises(MemoryFormatError, match=f"may not use the name {key}.*rename"):
             to_metadata(Memory(content="tea", created_at=0, metadata={key: "x"}))
 
@@ -290,3 +292,13 @@ class TestWhatTheEmbeddingSees:
         in_memory.add([{"content": "restart it", "author": role} for role in ("user", "assistant")])
         scores = [each.score for each in in_memory.find([Search("restart it", limit=2)])[0]]
         assert scores == pytest.approx([1, 1], abs=1e-5)
+
+
+@given(memory=memories)
+@settings(deadline=None)
+def test_a_line_of_a_file_has_all_that_a_row_has(memory: Memory) -> None:
+    stored = as_stored(memory, "id", memory.created_at or EPOCH, memory.events).memory()
+    written = json.dumps(memory_line(stored), ensure_ascii=False).encode()
+    [read] = read_lines(written, "file", "UTC").memories.values()
+    assert to_metadata(read) == to_metadata(stored)
+    assert read == stored

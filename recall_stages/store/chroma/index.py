@@ -130,7 +130,12 @@ class Index:
     def filter_where(self, search: Search) -> Where | None:
         """The condition that a search sets on metadata."""
         return filter_where(
-            search.filter, self.fields, self.unit, search.timezone, typed=self.cloud
+            search.filter,
+            self.fields,
+            self.unit,
+            search.timezone,
+            typed=self.cloud,
+            ours=not self.foreign,
         )
 
     def read(self, ids: Sequence[str], where: Where | None) -> dict[str, Candidate]:

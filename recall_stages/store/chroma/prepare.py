@@ -20,14 +20,18 @@ from recall_stages.store.chroma.row_fields import (
 )
 from recall_stages.store.chroma.rows import as_stored, to_metadata, without_strays
 from recall_stages.store.chroma.search_text import READ_CHARACTERS
+from recall_stages.store.framework_objects import (
+    DocumentLike,
+    NodeLike,
+    is_document,
+    is_node,
+    stored_memory,
+)
 from recall_stages.timeline.event_times import event_times
 
-MemoryInput = Memory | Mapping[str, object] | str
+MemoryInput = Memory | Mapping[str, object] | str | DocumentLike | NodeLike
 
 _ANYBODY = Scope()
-
-# The attribute that tells a document of LangChain or a node of LlamaIndex, and what stores it.
-_METHODS = {"page_content": "add_documents", "node_id": "add_nodes"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ def make_ready(
         MemoryFormatError: When a memory cannot be stored, or two memories have one id.
         ScopeError: When a memory has another scope.
     """
-    if isinstance(memories, str | Mapping | Memory):
+    if isinstance(memories, str | Mapping | Memory) or is_document(memories) or is_node(memories):
         raise MemoryFormatError(
             f"add takes a list of memories; got one {type(memories).__name__}: put it in a list"
         )
@@ -135,15 +139,15 @@ def _filled_in(memory: Memory, within: Scope) -> Memory:
 
 
 def _as_memory(source: MemoryInput) -> Memory:
-    if not isinstance(source, str | Mapping | Memory):
-        method = next((_METHODS[name] for name in _METHODS if hasattr(source, name)), "")
-        hint = f": store it with retriever.{method}([...])" if method else ""
-        raise MemoryFormatError(
-            "a memory is a Memory, a mapping of its fields or a text; got "
-            f"{type(source).__name__}{hint}"
-        )
     if isinstance(source, Memory):
         return source
+    if not isinstance(source, str | Mapping):
+        if is_document(source) or is_node(source):
+            return stored_memory(source)
+        raise MemoryFormatError(
+            "a memory is a Memory, a mapping of its fields, a text, a document of LangChain or a "
+            f"node of LlamaIndex; got {type(source).__name__}"
+        )
     fields = {"content": source} if isinstance(source, str) else with_scope(source)
     try:
         return Memory.model_validate(fields)

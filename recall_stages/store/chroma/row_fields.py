@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from recall_stages.core.memory import MetadataValue
+from recall_stages.core.memory import Memory, MetadataValue
 from recall_stages.core.scope import Scope
 from recall_stages.core.settings import Settings
 
@@ -30,6 +30,7 @@ FRAMEWORK_KEYS = frozenset(
 EXPIRES_AT = "expires_at"
 # Rows that expire have this too: rows without a key cannot be asked for, but "$ne" lets them pass.
 MAY_EXPIRE = "may_expire"
+NODE_SOURCE = "ref_doc_id"  # the document that a node of LlamaIndex was cut from
 WRITTEN_AT = "written_at"  # when a row was last written: it shows what others have changed
 KEYWORD_VECTOR = "keyword_vector"  # the words of a row, for a collection that searches by words
 CREATED_KEYS = frozenset({"created_at", "created_day", "created_month"})
@@ -41,6 +42,10 @@ OWN_KEYS = frozenset(
     | {"memory_type", "when_to_use", "author", "said_before", "turn_before", "quality"}
     | set(Scope.model_fields)
 )
+
+# The keys of fields of a memory: metadata with such a name belongs into the field.
+FIELD_KEYS = OWN_KEYS & (Memory.model_fields.keys() | Scope.model_fields.keys())
+_APART = "metadata."  # before a name of the user's that rows keep something else under
 
 Row = tuple[str, str | None, Mapping[str, MetadataValue] | None]
 """A row's id, its text and its metadata."""
@@ -79,3 +84,20 @@ class Fields(Settings):
 
 
 OWN_FIELDS = Fields()
+
+
+def row_key(name: str) -> str:
+    """The key under which a row keeps metadata with this name.
+
+    Examples:
+        >>> row_key("topic"), row_key("document_id")
+        ('topic', 'metadata.document_id')
+    """
+    taken = name in OWN_KEYS or name in FRAMEWORK_KEYS or name.startswith(_APART)
+    return _APART + name if taken else name
+
+
+def name_of(key: str) -> str:
+    """The name of the metadata that a row keeps under this key; see `row_key`."""
+    name = key.removeprefix(_APART)
+    return name if row_key(name) == key else key

@@ -13,7 +13,7 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from recall_stages.core.candidate import Candidate, copied
 from recall_stages.core.errors import MemoryFormatError
@@ -28,12 +28,16 @@ from recall_stages.store.chroma.epoch import (
 )
 from recall_stages.store.chroma.row_fields import (
     EXPIRES_AT,
+    FIELD_KEYS,
     FRAMEWORK_KEYS,
     MAY_EXPIRE,
+    NODE_SOURCE,
     OWN_FIELDS,
     OWN_KEYS,
     Fields,
     TimeUnit,
+    name_of,
+    row_key,
 )
 from recall_stages.store.chroma.row_times import read_time
 from recall_stages.timeline import TimeRange
@@ -52,17 +56,18 @@ def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
     """The metadata of a memory's row; the text is the row's document.
 
     Raises:
-        MemoryFormatError: When the memory has no time, metadata under a reserved name or one that
-            Chroma refuses, or text that cannot be written as UTF-8.
+        MemoryFormatError: When the memory has no time, metadata that belongs into a field or under
+            a name that Chroma refuses, or text that cannot be written as UTF-8.
     """
     if memory.created_at is None:
         raise MemoryFormatError(f"memory {memory.id!r} needs a created_at before it is stored")
-    taken = sorted(set(memory.metadata) & (OWN_KEYS | FRAMEWORK_KEYS))
+    taken = sorted(filter(partial(_is_a_field, memory.metadata), FIELD_KEYS & {*memory.metadata}))
     if taken:
         raise MemoryFormatError(
-            f"metadata may not use the name{'s' * (len(taken) > 1)} {', '.join(taken)}: rows keep "
-            "their own values there; rename, or set the memory's field of that name"
+            f"metadata may not use the name{'s' * (len(taken) > 1)} {', '.join(taken)}: a memory "
+            "has a field of that name; set the field, or rename the metadata"
         )
+    metadata = {row_key(name): value for name, value in memory.metadata.items()}
     created = to_milliseconds(memory.created_at)
     texts = {
         "memory_type": memory.memory_type,
@@ -73,13 +78,13 @@ def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
         **memory.scope.fields(),
     }
     row: dict[str, MetadataValue] = {
-        **memory.metadata,
+        **metadata,
         **{key: text for key, text in texts.items() if text},
         "created_at": created,
         "created_day": day_of(created),
         "created_month": month_of(created),
     }
-    lists = {key: value for key, value in memory.metadata.items() if isinstance(value, list)}
+    lists = {key: value for key, value in metadata.items() if isinstance(value, list)}
     if lists:
         row["list_values"] = json.dumps(lists)
     if memory.quality is not None:
@@ -146,7 +151,7 @@ def to_candidate(
         scope=scope_of(*(_text(row, getattr(fields, name)) for name in Scope.model_fields)),
         quality=_quality(row.get("quality")),
         expires_at=expires_at,
-        metadata=_metadata(row, _NOT_METADATA) if ours else {},
+        metadata=_own_metadata(row) if ours else {},
     )
     return memory if ours else replace(memory, metadata=_metadata(row, _shown(row, memory)))
 
@@ -154,6 +159,16 @@ def to_candidate(
 def _metadata(row: Mapping[str, MetadataValue], hidden: Container[str]) -> dict[str, MetadataValue]:
     # Others may have written anything; what looks like a trace of ours is none.
     return {k: x for k, x in row.items() if k not in hidden and not k.startswith(TRACE_PREFIX)}
+
+
+def _own_metadata(row: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:
+    return {name_of(key): value for key, value in _metadata(row, _NOT_METADATA).items()}
+
+
+def _is_a_field(metadata: Mapping[str, MetadataValue], name: str) -> bool:
+    """Whether metadata under the name of a field would be read as that field."""
+    value = metadata[name]
+    return _quality(value) is not None if name == "quality" else value != ""
 
 
 @lru_cache(maxsize=1024)
@@ -200,7 +215,10 @@ def _shown(row: Mapping[str, MetadataValue], memory: Candidate) -> Container[str
     if memory.quality is not None:
         hidden.add("quality")
     hidden |= {name for name in _TEXTS if getattr(memory, name)} | memory.scope.fields().keys()
-    return hidden | FRAMEWORK_KEYS if _LLAMAINDEX in row else hidden
+    if _LLAMAINDEX in row:
+        origin = row.get(NODE_SOURCE, "None")  # it writes "None" for a node without one
+        hidden |= FRAMEWORK_KEYS if origin == "None" else FRAMEWORK_KEYS - {NODE_SOURCE}
+    return hidden
 
 
 def _text(row: Mapping[str, MetadataValue], key: str) -> str:

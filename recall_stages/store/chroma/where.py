@@ -18,10 +18,12 @@ from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.epoch import to_milliseconds
 from recall_stages.store.chroma.row_fields import (
     EXPIRES_AT,
+    FRAMEWORK_KEYS,
     MAY_EXPIRE,
     OWN_FIELDS,
     Fields,
     TimeUnit,
+    row_key,
 )
 from recall_stages.timeline import parse_time
 
@@ -72,13 +74,14 @@ def expired_where(moment: datetime) -> Where:
     return {EXPIRES_AT: {"$lte": to_milliseconds(moment)}}
 
 
-def filter_where(
+def filter_where(  # noqa: PLR0913 - what a condition means depends on all of it
     condition: Filter | None,
     fields: Fields = OWN_FIELDS,
     unit: TimeUnit = "milliseconds",
     timezone: tzinfo | None = None,
     *,
     typed: bool = False,
+    ours: bool = False,
 ) -> Where | None:
     """A user's filter as a where clause that Chroma accepts.
 
@@ -92,6 +95,7 @@ def filter_where(
         unit: The unit of the times of the rows.
         timezone: The time zone of times that have none.
         typed: Whether a fraction is compared with fractions alone, as in Chroma Cloud.
+        ours: Whether the rows are ours, so that metadata may have another key there.
 
     Raises:
         FilterError: When a key, an operator or a value cannot match anything.
@@ -102,7 +106,7 @@ def filter_where(
     """
     if condition is None:
         return None
-    return _Reader(fields.created_at, unit, timezone, typed).read(condition)
+    return _Reader(fields.created_at, unit, timezone, typed, ours).read(condition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,7 @@ class _Reader:
     unit: TimeUnit
     timezone: tzinfo | None
     typed: bool
+    ours: bool
 
     def read(self, condition: object, depth: int = 1) -> Where | None:
         if depth > _DEEPEST:
@@ -131,6 +136,8 @@ class _Reader:
             return _joined(key, [self.read(arm, depth + 1) for arm in wanted])
         if key.startswith("$"):
             raise FilterError(f"{key} is not understood; combine filters with $and and $or")
+        if self.ours and key in FRAMEWORK_KEYS:
+            key = row_key(key)
         if not isinstance(wanted, Mapping):
             return self._compare(key, "$eq", wanted)
         if not wanted:

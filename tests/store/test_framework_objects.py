@@ -1,0 +1,153 @@
+"""What people have goes straight into a store: documents, nodes, files, collections of others."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import chromadb
+import pytest
+from langchain_core.documents import Document
+from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
+from llama_index.vector_stores.chroma import ChromaVectorStore
+from store.kit import SmallEmbedding, best
+
+from langchain_recall import RecallRetriever as LangChainRetriever
+from llamaindex_recall import RecallRetriever as LlamaIndexRetriever
+from recall_stages import Memory, MemoryFormatError, ScopeError, read_memories
+from recall_stages.store import RecallStore
+
+FIELDS_OF_ONE = {
+    "created_at": "2024-03-05T10:00:00+00:00",
+    "memory_type": "insight",
+    "author": "Ann",
+    "quality": 0.5,
+    "user_id": "ann",
+    "event_ranges": "2024-03-01T00:00:00+00:00/2024-03-02T00:00:00+00:00",
+}
+OTHERS = {
+    "document_id": "letters",  # what rows and LlamaIndex keep for themselves
+    "event_start": "noon",
+    "written_at": 7,
+    "text": ["a", "b"],
+    "metadata.text": True,
+    "topic": "tea",
+}
+SOURCE = {NodeRelationship.SOURCE: RelatedNodeInfo(node_id="letters")}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        Document("Tea.", id="m1", metadata={**FIELDS_OF_ONE, **OTHERS, "page": None}),
+        TextNode(text="Tea.", id_="m1", metadata={**FIELDS_OF_ONE, **OTHERS}),
+        NodeWithScore(
+            node=TextNode(text="Tea.", id_="m1", metadata={**FIELDS_OF_ONE, **OTHERS}), score=0.5
+        ),
+    ],
+    ids=lambda source: type(source).__name__,
+)
+def test_metadata_becomes_fields_and_the_rest_stays_as_it_is(
+    in_memory: RecallStore, source: Any
+) -> None:
+    assert in_memory.add([source]) == ["m1"]
+
+    [memory] = in_memory.get(["m1"])
+    assert memory.content == "Tea."
+    assert memory.created_at is not None
+    assert memory.created_at.isoformat() == FIELDS_OF_ONE["created_at"]
+    assert (memory.memory_type, memory.author, memory.quality) == ("insight", "Ann", 0.5)
+    assert memory.scope.fields() == {"user_id": "ann"}
+    assert [each.describe() for each in memory.events] == ["2024-03-01 (Friday)"]
+    assert memory.metadata == OTHERS
+    assert best(in_memory, "tea", filter={"document_id": "letters"})
+    assert not best(in_memory, "tea", filter={"document_id": "bills"})
+    assert in_memory.add(in_memory.memories()) == ["m1"]  # and once more
+    assert in_memory.get(["m1"]) == [memory]
+
+
+def test_results_of_both_faces_are_stored_again_without_their_trace(
+    in_memory: RecallStore, small: SmallEmbedding
+) -> None:
+    in_memory.add([Memory(content="Tea at noon.", id="m1", created_at=0, metadata={"topic": "x"})])
+    found = [
+        *LangChainRetriever(store=in_memory).invoke("tea"),
+        *LlamaIndexRetriever(store=in_memory).retrieve("tea"),
+    ]
+    for each in found:
+        with RecallStore(embedding=small) as other:
+            other.add([each])
+            assert list(other.memories()) == list(in_memory.memories())
+
+
+def test_a_node_keeps_the_document_that_it_was_cut_from(in_memory: RecallStore) -> None:
+    in_memory.add([TextNode(text="tea", id_="n1", relationships=SOURCE)])
+    assert in_memory.get(["n1"])[0].metadata == {"ref_doc_id": "letters"}
+    [found] = LlamaIndexRetriever(store=in_memory).retrieve("tea")
+    assert "ref_doc_id" not in found.node.get_content("llm")
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["as written", "copied by a script"])
+def test_a_collection_of_llamaindex_is_copied_with_all_it_has(
+    in_memory: RecallStore,
+    chroma: chromadb.ClientAPI,
+    small: SmallEmbedding,
+    collection_name: str,
+    whole: bool,
+) -> None:
+    rows = chroma.create_collection(collection_name, embedding_function=None)
+    metadata = {"quality": "high", "created_day": 3, "when": "2024-03-05"}
+    node = TextNode(text="tea", id_="n1", metadata=metadata, relationships=SOURCE)
+    node.embedding = small.embed_query("tea")
+    ChromaVectorStore(chroma_collection=rows).add([node])
+    if not whole:
+        rows.update(ids=["n1"], metadatas=[{"_node_content": None}])
+    theirs = RecallStore(rows, embedding=small, fields={"created_at": "when"})
+    [expected] = theirs.memories()
+    assert expected.metadata.items() >= {**metadata, "ref_doc_id": "letters"}.items()
+
+    in_memory.add(theirs.memories())
+    assert list(in_memory.memories()) == [expected]
+    theirs.copy_to(in_memory)
+    assert list(in_memory.memories()) == [expected]
+
+
+def test_a_time_that_cannot_be_read_is_never_the_clock(
+    in_memory: RecallStore, tmp_path: Path
+) -> None:
+    wrong = {"created_at": "last spring"}
+    for source in (Document("Tea.", metadata=wrong), TextNode(text="Tea.", metadata=wrong)):
+        with pytest.raises(MemoryFormatError, match=r"'last spring'.*ISO 8601"):
+            in_memory.add([source])
+    for retriever, source in (
+        (LangChainRetriever(store=in_memory).add_documents, Document("Tea.", metadata=wrong)),
+        (LlamaIndexRetriever(store=in_memory).add_nodes, TextNode(text="Tea.", metadata=wrong)),
+    ):
+        with pytest.raises(MemoryFormatError, match="'last spring'"):
+            retriever([source])
+    with pytest.raises(MemoryFormatError, match="set the field, or rename"):
+        in_memory.add([Memory(content="Tea.", metadata=wrong)])
+    file = tmp_path / "notes.jsonl"
+    rows: list[dict[str, Any]] = [{"content": "Tea."}, {"content": "Milk.", **wrong}]
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    with pytest.warns(UserWarning, match="notes.jsonl: without 1 line.*\nline 2: .*last spring"):
+        assert [each.content for each in read_memories(file)] == ["Tea."]
+    assert in_memory.count() == 0
+
+
+def test_a_scope_stands_at_the_top_in_python_as_in_a_file(
+    in_memory: RecallStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = {"content": "Tea.", "user_id": "ann", "session_id": "monday"}
+    file = tmp_path / "notes.jsonl"
+    file.write_text(json.dumps(row), encoding="utf-8")
+    with file.open(encoding="utf-8") as lines:
+        monkeypatch.setattr("sys.stdin", lines)
+        [typed] = read_memories("-")
+    in_memory.add([row, *read_memories(file)])
+    assert [typed.id] == [each.id for each in read_memories(str(file))]
+    for memory in in_memory.memories():
+        assert memory.scope.fields() == {"user_id": "ann", "session_id": "monday"}
+    with pytest.raises(MemoryFormatError, match=r"own goes into metadata: metadata=\{'topic'"):
+        in_memory.add([{"content": "Tea.", "topic": "tea"}])
+    with pytest.raises(ScopeError, match="user_id must be a text"):
+        in_memory.add([Document("Tea.", metadata={"user_id": ""})])
