@@ -1,4 +1,4 @@
-"""The command line: `recall ask`, `load`, `stats`, `repair`, `explain`, `gate`, `time`, `eval`."""
+"""The command line: `recall ask`, `load`, `export`, `stats`, `repair`, `explain`, `gate` ..."""
 
 from recall_stages.cli.program import main, recall
 

@@ -55,8 +55,21 @@ def writes_all(stream: TextIO) -> bool:
 
 def print_json(result: object) -> None:
     """Write a result as JSON, in any script; what steers a terminal as an escape of JSON."""
-    written = json.dumps(result, indent=2, ensure_ascii=not writes_all(sys.stdout))
-    print(STEERING.sub(lambda each: f"\\u{ord(each[0]):04x}", written))
+    print(_steerless(json.dumps(result, indent=2, ensure_ascii=not writes_all(sys.stdout))))
+
+
+def json_line(result: object, *, escaped: bool) -> str:
+    """A result as one line of JSON, as `print_json` writes it.
+
+    Args:
+        result: The result.
+        escaped: Whether to write ASCII alone.
+    """
+    return _steerless(json.dumps(result, ensure_ascii=escaped))
+
+
+def _steerless(written: str) -> str:
+    return STEERING.sub(lambda each: f"\\u{ord(each[0]):04x}", written)
 
 
 def recall_json(question: str, recall: Recall) -> dict[str, object]:

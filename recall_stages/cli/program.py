@@ -20,6 +20,7 @@ from recall_stages.cli import (
     delete,
     evaluate,
     explain,
+    export,
     gate,
     load,
     migrate,
@@ -47,7 +48,7 @@ begin with:
 exit codes: 0 done; 1 the answer is no (gate; eval --at-least); 2 the input cannot be used; 130
 stopped with Ctrl-C"""
 
-_COMMANDS = (ask, explain, load, stats, delete, migrate, repair, time, gate, evaluate)
+_COMMANDS = (ask, explain, load, export, stats, delete, migrate, repair, time, gate, evaluate)
 
 
 def main(program: str, arguments: Sequence[str] | None = None) -> int:

@@ -16,7 +16,9 @@ from recall_stages.core.memory import Memory
 from recall_stages.store.chroma.epoch import day_of
 from recall_stages.store.chroma.row_fields import NODE_SOURCE
 
-_BUCKETS = frozenset({"created_day", "created_month", "event_start", "event_end", "list_values"})
+_BUCKETS = frozenset(
+    {"created_day", "created_month", "event_start", "event_end", "list_values", "may_expire"}
+)
 
 
 class DocumentLike(Protocol):
@@ -65,8 +67,8 @@ def stored_memory(source: DocumentLike | NodeLike) -> Memory:
     ``ref_doc_id``. Its other relations, its templates and its vector are not stored.
 
     Raises:
-        MemoryFormatError: When it has no text, or its ``created_at`` or a value of its metadata
-            cannot be stored.
+        MemoryFormatError: When it has no text, or its ``created_at``, its ``expires_at`` or a
+            value of its metadata cannot be stored.
         ScopeError: When a field of a scope is empty, or not a text.
     """
     metadata = {str(name): each for name, each in source.metadata.items() if each is not None}
@@ -77,12 +79,13 @@ def stored_memory(source: DocumentLike | NodeLike) -> Memory:
         origin = getattr(getattr(source, "node", source), NODE_SOURCE, None)
         metadata |= {NODE_SOURCE: origin} if origin else {}
     read = from_flat(content, metadata, memory_id=source_id)
-    if read.created_at is None and metadata.get("created_at", "") != "":
-        raise MemoryFormatError(
-            f"the created_at of {source_id or content[:40]!r} cannot be read: "
-            f"{metadata['created_at']!r}. Write it in ISO 8601, such as 2024-03-05T15:20:00Z, as "
-            "epoch seconds or as a datetime"
-        )
+    for name in ("created_at", "expires_at"):
+        if getattr(read, name) is None and metadata.get(name, "") != "":
+            raise MemoryFormatError(
+                f"the {name} of {source_id or content[:40]!r} cannot be read: {metadata[name]!r}. "
+                "Write it in ISO 8601, such as 2024-03-05T15:20:00Z, as epoch seconds or as a "
+                "datetime"
+            )
     fields = vars(read.memory()) | {
         "scope": scope_in(source.metadata),
         "metadata": {**read.metadata, **_unread(metadata, read.quality, bool(read.events))},

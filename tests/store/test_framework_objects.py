@@ -21,6 +21,7 @@ FIELDS_OF_ONE = {
     "memory_type": "insight",
     "author": "Ann",
     "quality": 0.5,
+    "expires_at": "2524-03-05T10:00:00+00:00",
     "user_id": "ann",
     "event_ranges": "2024-03-01T00:00:00+00:00/2024-03-02T00:00:00+00:00",
 }
@@ -53,8 +54,8 @@ def test_metadata_becomes_fields_and_the_rest_stays_as_it_is(
 
     [memory] = in_memory.get(["m1"])
     assert memory.content == "Tea."
-    assert memory.created_at is not None
-    assert memory.created_at.isoformat() == FIELDS_OF_ONE["created_at"]
+    for name in ("created_at", "expires_at"):
+        assert getattr(memory, name).isoformat() == FIELDS_OF_ONE[name]
     assert (memory.memory_type, memory.author, memory.quality) == ("insight", "Ann", 0.5)
     assert memory.scope.fields() == {"user_id": "ann"}
     assert [each.describe() for each in memory.events] == ["2024-03-01 (Friday)"]
