@@ -86,7 +86,7 @@ def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
     }
     lists = {key: value for key, value in metadata.items() if isinstance(value, list)}
     if lists:
-        row["list_values"] = json.dumps(lists)
+        row["list_values"] = json.dumps(lists, sort_keys=True)  # the order of Chroma is not ours
     if memory.quality is not None:
         row["quality"] = memory.quality
     if memory.expires_at is not None:
