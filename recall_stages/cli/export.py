@@ -44,9 +44,10 @@ def run(options: argparse.Namespace) -> int:
     """Write each memory as a line."""
     with opened(options, searched=False) as collection, _output(options.output) as (out, escaped):
         store, count = collection.store, 0
-        memories = sorted(store.memories(scope=scope_of(options)), key=_recorded)
+        owner = scope_of(options)
+        memories = store.memories(scope=owner, order="oldest")
         lines = _with_vectors(store, memories) if options.vectors else map(memory_line, memories)
-        total = len(memories)
+        total = store.count(scope=owner)
         for line in progress_bar(lines, total=total, desc="writing", unit="memories", wanted=True):
             out.write(json_line(line, escaped=escaped) + "\n")
             count += 1
@@ -65,10 +66,6 @@ def _with_vectors(store: RecallStore, memories: Iterable[Memory]) -> Iterator[di
         vectors = vectors_in(store, [memory.id for memory in page])
         for memory in page:
             yield memory_line(memory, model=store.embedding_model, vector=vectors.get(memory.id))
-
-
-def _recorded(memory: Memory) -> tuple[float, str]:
-    return memory.created_at.timestamp() if memory.created_at else 0.0, memory.id
 
 
 @contextmanager

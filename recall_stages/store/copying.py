@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,6 +54,32 @@ def copy_collection(source: LiveCollection, target: Adder, *, progress: bool) ->
             copied += len(rows)
             bar.update(len(rows))
     return copied
+
+
+def embed_again(source: LiveCollection, target: Adder, *, progress: bool) -> int:
+    """Store all memories in another collection, with vectors of its own model.
+
+    Args:
+        source: The collection to read.
+        target: What adds to the other one. What it has already is not embedded again.
+        progress: Show a progress bar on standard error if it is a terminal.
+
+    Returns:
+        The number of memories.
+
+    Raises:
+        StoreError: When reading, embedding or writing fails. Do it again: it goes on where it
+            ended.
+    """
+    known = not source.identity.foreign
+    memories = (row.memory(events_known=known) for row in source.index.memories())
+    count, total = 0, source.collection.count()
+    with progress_bar(total=total, desc="embedding", unit="memories", wanted=progress) as bar:
+        while batch := list(islice(memories, BATCH)):
+            target.add(batch, progress=False)
+            count += len(batch)
+            bar.update(len(batch))
+    return count
 
 
 def add_with_vectors(

@@ -151,6 +151,22 @@ class NamedCollection:
                 self._live = self._alive(make_collection(access, self.name, self._facts))
             return self._live
 
+    def beside(self, name: str) -> object:
+        """What another collection in the same place is opened with.
+
+        Raises:
+            ValueError: When it would be this collection.
+            StoreError: When the place is not known.
+        """
+        if name == self.name:
+            raise ValueError(f"the new collection needs another name than {name!r}")
+        if self._access is None and self._live is not None:
+            raise StoreError(
+                f"collection {self.name!r} was opened without its client, so none can be made "
+                "beside it; open it with RecallStore(client, name)"
+            )
+        return self._source
+
     def check_open(self) -> None:
         """Refuse to go on after the store was closed, or in a fork of its process."""
         check_not_closed(self.name, closed=self._closed, process=self._process)

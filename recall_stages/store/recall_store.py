@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ from recall_stages.core.errors import EmbeddingMismatchError
 from recall_stages.core.scope import Scope, ScopeName, required_names
 from recall_stages.store.adding import Adder
 from recall_stages.store.chroma.row_fields import Fields
-from recall_stages.store.copying import copy_collection
+from recall_stages.store.copying import copy_collection, embed_again
 from recall_stages.store.counts_memories import CountsMemories
 from recall_stages.store.disk.repair import Repaired, repair_path
 from recall_stages.store.embedding.bounded import BoundedEmbedding
@@ -166,10 +167,64 @@ class RecallStore(ManagedStore, CountsMemories):
             raise EmbeddingMismatchError(
                 f"the vectors of {self.embedding_model!r} are of no use to a store that searches "
                 f"with {other.embedding_model!r}; embed the memories again: "
-                "other.add(store.memories())"
+                "store.reembed(embedding, name=...)"
             )
         live = self._opened.found()
         return 0 if live is None else copy_collection(live, other._adder, progress=progress)
+
+    def reembed(self, embedding: object, *, name: str, progress: bool = False) -> RecallStore:
+        """Store all memories in a new collection, with the vectors of another model.
+
+        This collection is only read. Where the work was killed or failed, the same call goes on:
+        what the new collection has already is not embedded again. It is made in the same place,
+        with the same clock, ``event_times`` and ``require_scope``.
+
+        Args:
+            embedding: The new model, as for `RecallStore`.
+            name: The name of the new collection.
+            progress: Show a progress bar on standard error if it is a terminal.
+
+        Returns:
+            The new store, open. If it has memories that this one does not have, such as those that
+            were deleted here meanwhile, a warning counts them.
+
+        Raises:
+            EmbeddingMismatchError: When the collection ``name`` has vectors of another model.
+            ForeignCollectionError: When somebody else made the collection ``name``.
+            StoreError: When reading, embedding or writing fails.
+
+        Examples:
+            >>> from recall_stages.store.embedding.minilm import MiniLM
+            >>> with RecallStore() as store:
+            ...     ids = store.add(["The dentist is on Elm Street."])
+            ...     with store.reembed(MiniLM(), name="memories-2") as new:
+            ...         new.count()
+            1
+        """
+        self._opened.check_writable()
+        new = RecallStore(
+            self._opened.beside(name),  # type: ignore[arg-type]  # what this one was opened with
+            name,
+            embedding=embedding,
+            clock=self._adder.clock,
+            event_times=self._adder.event_times,
+            require_scope=self._require_scope,
+            create=True,
+        )
+        try:
+            live = self._opened.found()
+            count = 0 if live is None else embed_again(live, new._adder, progress=progress)
+            known = new._opened.found()
+            if known is not None and (more := known.collection.count() - count) > 0:
+                warnings.warn(
+                    f"{more:,} memories of {name!r} are not in {self.name!r}, where they may have "
+                    "been deleted; delete those that nobody should find",
+                    stacklevel=2,
+                )
+        except BaseException:
+            new.close()
+            raise
+        return new
 
     # -- repair -----------------------------------------------------------------------------------
 
