@@ -65,13 +65,13 @@ class AddsMemories(FindsMemories):
         turn_before: str = "",
         progress: bool = False,
     ) -> list[str]:
-        """Store the turns of a conversation; the words before a turn find it, too.
+        """Store the turns of a conversation; the words around a turn find it, too.
 
-        Keyword search reads a turn together with the end of the turn that it answers: the last one
-        of another speaker, in the same scope and less than an hour older. Only the turn itself is
-        returned. Notes are not linked: the turns of one speaker alone, or texts without a speaker
-        that have one date and no clock time. Storing the same turns again stores nothing twice.
-        `add` links nothing.
+        A turn answers the last one of another speaker, in the same scope and less than an hour
+        older. By these links keyword search reads a turn together with the two turns before it and
+        the one after it; its own words count most. Only the turn itself is returned. Notes are not
+        linked: the turns of one speaker alone, or texts without a speaker that have one date and no
+        clock time. Storing the same turns again stores nothing twice. `add` links nothing.
 
         Args:
             messages: The oldest first: LangChain messages, LlamaIndex ``ChatMessage``, mappings

@@ -1,14 +1,14 @@
 """A conversation as memories: each turn is linked to what somebody else said before it.
 
 The words of a question often miss a turn such as "Yes, three of them." So the row of a turn also
-holds the end of the turn that it answers: the last one of another speaker. Keyword search reads it;
-it is not embedded, because it blurs the vector, and it is part of no text that is returned.
+holds the end of the turn that it answers: the last one of another speaker. Keyword search reads it,
+and by its id finds the other turns around the turn (`rows.context`). It is not embedded, because it
+blurs the vector, and it is part of no text that is returned.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -17,15 +17,10 @@ from recall_stages.core.errors import MemoryFormatError, StoreError
 from recall_stages.core.memory import Memory
 from recall_stages.core.scope import Scope
 from recall_stages.ranking.sessions import PAUSE
-from recall_stages.store.chroma.search_text import index_text
+from recall_stages.store.chroma.search_text import ending, index_text
 from recall_stages.store.message_memory import read_turn
-from recall_stages.text.split_words import CJK
 
-# Words of the turn before. Measured on LoCoMo and BEAM together: with 10 words fewer turns are
-# found, and with the whole turn as well, if it is a long reply.
-_MOST_WORDS = 20
 _STEP = timedelta(milliseconds=1)  # between turns of one time, so that their order stays
-_WORD = re.compile(rf"[{CJK}]{{1,2}}|[^\s{CJK}]+")  # two Chinese characters count as a word
 
 Stored = Callable[[Sequence[str]], list[Memory]]
 """A function that returns the stored memories with some ids."""
@@ -112,7 +107,7 @@ def _linked(turns: Sequence[Memory], before: Memory | None) -> list[Memory]:
             said, answered = (
                 (before.said_before, before.turn_before)
                 if same_speaker
-                else (_end_of(index_text(before)), before.id)
+                else (ending(index_text(before)), before.id)
             )
             after = turn.model_copy(update={"said_before": said, "turn_before": answered})
         linked.append(after)
@@ -135,8 +130,3 @@ def _are_notes(before: Memory, turn: Memory) -> bool:
     if moment is None or moment != before.created_at or turn.author or before.author:
         return False
     return moment.minute % 15 == moment.second == moment.microsecond == 0
-
-
-def _end_of(text: str) -> str:
-    words = list(_WORD.finditer(text))
-    return text[words[-_MOST_WORDS].start() :] if len(words) > _MOST_WORDS else text

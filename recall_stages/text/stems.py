@@ -46,7 +46,10 @@ def words(text: str) -> list[str]:
     """
     all_words = _WORD.findall(text.lower())
     telling = [word for word in all_words if word not in STOP_WORDS]
-    parts = [part for word in telling or all_words for part in _parts(word)]
+    if text.isascii():
+        parts = [word for word in telling or all_words if len(word) <= _LONGEST]
+    else:
+        parts = [part for word in telling or all_words for part in _parts(word)]
     # Chinese parts have no stem and stay as they are.
     stems: list[str] = _stemmer().stemWords(parts)
     return stems

@@ -2,8 +2,12 @@
 
 A memory's number for a word is its BM25 weight without the rarity of the word. The cloud multiplies
 it by the rarity, which it counts itself (``bm25=True``). So the score is that of the row index,
-with one difference: BM25 compares the length of a memory with the mean length of all memories. A
-stored vector cannot follow that mean, so it is a constant here.
+with two differences:
+
+- BM25 compares the length of a memory with the mean length of all memories. A stored vector cannot
+  follow that mean, so it is a constant here.
+- A turn of a conversation has its own words and those of the turn that it answers, counted alike.
+  Those of the turns around these would need another write of each turn when the next one comes.
 """
 
 from __future__ import annotations

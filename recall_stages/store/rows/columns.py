@@ -37,11 +37,13 @@ RECORD = np.dtype(
         ("event_end", "<i8"),
         ("expires", "<i8"),
         *((name, "<u8") for name in _OWNERS),
+        ("answers", "<u8"),  # the turn that it answers; 0 = there is none
         ("row", "<u8"),  # where the row begins in the file of rows
         ("length", "<u4"),  # and its bytes
-        ("words", "<u4"),  # how many it has
     ]
 )
+COUNT = np.dtype([("place", "<u4"), ("words", "<u4")])
+"""How many words a row has; they are counted anew when a turn beside it comes or goes."""
 
 
 @lru_cache(maxsize=65_536)
@@ -52,7 +54,7 @@ def hashed(text: str) -> int:
 
 
 def record(
-    row_id: str, memory: Candidate | None, written: int, row: tuple[int, int], words: int
+    row_id: str, memory: Candidate | None, written: int, row: tuple[int, int]
 ) -> tuple[int, ...]:
     """The columns of a row.
 
@@ -61,7 +63,6 @@ def record(
         memory: Its memory; None = it has no text.
         written: When it was written, in epoch milliseconds; 0 if that is not known.
         row: Where the row is in the file of rows, and its bytes.
-        words: How many words it has.
     """
     created = None if memory is None else memory.created_at
     hull = event_hull(memory.events) if memory else {}
@@ -75,8 +76,8 @@ def record(
         hull.get("event_end", -NEVER),
         NEVER if expires is None else to_milliseconds(expires),
         *(_owner(getattr(scope, name)) for name in _OWNERS),
+        hashed(memory.turn_before) if memory and memory.turn_before else 0,
         *row,
-        words,
     )
 
 
@@ -86,16 +87,21 @@ class Columns:
     Args:
         records: The file of the columns.
         dead: The places of rows that were replaced or deleted.
+        counts: How many words the rows have; of two of one row, the later one.
     """
 
-    def __init__(self, records: AppendFile, dead: Places) -> None:
+    def __init__(self, records: AppendFile, dead: Places, counts: NDArray[np.void]) -> None:
         self._file = records
         self._count = len(self._records())
         self._live = np.ones(self._count, dtype=np.bool_)
         self._live[dead] = False
         self._columns: dict[str, NDArray[Any]] = {}
         self.alive = int(np.count_nonzero(self._live))
-        self.words = int(self["words"][self._live].sum())
+        self._counts = np.zeros(self._count, dtype=np.int64)
+        self._counts[counts["place"]] = counts["words"]
+        self.words = int(self._counts[self._live].sum())
+        self._answers: tuple[NDArray[np.uint64], Places] | None = None
+        self._new_answers: dict[int, list[int]] = {}
         self._first: int | None = None  # when the first row expires; None = not known
         self._sort()
 
@@ -123,23 +129,83 @@ class Columns:
         first, self._count = self._count, self._count + len(new)
         self._file.append(new.tobytes())
         self._live = _grown(self._live, first, self._count)
+        self._counts = _grown(self._counts, first, self._count)
+        self._counts[first : self._count] = 0
+        for n in np.flatnonzero(new["answers"]).tolist():
+            self._new_answers.setdefault(int(new["answers"][n]), []).append(first + n)
         for name, column in self._columns.items():
             self._columns[name] = _grown(column, first, self._count)
             self._columns[name][first : self._count] = new[name]
         self._live[first : self._count] = True
         self._new.update(zip(new["id"].tolist(), range(first, self._count), strict=True))
         self.alive += len(new)
-        self.words += int(new["words"].sum())
         if self._first is not None:
             self._first = min(self._first, int(new["expires"].min(initial=NEVER)))
         if len(self._new) > _MOST_NEW + self._count // 2:
             self._sort()
 
+    def count(self, place: int, words: int) -> None:
+        """Take note of how many words a row has now."""
+        self.words += words - int(self._counts[place])
+        self._counts[place] = words
+
+    def before(self, places: Places) -> tuple[Places, NDArray[np.bool_]]:
+        """The place of the turn before each turn, and whether it answers the same turn.
+
+        Several turns of one speaker answer one turn. So the turn before is the last of these, or
+        else the turn that is answered.
+
+        Returns:
+            The places, -1 for none and for the place -1; and whether they answer the same turn.
+        """
+        answers = np.where(places < 0, np.uint64(0), self["answers"][places])
+        found = self.places(answers.tolist())
+        beside = np.zeros(len(places), dtype=np.bool_)
+        for n, turns in enumerate(self._answering(answers)):
+            if len(turns) > 1 and (own := turns.index(places[n])):
+                found[n], beside[n] = turns[own - 1], True
+        return found, beside
+
+    def after(self, places: Places) -> Places:
+        """The place of the turn after each turn; -1 for none and for the place -1."""
+        after = np.full(len(places), -1, dtype=np.intp)
+        answers = np.where(places < 0, np.uint64(0), self["answers"][places])
+        own = np.where(places < 0, np.uint64(0), self["id"][places])
+        alike, replies = self._answering(answers), self._answering(own)
+        for n, (turns, later) in enumerate(zip(alike, replies, strict=True)):
+            rest = turns[turns.index(places[n]) + 1 :] if len(turns) > 1 else []
+            if rest or later:
+                after[n] = (rest or later)[0]
+        return after
+
+    def _answering(self, hashes: NDArray[np.uint64]) -> list[list[int]]:
+        """The places of the turns that answer the turns with these ids, as they were said."""
+        if self._answers is None or len(self._new_answers) > _MOST_NEW + self._count // 2:
+            linked = np.flatnonzero(self["answers"])
+            order = np.argsort(self["answers"][linked], kind="stable")
+            answered = self["answers"][linked][order].astype(np.uint64)
+            self._answers = answered, linked[order].astype(np.intp)
+            self._new_answers = {}
+        answered, linked = self._answers
+        firsts = np.searchsorted(answered, hashes).tolist()
+        lasts = np.searchsorted(answered, hashes, side="right").tolist()
+        found = [
+            [*linked[first:last].tolist(), *self._new_answers.get(one, ())]
+            for one, first, last in zip(hashes.tolist(), firsts, lasts, strict=True)
+        ]
+        created, ids, live = self["created"], self["id"], self.live
+        for turns in found:
+            if turns:
+                turns[:] = [place for place in turns if live[place]]
+            if len(turns) > 1:
+                turns.sort(key=lambda place: (int(created[place]), int(ids[place])))
+        return found
+
     def kill(self, place: int) -> None:
         """Take a row out."""
         self._live[place] = False
         self.alive -= 1
-        self.words -= int(self["words"][place])
+        self.words -= int(self._counts[place])
         if self._first is not None and self["expires"][place] <= self._first:
             self._first = None if self._first < NEVER else NEVER
 

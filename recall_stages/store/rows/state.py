@@ -25,7 +25,7 @@ from recall_stages.store.rows.table import FILES, WORDS, Table
 
 _log = logging.getLogger(__name__)
 
-FORMAT = 2
+FORMAT = 3
 _STATE = "state.json"
 _LOCKS = frozenset({".tantivy-meta.lock", ".tantivy-writer.lock", ".managed.json"})
 

@@ -4,7 +4,8 @@ A row gets the next place. A new version of it gets a new place, and the old pla
 file but that of the words is only ever appended, and a state that fits its first bytes is whole.
 
 - ``rows``: the row as Chroma has it, as JSON;
-- ``columns``: its owner, its times, where it is in ``rows``;
+- ``columns``: its owner, its times, the turn that it answers, where it is in ``rows``;
+- ``counts``: how many words it has;
 - ``cells``: its metadata, for filters;
 - ``vectors`` and ``slots``: the vectors that are known, and the rows that they belong to;
 - ``dead``: the places of old versions and deleted rows;
@@ -32,11 +33,12 @@ from recall_stages.store.chroma.where import Where
 from recall_stages.store.filter_match import fulfils
 from recall_stages.store.rows.append_file import AppendFile, Mark
 from recall_stages.store.rows.cells import Cell, Cells, cells_of
-from recall_stages.store.rows.columns import Columns, Places, hashed, record
+from recall_stages.store.rows.columns import COUNT, Columns, Places, hashed, record
+from recall_stages.store.rows.context import Context
 from recall_stages.store.rows.vectors import Vectors
 from recall_stages.store.rows.words import Scored, Wanted, Words
 
-FILES = ("rows", "columns", "cells", "vectors", "slots", "dead")
+FILES = ("rows", "columns", "counts", "cells", "vectors", "slots", "dead")
 WORDS = "words"
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -89,12 +91,15 @@ class Table:
         self._lock = threading.Lock()
         self._committing = threading.Lock()
         dead = self.files["dead"].view().view(np.int64)
-        self._columns = Columns(self.files["columns"], dead)
+        counts = self.files["counts"].view().view(COUNT)
+        self._columns = Columns(self.files["columns"], dead, counts)
+        self._context = Context(self._columns, self._memory)
         self._cells = Cells(self.files["cells"])
         numbers, slots = self.files["vectors"], self.files["slots"]
         self._vectors = Vectors(numbers, slots, dimension, bounded=folder is None)
         lost = folder is not None and not (folder / WORDS).is_dir()
         self._without_words = len(self._columns) if lost else 0
+        self._words_read = 0  # of these
         self._words = Words(folder and folder / WORDS)
         self._kept: OrderedDict[int, tuple[Candidate, int]] = OrderedDict()
         self._room = _KEPT
@@ -143,7 +148,7 @@ class Table:
             memories = [self._read(row) for row in rows]
         with self._lock:
             self._check_open()
-            self._drop([row[0] for row in rows])
+            beside = self._drop([row[0] for row in rows])
             first, offset = len(self._columns), self.files["rows"].size
             texts: list[bytes] = []
             records: list[tuple[int, ...]] = []
@@ -151,34 +156,67 @@ class Table:
             for place, (row, memory) in enumerate(zip(rows, memories, strict=True), first):
                 text = _ENCODER.encode(row).encode("utf-8", "surrogatepass")
                 written = (row[2] or {}).get(WRITTEN_AT)
-                count = 0
                 if memory is not None:
                     cells[place] = cells_of(row[2] or {})
-                    count = self._words.put(place, memory, cells[place])
-                records.append(
-                    record(
-                        row[0],
-                        memory,
-                        written if isinstance(written, int) else 0,
-                        (offset, len(text)),
-                        count,
-                    )
-                )
+                at = written if isinstance(written, int) else 0
+                records.append(record(row[0], memory, at, (offset, len(text))))
                 texts.append(text)
                 offset += len(text)
             self.files["rows"].append(b"".join(texts))
             if cells:
                 self._cells.append(cells)
             self._columns.append(records)
+            self._index(dict(enumerate(memories, first)), cells, beside)
             if vectors is not None:
                 self._vectors.keep(np.arange(first, first + len(rows)), vectors)
             self.changed = True
         return len(rows)
 
+    def _index(
+        self,
+        memories: Mapping[int, Candidate | None],
+        cells: Mapping[int, Sequence[Cell]],
+        beside: set[int],
+    ) -> None:
+        """Index the words of new rows, and anew those of the turns around them.
+
+        Args:
+            memories: The memory of each new row.
+            cells: Its metadata.
+            beside: The rows around those that are gone.
+        """
+        for place, memory in memories.items():
+            self._context.take(place, memory)
+        new = {place: (each, cells[place]) for place, each in memories.items() if each is not None}
+        around = (beside | self._context.around([*memories])) - new.keys()
+        # Rows whose words are not read again yet will have those of the turns around them.
+        known = [x for x in sorted(around) if not self._words_read <= x < self._without_words]
+        self._put_words(new)
+        self._put_words(self._read_at(known), again=True)
+
+    def _read_at(self, places: Iterable[int]) -> dict[int, tuple[Candidate, Sequence[Cell]]]:
+        """The memories at some places, with their metadata; without rows that have no text."""
+        rows = {place: self.row(place) for place in places}
+        read = {place: (self._read(row), cells_of(row[2] or {})) for place, row in rows.items()}
+        return {place: (each, cells) for place, (each, cells) in read.items() if each is not None}
+
+    def _put_words(
+        self, rows: Mapping[int, tuple[Candidate, Sequence[Cell]]], *, again: bool = False
+    ) -> None:
+        counted = self._context.counts([*rows])
+        totals: list[tuple[int, int]] = []
+        for (place, (memory, cells)), counts in zip(rows.items(), counted, strict=True):
+            self._words.put(place, memory, counts, cells, again=again)
+            totals.append((place, counts.total()))
+            self._columns.count(*totals[-1])
+        self.files["counts"].append(np.array(totals, dtype=COUNT).tobytes())
+
     def drop(self, hashes: Iterable[int]) -> int:
         """Take rows out, by the hash of their id, and return how many there were."""
         with self._lock:
-            return self._drop_at(self._columns.places(hashes))
+            places = self._columns.places(hashes)
+            self._index({}, {}, self._drop_at(places))
+            return int(np.count_nonzero(np.unique(places) >= 0))
 
     def keep_vectors(self, places: Places, vectors: NDArray[np.float32]) -> None:
         """Keep vectors that were read, of rows that have none yet."""
@@ -189,12 +227,14 @@ class Table:
                 self._vectors.keep(places[mine], vectors[mine])
                 self.changed = True
 
-    def _drop(self, ids: Sequence[str]) -> None:
-        self._drop_at(self._columns.places([hashed(each) for each in ids]))
+    def _drop(self, ids: Sequence[str]) -> set[int]:
+        return self._drop_at(self._columns.places([hashed(each) for each in ids]))
 
-    def _drop_at(self, places: Places) -> int:
+    def _drop_at(self, places: Places) -> set[int]:
+        """Take rows out, and return the places of those around them."""
         self._check_open()
         dead = np.unique(places[places >= 0])
+        beside = self._context.around(dead.tolist())
         for place in dead.tolist():
             self._columns.kill(place)
             self._words.drop(place)
@@ -202,7 +242,7 @@ class Table:
         if len(dead):
             self.files["dead"].append(dead.astype(np.int64).tobytes())
             self.changed = True
-        return len(dead)
+        return beside.difference(dead.tolist())
 
     # -- questions --------------------------------------------------------------------------------
 
@@ -306,6 +346,9 @@ class Table:
         row_id, document, metadata = json.loads(self._text_at(place))
         return row_id, document, metadata
 
+    def _memory(self, place: int) -> Candidate | None:
+        return self._read(self.row(place))
+
     def id_at(self, place: int) -> str:
         """The id of the row at a place, an old version as well."""
         row_id: str = _DECODER.raw_decode(self._text_at(place), 1)[0]
@@ -374,12 +417,9 @@ class Table:
             with self._lock:
                 self._check_open()
                 last = min(first + _PART, self._without_words)
-                for place in (first + np.flatnonzero(self._columns.live[first:last])).tolist():
-                    row = self.row(place)
-                    memory = self._read(row)
-                    if memory is not None:
-                        self._words.put(place, memory, cells_of(row[2] or {}))
-                self.changed = True
+                living = first + np.flatnonzero(self._columns.live[first:last])
+                self._put_words(self._read_at(living.tolist()))
+                self._words_read, self.changed = last, True
             if self._words.waiting > GATHERED:
                 self.commit()
         self._without_words = 0

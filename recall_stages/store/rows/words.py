@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import log
 from operator import itemgetter
@@ -26,7 +26,6 @@ from recall_stages.store.chroma.epoch import (
     event_hull,
     to_milliseconds,
 )
-from recall_stages.store.chroma.search_text import keyword_text
 from recall_stages.store.rows.cells import Cell
 from recall_stages.store.rows.columns import NEVER, Places
 from recall_stages.text.stems import words
@@ -52,12 +51,14 @@ class NewRow:
         counts: How often it has each word.
         length: The number of its words, as tantivy rounds it.
         cells: Its metadata.
+        again: Whether it is committed with other words.
     """
 
     memory: Candidate
     counts: Counter[str]
     length: int
     cells: Sequence[Cell]
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +107,31 @@ class Words:
         """How many rows wait for the next commit."""
         return len(self._new)
 
-    def put(self, place: int, memory: Candidate, cells: Sequence[Cell]) -> int:
-        """Add a memory with its metadata, and return the number of its words."""
-        counts = Counter(words(keyword_text(memory)))
-        total = counts.total()
-        self._new[place] = NewRow(memory, counts, _rounded(total), cells)
-        return total
+    def put(
+        self,
+        place: int,
+        memory: Candidate,
+        counts: Counter[str],
+        cells: Sequence[Cell],
+        *,
+        again: bool = False,
+    ) -> None:
+        """Add a memory.
+
+        Args:
+            place: Its place.
+            memory: The memory.
+            counts: How often each word counts.
+            cells: Its metadata.
+            again: Whether it has words already, which these replace.
+        """
+        row = NewRow(memory, counts, _rounded(counts.total()), cells)
+        if again:
+            waiting = self._new.get(place)
+            if waiting is None:
+                self._dropped.append(place)
+            row = replace(row, again=waiting is None or waiting.again)
+        self._new[place] = row
 
     def drop(self, place: int) -> None:
         """Take a row out."""
@@ -138,14 +158,21 @@ class Words:
         self._index.reload()
         return self._index.searcher()
 
-    def take(self, searcher: tantivy.Searcher, new: Iterable[int], dropped: Sequence[int]) -> None:
+    def take(
+        self, searcher: tantivy.Searcher, new: Mapping[int, NewRow], dropped: Sequence[int]
+    ) -> None:
         """Search what was committed from now on."""
         self._searcher = searcher
         gone = set(dropped)
         self._dropped = [place for place in self._dropped if place not in gone]
-        for place in new:
-            if self._new.pop(place, None) is None:
-                self._dropped.append(place)  # it was taken out meanwhile
+        for place, row in new.items():
+            now = self._new.get(place)
+            if now is row:
+                del self._new[place]
+            else:  # it was taken out meanwhile, or has other words
+                self._dropped.append(place)
+                if now is not None:
+                    self._new[place] = replace(now, again=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +209,7 @@ class Snapshot:
         having = {term: searcher.doc_freq("words", term) for term in terms}
         weights = dict.fromkeys(terms, 1.0)
         if waiting:
-            known = [row.counts for row in waiting.values()]
+            known = [row.counts for row in waiting.values() if not row.again]
             before = max(searcher.num_docs, 1)
             for term in terms:
                 old, all_rows = having[term], max(rows, before)
@@ -195,6 +222,7 @@ class Snapshot:
         scored = [
             (int(place or 0), round(float(hit[0]), _DIGITS))
             for place, hit in zip(places, hits, strict=True)
+            if place not in waiting
         ]
         mean = total / (rows or 1) or 1.0
         most = {term: (_K1 + 1) * _rarity(rows, number) for term, number in having.items()}
@@ -211,7 +239,7 @@ class Snapshot:
         return scored[:limit]
 
     def _rows_with(self, word: str) -> int:
-        waiting = sum([word in row.counts for row in self.new.values()])
+        waiting = sum([word in row.counts for row in self.new.values() if not row.again])
         return self.searcher.doc_freq("words", word) + waiting
 
     def _query(self, weights: Mapping[str, float], wanted: Wanted) -> tantivy.Query:

@@ -1,0 +1,113 @@
+"""The turns around a turn find it, too: at once, after a restart, and after changes among them."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall_stages.core.memory import Memory, Scope
+from recall_stages.core.stage import Search
+from recall_stages.store import RecallStore
+
+WHEN = "2024-03-12T15:20:00Z"
+SAID = [
+    ("Ann", "Look at the picture of my kittens!"),
+    ("Bob", "Lovely."),
+    ("Bob", "How many?"),
+    ("Ann", "Three of them."),
+    ("Ann", "All tabby."),
+    ("Bob", "What does the vet say?"),
+    ("Ann", "They thrive."),
+]
+TURNS = [{"id": f"t{n}", "name": name, "content": text} for n, (name, text) in enumerate(SAID)]
+QUESTIONS = ("kittens picture", "how many", "three", "tabby", "vet", "lovely thrive", "Ann")
+ANN = Scope(user_id="ann")
+
+
+def scores(store: RecallStore, text: str, **search: Any) -> dict[str, float]:
+    [hits] = store.find([Search(text, 20, method="keyword", **search)])
+    return {hit.memory.id: hit.score for hit in hits}
+
+
+def everything(store: RecallStore, **search: Any) -> list[dict[str, float]]:
+    return [
+        {row_id: round(score, 2) for row_id, score in scores(store, text, **search).items()}
+        for text in QUESTIONS
+    ]
+
+
+def test_a_turn_is_found_by_the_words_around_it_after_those_that_have_them(words: Any) -> None:
+    with RecallStore(embedding=words) as store:
+        store.add_conversation(TURNS, created_at=WHEN)
+
+        assert list(scores(store, "vet")) == ["t5", "t6", "t4"]
+        assert list(scores(store, "kittens")) == ["t0", "t1", "t2"]
+        assert list(scores(store, "tabby")) == ["t4", "t5", "t3", "t6"]
+
+
+def test_notes_and_what_is_shown_have_no_words_of_others(words: Any) -> None:
+    notes = [Memory(id=str(n), content=text, created_at=WHEN) for n, (_, text) in enumerate(SAID)]
+    with RecallStore(embedding=words) as store:
+        store.add(notes)
+        assert list(scores(store, "vet")) == ["5"]
+    with RecallStore(embedding=words) as store:
+        store.add_conversation(TURNS, created_at=WHEN)
+        [[first, second, *_]] = store.find([Search("vet", 3, method="keyword")])
+        assert [first.memory.content, second.memory.content] == [SAID[5][1], SAID[6][1]]
+
+
+@pytest.mark.parametrize("pieces", [1, 7])
+def test_however_turns_come_they_are_found_alike(words: Any, tmp_path: Path, pieces: int) -> None:
+    with RecallStore(embedding=words) as store:
+        store.add_conversation(TURNS, created_at=WHEN, scope=ANN)
+        wanted = everything(store)
+    with RecallStore(tmp_path, embedding=words) as store:
+        size, last = -(-len(TURNS) // pieces), ""
+        for start in range(0, len(TURNS), size):
+            part, now = TURNS[start : start + size], f"2024-03-12T15:20:{start:02}Z"
+            [*_, last] = store.add_conversation(part, scope=ANN, created_at=now, turn_before=last)
+            assert scores(store, "tabby") or start < 4
+        assert everything(store) == wanted
+    with RecallStore(tmp_path, embedding=words) as store:
+        assert [scores(store, each).keys() for each in QUESTIONS] == [x.keys() for x in wanted]
+        turns = list(store.memories())
+    shutil.rmtree(tmp_path / ".recall")
+    with RecallStore(tmp_path, embedding=words) as store:
+        assert everything(store) == wanted
+    with RecallStore(embedding=words) as store:
+        for turn in random.Random(pieces).sample(turns, len(turns)):
+            store.add([turn])
+        assert everything(store) == wanted
+
+
+def test_words_of_a_turn_that_is_gone_or_replaced_find_nothing(words: Any) -> None:
+    with RecallStore(embedding=words) as store:
+        store.add_conversation(TURNS, created_at=WHEN)
+        [fourth] = store.get(["t4"])
+        store.add([fourth.model_copy(update={"content": "All ginger."})])
+        assert "t3" not in scores(store, "tabby")
+        assert "t3" in scores(store, "ginger")
+
+        store.delete(["t4"])
+        assert scores(store, "ginger") == {}
+
+
+def test_many_turns_after_many_commits_are_found_by_their_words(
+    words: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recall_stages.store.rows.table._MOST_WAITING", 2)
+    said = [{"id": f"t{n}", "name": "AB"[n % 2], "content": f"word{n}"} for n in range(12)]
+    with RecallStore(tmp_path, embedding=words) as store:
+        last = ""
+        for n, turn in enumerate(said):
+            now = f"2024-03-12T15:20:{n:02}Z"
+            [last] = store.add_conversation([turn], created_at=now, turn_before=last)
+            found = scores(store, f"word{n - 2}").keys()
+            assert found == {f"t{x}" for x in range(max(0, n - 3), n + 1) if n > 1}
+    with RecallStore(tmp_path, embedding=words) as store:
+        for n in range(3, 9):
+            assert list(scores(store, f"word{n}"))[:2] == [f"t{n}", f"t{n + 1}"]
