@@ -9,6 +9,7 @@ benchmarks.retrieval), through the public retriever, with its defaults but for t
 
 - ``dense``: keyword search alone; ``keyword``: search by meaning alone.
 - ``context``: each memory stored for itself, without what was said before it.
+- ``single words``: the words of a question are not compared with those of a memory by meaning.
 - ``fusion``: fused by rank instead of by score.
 - ``time window``: the time that a question names is not read.
 - ``event time``: the times that memories tell of are not read.
@@ -72,6 +73,7 @@ PARTS: dict[str, Part] = {
     "dense": {"settings": {"method": "keyword"}},
     "keyword": {"settings": {"method": "semantic"}},
     "context": {"store": {"context": False}},
+    "single words": {"settings": {"token_weight": 0.0}},
     "fusion": {"settings": {"fusion": "ranks"}},
     "time window": {"time": "none"},
     "event time": {"store": {"event_times": False}},

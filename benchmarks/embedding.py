@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Sequence
@@ -15,9 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_stages.core.progress import progress_bar
-from recall_stages.store.embedding.embedder import as_embedder
+from recall_stages.store.embedding.minilm import MiniLM
+from recall_stages.store.embedding.token_vectors import TokenVectors
 
 _CHUNK = 128
+_NO_TOKENS = np.empty((0, 0), dtype=np.float32)
+_Known = tuple[NDArray[np.float32], TokenVectors]
 
 
 class OncePerText:
@@ -31,8 +35,8 @@ class OncePerText:
     """
 
     def __init__(self, file: Path | None = None) -> None:
-        self._model = as_embedder(None)
-        self._known: dict[str, NDArray[np.float32]] = {}
+        self._model = MiniLM()
+        self._known: dict[str, _Known] = {}
         self._kept = None if file is None else _VectorFile(file, self._model.model_name)
         self.model_name = self._model.model_name
 
@@ -50,6 +54,18 @@ class OncePerText:
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed stored texts, those that are new with a progress bar."""
+        return self.embed_with_tokens(texts)[0]
+
+    def embed_with_tokens(
+        self, texts: Sequence[str]
+    ) -> tuple[NDArray[np.float32], list[TokenVectors]]:
+        """Embed texts with the vectors of their tokens.
+
+        A text alone is a question, as stores embed one.
+        """
+        if len(texts) == 1 and texts[0] not in self._known:
+            vector, tokens = self._question(texts[0])
+            return vector[None], [tokens]
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if self._kept is not None:
             self._known |= self._kept.read(new)
@@ -59,23 +75,30 @@ class OncePerText:
         ) as bar:
             for start in range(0, len(new), _CHUNK):
                 chunk = new[start : start + _CHUNK]
-                vectors = dict(zip(chunk, self._model.embed_documents(chunk), strict=True))
-                self._known |= vectors
+                embedded = dict(zip(chunk, self._embedded(chunk), strict=True))
+                self._known |= embedded
                 if self._kept is not None:
-                    self._kept.write(vectors)
+                    self._kept.write(embedded)
                 bar.update(len(chunk))
-        return np.stack([self._known[text] for text in texts])
+        known = [self._known[text] for text in texts]
+        return np.stack([vector for vector, _ in known]), [tokens for _, tokens in known]
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question: every time, or once where vectors are kept in a file."""
+        return self._question(text)[0]
+
+    def _question(self, text: str) -> _Known:
         if self._kept is None:
-            return self._model.embed_query(text)
+            return self._embedded([text])[0]
         key = f"question: {text}"  # embedded alone, which differs a little from among others
         known = self._kept.read([key])
         if not known:
-            known = {key: self._model.embed_query(text)}
+            known = {key: self._embedded([text])[0]}
             self._kept.write(known)
         return known[key]
+
+    def _embedded(self, texts: Sequence[str]) -> list[_Known]:
+        return [*zip(*self._model.embed_with_tokens(texts), strict=True)]
 
     async def aembed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed stored texts in a thread."""
@@ -94,27 +117,39 @@ class _VectorFile:
         self._database = sqlite3.connect(file, check_same_thread=False)
         self._lock = threading.Lock()  # stores embed in threads of their own
         self._database.execute(
-            "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB)"
+            "CREATE TABLE IF NOT EXISTS embedded (key BLOB PRIMARY KEY, vector BLOB, words TEXT, "
+            "tokens BLOB)"
         )
 
-    def read(self, texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:
+    def read(self, texts: Iterable[str]) -> dict[str, _Known]:
         """The vectors of those texts that are in the file."""
         found = {}
         for text in texts:
-            query = "SELECT vector FROM vectors WHERE key = ?"
+            query = "SELECT vector, words, tokens FROM embedded WHERE key = ?"
             with self._lock:
                 row = self._database.execute(query, (self._key(text),)).fetchone()
             if row is not None:
-                found[text] = np.frombuffer(row[0], np.float32)
+                words = json.loads(row[1])
+                tokens = np.frombuffer(row[2], np.float16).astype(np.float32)
+                found[text] = (
+                    np.frombuffer(row[0], np.float32),
+                    TokenVectors(words, tokens.reshape(len(words), -1) if words else _NO_TOKENS),
+                )
         return found
 
-    def write(self, vectors: dict[str, NDArray[np.float32]]) -> None:
+    def write(self, embedded: dict[str, _Known]) -> None:
         """Keep vectors."""
-        with self._lock, self._database:
-            self._database.executemany(
-                "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
-                [(self._key(text), vector.tobytes()) for text, vector in vectors.items()],
+        rows = [
+            (
+                self._key(text),
+                vector.tobytes(),
+                json.dumps(tokens.words),
+                tokens.vectors.astype(np.float16).tobytes(),
             )
+            for text, (vector, tokens) in embedded.items()
+        ]
+        with self._lock, self._database:
+            self._database.executemany("INSERT OR REPLACE INTO embedded VALUES (?, ?, ?, ?)", rows)
 
     def close(self) -> None:
         """Close the file."""

@@ -1,8 +1,7 @@
 """Retrieval quality through the public retriever, beside three baselines, on data in a folder.
 
     python -m benchmarks.retrieval --data DIR [--data DIR ...] [--face langchain|llamaindex]
-                                   [--time parser|none|oracle|wrong] [--late WEIGHT]
-                                   [--vectors FILE] [--json OUT]
+                                   [--time parser|none|oracle|wrong] [--vectors FILE] [--json OUT]
 
 DIR is one set, or a folder of sets; of several sets the mean is printed last, each counting the
 same. ``--vectors`` keeps the embedded texts in a file for the next run; a question is then embedded
@@ -18,8 +17,6 @@ finds what a store cut at ``now`` would.
 name it out of the text; ``wrong`` asks for a wrong window (``off_text``) in the parser's way.
 The baselines are asked with the same words, those of the time included, and read the bare text of
 the memories; the retriever's store may embed more of a memory than that, such as its author.
-
-``--late`` adds `LateInteractionRank` with that weight before `FuseRerank`.
 
 ``overall`` leaves the category adversarial out; ``time_naming`` is over all queries whose ``time``
 is not null. ``queries`` counts the lines; one to which nothing is relevant has no figures.
@@ -52,12 +49,9 @@ from benchmarks.faces import FACES, Face, open_face
 from benchmarks.output import json_file, write_json
 from benchmarks.report import print_retrieval, print_retrieval_mean
 from recall_stages.core.progress import progress_bar
-from recall_stages.core.stage import Stage
 from recall_stages.evaluation.metrics import Figures, mean, score
 from recall_stages.retriever.memory_retriever import CallOptions
-from recall_stages.stages.extract_time import ExtractTime, without_time_words
-from recall_stages.stages.fuse_rerank import FuseRerank
-from recall_stages.stages.late_interaction_rank import LateInteractionRank
+from recall_stages.stages.extract_time import without_time_words
 from recall_stages.store import RecallStore
 from recall_stages.timeline import TimeRange
 
@@ -230,17 +224,12 @@ def _mean(figures: Sequence[Figures | None]) -> Figures:
     return {name: round(value, 4) for name, value in mean(figures).items()}
 
 
-def _with_late_interaction(weight: float) -> list[Stage]:
-    return [ExtractTime(), LateInteractionRank(late_weight=weight), FuseRerank()]
-
-
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
     parser = argparse.ArgumentParser("python -m benchmarks.retrieval")
     parser.add_argument("--data", type=Path, action="append", required=True)
     parser.add_argument("--face", choices=FACES, default="langchain")
     parser.add_argument("--time", choices=get_args(TimeUse), default="parser")
-    parser.add_argument("--late", type=float, metavar="WEIGHT")
     parser.add_argument("--vectors", type=Path)
     parser.add_argument("--json", type=json_file)
     given = parser.parse_args(argv)
@@ -249,10 +238,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     except DataError as error:
         parser.error(str(error))
     results = []
-    settings = {} if given.late is None else {"stages": _with_late_interaction(given.late)}
     with OncePerText(given.vectors) as vectors:
         for data in sets:
-            results.append(measure(data, given.face, given.time, vectors, **settings))
+            results.append(measure(data, given.face, given.time, vectors))
             print_retrieval(results[-1])
     if len(results) > 1:
         print_retrieval_mean(results)

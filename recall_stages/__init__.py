@@ -82,9 +82,9 @@ SHARED = {
 """The names that both faces export, by their modules."""
 
 STAGES = (
-    "BuildQuery Deduplicate ExtractTime FuseRerank HybridRank LateInteractionRank MergeMemory "
-    "PrintMemory RankAndRewrite ReadMessage RecencyRank Reflect RelevanceRank RelevanceThreshold "
-    "RerankMemory RewriteMemory SearchGate SemanticRank StaleReflections TimeDecay TokenBudget"
+    "BuildQuery Deduplicate ExtractTime FuseRerank HybridRank MergeMemory PrintMemory "
+    "RankAndRewrite ReadMessage RecencyRank Reflect RelevanceRank RelevanceThreshold RerankMemory "
+    "RewriteMemory SearchGate SemanticRank StaleReflections TimeDecay TokenBudget"
 )
 """The stages. Each face has a class of its own for each of them."""
 

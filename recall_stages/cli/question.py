@@ -18,6 +18,7 @@ _SETTINGS = {
     "method": "search by meaning, by words or both",
     "fusion": "how both make one score",
     "semantic_weight": "the share of meaning in it, 0 to 1",
+    "token_weight": "the share of single words in the share of meaning, 0 to 1",
     "time_mode": "whether a named time is preferred, required or ignored",
     "time_range": 'look in this time, whatever the question names: "last week", "in March"',
     "filter": 'conditions on metadata: \'{"topic": "health"}\'',

@@ -104,6 +104,8 @@ class Search(Request):
             most of its words, scored by BM25, 0 and up.
         moment: When it is asked: what has expired by then is not found. None = now, by the clock
             of the store.
+        by_tokens: Whether to measure how near each memory comes to every word of the text, if the
+            store has the vectors of its tokens: as ``token_similarity``, 0 to 1.
     """
 
     text: str
@@ -114,6 +116,7 @@ class Search(Request):
     timezone: tzinfo | None = None
     method: Literal["semantic", "keyword"] = "semantic"
     moment: datetime | None = None
+    by_tokens: bool = False
 
     def at(self, now: datetime) -> Search:
         """The search with a moment: its own, else the one of a clock."""

@@ -8,7 +8,7 @@ differences if no memory is similar to the question (measured: worth 0.02 to 0.0
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Literal
 
@@ -16,22 +16,33 @@ from recall_stages.core.candidate import Candidate, Hit, Note, Step
 
 Fusion = Literal["scores", "ranks"]
 
+_TOKENS = "token_similarity"
+_SUMMANDS = {
+    "similarity": "by_meaning",
+    "nearness": "by_meaning",
+    _TOKENS: "by_tokens",
+}
 _RANK_OFFSET = 60  # of reciprocal rank fusion (Cormack et al. 2009): how slowly ranks lose weight
 _REPLY = 0.2  # the share of a reply's similarity that counts for the turn before it
+_ENOUGH = 0.9  # of the candidates must have token vectors: a few are no scale for the others
 
 
-def fuse_arms(
+def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
     semantic: Sequence[Sequence[Hit]],
     keyword: Sequence[Sequence[Hit]],
     *,
     limit: int,
     weight: float = 0.6,
+    token_weight: float = 0.0,
     by: Fusion = "scores",
 ) -> list[Candidate]:
     """Fuse the arms of a search into one list of candidates, with scores from 0 to about 1.
 
     - The score is ``weight`` x similarity / best similarity, plus (1 - ``weight``) x BM25 score /
       best BM25 score. If one kind of arm is empty, the other counts alone.
+    - Where the store has measured how near the memories come to every word of the question, that
+      takes ``token_weight`` of the share of meaning, divided by the best, too. Less than nine of
+      ten candidates with that measure are no scale for the others, and it counts for none.
     - A memory that one kind of arm does not have counts there like the last hit of its widest arm.
       It counts 0 if that arm has fewer hits than ``limit``: then it has shown all memories.
     - A turn of a conversation gets a fifth of its reply's share if the reply is in the pool: the
@@ -39,13 +50,14 @@ def fuse_arms(
     - The result has the best ``limit`` candidates of the widest arms, and the best ``limit`` of
       every narrower pair of arms.
 
-    The two summands are two steps in the trace.
+    The summands are steps in the trace.
 
     Args:
         semantic: The hits by meaning; the widest search first.
         keyword: The hits by words.
         limit: The limit of every arm, and of every pair of arms of one width.
         weight: The share of meaning, 0 to 1.
+        token_weight: The share of single words in the share of meaning, 0 to 1.
         by: "scores" as above. "ranks" takes 61 / (60 + rank) in place of both quotients, for scores
             that cannot be compared (reciprocal rank fusion).
 
@@ -67,16 +79,17 @@ def fuse_arms(
         wording = _of_the_best({key: worded.get(key, unseen_worded) for key in pool})
     else:
         meaning, wording = _by_rank(similar), _by_rank(worded)
-    replies = {
-        each.turn_before: meaning.get(key, 0.0) for key, each in pool.items() if each.turn_before
-    }
-    scores = {
-        key: (
-            share * (meaning.get(key, 0.0) + _REPLY * replies.get(key, 0.0)),
+    tokens = _token_scores(pool, measures) if by == "scores" else {}
+    own = {key: _of_meaning(meaning.get(key, 0.0), tokens.get(key), token_weight) for key in pool}
+    replies = {each.turn_before: own[key] for key, each in pool.items() if each.turn_before}
+    scores = {}
+    for key, (whole, single) in own.items():
+        reply_whole, reply_single = replies.get(key, (0.0, 0.0))
+        scores[key] = (
+            share * (whole + _REPLY * reply_whole),
+            share * (single + _REPLY * reply_single),
             (1 - share) * wording.get(key, 0.0),
         )
-        for key in pool
-    }
     best = [key for _, key in sorted([(-sum(parts), key) for key, parts in scores.items()])]
     chosen: set[str] = set()
     for ids in _ids_by_width(semantic, keyword):
@@ -99,6 +112,34 @@ def _pooled(
     return pool, measures
 
 
+def unmeasured(arms: Iterable[Sequence[Hit]]) -> int:
+    """How many memories lack a measure of their words that many others have; 0 = it counts.
+
+    Examples:
+        >>> tea, cup = Candidate(content="Tea.", id="1"), Candidate(content="A cup.", id="2")
+        >>> measured = Hit(tea, 0.8, {"similarity": 0.8, "token_similarity": 0.7})
+        >>> unmeasured([[measured]]), unmeasured([[measured, Hit(cup, 0.5)]])
+        (0, 1)
+    """
+    known = {hit.memory.id: False for arm in arms for hit in arm}
+    known |= {hit.memory.id: True for arm in arms for hit in arm if _TOKENS in hit.measures}
+    measured = sum(known.values())
+    return len(known) - measured if 0 < measured < _ENOUGH * len(known) else 0
+
+
+def _token_scores(
+    pool: Mapping[str, Candidate], measures: Mapping[str, Mapping[str, float]]
+) -> dict[str, float]:
+    """How near memories come to every word of the question; empty if too few of them are known."""
+    known = measures.get(_TOKENS, {})
+    return _of_the_best(known) if len(known) >= _ENOUGH * len(pool) else {}
+
+
+def _of_meaning(whole: float, single: float | None, weight: float) -> tuple[float, float]:
+    """The parts of the score by meaning: of the whole memory, and of its single words."""
+    return (whole, 0.0) if single is None else ((1 - weight) * whole, weight * single)
+
+
 def _ids_by_width(
     semantic: Sequence[Sequence[Hit]], keyword: Sequence[Sequence[Hit]]
 ) -> Iterator[set[str]]:
@@ -110,20 +151,28 @@ def _ids_by_width(
 def _fused(
     memory: Candidate,
     by_meaning: float,
+    by_tokens: float,
     by_words: float,
     measures: Mapping[str, Mapping[str, float]],
 ) -> Candidate:
-    score = by_meaning + by_words
-    meaning: dict[str, Note] = {}
-    words: dict[str, Note] = {}
+    notes: dict[str, dict[str, Note]] = {"by_meaning": {}, "by_tokens": {}, "by_words": {}}
     for name, values in measures.items():
         if memory.id in values:
-            (meaning if name in ("similarity", "nearness") else words)[name] = values[memory.id]
-    return memory.after(
-        score,
-        Step("Retrieve", "add", by_meaning, by_meaning, "by_meaning", "by meaning", meaning),
-        Step("Retrieve", "add", by_words, score, "by_words", "by words", words),
-    )
+            notes[_SUMMANDS.get(name, "by_words")][name] = values[memory.id]
+    score = by_meaning
+    steps = [_added("by_meaning", "by meaning", by_meaning, score, notes)]
+    if by_tokens:
+        score += by_tokens
+        about = "by the meaning of its words"
+        steps.append(_added("by_tokens", about, by_tokens, score, notes))
+    score += by_words
+    return memory.after(score, *steps, _added("by_words", "by words", by_words, score, notes))
+
+
+def _added(
+    name: str, about: str, value: float, after: float, notes: Mapping[str, Mapping[str, Note]]
+) -> Step:
+    return Step("Retrieve", "add", value, after, name, about, notes[name])
 
 
 def _last(arms: Sequence[Sequence[Hit]], limit: int) -> float:

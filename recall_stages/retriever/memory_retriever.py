@@ -102,6 +102,7 @@ class RetrieverOptions(CallOptions, total=False):
     fetch_k: int
     fusion: Fusion
     semantic_weight: float
+    token_weight: float
     duplicate_threshold: float | None
     mmr_lambda: float
     gate: SearchGate | None
@@ -222,6 +223,10 @@ class MemoryRetriever(TakesStages, RecallOptions):
         semantic_weight: The share of meaning in that score, 0 to 1; the rest is that of the words.
             If it is not set and the embedding model is for English alone, a question in another
             script has 0.4.
+        token_weight: The share of single words in the share of meaning, 0 to 1: each word of the
+            question is compared with the words of a memory, by their meaning in context. It needs
+            an embedding that has vectors of tokens, as the default has; if it is not set, a
+            question in a script that the model does not know has 0.
         duplicate_threshold: The share of words, in order, from which two memories count as one,
             above 0 to 1; None = all are kept, equal texts too.
         mmr_lambda: Below 1, memories that repeat better ones lose score (maximal marginal
@@ -245,6 +250,7 @@ class MemoryRetriever(TakesStages, RecallOptions):
     fetch_k: int = Field(default=50, ge=1)
     fusion: Fusion = "scores"
     semantic_weight: float = Field(default=KNOWN, ge=0, le=1)
+    token_weight: float = Field(default=0.4, ge=0, le=1)
     duplicate_threshold: float | None = Field(default=0.95, gt=0, le=1)
     mmr_lambda: float = Field(default=1.0, ge=0, le=1)
     gate: SearchGate | None = None
@@ -308,6 +314,7 @@ class MemoryRetriever(TakesStages, RecallOptions):
             fetch_k=self.fetch_k,
             fusion=self.fusion,
             semantic_weight=self._share_of_meaning(query.text),
+            token_weight=self._share_of_tokens(query.text),
             duplicate_threshold=self.duplicate_threshold,
             mmr_lambda=self.mmr_lambda,
             threshold_score=call.threshold_score,
@@ -360,6 +367,11 @@ class MemoryRetriever(TakesStages, RecallOptions):
         if "semantic_weight" in self.model_fields_set:
             return self.semantic_weight
         return meaning_share(text, getattr(self.store, "embedding_model", ""))
+
+    def _share_of_tokens(self, text: str) -> float:
+        model = getattr(self.store, "embedding_model", "")
+        known = meaning_share(text, model) == KNOWN
+        return self.token_weight if known or "token_weight" in self.model_fields_set else 0.0
 
     def _question(self, asked: object, call: RecallOptions) -> str:
         question = asked

@@ -9,7 +9,6 @@ from recall_stages.stages.filters import Deduplicate as Deduplicate
 from recall_stages.stages.filters import RelevanceThreshold as RelevanceThreshold
 from recall_stages.stages.filters import TimeDecay as TimeDecay
 from recall_stages.stages.fuse_rerank import FuseRerank as FuseRerank
-from recall_stages.stages.late_interaction_rank import LateInteractionRank as LateInteractionRank
 from recall_stages.stages.merge_memory import MergeMemory as MergeMemory
 from recall_stages.stages.print_memory import PrintMemory as PrintMemory
 from recall_stages.stages.rank_and_rewrite import RankAndRewrite as RankAndRewrite

@@ -14,8 +14,9 @@ from recall_stages.core.query import Query
 from recall_stages.core.stage import Flow, Recall, Search, Stage
 from recall_stages.ranking.copies import copies, for_all
 from recall_stages.ranking.diversity import diversified
-from recall_stages.ranking.fusion import Fusion, fuse_arms
+from recall_stages.ranking.fusion import Fusion, fuse_arms, unmeasured
 from recall_stages.text.asks_for_time import asks_for_time_alone
+from recall_stages.text.stems import words
 from recall_stages.timeline import TimeRange
 
 Method = Literal["semantic", "keyword", "hybrid"]
@@ -24,6 +25,7 @@ _ONLY_IN_THE_POOL = (
     "the store cannot be searched for words: they weigh only among what was found by meaning"
 )
 _NAME = "Retrieve"
+_FEW_WORDS = 8  # of a question; in a longer one each counts less, and so do all together
 _LARGEST_POOL = 100_000  # a larger pool means a collection full of copies
 
 
@@ -43,6 +45,10 @@ class Retrieve(Stage):
         fusion: How a hybrid search fuses the two: "scores" weighs the similarity and the BM25
             score, "ranks" only their ranks (reciprocal rank fusion).
         semantic_weight: The share of meaning in the fused score, 0 to 1; the rest is for the words.
+        token_weight: The share of single words in the share of meaning, 0 to 1: each word of the
+            question is compared with the words of a memory, by their meaning in context (MaxSim).
+            A question of more than eight telling words has less: a long one shares something with
+            every memory. It needs an embedding that has vectors of tokens, as the default has.
         duplicate_threshold: The share of common words, in order, from which two memories are
             copies, above 0 to 1. None = all copies stay, equal texts too.
         mmr_lambda: Below 1, candidates that repeat better ones lose score (maximal marginal
@@ -62,6 +68,7 @@ class Retrieve(Stage):
     method: Method = "hybrid"
     fusion: Fusion = "scores"
     semantic_weight: float = Field(default=0.6, ge=0, le=1)
+    token_weight: float = Field(default=0.4, ge=0, le=1)
     duplicate_threshold: float | None = Field(default=0.95, gt=0, le=1)
     mmr_lambda: float = Field(default=1.0, ge=0, le=1)
     fetch_k: int = Field(default=50, ge=1)
@@ -82,7 +89,8 @@ class Retrieve(Stage):
             searches = self._searches(query, limit)
             arms: Sequence[list[Hit]] = yield searches
             _check_hits(arms)
-            pool = {memory.id: memory for memory in self._fused(searches, arms, limit)}
+            fused = self._fused(searches, arms, limit, self._token_weight(query))
+            pool = {memory.id: memory for memory in fused}
             near = self._near_enough(pool.values())
             candidates = self._distinct(near, _bounded(query))
             exhausted = all(len(arm) < limit for arm in arms)
@@ -102,8 +110,15 @@ class Retrieve(Stage):
     def _searches(self, query: Query, limit: int) -> list[Search]:
         text = query.search_text or query.text
         zone = query.reference_time.tzinfo
-        moment = query.reference_time
-        whole = Search(text, limit, query.scope, query.filter, timezone=zone, moment=moment)
+        whole = Search(
+            text,
+            limit,
+            query.scope,
+            query.filter,
+            timezone=zone,
+            moment=query.reference_time,
+            by_tokens=self.method == "hybrid" and self._token_weight(query) > 0,
+        )
         window = _bounded(query)
         in_time = [replace(whole, within=window)] if window else []
         arms = in_time if in_time and self.require_time else [whole, *in_time]
@@ -111,7 +126,11 @@ class Retrieve(Stage):
         return {"semantic": arms, "keyword": by_words, "hybrid": arms + by_words}[self.method]
 
     def _fused(
-        self, searches: Sequence[Search], arms: Sequence[list[Hit]], limit: int
+        self,
+        searches: Sequence[Search],
+        arms: Sequence[list[Hit]],
+        limit: int,
+        token_weight: float,
     ) -> list[Candidate]:
         if self.method == "semantic":  # one scale, and an absolute one
             return [_by_meaning(hit) for arm in arms for hit in arm]
@@ -121,8 +140,13 @@ class Retrieve(Stage):
             [arm for search, arm in pairs if search.method == "keyword"],
             limit=limit,
             weight=self.semantic_weight,
+            token_weight=token_weight,
             by=self.fusion,
         )
+
+    def _token_weight(self, query: Query) -> float:
+        number = len(words(query.search_text or query.text))
+        return self.token_weight * min(1.0, _FEW_WORDS / number) if number else 0.0
 
     def _distinct(
         self, pool: Sequence[Candidate], window: tuple[TimeRange, ...]
@@ -194,13 +218,18 @@ def _looked_through(arms: Iterable[list[Hit]], wanted: int) -> int:
     return max([arm.looked_through or 0 for arm in short], default=0)
 
 
-def _with_notes(recall: Recall, arms: Iterable[list[Hit]], wanted: int) -> Recall:
+def _with_notes(recall: Recall, arms: Sequence[list[Hit]], wanted: int) -> Recall:
     """The recall with what the store could not do."""
     notes = [note for arm in arms if isinstance(arm, Hits) for note in arm.notes]
     if looked := _looked_through(arms, wanted):
         notes.append(
             f"only the first {looked} memories of the store were looked through, and fewer than "
             f"{wanted} of them fit: there may be more"
+        )
+    if lacking := unmeasured(arms):
+        notes.append(
+            f"{lacking} candidates have no token vectors, so all were compared by the vector of "
+            "the whole text; memories that are stored in a new collection have them"
         )
     for note in dict.fromkeys(notes):
         recall = recall.fell_back(_NAME, note)

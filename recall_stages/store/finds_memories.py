@@ -60,9 +60,8 @@ class FindsMemories(BoundStore):
         if live is None:
             return _nothing(searches)
         with memory_operation("search_memory", self.name) as operation:
-            vectors = {text: self._embedding.embed_query(text) for text in _texts(searches)}
-            live.identity.check_dimension(*vectors.values())
-            found = live.answers(searches, vectors)
+            questions = {text: self._embedding.embed_query(text) for text in _texts(searches)}
+            found = live.answers(searches, questions)
             _note(operation, searches, found)
         return found
 
@@ -75,9 +74,8 @@ class FindsMemories(BoundStore):
         with memory_operation("search_memory", self.name) as operation:
             texts = _texts(searches)
             embedded = await asyncio.gather(*(self._embedding.aembed_query(text) for text in texts))
-            vectors = dict(zip(texts, embedded, strict=True))
-            live.identity.check_dimension(*embedded)
-            found = await asyncio.to_thread(live.answers, searches, vectors)
+            questions = dict(zip(texts, embedded, strict=True))
+            found = await asyncio.to_thread(live.answers, searches, questions)
             _note(operation, searches, found)
         return found
 

@@ -10,9 +10,6 @@ from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.errors import StoreClosedError, StoreError
 from recall_stages.core.stage import Search
@@ -27,6 +24,7 @@ from recall_stages.store.cloud.limits import check_fits
 from recall_stages.store.cloud.searcher import CloudSearcher
 from recall_stages.store.conditions import Conditions
 from recall_stages.store.embedding.bounded import BoundedEmbedding
+from recall_stages.store.embedding.token_vectors import Embedded
 from recall_stages.store.listing import Listing
 from recall_stages.store.position import Walk
 from recall_stages.store.rows.open_indexes import OpenIndex
@@ -93,23 +91,29 @@ class LiveCollection:
         return self._reading.index
 
     def answers(
-        self, searches: Sequence[Search], vectors: Mapping[str, NDArray[np.float32]]
+        self, searches: Sequence[Search], embedded: Mapping[str, Embedded]
     ) -> list[list[Hit]]:
         """The answers to searches; see `Searcher.answers`.
 
+        Args:
+            searches: The searches.
+            embedded: Each text that is searched for by meaning, embedded.
+
         Raises:
+            EmbeddingMismatchError: When the collection holds vectors of another length.
             StoreClosedError: When the store is closed meanwhile.
         """
+        self.identity.check_dimension(*(each.vectors for each in embedded.values()))
         reading = self._reading
         try:
-            found = reading.searcher.answers(searches, vectors)
+            found = reading.searcher.answers(searches, embedded)
         except Exception:
             self.check_open()  # this says more than the error that Chroma raised
             with self._adopting:
                 adopted = reading is not self._reading
             if not adopted:
                 raise
-            found = self._reading.searcher.answers(searches, vectors)
+            found = self._reading.searcher.answers(searches, embedded)
         self.check_open()
         return found
 

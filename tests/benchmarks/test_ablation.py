@@ -107,6 +107,7 @@ def test_the_parts_are_off(folder, monkeypatch) -> None:
     assert {part: set(settings) for part, (_, _, settings) in seen.items() if settings} == {
         "dense": {"method"},
         "keyword": {"method"},
+        "single words": {"token_weight"},
         "fusion": {"fusion"},
         "type": {"stages"},
         "author": {"stages"},

@@ -42,13 +42,20 @@ def test_the_whole_and_the_time_named_are_searched_at_once() -> None:
     )
 
     whole = Search(
-        "the dentist", 50, Scope(user_id="ann"), {"topic": "health"}, timezone=NOW.tzinfo
+        "the dentist",
+        50,
+        Scope(user_id="ann"),
+        {"topic": "health"},
+        timezone=NOW.tzinfo,
+        moment=NOW,
+        by_tokens=True,
     )
     arms = [whole, replace(whole, within=(TUESDAY,))]
     by_words = [replace(arm, method="keyword") for arm in arms]
 
     assert ask(Retrieve(), query, [], [], [], [])[1] == arms + by_words
-    assert ask(Retrieve(method="semantic"), query, [], [])[1] == arms
+    alone = [replace(arm, by_tokens=False) for arm in arms]  # in a hybrid search only
+    assert ask(Retrieve(method="semantic"), query, [], [])[1] == alone
     assert ask(Retrieve(method="keyword"), query, [], [])[1] == by_words
 
 

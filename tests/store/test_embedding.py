@@ -77,15 +77,19 @@ class TestMiniLM:
     def test_no_texts(self) -> None:
         assert MiniLM().embed_documents([]).shape == (0, 384)
 
-    def test_the_tokens_of_a_text_have_a_vector_each_in_the_light_of_the_text(self) -> None:
-        texts = ["the river bank", "the money bank", "", "word " * 400, "tea"]
-        river, money, nothing, long, tea = MiniLM().embed_tokens(texts)
-        [alone] = MiniLM().embed_tokens(["the river bank"])
+    def test_the_telling_tokens_of_a_text_have_a_vector_each_in_the_light_of_the_text(self) -> None:
+        texts = ["the river bank", "the money bank", "", "word " * 400, "Who is it?"]
+        vectors, tokens = MiniLM().embed_with_tokens(texts)
+        river, money, nothing, long, asked = tokens
+        _, [alone] = MiniLM().embed_with_tokens(["the river bank"])
 
-        assert [len(each) for each in (river, money, nothing, long, tea)] == [3, 3, 0, 254, 1]
-        assert np.allclose(np.linalg.norm(river, axis=1), 1, atol=1e-5)
-        assert np.abs(river - alone).max() < 1e-5
-        assert 0.2 < river[2] @ money[2] < 0.95  # one word, two meanings
+        assert (vectors == MiniLM().embed_documents(texts)).all()
+        assert [len(each.vectors) for each in tokens] == [2, 2, 0, 254, 4]
+        assert [river.words, nothing.words] == [["river", "bank"], []]
+        assert asked.words == ["who", "is", "it", "?"]  # nothing telling: all count
+        assert np.allclose(np.linalg.norm(long.vectors, axis=1), 1, atol=1e-5)
+        assert np.abs(river.vectors - alone.vectors).max() < 1e-5
+        assert 0.2 < river.vectors[1] @ money.vectors[1] < 0.95  # one word, two meanings
 
     def test_half_an_emoji_is_no_error(self) -> None:
         assert np.isfinite(MiniLM().embed_query("so \ud83d")).all()

@@ -21,6 +21,7 @@ from recall_stages.store.chroma.row_fields import KEYWORD_VECTOR, WRITTEN_AT, Ro
 from recall_stages.store.chroma.search_text import index_text
 from recall_stages.store.cloud.keyword_vector import keyword_vector
 from recall_stages.store.embedding.bounded import BoundedEmbedding, Outcome
+from recall_stages.store.embedding.token_vectors import Embedded
 from recall_stages.store.rows.open_indexes import Rows, indexes_of
 
 _log = logging.getLogger(__name__)
@@ -89,10 +90,11 @@ class RowWriter:
         self._begin(None if timeout_s is None else timeout_s + CHROMA_S)
         return self._embedding.embed_batches([each.texts for each in batches])
 
-    def store(self, fresh: Fresh, vectors: NDArray[np.float32]) -> None:
+    def store(self, fresh: Fresh, embedded: Embedded) -> None:
         """Store rows, also in all row indexes of the collection in this process."""
         if not fresh.rows:
             return
+        vectors = embedded.vectors
         self._identity.check_dimension(vectors)
         written = to_milliseconds(datetime.now(UTC))
         memories = [each.memory for each in fresh.rows]
@@ -119,14 +121,14 @@ class RowWriter:
             metadatas=metadatas,
         )
         for rows in indexes:
-            rows.put(new, memories, vectors)
+            rows.put(new, memories, embedded)
         self._identity.learn_dimension(vectors)
 
     def copy(self, rows: Sequence[Ready], vectors: NDArray[np.float32]) -> None:
         """Store rows with their vectors; rows that are stored already as they are stay."""
         fresh = self.fresh(rows)
         wanted = {each.memory.id for each in fresh.rows}
-        self.store(fresh, vectors[[each.memory.id in wanted for each in rows]])
+        self.store(fresh, Embedded(vectors[[each.memory.id in wanted for each in rows]]))
 
     def _word_vector(self, memory: Candidate) -> dict[str, object]:
         vector = keyword_vector(memory) if self._words else None

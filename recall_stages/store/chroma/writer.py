@@ -156,8 +156,8 @@ class Writer:
     def _write_together(self, jobs: Sequence[_Job]) -> bool:
         try:
             fresh = self._rows.fresh([row for job in jobs for row in job.rows])
-            [vectors] = self._rows.embed([fresh])
-            self._store(fresh, vectors, jobs)
+            [embedded] = self._rows.embed([fresh])
+            self._store(fresh, embedded, jobs)
         except BaseException as error:  # noqa: BLE001 - apart, it is raised where the caller waits
             _log.debug("%d adds are written apart: %s", len(jobs), type(error).__name__)
             return False
@@ -179,14 +179,14 @@ class Writer:
             for job, _ in fresh:
                 self._fail(job, error)
             return
-        for (job, rows), vectors in zip(fresh, outcomes, strict=True):
-            self._answer(job, partial(self._store, rows, vectors, [job]))
+        for (job, rows), embedded in zip(fresh, outcomes, strict=True):
+            self._answer(job, partial(self._store, rows, embedded, [job]))
 
-    def _store(self, fresh: Fresh, vectors: Outcome, jobs: Sequence[_Job]) -> None:
-        if isinstance(vectors, Exception):
-            raise vectors
+    def _store(self, fresh: Fresh, embedded: Outcome, jobs: Sequence[_Job]) -> None:
+        if isinstance(embedded, Exception):
+            raise embedded
         try:
-            self._rows.store(fresh, vectors)
+            self._rows.store(fresh, embedded)
         except StoreError as error:
             for job in jobs:
                 job.tried |= error.__cause__ is not None  # else Chroma was not called

@@ -23,6 +23,7 @@ from recall_stages.store.chroma.where import Where
 from recall_stages.store.cloud.conditions import conditions
 from recall_stages.store.cloud.keyword_vector import question_vector
 from recall_stages.store.cloud.limits import RESULTS, SEARCHES
+from recall_stages.store.embedding.token_vectors import Embedded
 from recall_stages.store.filter_match import fulfils
 from recall_stages.store.rows.vectors import unit
 
@@ -71,18 +72,19 @@ class CloudSearcher:
         self._words = words
 
     def answers(
-        self, searches: Sequence[Search], vectors: Mapping[str, NDArray[np.float32]]
+        self, searches: Sequence[Search], embedded: Mapping[str, Embedded]
     ) -> list[list[Hit]]:
         """The hits of each search, best first.
 
         Args:
             searches: The searches.
-            vectors: The vector of each text that is searched for by meaning.
+            embedded: Each text that is searched for by meaning, embedded.
 
         Raises:
             KeywordSearchError: When a search is by words alone, and the rows have no words.
             FilterError: When scope and filter have more conditions than the collection takes.
         """
+        vectors = {text: each.vectors[0] for text, each in embedded.items()}
         planned = [self._plan(search, vectors) for search in searches]
         plans = {n: plan for n, plan in enumerate(planned) if plan is not None}
         hits: dict[int, list[Hit]] = {}

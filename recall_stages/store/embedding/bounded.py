@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from recall_stages.core.concurrent import call_all
 from recall_stages.core.errors import StoreUnavailableError
 from recall_stages.store.embedding.embedder import Embedder
 from recall_stages.store.embedding.minilm import MiniLM
+from recall_stages.store.embedding.token_vectors import Embedded, TokenEmbedding, TokenVectors
 
-Outcome = NDArray[np.float32] | Exception
+Outcome = Embedded | Exception
 
 
 class BoundedEmbedding:
@@ -52,24 +50,27 @@ class BoundedEmbedding:
         """Embed batches of texts side by side, within one deadline.
 
         Returns:
-            The vectors of each batch, or the error that the model raised.
+            The vectors of each batch, those of tokens too if the model has any; or the error that
+            the model raised.
         """
-        outcomes = call_all(self._model.embed_documents, batches, self._timeout_s)
+        outcomes = call_all(self._embed, batches, self._timeout_s)
         # A TimeoutError of the model itself has become a StoreError in `as_embedder`.
         return [
             self._too_late("texts to store", each) if isinstance(each, TimeoutError) else each
             for each in outcomes
         ]
 
-    def embed_query(self, text: str) -> NDArray[np.float32]:
+    def embed_query(self, text: str) -> Embedded:
         """Embed a question, in the thread of the caller and without a deadline.
 
         Raises:
             StoreError: When the model fails, or returns something else than a vector.
         """
-        return self._model.embed_query(text)
+        if isinstance(self._model, TokenEmbedding):
+            return self._embed([text])
+        return Embedded(self._model.embed_query(text)[None])
 
-    async def aembed_query(self, text: str) -> NDArray[np.float32]:
+    async def aembed_query(self, text: str) -> Embedded:
         """Embed a question, without blocking the event loop.
 
         Raises:
@@ -78,9 +79,17 @@ class BoundedEmbedding:
         """
         try:
             async with asyncio.timeout(self._timeout_s):
-                return await self._model.aembed_query(text)
+                if isinstance(self._model, TokenEmbedding):
+                    return await asyncio.to_thread(self._embed, [text])
+                return Embedded((await self._model.aembed_query(text))[None])
         except TimeoutError as error:
             raise self._too_late("a question", error) from error
+
+    def _embed(self, texts: Sequence[str]) -> Embedded:
+        if isinstance(self._model, TokenEmbedding):
+            vectors, tokens = self._model.embed_with_tokens(texts)
+            return Embedded(vectors, [TokenVectors(*each) for each in tokens])
+        return Embedded(self._model.embed_documents(texts))
 
     def _too_late(self, what: str, cause: TimeoutError) -> StoreUnavailableError:
         error = StoreUnavailableError(

@@ -5,7 +5,7 @@ A LangChain or a LlamaIndex model is recognised by its methods, so neither frame
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from recall_stages.core.errors import RecallError, StoreError, StoreUnavailableError
 from recall_stages.store.chroma.errors import is_away
 from recall_stages.store.embedding.minilm import MiniLM
+from recall_stages.store.embedding.token_vectors import TokenEmbedding, TokenVectors
 
 _LANGCHAIN = ("embed_documents", "embed_query", "aembed_documents", "aembed_query")
 _LLAMAINDEX = (
@@ -79,6 +80,8 @@ def as_embedder(model: object | None) -> Embedder:
         for shape in (_LANGCHAIN, _LLAMAINDEX):
             methods = [getattr(model, name, None) for name in shape]
             if all(callable(method) for method in methods):
+                if isinstance(model, TokenEmbedding):
+                    return _CheckedTokens(model, _name(model), *methods)
                 return _Checked(_name(model), *methods)  # type: ignore[arg-type]  # just looked
     kind = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
     raise TypeError(
@@ -174,3 +177,31 @@ class _Checked:
                 f"{broken[0] + 1} of {count}. Is the text empty, or the model broken?"
             )
         return vectors
+
+
+class _CheckedTokens(_Checked):
+    """The model of a user that has vectors of tokens, too."""
+
+    def __init__(self, model: TokenEmbedding, *methods: Any) -> None:
+        super().__init__(*methods)
+        self._model = model
+
+    def embed_with_tokens(
+        self, texts: Sequence[str]
+    ) -> tuple[NDArray[np.float32], Sequence[TokenVectors]]:
+        with self._failing():
+            vectors, tokens = self._model.embed_with_tokens(list(texts))
+            own = [(list(words), rows) for words, rows in tokens]
+        if len(own) != len(texts):
+            raise StoreError(
+                f"The embedding model {self.model_name!r} returned the tokens of {len(own)} texts "
+                f"for {len(texts)}."
+            )
+        return self._rows(vectors, len(texts)), [self._tokens(*each) for each in own]
+
+    def _tokens(self, words: list[str], vectors: object) -> TokenVectors:
+        if not words:
+            return TokenVectors([], np.empty((0, 0), dtype=np.float32))
+        rows = self._rows(vectors, len(words))
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return TokenVectors(words, rows / np.maximum(lengths, np.float32(1e-9)))

@@ -13,13 +13,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_stages.store.embedding.minilm_network import MODEL_NAME, Vectors, network
+from recall_stages.store.embedding.minilm_network import MODEL_NAME, Network, Vectors, network
+from recall_stages.store.embedding.token_vectors import TokenVectors
 
 # Tokens a run, padding included. A run holds its intermediate values in memory, and the runtime
 # keeps what it once took: texts of 256 tokens peak at 0.4 GB two a run, at 1.1 GB 16 a run, and two
 # a run take three quarters of the time. Runs of 256 tokens are no quicker.
 _RUN_TOKENS: Final = 512
 WORKERS: Final = min(os.cpu_count() or 1, 8)
+_NONE: Final = TokenVectors([], np.empty((0, 0), dtype=np.float32))
 
 
 class MiniLM:
@@ -78,39 +80,48 @@ class MiniLM:
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
 
         def keep(rows: list[int], hidden: Vectors, mask: Vectors) -> None:
-            # The mean over the tokens; scaling to length 1 makes a sum enough.
-            summed = (hidden * mask[:, :, None]).sum(axis=1)
-            vectors[rows] = summed / np.linalg.norm(summed, axis=1, keepdims=True)
+            vectors[rows] = _means(hidden, mask)
 
-        _run(texts, keep)
+        if texts:
+            model = network()
+            _run(model, [model.tokens(text) for text in texts], keep)
         return vectors
 
-    def embed_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """Embed the tokens of texts in their context: one row of length 1 a token.
+    def embed_with_tokens(
+        self, texts: Sequence[str]
+    ) -> tuple[NDArray[np.float32], list[TokenVectors]]:
+        """Embed texts as `embed_documents` does, and return the vectors of their tokens as well.
+
+        Both come from one run of the network.
 
         Args:
-            texts: The texts; of a long one the first 254 tokens.
+            texts: The texts, of any length; may be empty.
 
         Returns:
-            An array of shape ``(tokens, 384)`` for each text; a word may have several tokens.
+            The vectors, and of each text its tokens in 128 dimensions, without words that tell
+            nothing.
 
         Raises:
             StoreError: No weights are installed, or their file is not the expected one.
 
         Examples:
-            >>> [tokens] = MiniLM().embed_tokens(["Three green teas"])
-            >>> tokens.shape
-            (4, 384)
+            >>> _, [tokens] = MiniLM().embed_with_tokens(["Three of the green teas"])
+            >>> tokens.words, tokens.vectors.shape
+            (['three', 'green', 'teas', 'teas'], (4, 128))
         """
-        vectors = [np.empty((0, self.dimension), dtype=np.float32) for _ in texts]
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        tokens: list[TokenVectors] = [_NONE for _ in texts]
+        if texts:
+            model = network()
+            numbers = [model.tokens(text) for text in texts]
 
-        def keep(rows: list[int], hidden: Vectors, mask: Vectors) -> None:
-            for row, each, count in zip(rows, hidden, mask.sum(axis=1).astype(int), strict=True):
-                own = each[1 : count - 1]  # without [CLS] and [SEP]
-                vectors[row] = own / np.linalg.norm(own, axis=1, keepdims=True)
+            def keep(rows: list[int], hidden: Vectors, mask: Vectors) -> None:
+                vectors[rows] = _means(hidden, mask)
+                for row, each in zip(rows, hidden, strict=True):
+                    tokens[row] = model.reader.read(numbers[row], each)
 
-        _run(texts, keep)
-        return vectors
+            _run(model, numbers, keep)
+        return vectors, tokens
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed one text, as `embed_documents` would.
@@ -140,18 +151,26 @@ class MiniLM:
         return await asyncio.to_thread(self.embed_query, text)
 
 
-def _run(texts: Sequence[str], keep: Callable[[list[int], Vectors, Vectors], None]) -> None:
+def _means(hidden: Vectors, mask: Vectors) -> Vectors:
+    """The mean over the tokens of each text, of length 1."""
+    summed = (hidden * mask[:, :, None]).sum(axis=1)  # scaling makes a sum enough
+    means: Vectors = summed / np.linalg.norm(summed, axis=1, keepdims=True)
+    return means
+
+
+def _run(
+    model: Network,
+    tokens: Sequence[Sequence[int]],
+    keep: Callable[[list[int], Vectors, Vectors], None],
+) -> None:
     """Run the network on texts, several at once.
 
     Args:
-        texts: The texts.
+        model: The network.
+        tokens: The numbers of the tokens of each text.
         keep: Gets the numbers of the texts of a run, the vectors of their tokens, and 1 for each
             token, 0 for padding. Several threads call it.
     """
-    if not texts:
-        return
-    model = network()
-    tokens = [model.tokens(text) for text in texts]
     # Neighbours in length share a run, so that little of it is padding.
     by_length = sorted(range(len(tokens)), key=lambda row: len(tokens[row]))
     runs: list[list[int]] = []

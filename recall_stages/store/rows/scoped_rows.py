@@ -15,15 +15,14 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
-import numpy as np
 from filelock import FileLock, Timeout
-from numpy.typing import NDArray
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.row_fields import Row
 from recall_stages.store.chroma.scope_follower import ScopeFollower
+from recall_stages.store.embedding.token_vectors import Embedded
 from recall_stages.store.rows.row_index import RowIndex
 
 _log = logging.getLogger(__name__)
@@ -91,9 +90,7 @@ class ScopedRows:
         for _, rows in self._all():
             rows.start()
 
-    def put(
-        self, rows: Sequence[Row], memories: Sequence[Candidate], vectors: NDArray[np.float32]
-    ) -> None:
+    def put(self, rows: Sequence[Row], memories: Sequence[Candidate], embedded: Embedded) -> None:
         """Take over rows that were just stored; a row that has left a scope is forgotten there."""
         for scope, index in self._all():
             wanted = scope.fields().items()
@@ -103,7 +100,9 @@ class ScopedRows:
             ]
             here = [place for place, fits in enumerate(inside) if fits]
             if here:
-                index.put([rows[x] for x in here], [memories[x] for x in here], vectors[here])
+                # Without token vectors: only the rows that this process has written had any.
+                vectors = Embedded(embedded.vectors[here])
+                index.put([rows[x] for x in here], [memories[x] for x in here], vectors)
             index.drop([row[0] for row, fits in zip(rows, inside, strict=True) if not fits])
 
     def drop(self, ids: Sequence[str]) -> None:

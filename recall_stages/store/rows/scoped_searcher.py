@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
-from numpy.typing import NDArray
-
 from recall_stages.core.candidate import Hit
 from recall_stages.core.stage import Search
 from recall_stages.store.chroma.index import Index
+from recall_stages.store.embedding.token_vectors import Embedded
 from recall_stages.store.rows.open_indexes import OpenIndex
 from recall_stages.store.rows.searcher import Searcher
+from recall_stages.store.rows.token_search import with_tokens
 
 
 class ScopedSearcher:
@@ -29,9 +28,10 @@ class ScopedSearcher:
         self._threads = ThreadPoolExecutor(thread_name_prefix="recall-search")
 
     def answers(
-        self, searches: Sequence[Search], vectors: Mapping[str, NDArray[np.float32]]
+        self, searches: Sequence[Search], embedded: Mapping[str, Embedded]
     ) -> list[list[Hit]]:
         """The hits of each search, best first; see `Searcher.answers`."""
+        vectors = {text: each.vectors[0] for text, each in embedded.items()}
         answers: dict[int, list[Hit]] = {}
         parts = self._opened.parts(searches)
         for scope in parts:
@@ -43,7 +43,8 @@ class ScopedSearcher:
             with self._opened.using(scope) as rows:
                 searcher = Searcher(self._index, rows, self._threads)
                 found = searcher.answers([searches[place] for place in places], vectors)
-            answers |= zip(places, found, strict=True)
+                compared = with_tokens([searches[n] for n in places], found, embedded, rows.table)
+            answers |= zip(places, compared, strict=True)
         return [answers[place] for place in range(len(searches))]
 
     def close(self) -> None:

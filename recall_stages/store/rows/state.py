@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from recall_stages.core.candidate import Candidate
 from recall_stages.store.chroma.row_fields import Row
 from recall_stages.store.rows.append_file import Mark, checksum
-from recall_stages.store.rows.table import FILES, WORDS, Table
+from recall_stages.store.rows.table import FILES, TOKENS, WORDS, Table
 
 _log = logging.getLogger(__name__)
 
@@ -106,10 +106,14 @@ def load(
         )
         folder = root / known.folder
         fits = state["format"] == FORMAT and form in (None, known.form)
-        if not fits or set(marks) != set(FILES):
+        needed = set(FILES) - set(TOKENS)
+        if not fits or not needed <= set(marks):
             return None
-        for name in FILES:
-            _check(folder / name, marks[name], tuple(state["stamps"][name]))
+        stamps = {name: tuple(stamp) for name, stamp in state["stamps"].items()}
+        for name in needed:
+            _check(folder / name, marks[name], stamps[name])
+        if not _has_tokens(folder, marks, stamps):
+            marks |= dict.fromkeys(TOKENS, (0, 0))
         if not _are_whole(folder, _noted(root)):
             _log.info("the words of the rows are read again: their files are not whole")
             shutil.rmtree(folder / WORDS, ignore_errors=True)
@@ -145,6 +149,21 @@ def kept_vectors(root: Path, newer: Callable[[int], AbstractSet[str]]) -> Iterat
         current = [n for n, row_id in enumerate(ids) if row_id not in unknown]
         yield [ids[n] for n in current], table.vectors(part)[current]
     table.close()
+
+
+def _has_tokens(
+    folder: Path, marks: Mapping[str, Mark], stamps: Mapping[str, tuple[int, ...]]
+) -> bool:
+    """Whether the token vectors are whole; without them rows are compared by their own vector."""
+    if not set(TOKENS) <= set(marks):
+        return False  # of a version that had none
+    try:
+        for name in TOKENS:
+            _check(folder / name, marks[name], stamps[name])
+    except (OSError, ValueError) as error:
+        _log.warning("the token vectors in %s are not whole, and are left out: %r", folder, error)
+        return False
+    return True
 
 
 def _check(file: Path, mark: Mark, stamp: tuple[int, ...]) -> None:

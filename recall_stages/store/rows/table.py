@@ -8,6 +8,7 @@ file but that of the words is only ever appended, and a state that fits its firs
 - ``counts``: how many words it has;
 - ``cells``: its metadata, for filters;
 - ``vectors`` and ``slots``: the vectors that are known, and the rows that they belong to;
+- ``tokens`` and ``spans``: the vectors of the tokens of rows; the index is whole without them;
 - ``dead``: the places of old versions and deleted rows;
 - ``words``: tantivy's files.
 """
@@ -30,15 +31,18 @@ from recall_stages.core.errors import StoreClosedError
 from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.row_fields import WRITTEN_AT, Row
 from recall_stages.store.chroma.where import Where
+from recall_stages.store.embedding.token_vectors import Embedded, TokenVectors
 from recall_stages.store.filter_match import fulfils
 from recall_stages.store.rows.append_file import AppendFile, Mark
 from recall_stages.store.rows.cells import Cell, Cells, cells_of
 from recall_stages.store.rows.columns import COUNT, Columns, Places, hashed, record
 from recall_stages.store.rows.context import Context
+from recall_stages.store.rows.token_rows import Coded, TokenRows, coded
 from recall_stages.store.rows.vectors import Vectors
 from recall_stages.store.rows.words import Scored, Wanted, Words
 
-FILES = ("rows", "columns", "counts", "cells", "vectors", "slots", "dead")
+TOKENS = ("tokens", "spans")
+FILES = ("rows", "columns", "counts", "cells", "vectors", "slots", "dead", *TOKENS)
 WORDS = "words"
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -100,6 +104,8 @@ class Table:
         lost = folder is not None and not (folder / WORDS).is_dir()
         self._without_words = len(self._columns) if lost else 0
         self._words_read = 0  # of these
+        codes, spans = (self.files[name] for name in TOKENS)
+        self._tokens = TokenRows(codes, spans, len(self._columns), bounded=folder is None)
         self._words = Words(folder and folder / WORDS)
         self._kept: OrderedDict[int, tuple[Candidate, int]] = OrderedDict()
         self._room = _KEPT
@@ -135,15 +141,19 @@ class Table:
         self,
         rows: Sequence[Row],
         memories: Sequence[Candidate | None] | None = None,
-        vectors: NDArray[np.float32] | None = None,
+        embedded: Embedded | None = None,
+        tokens: Sequence[Coded] = (),
     ) -> int:
         """Add rows, or new versions of them, and return their number.
 
         Args:
             rows: The rows, as Chroma returns them.
             memories: Their memories, if they are known.
-            vectors: Their vectors, if they are known.
+            embedded: Their vectors, if they are known.
+            tokens: The coded vectors of their tokens, if those were coded before.
         """
+        if embedded is not None and embedded.tokens is not None:
+            tokens = [coded(each) for each in embedded.tokens]
         if memories is None:
             memories = [self._read(row) for row in rows]
         with self._lock:
@@ -167,8 +177,9 @@ class Table:
                 self._cells.append(cells)
             self._columns.append(records)
             self._index(dict(enumerate(memories, first)), cells, beside)
-            if vectors is not None:
-                self._vectors.keep(np.arange(first, first + len(rows)), vectors)
+            self._tokens.append(tokens, len(rows))
+            if embedded is not None:
+                self._vectors.keep(np.arange(first, first + len(rows)), embedded.vectors)
             self.changed = True
         return len(rows)
 
@@ -319,6 +330,24 @@ class Table:
         """The vectors of rows, of length 1; none may be missing."""
         return self._vectors.at(places)
 
+    def likenesses(self, ids: Iterable[str], question: TokenVectors) -> dict[str, float]:
+        """How near rows come to the tokens of a question, by their id; without those not known.
+
+        A rare word of the question counts more than a common one.
+        """
+        names = list(ids)
+        places = self.places_of(names)
+        known = places >= 0
+        with self._lock:
+            self._check_open()
+            known[known] = ~self._tokens.missing(places[known])
+            words = self._words.snapshot()
+            rows = len(self)
+        rarities = np.array([words.rarity(word, rows) for word in question.words], dtype=np.float32)
+        likeness = self._tokens.likeness(places[known], question.vectors, rarities)
+        there = [names[place] for place in np.flatnonzero(known).tolist()]
+        return dict(zip(there, likeness.tolist(), strict=True))
+
     def by_words(self, text: str, limit: int, wanted: Wanted) -> Scored:
         """The places of the best rows by BM25, with their scores."""
         if self._words.waiting > _MOST_WAITING:
@@ -403,7 +432,8 @@ class Table:
         for part, vectors in ((places[missing], None), (places[~missing], self.vectors)):
             if len(part):
                 rows = [self.row(place) for place in part.tolist()]
-                other.put(rows, None, vectors and vectors(part))
+                tokens = [self._tokens.at(place) for place in part.tolist()]
+                other.put(rows, None, vectors and Embedded(vectors(part)), tokens)
 
     def replaced(self, hashes: NDArray[np.uint64], end: int) -> list[int]:
         """Which of these rows are gone, or have a new version from a place on."""

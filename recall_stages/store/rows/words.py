@@ -238,6 +238,15 @@ class Snapshot:
         scored.sort(key=itemgetter(1), reverse=True)
         return scored[:limit]
 
+    def rarity(self, word: str, rows: int) -> float:
+        """How rare a word of a question is, as it counts for the score.
+
+        Args:
+            word: The word as it is written; a word that no row has is the rarest.
+            rows: How many rows there are.
+        """
+        return _rarity(rows, min([self._rows_with(term) for term in words(word)], default=0))
+
     def _rows_with(self, word: str) -> int:
         waiting = sum([word in row.counts for row in self.new.values() if not row.again])
         return self.searcher.doc_freq("words", word) + waiting

@@ -1,0 +1,154 @@
+"""The vectors of the tokens of rows: measured, kept, lost, and of models of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from store.kit import SmallEmbedding
+
+from langchain_recall import RecallRetriever
+from recall_stages.core.errors import StoreError
+from recall_stages.core.stage import Search
+from recall_stages.store import RecallStore
+from recall_stages.store.embedding.token_vectors import TokenVectors
+from recall_stages.store.rows.token_rows import packed, unpacked
+
+TEXTS = {"cup": "a green tea cup", "car": "the red car", "elm": "elm street house"}
+ASKED = "green car"
+
+
+class WithTokens(SmallEmbedding):
+    """Has the direction of each word as the vector of a token, too."""
+
+    broken = False
+
+    def embed_with_tokens(
+        self, texts: Sequence[str]
+    ) -> tuple[list[list[float]], list[TokenVectors]]:
+        tokens = [TokenVectors(text.split(), self._words(text)) for text in texts]
+        return self.embed_documents(list(texts)), tokens
+
+    def _words(self, text: str) -> NDArray[np.float32]:
+        vectors = np.array(self.embed_documents(text.split()), dtype=np.float32)
+        return vectors * np.nan if self.broken else vectors
+
+
+@contextmanager
+def opened(path: Path | None = None, **texts: str) -> Iterator[RecallStore]:
+    with RecallStore(path, embedding=WithTokens()) as store:
+        store.add([{"id": name, "content": text} for name, text in texts.items()])
+        yield store
+
+
+def measured(store: RecallStore, text: str = ASKED) -> dict[str, float]:
+    """How near each memory comes to the words of a question, where that is known."""
+    [hits] = store.find([Search(text, 10, by_tokens=True)])
+    near = {hit.id: hit.measures.get("token_similarity") for hit in hits}
+    return {name: value for name, value in near.items() if value is not None}
+
+
+def test_two_bits_keep_the_cosines() -> None:
+    random = np.random.default_rng(0)
+    rows = random.standard_normal((50, 128)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    back = unpacked(packed(rows), 128)
+
+    assert packed(rows).shape == (50, 32)
+    assert np.abs(back @ rows.T - 0.88 * rows @ rows.T).max() < 0.13
+
+
+def test_a_memory_is_as_near_as_its_best_words_are_and_rare_words_count_more() -> None:
+    with opened(**TEXTS, bus="the red bus") as store:
+        near = measured(store)
+        reds = measured(store, "red house")
+
+    assert near["cup"] == pytest.approx(near["car"], abs=0.1)
+    assert near["cup"] > near["elm"] + 0.2
+    assert reds["elm"] > reds["car"] + 0.05  # one memory has a house, two are red
+
+
+def test_they_are_kept_on_disk_and_survive_a_rewrite(tmp_path: Path) -> None:
+    many = {f"n{number}": f"number {number}" for number in range(1100)}
+    with opened(tmp_path, **TEXTS, **many) as store:
+        before = measured(store)
+    with RecallStore(tmp_path, embedding=WithTokens()) as store:
+        assert measured(store) == before
+        store.delete(list(many))  # more dead places than living ones: they are written anew
+    with RecallStore(tmp_path, embedding=WithTokens()) as store:
+        assert set(measured(store)) == set(TEXTS)
+        assert measured(store, "elm")["elm"] > 0.7
+
+
+@pytest.mark.parametrize("damage", ["torn", "missing", "changed"])
+def test_without_them_rows_are_found_by_their_vectors(tmp_path: Path, damage: str) -> None:
+    with opened(tmp_path, **TEXTS) as store:
+        assert measured(store)
+    [file] = tmp_path.rglob("tokens")
+    if damage == "missing":
+        file.unlink()
+    else:
+        kept = file.read_bytes()
+        file.write_bytes(kept[:-7] if damage == "torn" else bytes(len(kept)))
+    with RecallStore(tmp_path, embedding=WithTokens()) as store:
+        assert measured(store) == {}
+        assert len(RecallRetriever(store=store).invoke(ASKED)) == 2
+        store.add([{"id": name, "content": f"{text}!"} for name, text in TEXTS.items()])
+        assert set(measured(store)) == set(TEXTS)
+
+
+def test_a_pool_in_which_many_have_none_is_compared_by_vectors_alone() -> None:
+    with opened(**TEXTS) as store, opened(raw="green grass") as other:
+        other.copy_to(store)  # vectors alone are copied
+        [first, *_] = RecallRetriever(store=store).invoke(ASKED)
+
+    assert "recall_by_tokens" not in first.metadata
+    assert "1 candidates have no token vectors" in first.metadata["recall_degraded"]
+
+
+def test_the_score_shows_the_part_of_the_words() -> None:
+    with opened(**TEXTS) as store:
+        ask = RecallRetriever(store=store, stages=[])
+        shown = ask.invoke(ASKED)[0].metadata
+        long = ask.invoke(f"{ASKED} {' '.join(map(str, range(14)))}")[0].metadata
+        [none, *_] = RecallRetriever(store=store, stages=[], token_weight=0).invoke(ASKED)
+
+    parts = [shown[f"recall_by_{name}"] for name in ("meaning", "tokens", "words")]
+    assert sum(parts) == pytest.approx(shown["relevance_score"])
+    assert parts[1] == pytest.approx(0.24, abs=0.001)  # .4 of .6, and the best of all
+    assert 0 < long["recall_by_tokens"] <= 0.121  # half of that, for 16 words
+    assert "recall_by_tokens" not in none.metadata
+
+
+@pytest.mark.parametrize(("question", "counts"), [("green tea", True), ("绿茶在哪里", False)])
+def test_the_default_model_leaves_them_out_in_a_language_it_does_not_know(
+    question: str, counts: bool
+) -> None:
+    with RecallStore() as store:
+        store.add([*TEXTS.values(), "绿茶在桌上"])
+        [first, *_] = RecallRetriever(store=store).invoke(question)
+
+    assert ("recall_by_tokens" in first.metadata) is counts
+
+
+def test_a_model_without_them_works_as_before() -> None:
+    with RecallStore(embedding=SmallEmbedding()) as store:
+        store.add([*TEXTS.values()])
+        [first, *_] = RecallRetriever(store=store).invoke(ASKED)
+
+    assert "recall_by_tokens" not in first.metadata
+    assert "recall_degraded" not in first.metadata
+
+
+def test_vectors_of_tokens_are_checked_as_others_are() -> None:
+    model = WithTokens()
+    model.broken = True
+    with (
+        RecallStore(embedding=model) as store,
+        pytest.raises(StoreError, match="returned NaN or infinity for text 1 of 4"),
+    ):
+        store.add(["a green tea cup"])
