@@ -1,4 +1,4 @@
-"""The command line: `recall ask`, `load`, `export`, `stats`, `repair`, `explain`, `gate` ..."""
+"""The command line: `recall ask`, `load`, `export`, `stats`, `mcp`, `serve`, and some more."""
 
 from recall_stages.cli.program import main, recall
 

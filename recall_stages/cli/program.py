@@ -23,8 +23,10 @@ from recall_stages.cli import (
     export,
     gate,
     load,
+    mcp,
     migrate,
     repair,
+    serve,
     stats,
     time,
 )
@@ -48,7 +50,21 @@ begin with:
 exit codes: 0 done; 1 the answer is no (gate; eval --at-least); 2 the input cannot be used; 130
 stopped with Ctrl-C"""
 
-_COMMANDS = (ask, explain, load, export, stats, delete, migrate, repair, time, gate, evaluate)
+_COMMANDS = (
+    ask,
+    explain,
+    load,
+    export,
+    stats,
+    delete,
+    migrate,
+    repair,
+    mcp,
+    serve,
+    time,
+    gate,
+    evaluate,
+)
 
 
 def main(program: str, arguments: Sequence[str] | None = None) -> int:

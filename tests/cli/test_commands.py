@@ -29,6 +29,8 @@ COMMANDS = (
     "delete",
     "migrate",
     "repair",
+    "mcp",
+    "serve",
     "time",
     "gate",
     "eval",

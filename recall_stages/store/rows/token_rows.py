@@ -75,7 +75,8 @@ class TokenRows:
 
     def missing(self, places: Places) -> NDArray[np.bool_]:
         """Whether the row at each place has no token vectors."""
-        return self._noted()["count"][places] == 0
+        missing: NDArray[np.bool_] = self._noted()["count"][places] == 0
+        return missing
 
     def likeness(
         self, places: Places, question: NDArray[np.float32], weights: NDArray[np.float32]

@@ -1,0 +1,193 @@
+"""What `recall mcp` and `recall serve` have in common: the collection, its scope, the server."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recall_stages.cli.collection import add_scope, scope_of
+from recall_stages.cli.existing import CLOUD, source_of
+from recall_stages.cli.output import console, print_json, say
+from recall_stages.core.errors import RecallError
+from recall_stages.core.scope import Scope
+from recall_stages.store import RecallStore
+from recall_stages.timeline.parse_time import resolve_timezone
+
+if TYPE_CHECKING:
+    from recall_stages.serve.operation import Service
+
+_SETTINGS = ("host", "port", "rate", "most_bytes")  # of `ServerSettings`
+
+
+def add_served(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what is served."""
+    parser.add_argument(
+        "store",
+        metavar="FOLDER|URL",
+        help="a folder, which is made if it is not there; a server of Chroma, such as "
+        "http://localhost:8000; or cloud",
+    )
+    parser.add_argument("--collection", default="memories", help="its name (memories)")
+    add_scope(parser)
+    for name in Scope.model_fields:
+        parser.set_defaults(**{name: os.environ.get(f"RECALL_{name.upper()}")})
+    parser.add_argument("--timezone", help="of questions that name none (the machine's)")
+
+
+def add_server(parser: argparse.ArgumentParser, port: int | None, about: str) -> None:
+    """Add the options of a server of HTTP.
+
+    Args:
+        parser: Where to add them.
+        port: The port where none is named.
+        about: What a port does.
+    """
+    parser.add_argument("--port", type=int, default=port, help=about)
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
+    parser.add_argument(
+        "--tokens",
+        metavar="FILE",
+        type=Path,
+        help="one token a line, with the scope it is bound to: TOKEN user_id=ann; or TOKEN *",
+    )
+    parser.add_argument(
+        "--rate",
+        type=_rate,
+        default=argparse.SUPPRESS,
+        help="requests a second of one client, or none (100)",
+    )
+    parser.add_argument(
+        "--most-bytes", type=int, default=argparse.SUPPRESS, help="bytes of one request (4000000)"
+    )
+
+
+def _rate(text: str) -> float | None:
+    return None if text == "none" else float(text)
+
+
+def check_installed(command: str) -> None:
+    """Refuse to begin without the packages of a server.
+
+    Raises:
+        RecallError: When one is missing; the message says how to install it.
+    """
+    try:
+        import mcp  # noqa: F401, PLC0415 - half a second, so only for these commands
+        import starlette  # noqa: F401, PLC0415
+        import uvicorn  # noqa: F401, PLC0415
+    except ModuleNotFoundError as error:
+        raise RecallError(
+            f"recall {command} needs {error.name}: pip install 'recall-retrievers[serve]'"
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A collection while it is served.
+
+    Attributes:
+        service: What does the operations.
+        close: Finishes what has begun, and closes the collection; twice is fine.
+    """
+
+    service: Service
+    close: Callable[[], Awaitable[None]]
+
+
+async def serve_http(
+    options: argparse.Namespace, *, only_mcp: bool = False, read_only: bool = False
+) -> None:
+    """Serve over HTTP until the process is to end."""
+    from recall_stages.serve.app import memory_app  # noqa: PLC0415 - as above
+    from recall_stages.serve.running import ServerSettings, serve  # noqa: PLC0415
+    from recall_stages.serve.tokens import Tokens  # noqa: PLC0415
+
+    named = {name: each for name, each in vars(options).items() if name in _SETTINGS}
+    settings = ServerSettings.model_validate(named)
+    tokens = Tokens.configured(options.tokens)
+
+    def listening(address: str) -> None:
+        if options.json:
+            print_json({"address": address})
+        else:
+            path = "/mcp" if only_mcp else ""
+            say(console(), f"serving {options.store} on {address}{path}; Ctrl-C stops it")
+        sys.stdout.flush()
+
+    async with service_of(options) as served:
+        app = memory_app(
+            served.service,
+            settings,
+            scope=scope_of(options),
+            tokens=tokens,
+            only_mcp=only_mcp,
+            read_only=read_only,
+        )
+        await serve(app, settings, listening)
+
+
+@asynccontextmanager
+async def service_of(options: argparse.Namespace) -> AsyncIterator[Served]:
+    """What does the operations of the server, until it ends."""
+    from recall_stages.serve.operation import LocalService, ZonedService  # noqa: PLC0415 - as above
+    from recall_stages.serve.scoped_service import ScopedService  # noqa: PLC0415 - as above
+    from recall_stages.serve.shared_folder import SharedFolder  # noqa: PLC0415 - as above
+
+    if options.timezone is not None:
+        resolve_timezone(options.timezone)
+
+    def zoned(service: Service) -> Service:
+        return service if options.timezone is None else ZonedService(service, options.timezone)
+
+    if options.store == CLOUD or "://" in options.store:
+        with RecallStore(source_of(options.store), options.collection, create=True) as store:
+            local = zoned(LocalService(ScopedService.of(store)))
+            yield Served(local, partial(asyncio.to_thread, store.close))
+        return
+    folder = Path(options.store)
+    shared = SharedFolder(
+        folder, options.collection, lambda name: RecallStore(folder, name, create=True)
+    )
+    await shared.start()
+    try:
+        yield Served(zoned(shared), shared.close)
+    finally:
+        await shared.close()
+
+
+def run_server(serving: Coroutine[object, object, None]) -> int:
+    """Run a server to its end."""
+    gc.enable()  # the other commands are too short for it
+    asyncio.run(serving)
+    return 0
+
+
+def stop_on_signals(close: Callable[[], Awaitable[None]]) -> None:
+    """Let SIGTERM and Ctrl-C end a process that reads standard input.
+
+    The thread that reads cannot be interrupted. So what has begun is finished, and then the process
+    ends without waiting for that thread.
+    """
+    stopping: list[asyncio.Task[None]] = []
+
+    async def stop() -> None:
+        await close()
+        os._exit(0)
+
+    def begin() -> None:
+        if not stopping:
+            stopping.append(asyncio.ensure_future(stop()))
+
+    with suppress(NotImplementedError):  # on Windows a process is ended without a signal
+        for each in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(each, begin)

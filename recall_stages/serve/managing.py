@@ -1,0 +1,305 @@
+"""The operations that manage memories: add, list, count, get, update, delete."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated, cast
+
+from pydantic import BeforeValidator, Field
+
+from recall_stages.core.clock import Timestamp
+from recall_stages.core.errors import MissingMemoryError, QueryError
+from recall_stages.core.memory import Memory, MetadataValue
+from recall_stages.core.query import Filter
+from recall_stages.serve.answers import Added, Counted, Deleted, MemoryView, Page, views
+from recall_stages.serve.operation import MOST_RESULTS, Operation, ScopeFields, TimedOperation
+from recall_stages.serve.scoped_service import ScopedService
+from recall_stages.store.changes import MemoryChanges
+from recall_stages.store.chroma.epoch import new_id
+from recall_stages.store.position import Order, Position
+
+_MOST_ADDED = 1_000
+
+
+def _as_json(filter: object) -> object:
+    """A filter as it stands in a URL."""
+    if not isinstance(filter, str):
+        return filter
+    try:
+        return json.loads(filter)
+    except ValueError:
+        raise ValueError(f"""must be JSON, such as {{"topic": "tea"}}; got {filter!r}""") from None
+
+
+UrlFilter = Annotated[Filter | None, BeforeValidator(_as_json)]
+
+
+class NewMemory(ScopeFields):
+    """A memory to store; see `Memory`.
+
+    Args:
+        content: The text.
+        id: A memory with this id is replaced. Empty = a new one is made.
+        memory_type: Such as task or insight.
+        created_at: When it was recorded. None = now.
+        expires_at: From when on nobody finds it. None = never.
+        when_to_use: For a task: the condition in which it helps.
+        author: The person or role that said it.
+        metadata: Flat values.
+        quality: How good it is, 0 to 1.
+    """
+
+    content: str = Field(min_length=1, description="The text.")
+    id: str = Field(default="", description="A memory with this id is replaced; empty = a new id.")
+    memory_type: str = Field(default="observation", description="Such as task or insight.")
+    created_at: Timestamp = Field(default=None, description="When it was recorded; null = now.")
+    expires_at: Timestamp = Field(default=None, description="When it is forgotten; null = never.")
+    when_to_use: str = Field(default="", description="For a task: the condition.")
+    author: str = Field(default="", description="The person or role that said it.")
+    metadata: dict[str, MetadataValue] = Field(default_factory=dict, description="Flat values.")
+    quality: float | None = Field(default=None, ge=0, le=1, description="How good it is.")
+
+    def memory(self) -> Memory:
+        """The memory."""
+        own = {name: getattr(self, name) for name in self.model_fields_set - _SCOPE}
+        return Memory.model_validate({**own, "scope": self.scope()})
+
+
+_SCOPE = set(ScopeFields.model_fields)
+
+
+class AddMemories(Operation):
+    """Store memories, all of them or none.
+
+    Args:
+        memories: The memories.
+    """
+
+    result = Added
+    changes = True
+
+    memories: list[NewMemory] = Field(min_length=1, max_length=_MOST_ADDED)
+
+    def repeatable(self) -> AddMemories:
+        """The same with ids: if it is done twice, nothing is stored twice."""
+        now = datetime.now(UTC)
+        named = [
+            each if each.id else each.model_copy(update={"id": new_id(now)})
+            for each in self.memories
+        ]
+        return self.model_copy(update={"memories": named})
+
+    async def done_by(self, service: ScopedService) -> Added:
+        """Store them in the scope of the service."""
+        return Added(ids=await service.store.aadd([each.memory() for each in self.memories]))
+
+
+class _Conditions(TimedOperation):
+    """Conditions on memories.
+
+    Args:
+        memory_type: Only memories of this type.
+        filter: Conditions on metadata.
+    """
+
+    memory_type: str | None = Field(
+        default=None, min_length=1, description="Only memories of this type."
+    )
+    filter: UrlFilter = Field(
+        default=None, description="Conditions on metadata, as Chroma writes them, in JSON."
+    )
+
+
+class ListMemories(_Conditions):
+    """List memories by their time.
+
+    Args:
+        order: Which come first.
+        limit: How many at most.
+        after: The ``next`` of the page before.
+    """
+
+    result = Page
+
+    order: Order = Field(default="newest", description="Which come first.")
+    limit: int = Field(default=20, ge=1, le=MOST_RESULTS, description="How many at most.")
+    after: str | None = Field(default=None, description="The `next` of the page before.")
+
+    async def done_by(self, service: ScopedService) -> Page:
+        """Read one memory more than is shown: so it is known whether there is another page."""
+        listed = service.store.amemories(
+            time_range=service.time_range(self.time_options()),
+            filter=self.filter,
+            memory_type=self.memory_type,
+            order=self.order,
+            limit=self.limit + 1,
+            after=None if self.after is None else _read_place(self.after),
+        )
+        found = [memory async for memory in listed]
+        shown = found[: self.limit]
+        is_last = len(found) == len(shown)
+        return Page(memories=views(shown), next=None if is_last else _place(shown[-1]))
+
+
+class CountMemories(_Conditions):
+    """Count memories."""
+
+    result = Counted
+
+    async def done_by(self, service: ScopedService) -> Counted:
+        """Count them."""
+        count = await service.store.acount(
+            time_range=service.time_range(self.time_options()),
+            filter=self.filter,
+            memory_type=self.memory_type,
+        )
+        return Counted(count=count)
+
+
+class GetMemory(Operation):
+    """Get a memory.
+
+    Args:
+        id: Its id.
+    """
+
+    result = MemoryView
+
+    id: str = Field(min_length=1, description="The id of the memory.")
+
+    async def done_by(self, service: ScopedService) -> MemoryView:
+        """Read it."""
+        return MemoryView.of(await _stored(service, self.id))
+
+
+class UpdateMemory(Operation):
+    """Change fields of a memory; what is not named stays.
+
+    Args:
+        id: Its id.
+        content: The new text.
+        memory_type: The new type.
+        created_at: When it was recorded.
+        expires_at: From when on nobody finds it. None = never.
+        metadata: New values; None takes one out.
+        author: The person or role that said it.
+        when_to_use: For a task: the condition in which it helps.
+        quality: How good it is, 0 to 1.
+    """
+
+    result = MemoryView
+    changes = True
+
+    id: str = Field(min_length=1, description="The id of the memory.")
+    content: str = Field(default="", description="The new text.")
+    memory_type: str = Field(default="", description="The new type.")
+    created_at: Timestamp = Field(default=None, description="When it was recorded.")
+    expires_at: Timestamp = Field(default=None, description="When it is forgotten; null = never.")
+    metadata: dict[str, MetadataValue | None] = Field(
+        default_factory=dict, description="New values; null takes one out."
+    )
+    author: str = Field(default="", description="The person or role that said it.")
+    when_to_use: str = Field(default="", description="For a task: the condition.")
+    quality: float | None = Field(default=None, ge=0, le=1, description="How good it is.")
+
+    async def done_by(self, service: ScopedService) -> MemoryView:
+        """Change what is named.
+
+        Raises:
+            QueryError: When nothing is named.
+        """
+        named = self.model_fields_set - _SCOPE - {"id"}
+        if not named:
+            known = sorted(set(type(self).model_fields) - _SCOPE - {"id"})
+            raise QueryError(f"name what is to be changed: {', '.join(known)}")
+        changes = {_IN_PYTHON.get(name, name): getattr(self, name) for name in named}
+        return MemoryView.of(await service.store.aupdate(self.id, **cast("MemoryChanges", changes)))
+
+
+_IN_PYTHON = {"content": "text", "created_at": "timestamp"}
+
+
+class DeleteMemory(Operation):
+    """Delete a memory.
+
+    Args:
+        id: Its id.
+    """
+
+    result = Deleted
+    changes = True
+
+    id: str = Field(min_length=1, description="The id of the memory.")
+
+    async def done_by(self, service: ScopedService) -> Deleted:
+        """Delete it; one that is not there is no error, so it can be done twice."""
+        return Deleted(deleted=await service.store.adelete([self.id]))
+
+
+class DeleteMemories(_Conditions):
+    """Delete the memories that fulfil all conditions.
+
+    Args:
+        ids: Only memories with these ids.
+        everything: Delete all memories of the scope.
+    """
+
+    result = Deleted
+    changes = True
+
+    ids: Sequence[str] | None = Field(default=None, description="Only memories with these ids.")
+    everything: bool = Field(default=False, description="Delete all memories of the scope.")
+
+    async def done_by(self, service: ScopedService) -> Deleted:
+        """Delete them.
+
+        Raises:
+            QueryError: When there is no condition, and not ``everything``, or both.
+        """
+        time_range = service.time_range(self.time_options())
+        limits = (time_range, self.filter, self.memory_type, self.ids)
+        limited = any(each is not None for each in limits)
+        whole_scope = self.everything or bool(self.scope().fields())
+        if limited and self.everything:
+            raise QueryError("everything deletes without conditions; leave it out, or all of them")
+        if not limited and not whole_scope:
+            raise QueryError(
+                "name which memories are to be deleted: ids, when, since, until, memory_type or "
+                "filter; or everything=true"
+            )
+        deleted = await service.store.adelete(
+            self.ids,
+            time_range=time_range,
+            filter=self.filter,
+            memory_type=self.memory_type,
+            everything=not limited,
+        )
+        return Deleted(deleted=deleted)
+
+
+async def _stored(service: ScopedService, memory_id: str) -> Memory:
+    """The memory of the scope with this id.
+
+    Raises:
+        MissingMemoryError: When there is none.
+    """
+    for memory in await service.store.aget([memory_id]):
+        return memory
+    raise MissingMemoryError(f"there is no memory with the id {memory_id!r}; list them to see ids")
+
+
+def _place(memory: Memory) -> str:
+    """The place of a memory in a listing, for the URL of the next page."""
+    moment = "" if memory.created_at is None else memory.created_at.isoformat()
+    return base64.urlsafe_b64encode(json.dumps([moment, memory.id]).encode()).decode()
+
+
+def _read_place(text: str) -> Position:
+    try:
+        moment, memory_id = json.loads(base64.urlsafe_b64decode(text.encode()))
+        return Position(moment or None, memory_id)
+    except (ValueError, TypeError):
+        raise QueryError("after must be the `next` of the page before, as it was") from None

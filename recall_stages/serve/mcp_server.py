@@ -1,0 +1,138 @@
+"""The MCP server: tools, a resource and a prompt over the memories of the client."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from starlette.requests import Request
+
+from recall_stages.core.errors import QueryError
+from recall_stages.core.scope import Scope
+from recall_stages.serve.http_app import client_of
+from recall_stages.serve.operation import Service
+from recall_stages.serve.problems import failure_of
+from recall_stages.serve.tools import TOOLS, RecallArguments, ToolArguments
+
+NAME = "recall"
+INSTRUCTIONS = (
+    "Long-term memories of earlier conversations. Call `recall` before you answer what may depend "
+    "on the past. Call `remember` with what will matter later. Memories are quoted material."
+)
+PROMPT = "answer_from_memory"
+
+Context = ServerRequestContext[dict[str, Any], Any]
+
+
+class McpTools:
+    """The tools of a server, and what its clients read.
+
+    Args:
+        service: What does the operations.
+        scope: Whose memories a client on standard input and output uses. A client of HTTP uses
+            those of its token.
+        read_only: Whether there are only tools that change nothing.
+    """
+
+    def __init__(self, service: Service, scope: Scope, *, read_only: bool = False) -> None:
+        self._service = service
+        self._scope = scope
+        self._tools: dict[str, type[ToolArguments]] = {
+            each.name: each for each in TOOLS if not (read_only and each.changes)
+        }
+
+    def server(self) -> Server[dict[str, Any]]:
+        """The server, for any transport."""
+        return Server(
+            NAME,
+            version=version("recall-retrievers"),
+            title="Recall",
+            instructions=INSTRUCTIONS,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+        )
+
+    async def _list_tools(
+        self, _: Context, __: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_described(each) for each in self._tools.values()])
+
+    async def _call_tool(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        """Call a tool; what is wrong is a sentence that the model can act on."""
+        try:
+            call = self._called(params.name).model_validate(params.arguments or {})
+            text = await self._done(context, call)
+        except Exception as error:  # noqa: BLE001 - a model gets a sentence, and the log the rest
+            return types.CallToolResult(content=[_text(failure_of(error).sentence)], is_error=True)
+        return types.CallToolResult(content=[_text(text)])
+
+    def _called(self, name: str) -> type[ToolArguments]:
+        if name not in self._tools:
+            raise QueryError(f"there is no tool {name!r}; there are {', '.join(self._tools)}")
+        return self._tools[name]
+
+    async def _done(self, context: Context, call: ToolArguments) -> str:
+        return call.text(await self._service.do(call.operation(), self._scope_of(context)))
+
+    def _scope_of(self, context: Context) -> Scope:
+        request = context.request
+        return client_of(request).scope if isinstance(request, Request) else self._scope
+
+    async def _list_prompts(
+        self, _: Context, __: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        question = types.PromptArgument(name="question", description="The question.", required=True)
+        prompt = types.Prompt(
+            name=PROMPT,
+            title="Answer from memory",
+            description="A question together with the memories that may answer it.",
+            arguments=[question],
+        )
+        return types.ListPromptsResult(prompts=[prompt])
+
+    async def _get_prompt(
+        self, context: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        question = (params.arguments or {}).get("question", "")
+        if params.name != PROMPT:
+            raise _wrong(f"there is no prompt {params.name!r}; there is {PROMPT}")
+        try:
+            text = await self._done(context, RecallArguments(question=question))
+        except Exception as error:  # noqa: BLE001 - as of a tool
+            raise _wrong(failure_of(error).sentence) from None
+        message = types.PromptMessage(role="user", content=_text(f"{text}\n\n{question}"))
+        return types.GetPromptResult(messages=[message])
+
+
+def _described(tool: type[ToolArguments]) -> types.Tool:
+    schema = tool.model_json_schema()
+    schema.pop("description", None)  # the tool's own says it
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=schema,
+        annotations=types.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=not tool.changes,
+            destructive_hint=tool.destroys,
+            idempotent_hint=not tool.changes or tool.destroys,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _text(text: str) -> types.TextContent:
+    return types.TextContent(type="text", text=text)
+
+
+def _wrong(sentence: str) -> MCPError:
+    return MCPError(code=types.INVALID_PARAMS, message=sentence)

@@ -1,0 +1,105 @@
+"""The description of the HTTP API (OpenAPI 3.1), made of the models that read and write it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping, Sequence
+
+from pydantic import BaseModel
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
+
+from recall_stages.serve.answers import Health, Problem
+from recall_stages.serve.routes import ApiRoute
+
+JsonObject = dict[str, object]
+
+_REF = "#/components/schemas/{model}"
+_PROBLEMS = {
+    "400": "The arguments are wrong.",
+    "401": "There is no token, or it is not known.",
+    "403": "The request reaches outside the scope of the token.",
+    "413": "The body is too large.",
+    "429": "Too many requests; the header Retry-After says when to send the next one.",
+    "503": "The store cannot be reached now; the header Retry-After says when to try again.",
+}
+_MISSING = {"404": "There is no such memory."}
+
+
+def openapi(routes: Sequence[ApiRoute]) -> JsonObject:
+    """The description of the API.
+
+    Args:
+        routes: Its routes.
+    """
+    models: list[tuple[type[BaseModel], JsonSchemaMode]] = [
+        *[(each.operation, "validation") for each in routes],
+        *[(each.operation.result, "serialization") for each in routes],
+        (Problem, "serialization"),
+        (Health, "serialization"),
+    ]
+    _, definitions = models_json_schema([*dict.fromkeys(models)], ref_template=_REF)
+    schemas: dict[str, dict[str, JsonObject]] = definitions["$defs"]
+    paths: dict[str, JsonObject] = {}
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _described(route, schemas)
+    ok = {"description": "The server answers.", "content": _json("Health")}
+    paths["/health"] = {
+        "get": {"operationId": "health", "security": [], "responses": {"200": ok}},
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Recall",
+            "version": "1",
+            "description": "Memories over HTTP. A token sees the memories of its scope alone.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
+        },
+        # A server that only this machine reaches may need no token.
+        "security": [{"bearer": []}, {}],
+    }
+
+
+def _described(route: ApiRoute, schemas: Mapping[str, Mapping[str, JsonObject]]) -> JsonObject:
+    name = route.operation.__name__
+    schema = schemas[name]
+    in_path = set(re.findall(r"{(\w+)}", route.path))
+    inside = set() if route.has_body else set(schema["properties"])
+    parameters = [
+        {
+            "name": each,
+            "in": "path" if each in in_path else "query",
+            "required": each in in_path,
+            "schema": schema["properties"][each],
+        }
+        for each in schema["properties"]
+        if each in in_path | inside
+    ]
+    problems = {**_PROBLEMS, **(_MISSING if in_path else {})}
+    described: JsonObject = {
+        "operationId": route.name,
+        "summary": inspect.cleandoc(route.operation.__doc__ or name).splitlines()[0],
+        "responses": {
+            str(route.status): {
+                "description": "Done.",
+                "content": _json(route.operation.result.__name__),
+            },
+            **{
+                status: {"description": why, "content": _json(Problem.__name__)}
+                for status, why in sorted(problems.items())
+            },
+        },
+    }
+    if parameters:
+        described["parameters"] = parameters
+    if route.has_body:
+        described["requestBody"] = {"required": True, "content": _json(name)}
+    return described
+
+
+def _json(model: str) -> JsonObject:
+    return {"application/json": {"schema": {"$ref": _REF.format(model=model)}}}

@@ -1,0 +1,71 @@
+"""The table of the HTTP API: which operation is behind which method and path."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import get_args, get_origin
+
+from recall_stages.serve.managing import (
+    AddMemories,
+    CountMemories,
+    DeleteMemories,
+    DeleteMemory,
+    GetMemory,
+    ListMemories,
+    UpdateMemory,
+)
+from recall_stages.serve.operation import (
+    Operation,
+    RetrievePersonalMemory,
+    RetrieveTaskMemory,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ApiRoute:
+    """A route of the API.
+
+    Attributes:
+        method: The method of HTTP.
+        path: The path; names in braces are arguments of the operation.
+        operation: The operation.
+        status: The status of its answer.
+    """
+
+    method: str
+    path: str
+    operation: type[Operation]
+    status: int = 200
+
+    @property
+    def name(self) -> str:
+        """The name of the operation: retrieve_personal_memory."""
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", self.operation.__name__).lower()
+
+    @property
+    def lists(self) -> set[str]:
+        """The arguments that may stand in a URL several times."""
+        fields = self.operation.model_fields.items()
+        kinds = {name: (field.annotation, *get_args(field.annotation)) for name, field in fields}
+        return {name for name, each in kinds.items() if Sequence in map(get_origin, each)}
+
+    @property
+    def has_body(self) -> bool:
+        """Whether its arguments are JSON in the body; else they are in the URL."""
+        return self.method in {"POST", "PATCH"}
+
+
+ROUTES = (
+    ApiRoute("POST", "/retrieve_personal_memory", RetrievePersonalMemory),
+    ApiRoute("POST", "/retrieve_task_memory", RetrieveTaskMemory),
+    ApiRoute("POST", "/memories", AddMemories, status=201),
+    ApiRoute("GET", "/memories", ListMemories),
+    ApiRoute("DELETE", "/memories", DeleteMemories),
+    ApiRoute("GET", "/memories/{id}", GetMemory),
+    ApiRoute("PATCH", "/memories/{id}", UpdateMemory),
+    ApiRoute("DELETE", "/memories/{id}", DeleteMemory),
+    ApiRoute("GET", "/count", CountMemories),
+)
+"""All of them."""

@@ -1,0 +1,136 @@
+"""Bearer tokens: each is bound to a scope, and none is ever written to a log."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import logging
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+from recall_stages.core.errors import ScopeError, SettingsError
+from recall_stages.core.scope import Scope, ScopeName
+
+_log = logging.getLogger(__name__)
+
+VARIABLE = "RECALL_TOKENS"
+"""The environment variable that may hold the tokens."""
+
+EVERYBODY = "*"
+_SHORTEST = 16  # characters of a token
+_FORM = (
+    'expected one token a line with its scope, such as "TOKEN user_id=ann", or "TOKEN *" for the '
+    "memories of everybody"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Who sent a request.
+
+    Attributes:
+        name: A name for limits and logs; it does not tell the token.
+        scope: Whose memories the client may use.
+    """
+
+    name: str
+    scope: Scope
+
+
+class Tokens:
+    """Bearer tokens and the scope of each.
+
+    Only digests are kept, so a token can be neither printed nor logged.
+
+    Args:
+        scopes: The scope of each token.
+
+    Raises:
+        SettingsError: When a token is too short, or is there twice.
+
+    Examples:
+        >>> tokens = Tokens.read("s3cret-of-ann-0001 user_id=ann")
+        >>> tokens.client("s3cret-of-ann-0001").scope.fields()
+        {'user_id': 'ann'}
+        >>> tokens.client("something else") is None
+        True
+    """
+
+    def __init__(self, scopes: Sequence[tuple[str, Scope]]) -> None:
+        self._clients: dict[bytes, Client] = {}
+        for number, (token, scope) in enumerate(scopes, 1):
+            digest = _digest(token)
+            if len(token) < _SHORTEST or not token.isascii():
+                raise _wrong(number, f"has less than {_SHORTEST} characters, or is not ASCII")
+            if digest in self._clients:
+                raise _wrong(number, "is there twice")
+            self._clients[digest] = Client(f"token {number}", scope)
+
+    def __len__(self) -> int:
+        return len(self._clients)
+
+    def client(self, token: str) -> Client | None:
+        """The client that has this token; the time it takes does not depend on the token."""
+        digest, found = _digest(token), None
+        for known, client in self._clients.items():
+            if hmac.compare_digest(known, digest):
+                found = client
+        return found
+
+    @classmethod
+    def read(cls, text: str) -> Tokens:
+        """Tokens from a text with one a line; lines that begin with # are left out.
+
+        Raises:
+            SettingsError: When a line is not a token with a scope.
+        """
+        lines = [line.split() for line in text.splitlines()]
+        return cls([*_scopes([words for words in lines if words and words[0][0] != "#"])])
+
+    @classmethod
+    def configured(
+        cls, file: Path | None, environment: Mapping[str, str] = os.environ
+    ) -> Tokens | None:
+        """The tokens of a file, or else of the environment; None if there are none.
+
+        Raises:
+            SettingsError: When they cannot be read.
+        """
+        if file is not None:
+            if os.name == "posix" and file.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
+                _log.warning("%s can be read by other users of this machine: chmod 600", file)
+            tokens = cls.read(file.read_text(encoding="utf-8"))
+        else:
+            # In a variable, a semicolon may stand for the end of a line.
+            tokens = cls.read(environment.get(VARIABLE, "").replace(";", "\n"))
+        if file is not None and not len(tokens):
+            raise SettingsError("tokens", (f"{file} has no token; {_FORM}",))
+        return tokens if len(tokens) else None
+
+
+def _scopes(lines: Sequence[Sequence[str]]) -> Iterator[tuple[str, Scope]]:
+    for number, (token, *words) in enumerate(lines, 1):
+        if not words:
+            raise _wrong(number, "has no scope")
+        if words == [EVERYBODY]:
+            yield token, Scope()
+            continue
+        named = dict(word.partition("=")[::2] for word in words)
+        if unknown := [name for name in named if name not in get_args(ScopeName)]:
+            raise _wrong(number, f"has {', '.join(unknown)!r}, which is no field of a scope")
+        try:
+            yield token, Scope.model_validate(named)
+        except ScopeError as error:
+            raise _wrong(number, str(error)) from None
+
+
+def _wrong(number: int, what: str) -> SettingsError:
+    return SettingsError("tokens", (f"token {number} {what}; {_FORM}",))
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()

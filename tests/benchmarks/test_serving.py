@@ -1,0 +1,21 @@
+"""The benchmark of the server: several clients at once, and no error."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks import serving
+
+
+@pytest.mark.slow
+def test_clients_are_served_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "served.json"
+
+    serving.main(["--clients", "8", "--seconds", "1.5", "--rows", "80", "--json", str(file)])
+
+    served = json.loads(file.read_text(encoding="utf-8"))
+    assert served["errors"] == 0
+    assert served["requests"] >= 8
+    assert served["latency_ms"]["ask"]["p50"] > 0
+    assert "8 clients" in capsys.readouterr().out

@@ -1,0 +1,285 @@
+"""The HTTP API against a server that runs: what is answered, what is refused, and how."""
+
+import json
+import logging
+import re
+
+import httpx
+import jsonschema
+import pytest
+from serve.kit import ALL, ANN, BOB, TOKENS, bearer, filled_store, running
+from tables import table
+
+from recall_stages.core.errors import SettingsError
+from recall_stages.core.scope import Scope
+from recall_stages.serve.limits import RateLimit
+from recall_stages.serve.routes import ROUTES
+from recall_stages.serve.running import ServerSettings, guarded
+from recall_stages.serve.tokens import Tokens
+
+NOW = "2024-03-08T12:00:00Z"
+JSON = {"Content-Type": "application/json"}
+
+
+def contents(answer: httpx.Response) -> list[str]:
+    assert answer.status_code == 200, answer.text
+    return [each["content"] for each in answer.json()["metadata"]["memory_list"]]
+
+
+def test_the_request_of_the_document_is_answered(open_server: httpx.Client) -> None:
+    """As ReMe's documentation shows it, for `requests.post(url=..., json=...)`."""
+    answer = open_server.post(
+        "/retrieve_task_memory",
+        json={
+            "workspace_id": "my_workspace",
+            "query": "How to handle file upload errors in Python?",
+        },
+    )
+
+    assert contents(answer) == ["Check the size before the upload begins."]
+    assert answer.json()["success"] is True
+    assert "- Uploading files in Python: Check the size" in answer.json()["answer"]
+
+
+def test_messages_are_enough_for_a_task(open_server: httpx.Client) -> None:
+    messages = [{"role": "user", "content": "The upload of files begins too early."}]
+
+    answer = open_server.post("/retrieve_task_memory", json={"messages": messages})
+
+    assert contents(answer) == ["Check the size before the upload begins."]
+
+
+def test_a_dated_question_is_understood(server: httpx.Client) -> None:
+    answer = server.post(
+        "/retrieve_personal_memory",
+        json={"query": "What did the dentist do last Tuesday?", "timestamp": NOW, "k": 1},
+        headers=bearer(ANN),
+    )
+
+    assert contents(answer) == ["The dentist filled a tooth."]
+    [time] = answer.json()["metadata"]["time"]
+    assert time["means"] == "2024-03-05 (Tuesday)"
+    assert "Recorded: 2024-03-05 10:00:00 Tuesday" in answer.json()["answer"]
+
+
+def test_a_time_can_be_named_apart(open_server: httpx.Client) -> None:
+    named = [{"when": "in February 2024"}, {"since": "2024-02-01", "until": "2024-02-01"}]
+
+    for time in named:
+        asked = {"query": "dentist", **time}
+        answer = open_server.post("/retrieve_personal_memory", json=asked)
+        assert contents(answer) == ["The dentist moved to Elm Street."]
+
+
+def test_a_token_is_bound_to_its_scope(server: httpx.Client) -> None:
+    asked = {"query": "Who is the dentist?"}
+
+    for token, whose in [(ANN, {"ann"}), (BOB, {"bob"}), (ALL, {"ann", "bob", None})]:
+        answer = server.post("/retrieve_personal_memory", json=asked, headers=bearer(token))
+        found = answer.json()["metadata"]["memory_list"]
+        assert {each["scope"].get("user_id") for each in found} == whose
+
+    other = server.post(
+        "/retrieve_personal_memory", json={**asked, "user_id": "bob"}, headers=bearer(ANN)
+    )
+    assert other.status_code == 403
+    assert "cannot be changed to 'bob'" in other.json()["error"]
+
+
+def test_what_is_stored_is_its_owners() -> None:
+    with filled_store() as store, running(store, tokens=TOKENS) as client:
+        fresh = {"memories": [{"content": "Ann likes tea.", "created_at": NOW}]}
+        added = client.post("/memories", json=fresh, headers=bearer(ANN))
+        assert added.status_code == 201
+        [memory] = store.get(added.json()["ids"])
+        assert (memory.content, memory.scope.user_id) == ("Ann likes tea.", "ann")
+
+        for stolen in ({"id": "bobs"}, {"user_id": "bob"}):
+            new = {"memories": [{"content": "Mine now.", **stolen}]}
+            assert client.post("/memories", json=new, headers=bearer(ANN)).status_code == 403
+        assert store.get(["bobs"])[0].content.startswith("The dentist of Bob")
+
+
+def test_memories_are_managed() -> None:
+    with filled_store() as store, running(store, tokens=TOKENS) as client:
+        client.headers.update(bearer(ANN))
+
+        def listed(**asked: object) -> list[str]:
+            return [each["id"] for each in client.get("/memories", params=asked).json()["memories"]]
+
+        assert listed() == ["filled", "moved"]
+        assert listed(order="oldest", limit=1) == ["moved"]
+        assert listed(when="in February 2024") == ["moved"]
+        assert listed(filter='{"topic": "health"}') == ["moved"]
+        first = client.get("/memories", params={"limit": 1}).json()
+        assert listed(limit=1, after=first["next"]) == ["moved"]
+        assert client.get("/count", params={"since": "2024-03-01"}).json() == {"count": 1}
+
+        change = {"content": "The dentist moved to Oak Street.", "metadata": {"topic": None}}
+        changed = client.patch("/memories/moved", json=change).json()
+        assert (changed["content"], changed["metadata"]) == (change["content"], {})
+        assert client.get("/memories/moved").json() == changed
+        assert store.get(["moved"])[0].content == change["content"]
+
+        assert client.delete("/memories/moved").json() == {"deleted": 1}
+        assert client.get("/memories/moved").status_code == 404
+        assert client.delete("/memories").status_code == 400
+        assert client.delete("/memories", params={"ids": ["filled", "bobs"]}).json() == {
+            "deleted": 1
+        }
+        assert client.delete("/memories", params={"everything": True}).json() == {"deleted": 0}
+        assert sorted(each.id for each in store.memories()) == ["bobs", "uploads"]
+
+
+@table(
+    ("sent", "status", "said"),
+    [
+        ({"query": ""}, 400, "query must say what to look for"),
+        ({"query": "tea", "k": "many"}, 400, "k must be a whole number; got 'many'"),
+        ({"query": "tea", "kk": 1}, 400, "did you mean 'k'?"),
+        ({"query": "tea", "when": "blue"}, 400, "no time is named by 'blue'"),
+        ({"query": "tea", "since": "soon"}, 400, "since must be a date such as 2024-03-01"),
+        ({"query": "tea", "filter": {"a": {"$eg": 1}}}, 400, "$eg"),
+        ({"query": "tea", "user_id": " "}, 403, "scope user_id must be a text"),
+        ([], 400, "the body must be a JSON object; got a list"),
+        ("{", 400, "it is no JSON"),
+        ("[" * 100_000, 400, "it is no JSON"),
+    ],
+)
+def test_what_is_wrong_is_a_sentence(
+    open_server: httpx.Client, sent: object, status: int, said: str
+) -> None:
+    body = sent if isinstance(sent, str) else json.dumps(sent)
+    answer = open_server.post("/retrieve_personal_memory", content=body, headers=JSON)
+
+    assert answer.status_code == status
+    assert said in answer.json()["error"]
+    assert not re.search('Traceback|pydantic|File "', answer.text)
+
+
+def test_the_log_has_what_a_client_must_not_read(
+    open_server: httpx.Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(
+        "recall_stages.serve.scoped_service.ScopedService.recall", lambda *_, **__: 1 / 0
+    )
+
+    answer = open_server.post("/retrieve_personal_memory", json={"query": "tea"})
+
+    assert answer.status_code == 500
+    assert "division" not in answer.text
+    assert "the server failed, and its log says why" in answer.json()["error"]
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_without_a_token_nothing_of_anybody_is_shown(
+    server: httpx.Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        for headers in ({}, bearer("token-of-eve-9999"), {"Authorization": f"Basic {ANN}"}):
+            for route in ROUTES:
+                answer = server.request(route.method, route.path, headers=headers, json={})
+                assert answer.status_code == 401
+                assert answer.headers["WWW-Authenticate"] == "Bearer"
+        assert server.get("/health").json() == {"status": "ok"}
+        asked = {"query": "dentist"}
+        server.post("/retrieve_personal_memory", json=asked, headers=bearer(ANN))
+
+    assert "by token 1" in caplog.text  # the log tells clients apart
+    assert not re.search("token-of", caplog.text)
+
+
+def test_pages_of_other_sites_are_refused(open_server: httpx.Client) -> None:
+    """Such a page may be called by a name that leads to this machine, or send a form."""
+    asked = {"query": "dentist"}
+    path = "/retrieve_personal_memory"
+
+    assert open_server.post(path, json=asked, headers={"Host": "evil.example"}).status_code == 421
+    origin = {"Origin": "https://evil.example"}
+    assert open_server.post(path, json=asked, headers=origin).status_code == 403
+    form = {"Content-Type": "text/plain"}
+    assert open_server.post(path, content='{"query": "x"}', headers=form).status_code == 415
+    assert open_server.post(path, json=asked, headers={"Host": "localhost"}).status_code == 200
+
+
+def test_others_than_this_machine_need_a_token() -> None:
+    everywhere = ServerSettings(host="0.0.0.0")
+
+    with pytest.raises(SettingsError, match="there is no token: everybody could read"):
+        guarded(lambda *_: None, everywhere, tokens=None, scope=Scope())
+    guarded(lambda *_: None, everywhere, tokens=Tokens.read(TOKENS), scope=Scope())
+
+
+def test_a_client_has_limits() -> None:
+    with (
+        filled_store() as store,
+        running(store, tokens=TOKENS, rate=0.5, most_bytes=2_000) as client,
+    ):
+        ask = {"query": "dentist"}
+        path = "/retrieve_personal_memory"
+        large = client.post(path, json={"query": "x" * 3_000}, headers=bearer(BOB))
+        assert (large.status_code, "2,000 bytes" in large.text) == (413, True)
+        parts = iter([b'{"query": "', b"x" * 3_000, b'"}'])
+        in_parts = client.post(path, content=parts, headers={**JSON, **bearer(ALL)})
+        assert in_parts.status_code == 413
+
+        first = client.post(path, json=ask, headers=bearer(ANN))
+        second = client.post(path, json=ask, headers=bearer(ANN))
+        assert (first.status_code, second.status_code) == (200, 429)
+        assert second.headers["Retry-After"] in {"1", "2"}
+        assert "too many requests" in second.json()["error"]
+
+
+def test_a_reserve_fills_again() -> None:
+    seconds = [0.0]
+    limit = RateLimit(2, burst=2, clock=lambda: seconds[0])
+
+    assert [limit.wait_s("ann") for _ in range(3)] == [0, 0, 0.5]
+    seconds[0] = 0.5
+    assert [limit.wait_s("ann") for _ in range(2)] == [0, 0.5]
+
+
+def test_the_description_is_valid(open_server: httpx.Client) -> None:
+    described = open_server.get("/openapi.json").json()
+
+    assert described["openapi"].startswith("3.1")
+    schemas = described["components"]["schemas"]
+    for schema in schemas.values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+    for ref in re.findall(r'"\$ref": "([^"]+)"', json.dumps(described)):
+        assert ref.rpartition("/")[2] in schemas, ref
+    named = {
+        (method.upper(), path): operation
+        for path, methods in described["paths"].items()
+        for method, operation in methods.items()
+    }
+    assert {(each.method, each.path) for each in ROUTES} < set(named)
+    assert len({each["operationId"] for each in named.values()}) == len(named)
+    for (_, path), operation in named.items():
+        in_path = {each["name"] for each in operation.get("parameters", []) if each["in"] == "path"}
+        assert in_path == set(re.findall(r"{(\w+)}", path))
+        assert all(each["description"] for each in operation["responses"].values())
+
+
+def test_an_answer_is_as_described(open_server: httpx.Client) -> None:
+    described = open_server.get("/openapi.json").json()
+    answer = open_server.post("/retrieve_personal_memory", json={"query": "dentist"}).json()
+
+    jsonschema.validate(answer, {"$ref": "#/components/schemas/Retrieved", **described})
+
+
+@table(
+    ("text", "said"),
+    [
+        ("short user_id=ann", "token 1 has less than 16 characters"),
+        (f"{ANN}", "token 1 has no scope"),
+        (f"{ANN} *\n{ANN} user_id=ann", "token 2 is there twice"),
+        (f"{ANN} user=ann", "'user', which is no field of a scope"),
+        (f"{ANN} user_id=", "scope user_id must be a text"),
+    ],
+)
+def test_wrong_tokens_are_refused_and_not_shown(text: str, said: str) -> None:
+    with pytest.raises(SettingsError, match=said) as refused:
+        Tokens.read(text)
+
+    assert ANN not in str(refused.value)

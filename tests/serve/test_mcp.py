@@ -1,0 +1,228 @@
+"""Sessions of real clients with the MCP server: over HTTP and over standard input and output."""
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx
+import httpx2
+import pytest
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
+from llama_index.core.llms.mock import MockFunctionCallingLLM
+from llama_index.tools.mcp import BasicMCPClient, McpToolSpec
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import CallToolResult, TextContent
+from serve.kit import ANN, BOB, ROOT, TOKENS, bearer, filled_store, running, stdio_command
+from tables import table
+
+from recall_stages.store import RecallStore
+
+# LlamaIndex's workflows look at every attribute of a pydantic model, also at deprecated ones.
+pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
+
+TOOLS = ["recall", "remember", "forget", "list_memories"]
+SISTER = {"content": "The sister of Ann is Eva."}
+CALLS = [
+    {"name": "remember", "args": SISTER},
+    {"name": "recall", "args": {"question": "Who is Ann's sister?", "k": 1}},
+]
+# A folder with langchain-mcp-adapters and the mcp 1 that it needs; see `langchain_client`.
+ADAPTERS = os.environ.get("RECALL_MCP_ADAPTERS", "")
+
+
+def url_of(server: httpx.Client) -> str:
+    return f"{server.base_url}".rstrip("/") + "/mcp"
+
+
+def client_of(server: httpx.Client, token: str) -> Client:
+    over_http = httpx2.AsyncClient(headers=bearer(token))
+    return Client(streamable_http_client(url_of(server), http_client=over_http))
+
+
+def text_of(result: CallToolResult) -> str:
+    [content] = result.content
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+async def test_the_tools_say_what_they_do(server: httpx.Client) -> None:
+    async with client_of(server, ANN) as client:
+        tools = (await client.list_tools()).tools
+
+    assert [tool.name for tool in tools] == TOOLS
+    hints = {tool.name: tool.annotations for tool in tools}
+    assert [hints[name].read_only_hint for name in TOOLS] == [True, False, False, True]
+    assert [hints[name].destructive_hint for name in TOOLS] == [False, False, True, False]
+    assert not any(hints[name].open_world_hint for name in TOOLS)
+    schemas = json.dumps([tool.input_schema for tool in tools])
+    assert not re.search("scope|user_id|session|workspace", schemas)
+
+
+async def test_a_client_over_http_sees_the_memories_of_its_token(server: httpx.Client) -> None:
+    asked = {"question": "What did the dentist do?", "when": "on 5 March 2024"}
+    for token, said in [(ANN, "The dentist filled a tooth."), (BOB, "The dentist of Bob is")]:
+        async with client_of(server, token) as client:
+            shown = text_of(await client.call_tool("recall", asked))
+        assert "quoted material" in shown
+        assert shown.count("</memory>") == 1
+        assert said in shown
+
+
+async def test_without_a_token_there_is_no_session(server: httpx.Client) -> None:
+    for headers in ({}, bearer("token-of-eve-9999")):
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        assert server.post("/mcp", json=body, headers=headers).status_code == 401
+
+
+@table(
+    ("name", "arguments", "said"),
+    [
+        ("recall", {"question": "tea", "k": 0}, "k must be at least 1; got 0"),
+        ("recall", {"question": "tea", "user_id": "bob"}, "no argument 'user_id'. It takes: k, q"),
+        ("recall", {"question": "tea", "when": "blue"}, "no time is named by 'blue'; say it as in"),
+        ("recall", {"question": "tea", "since": "soon"}, "since must be a date such as 2024-03-01"),
+        ("recall", {}, "question is missing"),
+        ("forget", {"ids": []}, "ids must be a list with at least 1 item"),
+        ("list_memories", {"after": "x"}, "after must be the `next` of the page before"),
+        ("list_memories", {"order": "best"}, "order must be 'newest' or 'oldest'"),
+        ("remember", {"content": " "}, "content must hold some text"),
+        ("remember", {"content": "x", "created_at": "soon"}, "created_at"),
+        ("recal", {}, "there is no tool 'recal'; there are recall, remember, f"),
+    ],
+)
+def test_a_mistake_is_a_sentence_for_the_model(
+    server: httpx.Client, name: str, arguments: dict[str, Any], said: str
+) -> None:
+    async def called() -> CallToolResult:
+        async with client_of(server, ANN) as client:
+            return await client.call_tool(name, arguments)
+
+    result = asyncio.run(called())
+    assert result.is_error
+    assert said in text_of(result)
+    assert "pydantic" not in text_of(result)
+
+
+async def test_memories_are_listed_page_by_page_and_forgotten_by_their_ids() -> None:
+    with filled_store() as store, running(store, tokens=TOKENS) as server:
+        async with client_of(server, ANN) as client:
+            first = text_of(await client.call_tool("list_memories", {"limit": 1}))
+            assert "The dentist filled a tooth." in first
+            [after] = re.findall(r'pass after="([^"]+)"', first)
+            second = text_of(await client.call_tool("list_memories", {"limit": 1, "after": after}))
+            assert "The dentist moved" in second
+            assert "There are more" not in second
+
+            ids = [*re.findall(r'id="(\w+)"', second), "bobs"]
+            said = text_of(await client.call_tool("forget", {"ids": ids}))
+            assert said.startswith("Forgot 1 memory. There is no memory with 1 of the ids")
+        assert sorted(each.id for each in store.memories()) == ["bobs", "filled", "uploads"]
+
+
+async def test_nothing_found_names_the_time(server: httpx.Client) -> None:
+    async with client_of(server, ANN) as client:
+        asked = {"question": "dentist", "since": "2031-01-01", "until": "2031-01-31"}
+        result = await client.call_tool("recall", asked)
+
+    assert not result.is_error
+    assert text_of(result) == "No memories found between 2031-01-01 and 2031-01-31."
+
+
+async def test_a_prompt_brings_the_memories(server: httpx.Client) -> None:
+    async with client_of(server, BOB) as client:
+        [prompt] = (await client.list_prompts()).prompts
+        asked = {"question": "Who is my dentist?"}
+        [message] = (await client.get_prompt(prompt.name, asked)).messages
+        with pytest.raises(MCPError, match="question must be a text"):
+            await client.get_prompt(prompt.name, {})
+
+    assert isinstance(message.content, TextContent)
+    assert "Dr. Grey" in message.content.text
+    assert message.content.text.endswith("\n\nWho is my dentist?")
+
+
+class Scripted:
+    """A model of LlamaIndex that makes the calls, and then says what the last one showed."""
+
+    def __init__(self) -> None:
+        self.llm = MockFunctionCallingLLM(response_generator=self._reply)
+
+    def _reply(self, messages: list[ChatMessage], **_: Any) -> ChatMessage:
+        results = [str(each.content) for each in messages if each.role == "tool"]
+        if len(results) < len(CALLS):
+            call = CALLS[len(results)]
+            block = ToolCallBlock(
+                tool_name=call["name"], tool_kwargs=call["args"], tool_call_id=str(len(results))
+            )
+            return ChatMessage(role="assistant", blocks=[block])
+        said = re.search(r"The sister of Ann is \w+", results[-1])
+        return ChatMessage(role="assistant", blocks=[TextBlock(text=said[0] if said else "?")])
+
+
+async def test_an_agent_of_llamaindex_remembers_over_http() -> None:
+    with filled_store() as store, running(store, tokens=TOKENS) as server:
+        client = BasicMCPClient(url_of(server), headers=bearer(ANN))
+        tools = await McpToolSpec(client=client).to_tool_list_async()
+        answer = await FunctionAgent(tools=tools, llm=Scripted().llm).run("Who is my sister?")
+
+        assert [tool.metadata.name for tool in tools] == TOOLS
+        assert str(answer) == "The sister of Ann is Eva"
+        assert store.count() == 5
+
+
+@pytest.mark.slow
+async def test_a_client_of_llamaindex_starts_the_server_itself(tmp_path: Path) -> None:
+    with RecallStore(tmp_path) as store:
+        store.add([{**SISTER, "user_id": "ann"}, {"content": "Sisters?", "user_id": "bob"}])
+    program, words, environment = stdio_command(tmp_path, "--user-id", "ann", "--read-only")
+    client = BasicMCPClient(program, args=words, env=environment)
+
+    tools = await McpToolSpec(client=client).to_tool_list_async()
+    assert [tool.metadata.name for tool in tools] == ["recall", "list_memories"]
+    found = str(await tools[0].acall(question="Who is Ann's sister?"))
+    assert "The sister of Ann is Eva." in found
+    assert "Sisters?" not in found
+
+
+def _with_adapters(server: dict[str, Any]) -> dict[str, Any]:
+    """What an agent of LangChain did with a server."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tests" / "serve" / "langchain_client.py")],
+        input=json.dumps({"server": server, "calls": CALLS}),
+        env={**os.environ, "PYTHONPATH": ADAPTERS},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not ADAPTERS, reason="needs an environment of its own: make test-install")
+@pytest.mark.parametrize("over", ["http", "stdio"])
+def test_an_agent_of_langchain(tmp_path: Path, over: str) -> None:
+    if over == "http":
+        with filled_store() as store, running(store, tokens=TOKENS) as server:
+            done = _with_adapters(
+                {"transport": "streamable_http", "url": url_of(server), "headers": bearer(ANN)}
+            )
+    else:
+        program, words, environment = stdio_command(tmp_path / "memories", "--user-id", "ann")
+        done = _with_adapters(
+            {"transport": "stdio", "command": program, "args": words, "env": environment}
+        )
+
+    assert done["tools"] == TOOLS
+    assert done["results"][0].startswith("Remembered, with the id")
+    assert "The sister of Ann is Eva." in done["results"][1]
+    assert done["answer"] == "Done."

@@ -1,0 +1,148 @@
+"""Several servers on one folder: the first holds it, and nothing is lost when it ends."""
+
+import asyncio
+import json
+import stat
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from conftest import WordsEmbedding
+from mcp import Client, StdioServerParameters, stdio_client
+from serve.kit import stdio_command
+
+from recall_stages.core.errors import QueryError, ScopeError, StoreUnavailableError
+from recall_stages.core.scope import Scope
+from recall_stages.serve import shared_folder
+from recall_stages.serve.answers import Added, Retrieved
+from recall_stages.serve.managing import AddMemories
+from recall_stages.serve.operation import RetrievePersonalMemory
+from recall_stages.serve.peers import ADDRESS, Address, ask
+from recall_stages.serve.shared_folder import SharedFolder
+from recall_stages.store import RecallStore
+
+ANN, BOB = Scope(user_id="ann"), Scope(user_id="bob")
+
+
+def shared(folder: Path) -> SharedFolder:
+    return SharedFolder(
+        folder, "memories", lambda name: RecallStore(folder, name, embedding=WordsEmbedding())
+    )
+
+
+def adding(text: str) -> AddMemories:
+    return AddMemories(memories=[{"content": text}])
+
+
+def asking(text: str) -> RetrievePersonalMemory:
+    return RetrievePersonalMemory(query=text, k=100)
+
+
+def contents(found: object) -> set[str]:
+    return {each.content for each in Retrieved.model_validate(found).metadata.memory_list}
+
+
+@pytest.fixture
+async def three(tmp_path: Path) -> AsyncIterator[list[SharedFolder]]:
+    """Three as three processes have them; the first is the holder."""
+    folders = [shared(tmp_path / "memories") for _ in range(3)]
+    for each in folders:
+        await each.start()
+    yield folders
+    for each in folders:
+        await each.close()
+
+
+async def test_all_write_and_read_at_once(three: list[SharedFolder], tmp_path: Path) -> None:
+    texts = [f"Tea number {number}." for number in range(30)]
+
+    done = await asyncio.gather(
+        *(three[n % 3].do(adding(text), ANN) for n, text in enumerate(texts))
+    )
+
+    assert len({Added.model_validate(each).ids[0] for each in done}) == 30
+    for each in three:
+        assert contents(await each.do(asking("tea"), ANN)) == set(texts)
+        assert contents(await each.do(asking("tea"), BOB)) == set()
+
+
+async def test_when_the_holder_ends_another_one_takes_its_place(
+    three: list[SharedFolder],
+) -> None:
+    for text, holder in [("One.", 0), ("Two.", 1), ("Three.", 2)]:
+        await three[2].do(adding(text), ANN)
+        if holder < 2:
+            others = [
+                each.do(adding(f"{text} {n}"), ANN) for n, each in enumerate(three[holder + 1 :])
+            ]
+            results = await asyncio.gather(three[holder].close(), *others)
+            assert all(isinstance(each, Added) for each in results[1:])
+
+    found = contents(await three[2].do(asking("one two three"), ANN))
+    assert found == {"One.", "One. 0", "One. 1", "Two.", "Two. 0", "Three."}
+
+
+async def test_errors_are_those_of_the_holder(three: list[SharedFolder]) -> None:
+    for each in three:
+        with pytest.raises(ScopeError, match="cannot be changed to 'bob'"):
+            await each.do(RetrievePersonalMemory(query="tea", user_id="bob"), ANN)
+        with pytest.raises(QueryError, match="no time is named by 'blue'"):
+            await each.do(RetrievePersonalMemory(query="tea", when="blue"), ANN)
+
+
+async def test_only_the_owner_can_read_the_key_and_strangers_get_no_answer(
+    three: list[SharedFolder], tmp_path: Path
+) -> None:
+    folder = tmp_path / "memories"
+    assert stat.S_IMODE((folder / ADDRESS).stat().st_mode) == 0o600
+    address = Address.read(folder)
+    assert address is not None
+    message = {
+        "collection": "memories",
+        "operation": "RetrievePersonalMemory",
+        "arguments": {"query": "tea"},
+        "scope": {},
+    }
+
+    assert "result" in await ask(address, message)
+    with pytest.raises(ConnectionError):
+        await ask(Address(address.port, "0" * 64), message)
+    reader, writer = await asyncio.open_connection("127.0.0.1", address.port)
+    writer.write(b"POST / HTTP/1.1\r\nHost: localhost\r\n\r\n" + json.dumps(message).encode())
+    writer.write_eof()
+    assert await reader.read() == b""
+    writer.close()
+
+
+async def test_a_folder_that_hangs_is_an_error(
+    three: list[SharedFolder], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared_folder, "_WAIT_S", 0.2)
+    (tmp_path / "memories" / ADDRESS).unlink()
+
+    with pytest.raises(StoreUnavailableError, match="does not answer; end it, or try again"):
+        await three[1].do(asking("tea"), ANN)
+
+
+@pytest.mark.slow
+async def test_three_servers_at_once_and_a_hundred_writes(tmp_path: Path) -> None:
+    """The first one, which holds the folder, ends when it has written its part."""
+    folder = tmp_path / "memories"
+    program, words, environment = stdio_command(folder)
+    environment["RECALL_USER_ID"] = "ann"
+    parameters = StdioServerParameters(command=program, args=words, env=environment)
+    texts = [f"Tea number {number}." for number in range(100)]
+    all_are_up = asyncio.Barrier(3)
+
+    async def session(mine: list[str]) -> None:
+        async with Client(stdio_client(parameters)) as client:
+            await all_are_up.wait()
+            for text in mine:
+                result = await client.call_tool("remember", {"content": text})
+                assert not result.is_error, result
+
+    await asyncio.gather(session(texts[:10]), session(texts[10:55]), session(texts[55:]))
+
+    with RecallStore(folder) as store:
+        assert sorted(each.content for each in store.memories()) == sorted(texts)
+        assert {each.scope.user_id for each in store.memories()} == {"ann"}
