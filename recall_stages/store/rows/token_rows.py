@@ -32,8 +32,6 @@ _MOST_BYTES = 200_000_000  # in memory; further rows have none
 _MOST_TOKENS = 2**16 - 1  # of a row
 
 
-
-
 class TokenRows:
     """The token vectors of rows, by the place of the row.
 
