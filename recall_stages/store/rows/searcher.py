@@ -25,6 +25,7 @@ from recall_stages.store.rows.words import Wanted
 
 _FEW = 20_000  # rows: of more, the graph finds the nearest of all more quickly
 _NO_VECTOR = np.zeros(0, dtype=np.float32)
+_NOT_THERE = -1.5  # the score of a row that is gone is lower
 _MORE = 4  # times as many rows by words, where a filter is checked afterwards
 
 
@@ -176,7 +177,7 @@ class Searcher:
         unknown = {place: row[0] for place, row in enumerate(rows) if places[place] < 0}
         places = np.where(places < 0, -1 - np.arange(len(places)), places)
         scored = [(int(place), score) for place, (_, score) in zip(places, rows, strict=True)]
-        return _similar(self._exact(scored, plan, {-1 - n: x for n, x in unknown.items()}))
+        return self._exact(scored, plan, {-1 - n: x for n, x in unknown.items()})
 
     def _by_rows(self, plan: _Plan) -> list[Hit]:
         table, vector = plan.table, unit(plan.vector)
@@ -195,7 +196,7 @@ class Searcher:
             scored = list(zip(places[ranked].tolist(), cosines[ranked].tolist(), strict=True))
             hits = self._exact(scored, plan)
             if len(hits) >= plan.search.limit or not few:
-                return _similar(hits)
+                return hits
             most *= 4
 
     # -- by words ---------------------------------------------------------------------------------
@@ -237,7 +238,10 @@ class Searcher:
             unknown: The ids of the rows that are only in Chroma, by a place of their own.
         """
         hits: list[Hit] = []
-        admitted, limit = plan.search.admitting(), plan.search.limit
+        limit, by_meaning = plan.search.limit, plan.graph is not None
+        # Where nothing is limited, only a row that the index does not have may have expired.
+        free = plan.rows is None and not unknown and self._knows_all()
+        admitted = None if free else plan.search.admitting()
         for start in range(0, len(rows), limit):
             part = rows[start : start + limit]
             memories = self._memories([place for place, _ in part], plan, unknown or {})
@@ -245,12 +249,13 @@ class Searcher:
             scored = [
                 (-score, memory.id, memory)
                 for memory, (_, score) in zip(memories, part, strict=True)
-                if memory is not None
+                if memory is not None and score >= _NOT_THERE
             ]
             scored.sort(key=itemgetter(0, 1))
             for negative, _, memory in scored:
                 if admitted is None or admitted(memory):
-                    hits.append(Hit(memory, -negative))
+                    score = min(max(-negative, 0.0), 1.0) if by_meaning else -negative
+                    hits.append(Hit(memory, score))
             if len(hits) >= limit:
                 break
         return hits[:limit]
@@ -267,11 +272,6 @@ class Searcher:
         known = plan.table.memories([place for place in places if place >= 0], plan.where)
         rest = iter(known)
         return iter([next(rest) if x >= 0 else fresh.get(unknown[x]) for x in places])
-
-
-def _similar(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits with cosines between 0 and 1."""
-    return [Hit(memory, min(max(cosine, 0.0), 1.0)) for memory, cosine, _ in hits if cosine >= -1]
 
 
 def _wanted(search: Search, table: Table) -> Wanted:
