@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -90,7 +90,15 @@ class Adder:
             live.identity.check_writable()
             if self.require_scope or self.within.fields():
                 self._check_owners(ready, live)
+                # Checked once more when it is written: others may write in between.
+                return [replace(each, guard=self._guard(each)) for each in ready]
         return ready
+
+    def _guard(self, ready: Ready) -> Scope:
+        """The scope in which a row must be that a memory replaces."""
+        fields = ready.memory.scope.fields()
+        required = {name: fields[name] for name in self.require_scope}
+        return Scope.model_validate({**required, **self.within.fields()})
 
     def _check_owners(self, ready: Sequence[Ready], live: LiveCollection) -> None:
         """Refuse a memory that would replace another owner's."""

@@ -43,12 +43,18 @@ class Ready:
         metadata: The metadata of its row.
         is_new: Whether its id was made in this call, so that no row can have it yet.
         made_now: The keys of its metadata that come from the clock, not from the caller.
+        guard: The scope in which a row must be that it replaces.
     """
 
     memory: Candidate
     metadata: dict[str, MetadataValue]
     is_new: bool
     made_now: frozenset[str] = frozenset()
+    guard: Scope = _ANYBODY
+
+    def may_replace(self, metadata: Mapping[str, MetadataValue]) -> bool:
+        """Whether it may take the place of a row with this metadata."""
+        return self.guard.fields().items() <= metadata.items()
 
     def is_stored_as(
         self, document: str | None = None, metadata: Mapping[str, MetadataValue] | None = None

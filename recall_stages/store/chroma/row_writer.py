@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.errors import StoreError
+from recall_stages.core.errors import ScopeError, StoreError
 from recall_stages.store.chroma.epoch import to_milliseconds
 from recall_stages.store.chroma.open_collection import Opened
 from recall_stages.store.chroma.ownership import Identity
@@ -79,6 +79,12 @@ class RowWriter:
     def fresh(self, rows: Sequence[Ready]) -> Fresh:
         """The rows that are not stored yet as they are."""
         present = self._present([each.memory.id for each in rows if not each.is_new])
+        for row in rows:
+            if row.memory.id in present and not row.may_replace(present[row.memory.id][1]):
+                raise ScopeError(
+                    f"a memory with the id {row.memory.id!r} is there already, outside the scope "
+                    f"{row.guard.fields()}; give the new one another id"
+                )
         stored = {x.memory.id for x in rows if x.is_stored_as(*present.get(x.memory.id, ()))}
         if stored and not self._have_vectors(list(stored)):
             stored = set()
