@@ -9,11 +9,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Never, Self
 
-from recall_stages.core.errors import EmbeddingMismatchError
 from recall_stages.core.scope import Scope, ScopeName, required_names
 from recall_stages.store.adding import Adder
 from recall_stages.store.chroma.row_fields import Fields
-from recall_stages.store.copying import copy_collection, embed_again
+from recall_stages.store.copies_memories import CopiesMemories
+from recall_stages.store.copying import embed_again
 from recall_stages.store.counts_memories import CountsMemories
 from recall_stages.store.disk.repair import Repaired, repair_path
 from recall_stages.store.embedding.bounded import BoundedEmbedding
@@ -33,7 +33,7 @@ def _now() -> datetime:
     return datetime.now(resolve_timezone(None))
 
 
-class RecallStore(ManagedStore, CountsMemories):
+class RecallStore(ManagedStore, CountsMemories, CopiesMemories):
     """Memories in a Chroma collection: embedded, on a server or in Chroma Cloud.
 
     One collection serves both LangChain and LlamaIndex. A collection that somebody else made is
@@ -136,41 +136,6 @@ class RecallStore(ManagedStore, CountsMemories):
             "a RecallStore holds an open collection and can be neither pickled nor copied; pass on "
             "its path, or the address of its server, and open it where it is needed"
         )
-
-    def copy_to(self, other: RecallStore, *, progress: bool = False) -> int:
-        """Copy all memories into another store, with their vectors; nothing is embedded again.
-
-        So a collection moves from a folder to a server, and from there to Chroma Cloud. Memories
-        that the other store has already, without any change, are not written again: a copy that
-        was interrupted goes on where it ended. What the other store has besides stays.
-
-        Args:
-            other: The store to copy to, with the same embedding model.
-            progress: Show a progress bar on standard error if it is a terminal.
-
-        Returns:
-            The number of memories.
-
-        Raises:
-            EmbeddingMismatchError: When the other store has another embedding model.
-            ForeignCollectionError: When somebody else made the other collection.
-            MemoryFormatError: When a memory is too large for Chroma Cloud; then none is copied.
-            StoreError: When reading or writing fails.
-
-        Examples:
-            >>> with RecallStore() as store, RecallStore() as other:
-            ...     ids = store.add(["The dentist is on Elm Street."])
-            ...     store.copy_to(other), other.count()
-            (1, 1)
-        """
-        if other.embedding_model != self.embedding_model:
-            raise EmbeddingMismatchError(
-                f"the vectors of {self.embedding_model!r} are of no use to a store that searches "
-                f"with {other.embedding_model!r}; embed the memories again: "
-                "store.reembed(embedding, name=...)"
-            )
-        live = self._opened.found()
-        return 0 if live is None else copy_collection(live, other._adder, progress=progress)
 
     def reembed(self, embedding: object, *, name: str, progress: bool = False) -> RecallStore:
         """Store all memories in a new collection, with the vectors of another model.

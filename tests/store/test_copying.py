@@ -120,6 +120,6 @@ def test_another_model_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     with (
         RecallStore(embedding=SmallEmbedding()) as store,
         RecallStore(tmp_path, embedding=SmallEmbedding(model_name="other")) as other,
-        pytest.raises(EmbeddingMismatchError, match=r"other.add\(store.memories\(\)\)"),
+        pytest.raises(EmbeddingMismatchError, match=r"store.reembed\(embedding, name="),
     ):
         store.copy_to(other)

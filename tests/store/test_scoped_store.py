@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store.kit import SmallEmbedding, contents, ids
 
-from recall_stages.core.errors import ScopeError
+from recall_stages.core.errors import MissingMemoryError, ScopeError
 from recall_stages.core.memory import Memory
 from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
@@ -28,10 +28,32 @@ SCOPES: list[dict[str, str]] = [
 IDS = [f"m{n}" for n in range(18)]
 
 
+EARLY, LATE = DAY, DAY + timedelta(days=1)  # before and after some have expired
+
+
+class Clock:
+    now = LATE
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+clock = Clock()
+
+
 @pytest.fixture(scope="module")
 def whole() -> Iterator[RecallStore]:
-    with RecallStore(embedding=SmallEmbedding()) as store:
+    with RecallStore(embedding=SmallEmbedding(), clock=clock) as store:
         yield store
+
+
+def stored(store: RecallStore) -> list[Memory]:
+    """All memories, those that have expired as well."""
+    clock.now = EARLY
+    try:
+        return list(store.memories())
+    finally:
+        clock.now = LATE
 
 
 def fill(store: RecallStore) -> None:
@@ -44,6 +66,7 @@ def fill(store: RecallStore) -> None:
             "memory_type": ("event", "insight")[n % 2],
             "scope": SCOPES[n % len(SCOPES)],
             "metadata": {"stars": n % 3},
+            "expires_at": LATE if n > 11 else None,
         }
         for n, row_id in enumerate(IDS)
     )
@@ -93,6 +116,13 @@ calls: st.SearchStrategy[Call] = st.one_of(
     ),
     st.builds(lambda scope: lambda view: view.delete(everything=True, scope=scope), narrower),
     st.builds(
+        lambda x, scope, text: lambda view: [view.update(x, text=text, scope=scope)],
+        st.sampled_from(IDS),
+        narrower,
+        st.sampled_from(["gin", "tea"]),
+    ),
+    st.builds(lambda scope: lambda view: view.purge(scope=scope), narrower),
+    st.builds(
         lambda scope, method: (
             lambda view: [
                 hit.memory for hit in view.find([Search("tea", 50, scope, method=method)])[0]
@@ -126,16 +156,16 @@ def test_no_call_leaves_the_scope(whole: RecallStore, scope: Any) -> None:
     def holds(chosen: list[Call]) -> None:
         fill(whole)
         view = whole.for_scope(**scope)
-        others = [each for each in whole.memories() if not mine.holds(each.scope)]
+        others = [each for each in stored(whole) if not mine.holds(each.scope)]
         for call in chosen:
-            own = len(list(whole.memories())) - len(others)
+            own = len(stored(whole)) - len(others)
             try:
                 answer = call(view)
-            except ScopeError:
+            except (ScopeError, MissingMemoryError):
                 continue
             assert not isinstance(answer, int) or answer <= own
             assert all(mine.holds(each) for each in whose(answer, whole))
-            assert [each for each in whole.memories() if not mine.holds(each.scope)] == others
+            assert [each for each in stored(whole) if not mine.holds(each.scope)] == others
 
     holds()
 
