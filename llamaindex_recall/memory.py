@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
@@ -52,6 +52,8 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
             holds for every session.
         by_session: Recall only memories of the same session. Without a session id nothing is
             recalled.
+        expires_in: How long after it was said a message is recalled, such as
+            ``timedelta(days=30)``; `RecallStore.purge` deletes it afterwards. None = for good.
         priority: What happens when the memory is over its limit. 0 = never cut, else the lowest
             ranked memories are left out first.
 
@@ -77,8 +79,14 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
     retriever: RecallRetriever = Field(repr=False)
     scope_of: ScopeOf | None = None
     by_session: bool = False
+    expires_in: timedelta | None = Field(default=None, gt=timedelta(0))
     _answers: dict[tuple[str, str, str], list[Candidate]] = PrivateAttr(default_factory=dict)
-    _writer: TurnWriter = PrivateAttr(default_factory=TurnWriter)
+    _writer: TurnWriter = PrivateAttr()
+
+    def model_post_init(self, context: object) -> None:
+        """Make what stores the messages."""
+        super().model_post_init(context)
+        self._writer = TurnWriter(self.expires_in)
 
     async def _aget(
         self,

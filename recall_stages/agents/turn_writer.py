@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from recall_stages.core.errors import MemoryFormatError, ScopeError
 from recall_stages.core.memory import Memory
@@ -37,9 +37,13 @@ class TurnWriter:
     """Stores messages through a retriever, each session in its own scope.
 
     It never raises. Errors are logged, and a batch that failed waits for the next call.
+
+    Args:
+        expires_in: How long after it was said a turn is found. None = for good.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, expires_in: timedelta | None = None) -> None:
+        self._expires_in = expires_in
         self._waiting: list[_Batch] = []
 
     async def store(
@@ -61,7 +65,7 @@ class TurnWriter:
         try:
             while waiting and (handled < len(new) or not failed):
                 try:
-                    await asyncio.to_thread(_store, waiting[0], retriever, scope_of)
+                    await asyncio.to_thread(self._store, waiting[0], retriever, scope_of)
                 except Exception:  # noqa: BLE001 - an error here would end an agent's run
                     _log.exception("messages could not be stored; they wait for the next")
                     failed.append(waiting[0])
@@ -72,6 +76,26 @@ class TurnWriter:
         if len(self._waiting) > MOST_WAITING:
             _log.error("the messages that wait have become too many; the oldest are given up")
             del self._waiting[:-MOST_WAITING]
+
+    def _store(self, batch: _Batch, retriever: MemoryRetriever, scope_of: ScopeOf | None) -> None:
+        owner: CallOptions = {"scope": session_scope(batch.session, scope_of)}
+        session = {"session_id": batch.session} if batch.session else {}
+        own = retriever.scoped(combine_options(owner, {"scope": session}))
+        turns = conversation(
+            [turn for message in batch.messages for turn in _turns(message, own.scope)],
+            scope=own.scope,
+            created_at=None,
+            now=batch.time,
+            turn_before="",
+            stored=own.get,
+        )
+        if turns:  # a message that comes with its id may have been another session's before
+            retriever.scoped(owner).add([self._expiring(turn) for turn in turns])
+
+    def _expiring(self, turn: Memory) -> Memory:
+        if self._expires_in is None or turn.created_at is None or turn.expires_at is not None:
+            return turn
+        return turn.model_copy(update={"expires_at": turn.created_at + self._expires_in})
 
 
 def session_scope(session: str, scope_of: ScopeOf | None) -> Scope:
@@ -95,22 +119,6 @@ def session_scope(session: str, scope_of: ScopeOf | None) -> Scope:
             '{"user_id": "ann"}; it named nobody'
         )
     return scope
-
-
-def _store(batch: _Batch, retriever: MemoryRetriever, scope_of: ScopeOf | None) -> None:
-    owner: CallOptions = {"scope": session_scope(batch.session, scope_of)}
-    session = {"session_id": batch.session} if batch.session else {}
-    own = retriever.scoped(combine_options(owner, {"scope": session}))
-    turns = conversation(
-        [turn for message in batch.messages for turn in _turns(message, own.scope)],
-        scope=own.scope,
-        created_at=None,
-        now=batch.time,
-        turn_before="",
-        stored=own.get,
-    )
-    if turns:  # a message that comes with its id may have been another session's before
-        retriever.scoped(owner).add(turns)
 
 
 def _turns(message: object, scope: Scope) -> list[Memory]:

@@ -13,6 +13,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llamaindex_recall import RecallMemoryBlock
 from llamaindex_recall import RecallRetriever as LlamaIndexRetriever
 from recall_stages.agents.agent_memory import AgentMemory
+from recall_stages.core.errors import SettingsError
 from recall_stages.store import RecallStore
 
 pytestmark = [
@@ -98,6 +99,27 @@ async def test_a_block_does_not_repeat_it_from_its_answers(words: object) -> Non
         while datetime.now(UTC) < soon:
             assert "locker" in await block.aget(asked) or datetime.now(UTC) >= soon
         assert await block.aget(asked) == ""
+
+
+async def test_what_a_block_stores_expires_after_a_while(words: object) -> None:
+    with RecallStore(embedding=words) as store:
+        retriever = LlamaIndexRetriever(store=store)
+        block = RecallMemoryBlock(retriever=retriever, expires_in=timedelta(days=30))
+        said = datetime.now(UTC) - timedelta(days=31)
+        old = {"timestamp": said.isoformat(), "session_id": "monday"}
+        messages = [
+            ChatMessage(role="user", content="My cat is called Tom.", additional_kwargs=old),
+            ChatMessage(role="user", content="The parcel is in the locker."),
+        ]
+        for _ in range(2):  # twice is once
+            await block.aput(messages)
+        [turn] = store.memories()
+        assert turn.content == "The parcel is in the locker."
+        assert turn.created_at is not None
+        assert turn.expires_at == turn.created_at + timedelta(days=30)
+        assert await store.apurge() == 1
+        with pytest.raises(SettingsError, match="expires_in must be above"):
+            RecallMemoryBlock(retriever=retriever, expires_in=timedelta(0))
 
 
 def test_a_reflection_expires_with_the_first_of_its_sources(
