@@ -65,7 +65,10 @@ class DeletesMemories(BoundStore):
             return 0
         live.identity.check_writable()
         [single] = wanted if wanted is not None and len(wanted) == 1 else [""]
-        with memory_operation("delete_memory", self.name, record_id=single) as operation:
+        with (
+            memory_operation("delete_memory", self.name, record_id=single) as operation,
+            self._opened.changing,  # or an update could store again what is deleted meanwhile
+        ):
             deleted = live.delete(wanted, conditions)
             operation.counted(deleted)
         return deleted
