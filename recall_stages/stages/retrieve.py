@@ -229,7 +229,7 @@ def _with_notes(recall: Recall, arms: Sequence[list[Hit]], wanted: int) -> Recal
     if lacking := unmeasured(arms):
         notes.append(
             f"{lacking} candidates have no token vectors, so all were compared by the vector of "
-            "the whole text; memories that are stored in a new collection have them"
+            "the whole text; store.reembed() makes a collection that has them"
         )
     for note in dict.fromkeys(notes):
         recall = recall.fell_back(_NAME, note)

@@ -56,7 +56,8 @@ def test_the_whole_and_the_time_named_are_searched_at_once() -> None:
     assert ask(Retrieve(), query, [], [], [], [])[1] == arms + by_words
     alone = [replace(arm, by_tokens=False) for arm in arms]  # in a hybrid search only
     assert ask(Retrieve(method="semantic"), query, [], [])[1] == alone
-    assert ask(Retrieve(method="keyword"), query, [], [])[1] == by_words
+    worded = [replace(arm, method="keyword") for arm in alone]
+    assert ask(Retrieve(method="keyword"), query, [], [])[1] == worded
 
 
 def test_a_vague_time_is_not_searched() -> None:

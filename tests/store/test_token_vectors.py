@@ -16,7 +16,7 @@ from recall_stages.core.errors import StoreError
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.store.embedding.token_vectors import TokenVectors
-from recall_stages.store.rows.token_rows import packed, unpacked
+from recall_stages.store.rows.token_rows import coded, packed, unpacked
 
 TEXTS = {"cup": "a green tea cup", "car": "the red car", "elm": "elm street house"}
 ASKED = "green car"
@@ -60,6 +60,10 @@ def test_two_bits_keep_the_cosines() -> None:
 
     assert packed(rows).shape == (50, 32)
     assert np.abs(back @ rows.T - 0.88 * rows @ rows.T).max() < 0.13
+
+
+def test_a_text_without_tokens_has_none() -> None:
+    assert coded(TokenVectors([], np.empty((0, 0), dtype=np.float32))) == (b"", 0, 0)
 
 
 def test_a_memory_is_as_near_as_its_best_words_are_and_rare_words_count_more() -> None:
