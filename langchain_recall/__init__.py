@@ -52,5 +52,12 @@ _EXPORTS = by_name(
 if not TYPE_CHECKING:  # mypy reads no list that is computed, and would find nothing public
     __all__ = list(_EXPORTS)
 __getattr__ = lazy_exports(
-    _EXPORTS, {"langchain_core": "langchain", "langchain": "agents", "langgraph": "agents"}
+    _EXPORTS,
+    {
+        "langchain_core": "langchain",
+        "langchain": "agents",
+        "langgraph": "agents",
+        "mcp": "serve",
+        "starlette": "serve",
+    },
 )

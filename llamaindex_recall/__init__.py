@@ -56,5 +56,11 @@ _EXPORTS = by_name(
 if not TYPE_CHECKING:  # mypy reads no list that is computed, and would find nothing public
     __all__ = list(_EXPORTS)
 __getattr__ = lazy_exports(
-    _EXPORTS, {"llama_index": "llamaindex", "llama_index_instrumentation": "llamaindex"}
+    _EXPORTS,
+    {
+        "llama_index": "llamaindex",
+        "llama_index_instrumentation": "llamaindex",
+        "mcp": "serve",
+        "starlette": "serve",
+    },
 )

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from recall_stages.evaluation.steps import evaluate_steps as evaluate_steps
     from recall_stages.explain.citations import citations as citations
     from recall_stages.retriever.recall_function import RecallConfig as RecallConfig
+    from recall_stages.serve.app import create_memory_app as create_memory_app
     from recall_stages.stages.search_gate import should_search_memory as should_search_memory
     from recall_stages.store import Fields as Fields
     from recall_stages.store import Position as Position
@@ -75,6 +76,7 @@ SHARED = {
     "recall_stages.evaluation.steps": "evaluate_steps",
     "recall_stages.explain.citations": "citations",
     "recall_stages.retriever.recall_function": "RecallConfig",
+    "recall_stages.serve.app": "create_memory_app",
     "recall_stages.stages.search_gate": "should_search_memory",
     "recall_stages.store": "Fields Position RecallStore ScopeCount ScopedStore StoreStats",
     "recall_stages.timeline": "TimeRange extract_time",
@@ -92,4 +94,4 @@ _EXPORTS = by_name(SHARED)
 
 if not TYPE_CHECKING:  # mypy reads no list that is computed, and would find nothing public
     __all__ = list(_EXPORTS)
-__getattr__ = lazy_exports(_EXPORTS, {})
+__getattr__ = lazy_exports(_EXPORTS, {"starlette": "serve", "mcp": "serve"})

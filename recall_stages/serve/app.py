@@ -6,12 +6,14 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
-from recall_stages.core.scope import Scope
+from recall_stages.core.scope import Scope, ScopeInput
 from recall_stages.serve.http_app import answered_in_sentences, api_routes
 from recall_stages.serve.mcp_server import McpTools
-from recall_stages.serve.operation import Service
+from recall_stages.serve.operation import LocalService, Service
 from recall_stages.serve.running import ServerSettings, guarded
+from recall_stages.serve.scoped_service import ScopedService
 from recall_stages.serve.tokens import Tokens
+from recall_stages.store.scoped_store import ManagedStore
 
 EVERYBODY = Scope()
 
@@ -52,3 +54,53 @@ def memory_app(  # noqa: PLR0913 - the settings of a server, each by name
         exception_handlers=answered_in_sentences(),
     )
     return guarded(app, settings, tokens=tokens, scope=scope)
+
+
+def create_memory_app(  # noqa: PLR0913 - as above
+    store: ManagedStore,
+    *,
+    tokens: str = "",
+    scope: ScopeInput = None,
+    timezone: str | None = None,
+    host: str = "127.0.0.1",
+    rate: float | None = 100.0,
+    most_bytes: int = 4_000_000,
+) -> ASGIApp:
+    """The server of `recall serve` as an ASGI application, over a store of yours.
+
+    Use it where the store has an embedding model of your own, or where an application serves
+    memories beside other things. uvicorn runs it: ``uvicorn.run(app, port=8002)``.
+
+    Args:
+        store: The store, or the view of one scope.
+        tokens: One token a line, with the scope to which its client is bound:
+            ``TOKEN user_id=ann``. Empty = no token is needed.
+        scope: Whose memories are served at all. None = those of the store.
+        timezone: The time zone of questions that name none. None = the machine's.
+        host: The address on which it is served.
+        rate: The requests a second of one client. None = no limit.
+        most_bytes: The bytes of one request.
+
+    Raises:
+        SettingsError: When others than this machine could reach it, and there are no tokens.
+
+    Examples:
+        >>> from recall_stages import RecallStore
+        >>> from starlette.testclient import TestClient
+        >>> store = RecallStore()
+        >>> ids = store.add([{"content": "Tea at four.", "user_id": "ann"}])
+        >>> app = create_memory_app(store, tokens="a-secret-of-ann-1 user_id=ann")
+        >>> headers = {"Authorization": "Bearer a-secret-of-ann-1"}
+        >>> with TestClient(app, "http://localhost", headers=headers) as client:
+        ...     answer = client.post("/retrieve_personal_memory", json={"query": "Tea?"})
+        ...     print(answer.json()["answer"].splitlines()[1])
+          Content: Tea at four.
+        >>> store.close()
+    """
+    settings = ServerSettings(host=host, rate=rate, most_bytes=most_bytes)
+    return memory_app(
+        LocalService(ScopedService.of(store, timezone=timezone)),
+        settings,
+        scope=Scope.model_validate(scope),
+        tokens=Tokens.read(tokens) if tokens else None,
+    )

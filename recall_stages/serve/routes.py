@@ -49,7 +49,9 @@ class ApiRoute:
         """The arguments that may stand in a URL several times."""
         fields = self.operation.model_fields.items()
         kinds = {name: (field.annotation, *get_args(field.annotation)) for name, field in fields}
-        return {name for name, each in kinds.items() if Sequence in map(get_origin, each)}
+        return {
+            name for name, each in kinds.items() if any(get_origin(kind) is Sequence for kind in each)
+        }
 
     @property
     def has_body(self) -> bool:
