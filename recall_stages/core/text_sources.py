@@ -21,7 +21,7 @@ def flat_sources(recall: Recall) -> dict[str, object]:
 
     Examples:
         >>> from datetime import UTC, datetime
-        >>> from recall_stages.core.memory import Query
+        >>> from recall_stages.core.query import Query
         >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
         >>> memories = (Candidate(content="Tea.", id="a"),)
         >>> flat = flat_sources(Recall(query, memories, "Memory 1: Tea."))

@@ -13,7 +13,8 @@ def stage_input(stage_run: StageRun) -> dict[str, object]:
 
     Examples:
         >>> from datetime import UTC, datetime
-        >>> from recall_stages.core.memory import Memory, Query
+        >>> from recall_stages.core.memory import Memory
+        >>> from recall_stages.core.query import Query
         >>> from recall_stages.core.stage import Stage, pipeline
         >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
         >>> flow = pipeline([Stage()], Recall(query, (Memory(content="Tea.", id="a"),)))

@@ -46,7 +46,7 @@ class ExtractTime(ModelStage):
 
     Examples:
         >>> from datetime import datetime, UTC
-        >>> from recall_stages.core.memory import Query
+        >>> from recall_stages.core.query import Query
         >>> now = datetime(2024, 3, 6, tzinfo=UTC)
         >>> query = Query(text="What did I eat yesterday?", reference_time=now)
         >>> understood = ExtractTime().apply(Recall(query)).query

@@ -60,7 +60,7 @@ class RerankMemory(ModelStage):
 
     Examples:
         >>> from datetime import UTC, datetime
-        >>> from recall_stages.core.memory import Query
+        >>> from recall_stages.core.query import Query
         >>> from recall_stages.core.world import run
         >>> query = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
         >>> poor = Candidate(content="Retry.", quality=0.2)

@@ -84,7 +84,7 @@ class RewriteMemory(ModelStage):
 
     Examples:
         >>> from datetime import UTC, datetime
-        >>> from recall_stages.core.memory import Query
+        >>> from recall_stages.core.query import Query
         >>> query = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
         >>> memory = Candidate(content="Catch PermissionError.", when_to_use="When uploads fail")
         >>> from recall_stages.core.world import run

@@ -26,7 +26,7 @@ class TokenBudget(Stage):
     Examples:
         >>> from datetime import UTC, datetime
         >>> from recall_stages.core.candidate import Candidate
-        >>> from recall_stages.core.memory import Query
+        >>> from recall_stages.core.query import Query
         >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
         >>> texts = ("Tea at four.", "No milk.", "Jam.")
         >>> memories = tuple(Candidate(content=text) for text in texts)
