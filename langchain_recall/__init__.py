@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from langchain_recall.retriever import explain as explain
     from langchain_recall.sources import originals as originals
     from langchain_recall.tools import create_recall_tool as create_recall_tool
+    from langchain_recall.vector_store import RecallVectorStore as RecallVectorStore
     from recall_stages import *  # noqa: F403 - what both faces export
 
 _EXPORTS = by_name(
@@ -46,6 +47,7 @@ _EXPORTS = by_name(
         "langchain_recall.retriever": "RecallRetriever explain",
         "langchain_recall.sources": "originals",
         "langchain_recall.tools": "create_recall_tool",
+        "langchain_recall.vector_store": "RecallVectorStore",
     },
 )
 

@@ -24,6 +24,7 @@ from pydantic import Field, model_validator
 
 from langchain_recall._convert import to_candidate
 from langchain_recall.push_down import dialect
+from langchain_recall.vector_store import RecallVectorStore
 from recall_stages.core.errors import IdLookupError
 from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Search
@@ -150,4 +151,6 @@ class AnyStore(any_store.AnyStore):
 
 def as_store(store: object) -> object:
     """A vector store or a retriever as a store of memories; anything else as it is."""
+    if isinstance(store, RecallVectorStore):
+        return store.store
     return AnyStore(source=store) if isinstance(store, VectorStore | BaseRetriever) else store

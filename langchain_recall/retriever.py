@@ -21,6 +21,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 from langchain_recall._convert import to_candidate, to_documents
 from langchain_recall._world import LangChainWorld, StageInput
 from langchain_recall.any_store import Searchable, as_store
+from langchain_recall.vector_store import RecallVectorStore
 from recall_stages.core.scope import Scope
 from recall_stages.core.streamed import Done, Show, astreamed, streamed
 from recall_stages.core.world import arun, run
@@ -33,6 +34,7 @@ from recall_stages.retriever.memory_retriever import (
     combine_options,
 )
 from recall_stages.store.framework_objects import stored_memory
+from recall_stages.store.framework_rows import within
 from recall_stages.store.memory_store import OpenStore
 
 SKIPPED = "recall_skipped"
@@ -157,6 +159,14 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
                 is stored.
         """
         return self.scoped({}).add([stored_memory(document) for document in documents])
+
+    def as_vector_store(self) -> RecallVectorStore:
+        """The store as a vector store of LangChain, within the retriever's scope.
+
+        Raises:
+            TypeError: When the retriever's store is not a `RecallStore`.
+        """
+        return RecallVectorStore(within(self.store, self.scope))
 
     def _get_relevant_documents(
         self,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from llamaindex_recall.retriever import explain as explain
     from llamaindex_recall.sources import originals as originals
     from llamaindex_recall.tools import create_recall_tool as create_recall_tool
+    from llamaindex_recall.vector_store import RecallVectorStore as RecallVectorStore
     from recall_stages import *  # noqa: F403 - what both faces export
 
 _EXPORTS = by_name(
@@ -50,6 +51,7 @@ _EXPORTS = by_name(
         "llamaindex_recall.retriever": "RecallQueryBundle RecallRetriever SearchSkipped explain",
         "llamaindex_recall.sources": "originals",
         "llamaindex_recall.tools": "create_recall_tool",
+        "llamaindex_recall.vector_store": "RecallVectorStore",
     },
 )
 

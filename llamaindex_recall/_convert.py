@@ -10,6 +10,7 @@ from recall_stages.core.candidate import Candidate
 from recall_stages.core.flat_metadata import (
     BESIDE_TEXT,
     from_flat,
+    is_bookkeeping,
     marked_trace,
     to_flat,
     untraced,
@@ -74,12 +75,16 @@ def to_nodes(recall: Recall) -> list[NodeWithScore]:
 
 
 def _unseen(node: BaseNode, score: float | None) -> NodeWithScore:
-    """The trace and the id of a source are for people, the turn before one for keyword search.
+    """The trace is for people, what was said before a turn for keyword search, some for stores.
 
     Neither a model's prompt nor an embedding shall see them.
     """
     hidden = BESIDE_TEXT | {NODE_SOURCE}
-    unseen = {key for key in node.metadata if key.startswith(TRACE_PREFIX) or key in hidden}
+    unseen = {
+        key
+        for key in node.metadata
+        if key.startswith(TRACE_PREFIX) or key in hidden or is_bookkeeping(key)
+    }
     node.excluded_llm_metadata_keys = sorted({*node.excluded_llm_metadata_keys, *unseen})
     node.excluded_embed_metadata_keys = sorted({*node.excluded_embed_metadata_keys, *unseen})
     return NodeWithScore(node=node, score=score)

@@ -30,6 +30,7 @@ from pydantic import Field, field_validator, model_validator
 
 from llamaindex_recall._convert import to_candidate
 from llamaindex_recall.push_down import dialect
+from llamaindex_recall.vector_store import RecallVectorStore
 from recall_stages.core.errors import IdLookupError
 from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Search
@@ -164,6 +165,8 @@ class AnyStore(any_store.AnyStore):
 
 def as_store(store: object) -> object:
     """A vector store, an index or a retriever as a store of memories; anything else as it is."""
+    if isinstance(store, RecallVectorStore):
+        return store.store
     if isinstance(store, BasePydanticVectorStore | VectorStoreIndex | BaseRetriever):
         return AnyStore(source=store)
     return store

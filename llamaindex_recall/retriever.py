@@ -19,6 +19,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr
 from llamaindex_recall._convert import to_candidate, to_nodes
 from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.any_store import Searchable, as_store
+from llamaindex_recall.vector_store import RecallVectorStore
 from recall_stages.core.stage import Flow, Recall
 from recall_stages.core.streamed import Done, Show, astreamed, streamed
 from recall_stages.core.world import arun, run
@@ -31,6 +32,7 @@ from recall_stages.retriever.memory_retriever import (
     combine_options,
 )
 from recall_stages.store.framework_objects import stored_memory
+from recall_stages.store.framework_rows import within
 from recall_stages.store.memory_store import NarrowedStore, OpenStore
 
 dispatcher = get_dispatcher(__name__)
@@ -173,6 +175,14 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
                 stored.
         """
         return self.scoped({}).add([stored_memory(node) for node in nodes])
+
+    def as_vector_store(self) -> RecallVectorStore:
+        """The store as a vector store of LlamaIndex, within the retriever's scope.
+
+        Raises:
+            TypeError: When the retriever's store is not a `RecallStore`.
+        """
+        return RecallVectorStore(within(self.store, self.scope))
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         steps, store = self._steps(query_bundle)

@@ -27,6 +27,11 @@ TRACE = TRACE_PREFIX + "trace"
 BESIDE_TEXT = frozenset({"said_before", "turn_before"})
 """The fields of a turn that serve the search only; a reader has no use for them."""
 
+DOCUMENT_FIELDS = "document_fields"
+"""The metadata key that names the fields which a document of a vector store had."""
+
+_BOOKKEEPING = ("langgraph_", "llamaindex_", DOCUMENT_FIELDS)
+
 _KNOWN = frozenset(
     {"memory_type", "created_at", "expires_at", "when_to_use", "author", "quality", "event_ranges"}
     | BESIDE_TEXT
@@ -34,6 +39,16 @@ _KNOWN = frozenset(
     # Further keys of our rows, which the framework's own stores pass on.
     | {"created_day", "created_month", "event_start", "event_end", "list_values", "may_expire"}
 )
+
+
+def is_bookkeeping(key: str) -> bool:
+    """Whether a metadata key serves a framework's own store; a reader has no use for it.
+
+    Examples:
+        >>> [is_bookkeeping(key) for key in ("langgraph_key", "document_fields", "topic")]
+        [True, True, False]
+    """
+    return key.startswith(_BOOKKEEPING)
 
 
 def to_flat(memory: Candidate, timezone: tzinfo | None) -> dict[str, object]:

@@ -50,7 +50,9 @@ class ApiRoute:
         fields = self.operation.model_fields.items()
         kinds = {name: (field.annotation, *get_args(field.annotation)) for name, field in fields}
         return {
-            name for name, each in kinds.items() if any(get_origin(kind) is Sequence for kind in each)
+            name
+            for name, each in kinds.items()
+            if any(get_origin(kind) is Sequence for kind in each)
         }
 
     @property

@@ -1,0 +1,199 @@
+"""RecallVectorStore: a `RecallStore` where LangChain wants a vector store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Self
+
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import VectorStore
+
+from langchain_recall._convert import to_stored
+from recall_stages.core.candidate import Candidate, Hit
+from recall_stages.core.memory import Memory
+from recall_stages.core.query import Filter
+from recall_stages.core.requests import Search
+from recall_stages.core.scope import Scope, ScopeInput
+from recall_stages.store.framework_rows import document_metadata, with_its_fields, within
+from recall_stages.store.recall_store import RecallStore
+from recall_stages.store.scoped_store import ScopedStore
+
+
+class RecallVectorStore(VectorStore):
+    """A `RecallStore` as a ``VectorStore`` of LangChain: for ``index()`` and for loaders.
+
+    It searches by meaning alone. To ask with times, words and scores that are explained, ask a
+    `RecallRetriever` on the same store.
+
+    A document is a memory, with its metadata. ``created_at``, ``user_id`` and the other fields of a
+    memory may be in its metadata. It comes back with the metadata that it came with. A memory that
+    was stored by another way comes back with all its fields.
+
+    Args:
+        store: The store. It embeds the texts and the questions with its own model.
+        scope: Whose documents. It is filled in where a document names none; nothing outside it is
+            found, replaced or deleted.
+
+    Examples:
+        >>> from langchain_core.documents import Document
+        >>> from langchain_recall import RecallStore, RecallVectorStore
+        >>> with RecallStore() as store:
+        ...     vectors = RecallVectorStore(store, scope={"user_id": "ann"})
+        ...     tea = Document(page_content="Anna likes green tea.", metadata={"topic": "tea"})
+        ...     ids = vectors.add_documents([tea])
+        ...     found = vectors.similarity_search("Who drinks tea?", k=1)
+        >>> found[0].page_content, found[0].metadata
+        ('Anna likes green tea.', {'topic': 'tea'})
+    """
+
+    def __init__(self, store: RecallStore | ScopedStore, *, scope: ScopeInput = None) -> None:
+        self._store = within(store, Scope.model_validate(scope))
+
+    @property
+    def store(self) -> RecallStore | ScopedStore:
+        """The store, within the scope."""
+        return self._store
+
+    # -- writing ------------------------------------------------------------------------------
+
+    def add_documents(
+        self, documents: list[Document], *, ids: Sequence[str | None] | None = None, **_: Any
+    ) -> list[str]:
+        """Store documents; one with a known id replaces the old one. See `RecallStore.add`.
+
+        Args:
+            documents: The documents.
+            ids: Their ids, in the place of those that they have.
+
+        Returns:
+            Their ids, in order.
+
+        Raises:
+            MemoryFormatError: When a document has no text, or metadata that is not flat; then none
+                is stored.
+            ScopeError: When one has another scope, or would replace one that has.
+        """
+        return self._store.add(_memories(documents, ids))
+
+    async def aadd_documents(
+        self, documents: list[Document], *, ids: Sequence[str | None] | None = None, **_: Any
+    ) -> list[str]:
+        """The same as `add_documents`, without blocking the event loop."""
+        return await self._store.aadd(_memories(documents, ids))
+
+    def add_texts(
+        self,
+        texts: Iterable[str],
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: list[str] | None = None,
+        **_: Any,
+    ) -> list[str]:
+        """Store texts with their metadata; see `add_documents`."""
+        return super().add_texts(list(texts), metadatas, ids=ids)
+
+    def delete(self, ids: list[str] | None = None, **_: Any) -> bool:
+        """Delete documents by id; unknown ids, and those outside the scope, are ignored.
+
+        Raises:
+            ValueError: When there are no ids. Use `RecallStore.delete` to delete by conditions.
+        """
+        if ids is None:
+            raise ValueError(
+                "delete takes the ids of documents; got None. To delete by conditions, or "
+                "everything, use RecallStore.delete"
+            )
+        self._store.delete(ids)
+        return True
+
+    # -- reading ------------------------------------------------------------------------------
+
+    def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
+        """The documents with these ids, in the order of the ids; unknown ids are ignored."""
+        return [_document(memory) for memory in self._store.get(ids)]
+
+    def similarity_search(
+        self, query: str, k: int = 4, *, filter: Filter | None = None, **_: Any
+    ) -> list[Document]:
+        """The documents whose texts are nearest in meaning, best first.
+
+        Args:
+            query: The question.
+            k: How many at most.
+            filter: Conditions on metadata, as Chroma writes them.
+        """
+        return [
+            document for document, _ in self.similarity_search_with_score(query, k, filter=filter)
+        ]
+
+    def similarity_search_with_score(
+        self, query: str, k: int = 4, *, filter: Filter | None = None, **_: Any
+    ) -> list[tuple[Document, float]]:
+        """The same with the cosine similarity, 0 to 1; higher is better."""
+        return _scored(*self._store.find([_search(query, k, filter)]))
+
+    async def asimilarity_search(
+        self, query: str, k: int = 4, *, filter: Filter | None = None, **_: Any
+    ) -> list[Document]:
+        """The same as `similarity_search`, without blocking the event loop."""
+        scored = await self.asimilarity_search_with_score(query, k, filter=filter)
+        return [document for document, _ in scored]
+
+    async def asimilarity_search_with_score(
+        self, query: str, k: int = 4, *, filter: Filter | None = None, **_: Any
+    ) -> list[tuple[Document, float]]:
+        """The same as `similarity_search_with_score`, without blocking the event loop."""
+        return _scored(*await self._store.afind([_search(query, k, filter)]))
+
+    def _select_relevance_score_fn(self) -> Callable[[float], float]:
+        return float  # a cosine similarity is one already
+
+    # -- opening ------------------------------------------------------------------------------
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: list[str],
+        embedding: Embeddings,
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: list[str] | None = None,
+        **settings: Any,
+    ) -> Self:
+        """Open a `RecallStore` with this embedding, and store texts in it.
+
+        Args:
+            texts: The texts.
+            embedding: The embedding of the store.
+            metadatas: The metadata of each text.
+            ids: The id of each text.
+            **settings: The other settings of the store: ``source``, ``name`` and so on.
+        """
+        vectors = cls(RecallStore(embedding=embedding, **settings))
+        vectors.add_texts(texts, metadatas, ids=ids)
+        return vectors
+
+
+def _memories(documents: Sequence[Document], ids: Sequence[str | None] | None) -> list[Memory]:
+    if ids is not None and len(ids) != len(documents):
+        raise ValueError(f"expected an id for each of {len(documents)} documents; got {len(ids)}")
+    named = [document.id for document in documents] if ids is None else ids
+    return [
+        with_its_fields(to_stored(document), document.metadata).model_copy(
+            update={"id": row_id or ""}
+        )
+        for document, row_id in zip(documents, named, strict=True)
+    ]
+
+
+def _document(memory: Candidate | Memory) -> Document:
+    return Document(id=memory.id, page_content=memory.content, metadata=document_metadata(memory))
+
+
+def _scored(hits: Sequence[Hit]) -> list[tuple[Document, float]]:
+    return [(_document(hit.memory), hit.score) for hit in hits]
+
+
+def _search(query: str, k: int, filter: Filter | None) -> Search:
+    return Search(query, k, filter=filter)

@@ -1,0 +1,250 @@
+"""RecallVectorStore: a `RecallStore` where LlamaIndex wants a vector store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.schema import BaseNode, NodeRelationship, RelatedNodeInfo, TextNode
+from llama_index.core.vector_stores.types import (
+    BasePydanticVectorStore,
+    MetadataFilters,
+    VectorStoreQuery,
+    VectorStoreQueryMode,
+    VectorStoreQueryResult,
+)
+from pydantic import PrivateAttr
+
+from llamaindex_recall._convert import to_stored
+from llamaindex_recall.metadata_filters import to_filter
+from recall_stages.core.candidate import Candidate, Hit
+from recall_stages.core.memory import Memory
+from recall_stages.core.requests import Search
+from recall_stages.core.scope import Scope, ScopeInput
+from recall_stages.store.framework_rows import document_metadata, with_its_fields, within
+from recall_stages.store.recall_store import RecallStore
+from recall_stages.store.scoped_store import ScopedStore
+
+_SOURCE = "llamaindex_source"  # the id of the document that a node is a part of
+
+_METHODS: dict[VectorStoreQueryMode, Literal["semantic", "keyword"]] = {
+    VectorStoreQueryMode.DEFAULT: "semantic",
+    VectorStoreQueryMode.TEXT_SEARCH: "keyword",
+    VectorStoreQueryMode.SPARSE: "keyword",
+}
+
+
+class RecallVectorStore(BasePydanticVectorStore):
+    """A `RecallStore` as a vector store of LlamaIndex: for ``IngestionPipeline`` and indexes.
+
+    It searches by meaning, or by words with the query mode "text_search". To ask with times, and
+    with scores that are explained, ask a `RecallRetriever` on the same store.
+
+    A node is a memory, with its metadata. ``created_at``, ``user_id`` and the other fields of a
+    memory may be in its metadata. It comes back with the metadata that it came with, and with the
+    id of its document. A memory that was stored by another way comes back with all its fields.
+
+    The store embeds texts and questions itself. The embeddings of nodes are not used: LlamaIndex
+    makes them of the text and the metadata, and the store of the text alone. So pass
+    ``embed_model=vectors.embed_model`` to indexes and pipelines; it costs nothing.
+
+    Args:
+        store: The store.
+        scope: Whose nodes. It is filled in where a node names none; nothing outside it is found,
+            replaced or deleted.
+
+    Examples:
+        >>> from llama_index.core import Document, VectorStoreIndex
+        >>> from llamaindex_recall import RecallStore, RecallVectorStore
+        >>> with RecallStore() as store:
+        ...     vectors = RecallVectorStore(store, scope={"user_id": "ann"})
+        ...     index = VectorStoreIndex.from_vector_store(vectors, vectors.embed_model)
+        ...     index.insert(Document(text="Anna likes green tea.", id_="notes"))
+        ...     found = index.as_retriever(similarity_top_k=1).retrieve("Who drinks tea?")
+        >>> found[0].text, found[0].node.ref_doc_id
+        ('Anna likes green tea.', 'notes')
+    """
+
+    stores_text: bool = True
+    is_embedding_query: bool = False
+    flat_metadata: bool = True
+
+    _store: RecallStore | ScopedStore = PrivateAttr()
+
+    def __init__(self, store: RecallStore | ScopedStore, *, scope: ScopeInput = None) -> None:
+        bound = within(store, Scope.model_validate(scope))
+        super().__init__(stores_text=True)
+        self._store = bound
+
+    @classmethod
+    def class_name(cls) -> str:
+        """The name under which LlamaIndex writes it down."""
+        return cls.__name__
+
+    @property
+    def client(self) -> RecallStore | ScopedStore:
+        """The store, within the scope; LlamaIndex's name for it."""
+        return self._store
+
+    @property
+    def store(self) -> RecallStore | ScopedStore:
+        """The store, within the scope."""
+        return self._store
+
+    @property
+    def embed_model(self) -> BaseEmbedding:
+        """What indexes and pipelines take as their embedding: the store embeds in its place."""
+        return _StoreEmbeds(model_name=self._store.embedding_model)
+
+    # -- writing ------------------------------------------------------------------------------
+
+    def add(self, nodes: Sequence[BaseNode], **_: Any) -> list[str]:
+        """Store nodes; one with a known id replaces the old one. See `RecallStore.add`.
+
+        Raises:
+            MemoryFormatError: When a node has no text, or metadata that is not flat; then none is
+                stored.
+            ScopeError: When one has another scope, or would replace one that has.
+        """
+        return self._store.add([_memory(node) for node in nodes])
+
+    def delete(self, ref_doc_id: str, **_: Any) -> None:
+        """Delete the nodes of a document."""
+        self._store.delete(filter={_SOURCE: ref_doc_id})
+
+    def delete_nodes(
+        self,
+        node_ids: list[str] | None = None,
+        filters: MetadataFilters | None = None,
+        **_: Any,
+    ) -> None:
+        """Delete nodes by their ids, by their metadata, or those for which both hold.
+
+        Raises:
+            ValueError: When there are neither ids nor filters; `clear` deletes all nodes.
+        """
+        if node_ids is None and filters is None:
+            raise ValueError("delete_nodes needs ids or filters; clear() deletes all nodes")
+        condition = to_filter(filters)
+        if node_ids is None and condition is None:
+            raise ValueError("these filters fit every node; clear() deletes all nodes")
+        self._store.delete(node_ids, filter=condition)
+
+    def clear(self) -> None:
+        """Delete all memories in the scope; without a scope, all memories of the store."""
+        self._store.delete(everything=True)
+
+    # LlamaIndex's own twins call the methods above in the event loop.
+
+    async def async_add(self, nodes: Sequence[BaseNode], **_: Any) -> list[str]:
+        """The same as `add`, without blocking the event loop."""
+        return await self._store.aadd([_memory(node) for node in nodes])
+
+    async def adelete(self, ref_doc_id: str, **_: Any) -> None:
+        """The same as `delete`, without blocking the event loop."""
+        await asyncio.to_thread(self.delete, ref_doc_id)
+
+    async def adelete_nodes(
+        self,
+        node_ids: list[str] | None = None,
+        filters: MetadataFilters | None = None,
+        **_: Any,
+    ) -> None:
+        """The same as `delete_nodes`, without blocking the event loop."""
+        await asyncio.to_thread(self.delete_nodes, node_ids, filters)
+
+    async def aclear(self) -> None:
+        """The same as `clear`, without blocking the event loop."""
+        await asyncio.to_thread(self.clear)
+
+    # -- reading ------------------------------------------------------------------------------
+
+    def get_nodes(
+        self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None
+    ) -> list[BaseNode]:
+        """The nodes with these ids, with this metadata, or with both; by default, all."""
+        if node_ids is not None and filters is None:
+            return [_node(memory) for memory in self._store.get(node_ids)]
+        fit = self._store.memories(filter=to_filter(filters), order="oldest")
+        wanted = None if node_ids is None else set(node_ids)
+        return [_node(memory) for memory in fit if wanted is None or memory.id in wanted]
+
+    async def aget_nodes(
+        self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None
+    ) -> list[BaseNode]:
+        """The same as `get_nodes`, without blocking the event loop."""
+        return await asyncio.to_thread(self.get_nodes, node_ids, filters)
+
+    def query(self, query: VectorStoreQuery, **_: Any) -> VectorStoreQueryResult:
+        """The nodes that answer a question, best first, with their scores.
+
+        Raises:
+            ValueError: When the query has no text, or a mode that the store has not.
+        """
+        search = self._search(query)
+        return _result(query, *self._store.find([search]))
+
+    async def aquery(self, query: VectorStoreQuery, **_: Any) -> VectorStoreQueryResult:
+        """The same as `query`, without blocking the event loop."""
+        search = await asyncio.to_thread(self._search, query)
+        return _result(query, *await self._store.afind([search]))
+
+    def _search(self, query: VectorStoreQuery) -> Search:
+        if not query.query_str:
+            raise ValueError(
+                "the store embeds questions itself: it needs query_str; got a query without text"
+            )
+        method = _METHODS.get(query.mode)
+        if method is None:
+            raise ValueError(
+                f"the query mode must be 'default' or 'text_search'; got {query.mode.value!r}. To "
+                "search by meaning and words, ask a RecallRetriever"
+            )
+        # Nobody can search for ids; so all nodes are ranked, and those with the ids are taken.
+        limit = self._store.count() if query.node_ids else query.similarity_top_k
+        of_documents = {_SOURCE: {"$in": query.doc_ids}} if query.doc_ids else None
+        conditions = [each for each in (to_filter(query.filters), of_documents) if each]
+        return Search(
+            query.query_str,
+            max(limit, 1),
+            filter={"$and": conditions} if conditions else None,
+            method=method,
+        )
+
+
+class _StoreEmbeds(BaseEmbedding):
+    """Stands where LlamaIndex wants an embedding: the store embeds, so there is nothing to do."""
+
+    def _get_text_embedding(self, text: str) -> list[float]:  # noqa: ARG002 - LlamaIndex's name
+        return [0.0]
+
+    def _get_query_embedding(self, query: str) -> list[float]:  # noqa: ARG002
+        return [0.0]
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:  # noqa: ARG002
+        return [0.0]
+
+
+def _memory(node: BaseNode) -> Memory:
+    source = {_SOURCE: node.ref_doc_id} if node.ref_doc_id else {}
+    return with_its_fields(to_stored(node), node.metadata, **source)
+
+
+def _node(memory: Candidate | Memory) -> TextNode:
+    node = TextNode(id_=memory.id, text=memory.content, metadata=document_metadata(memory))
+    source = memory.metadata.get(_SOURCE)
+    if isinstance(source, str):
+        node.relationships[NodeRelationship.SOURCE] = RelatedNodeInfo(node_id=source)
+    return node
+
+
+def _result(query: VectorStoreQuery, hits: Sequence[Hit]) -> VectorStoreQueryResult:
+    wanted = [hit for hit in hits if not query.node_ids or hit.id in query.node_ids]
+    best = wanted[: query.similarity_top_k]
+    return VectorStoreQueryResult(
+        nodes=[_node(hit.memory) for hit in best],
+        similarities=[hit.score for hit in best],
+        ids=[hit.id for hit in best],
+    )
