@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from langchain_recall.document_compressor import MemoryCompressor as MemoryCompressor
     from langchain_recall.document_compressor import RecallCompressor as RecallCompressor
     from langchain_recall.evaluation import evaluate as evaluate
+    from langchain_recall.graph_store import RecallGraphStore as RecallGraphStore
     from langchain_recall.middleware import RecallMiddleware as RecallMiddleware
     from langchain_recall.one_call import arecall as arecall
     from langchain_recall.one_call import recall as recall
@@ -39,6 +40,7 @@ _EXPORTS = by_name(
         "langchain_recall.compressors": STAGES,
         "langchain_recall.document_compressor": "MemoryCompressor RecallCompressor",
         "langchain_recall.evaluation": "evaluate",
+        "langchain_recall.graph_store": "RecallGraphStore",
         "langchain_recall.middleware": "RecallMiddleware",
         "langchain_recall.one_call": "arecall recall",
         "langchain_recall.presets": (

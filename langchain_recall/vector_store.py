@@ -9,7 +9,7 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 
-from langchain_recall._convert import to_stored
+from recall_stages.store.framework_objects import stored_memory
 from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.memory import Memory
 from recall_stages.core.query import Filter
@@ -180,7 +180,7 @@ def _memories(documents: Sequence[Document], ids: Sequence[str | None] | None) -
         raise ValueError(f"expected an id for each of {len(documents)} documents; got {len(ids)}")
     named = [document.id for document in documents] if ids is None else ids
     return [
-        with_its_fields(to_stored(document), document.metadata).model_copy(
+        with_its_fields(stored_memory(document), document.metadata).model_copy(
             update={"id": row_id or ""}
         )
         for document, row_id in zip(documents, named, strict=True)

@@ -17,7 +17,7 @@ from llama_index.core.vector_stores.types import (
 )
 from pydantic import PrivateAttr
 
-from llamaindex_recall._convert import to_stored
+from recall_stages.store.framework_objects import stored_memory
 from llamaindex_recall.metadata_filters import to_filter
 from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.memory import Memory
@@ -229,7 +229,7 @@ class _StoreEmbeds(BaseEmbedding):
 
 def _memory(node: BaseNode) -> Memory:
     source = {_SOURCE: node.ref_doc_id} if node.ref_doc_id else {}
-    return with_its_fields(to_stored(node), node.metadata, **source)
+    return with_its_fields(stored_memory(node), node.metadata, **source)
 
 
 def _node(memory: Candidate | Memory) -> TextNode:

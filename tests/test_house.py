@@ -25,6 +25,7 @@ OWN = {  # a framework's own words and places
     "MemoryPostprocessor",
     "RecallCompressor",
     "RecallMemoryBlock",
+    "RecallGraphStore",
     "RecallMiddleware",
     "RecallPostprocessor",
     "RecallQueryBundle",

@@ -9,9 +9,10 @@ from recall_stages.core.scope import Scope, ScopeInput, ScopeName
 from recall_stages.store.adding import Adder
 from recall_stages.store.embedding.bounded import BoundedEmbedding
 from recall_stages.store.named_collection import NamedCollection
+from recall_stages.store.no_graph_store import NoGraphStore
 
 
-class BoundStore:
+class BoundStore(NoGraphStore):
     """A collection within a scope; the scope of a whole store is empty.
 
     Args:

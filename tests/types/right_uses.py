@@ -9,9 +9,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import assert_type
 
+from langchain.agents import create_agent
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.language_models import FakeListChatModel
 from langchain_core.vectorstores import InMemoryVectorStore
+from langgraph.store.base import SearchItem
 from llama_index.core import MockEmbedding, VectorStoreIndex
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.postprocessor import SimilarityPostprocessor
@@ -156,6 +159,27 @@ li.RecallRetriever(store=li.AnyStore(source=index, fields={"user_id": "by"}))
 li.RecallRetriever(store=index)
 li.RecallRetriever(store=index.as_retriever())
 in_memory: type = SimpleVectorStore  # keeps no texts, and is refused when it is handed over
+
+# -- where the frameworks want a store of their own ------------------------------------------------
+
+items = lc.RecallGraphStore(
+    store,
+    fields=["content"],
+    namespace=("memories", "{user_id}"),
+    ttl={"default_ttl": 60, "refresh_on_read": True},
+    timezone="UTC",
+    time_mode="require",
+)
+items.put(("memories", "ann"), "tea", {"content": "Ann likes tea."}, index=["content"], ttl=5)
+assert_type(items.search(("memories", "ann"), query="Who likes tea?"), list[SearchItem])
+create_agent(FakeListChatModel(responses=["Yes."]), store=items)
+
+vectors = lc.RecallVectorStore(store, scope={"user_id": "ann"})
+assert_type(vectors.similarity_search("tea", k=1, filter={"stars": {"$gte": 3}}), list[Document])
+assert_type(retriever.as_vector_store(), lc.RecallVectorStore)
+node_vectors = li.RecallVectorStore(store.for_scope(user_id="ann"))
+VectorStoreIndex.from_vector_store(node_vectors, node_vectors.embed_model)
+assert_type(nodes_from.as_vector_store(), li.RecallVectorStore)
 
 # -- stages on their own, one call, questions -----------------------------------------------------
 

@@ -1,15 +1,22 @@
 """Mistakes that type checkers find, one on each line that ends so; this file is never run."""
 
+from langchain.agents import create_agent
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.vectorstores import InMemoryVectorStore
+
 from langchain_recall import (
     FuseRerank,
     Memory,
     Question,
     RecallConfig,
+    RecallGraphStore,
     RecallRetriever,
     RecallStore,
+    RecallVectorStore,
     personal_memory_retriever,
 )
 from llamaindex_recall import RecallRetriever as IndexRetriever
+from llamaindex_recall import RecallVectorStore as IndexVectorStore
 
 store = RecallStore()
 RecallRetriever()  # wrong: no store
@@ -37,3 +44,10 @@ Memory(created_at="2024-03-08")  # wrong: no content
 Question(question="Who likes tea?", relevant="m1")  # wrong: a text, where a list is wanted
 RecallConfig(source=store, ranker="best")  # wrong: no stage
 FuseRerank(topn=3)  # wrong: a typo
+
+create_agent(FakeListChatModel(responses=[]), store=store)  # wrong: no store of LangGraph
+RecallGraphStore("./memories")  # wrong: a path, where a store is wanted
+RecallGraphStore(store, time_mod="require")  # wrong: a typo
+RecallVectorStore(store, scope="ann")  # wrong: whose name is it?
+IndexVectorStore(InMemoryVectorStore)  # wrong: no RecallStore
+store.serch()  # wrong: a name that is not there

@@ -1,0 +1,221 @@
+"""An item of LangGraph's store as a memory, and back; and what a filter of LangGraph admits."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from operator import ge, gt, le, lt
+from typing import Any
+
+from langgraph.store.base import Item, PutOp, SearchItem, get_text_at_path
+
+from recall_stages.core.candidate import Candidate
+from recall_stages.core.memory import Memory, MetadataValue
+from recall_stages.core.query import Filter
+from recall_stages.core.scope import Scope
+
+_NAMESPACE = "langgraph_namespace"  # the whole namespace, as JSON
+_KEY = "langgraph_key"
+_VALUE = "langgraph_value"  # as JSON
+_CREATED = "langgraph_created_at"  # when it was first put; the memory has the time of the last
+_TTL = "langgraph_ttl"  # minutes
+_DEPTH = "langgraph_depth"  # how many labels the namespace has
+_LABEL = "langgraph_label_{}"  # one of them
+_INDEXED = "langgraph_indexed"  # whether a question may find it
+_UNKNOWN = datetime.fromtimestamp(0, UTC)
+_IDS = uuid.UUID("5d1c1a54-6a0e-5b7e-9a3b-0f2f5f3f9c11")
+
+_ORDER = {"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le}
+
+Namespace = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemWriter:
+    """Makes memories of items.
+
+    Attributes:
+        fields: The paths in a value whose texts are searched; None = all of it.
+        template: A namespace with the fields of a scope in braces, such as ("notes", "{user_id}").
+        bound: The scope of the store, if it has one.
+    """
+
+    fields: Sequence[str] | None
+    template: Namespace
+    bound: Scope
+
+    def row_id(self, namespace: Namespace, key: str) -> str:
+        """The id of an item's memory: of fixed length, whatever the names are."""
+        names = json.dumps([self.bound.fields(), namespace, key])
+        return str(uuid.uuid5(_IDS, names))
+
+    def scope(self, namespace: Namespace) -> Scope:
+        """The scope that a namespace, or the beginning of one, stands for."""
+        pairs = list(zip(self.template, namespace, strict=False))
+        if any(part != label and not _is_field(part) for part, label in pairs):
+            return Scope()
+        return Scope(**{part[1:-1]: label for part, label in pairs if _is_field(part)})
+
+    def memory(self, put: PutOp, now: datetime, before: Memory | None) -> Memory:
+        """The memory of an item that is put.
+
+        Args:
+            put: The operation; it has a value.
+            now: The moment.
+            before: The memory that it replaces.
+        """
+        value = dict(put.value or {})
+        text = "" if put.index is False else self._text(value, put.index)
+        metadata: dict[str, MetadataValue] = {
+            _NAMESPACE: json.dumps(put.namespace, ensure_ascii=False),
+            _KEY: put.key,
+            _VALUE: _as_json(value),
+            _DEPTH: len(put.namespace),
+            _INDEXED: bool(text),
+            **{_LABEL.format(place): label for place, label in enumerate(put.namespace)},
+        }
+        if put.ttl is not None:
+            metadata[_TTL] = float(put.ttl)
+        if before is not None:
+            metadata[_CREATED] = _parts(before)["created_at"].isoformat()
+        return Memory(
+            id=self.row_id(put.namespace, put.key),
+            content=text or "/".join((*put.namespace, put.key)),
+            created_at=now,
+            scope=self.scope(put.namespace),
+            metadata=metadata,
+            expires_at=None if put.ttl is None else now + timedelta(minutes=put.ttl),
+        )
+
+    def _text(self, value: Mapping[str, object], index: list[str] | None) -> str:
+        """The text by which questions find a value; empty where it has none."""
+        paths = self.fields if index is None else index
+        if paths is None:
+            leaves = list(_leaves(value))
+            if len(leaves) == 1:
+                return leaves[0][1].strip()
+            return "\n".join(f"{path}: {leaf}" for path, leaf in leaves if leaf.strip())
+        texts = (text for path in paths for text in get_text_at_path(dict(value), path))
+        return "\n".join(text for text in texts if text.strip())
+
+
+def in_namespace(prefix: Sequence[str | None] = (), *, indexed: bool | None = None) -> Filter:
+    """The condition of the memories of items whose namespace begins with these labels.
+
+    Args:
+        prefix: The labels; None = any label.
+        indexed: Whether a question may find them; None = all.
+    """
+    condition: dict[str, object] = {_DEPTH: {"$gte": max(len(prefix), 1)}}
+    condition |= {_LABEL.format(n): label for n, label in enumerate(prefix) if label is not None}
+    if indexed is not None:
+        condition[_INDEXED] = indexed
+    return condition
+
+
+def namespace_of(memory: Memory | Candidate) -> Namespace:
+    """The namespace of an item's memory."""
+    return tuple(json.loads(str(memory.metadata[_NAMESPACE])))
+
+
+def ttl_of(memory: Memory | Candidate) -> timedelta | None:
+    """How long the item lives after it was read or written."""
+    minutes = memory.metadata.get(_TTL)
+    return timedelta(minutes=float(minutes)) if isinstance(minutes, int | float) else None
+
+
+def to_item(memory: Memory | Candidate) -> Item:
+    """The item of a memory."""
+    return Item(**_parts(memory))
+
+
+def to_search_item(memory: Memory | Candidate) -> SearchItem:
+    """The item of a memory that a search found; it has a score if a question found it."""
+    return SearchItem(**_parts(memory), score=getattr(memory, "score", None))
+
+
+def _parts(memory: Memory | Candidate) -> dict[str, Any]:
+    updated = memory.created_at.astimezone(UTC) if memory.created_at else _UNKNOWN
+    created = memory.metadata.get(_CREATED)
+    return {
+        "namespace": namespace_of(memory),
+        "key": str(memory.metadata[_KEY]),
+        "value": json.loads(str(memory.metadata[_VALUE])),
+        "created_at": datetime.fromisoformat(created) if isinstance(created, str) else updated,
+        "updated_at": updated,
+    }
+
+
+def admits(filter: Mapping[str, object] | None, value: Mapping[str, object]) -> bool:
+    """Whether a value fulfils a filter as LangGraph's stores read it.
+
+    A missing key is equal to None. It is neither more nor less than anything.
+
+    Raises:
+        ValueError: When an operator is not known.
+
+    Examples:
+        >>> admits({"stars": {"$gte": 3}, "topic": "tea"}, {"stars": 4, "topic": "tea"})
+        True
+    """
+    return all(_fulfils(value.get(key), wanted) for key, wanted in (filter or {}).items())
+
+
+def _fulfils(value: object, wanted: object) -> bool:
+    if isinstance(wanted, Mapping):
+        if any(str(key).startswith("$") for key in wanted):
+            return all(_compares(value, str(key), bound) for key, bound in wanted.items())
+        if not isinstance(value, Mapping):
+            return False
+        return all(_fulfils(value.get(key), part) for key, part in wanted.items())
+    if isinstance(wanted, list | tuple):
+        if not isinstance(value, list | tuple) or len(value) != len(wanted):
+            return False
+        return all(_fulfils(each, part) for each, part in zip(value, wanted, strict=True))
+    return value == wanted
+
+
+def _compares(value: object, operator: str, bound: object) -> bool:
+    if operator == "$eq":
+        return value == bound
+    if operator == "$ne":
+        return value != bound
+    if operator not in _ORDER:
+        raise ValueError(
+            f"filter operator must be one of $eq, $ne, {', '.join(_ORDER)}; got {operator!r}"
+        )
+    left, right = _number(value), _number(bound)
+    return left is not None and right is not None and _ORDER[operator](left, right)
+
+
+def _number(value: object) -> float | None:
+    try:
+        return float(value) if isinstance(value, int | float | str) else None
+    except ValueError:
+        return None
+
+
+def _as_json(value: Mapping[str, object]) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except TypeError as error:
+        raise TypeError(f"the value of an item must be JSON: {error}") from error
+
+
+def _leaves(value: object, path: str = "") -> Iterator[tuple[str, str]]:
+    """The single values in a value, each with its path; what is None is left out."""
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _leaves(part, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _leaves(part, path)
+    elif value is not None:
+        yield path, str(value)
+
+
+def _is_field(part: str) -> bool:
+    return part.startswith("{") and part.endswith("}")

@@ -1,0 +1,266 @@
+"""RecallGraphStore: a `RecallStore` where LangGraph wants a store.
+
+Needs LangGraph: ``pip install "recall-retrievers[agents]"``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import islice, takewhile
+from typing import Unpack, cast
+
+from langchain_core.runnables import ensure_config
+from langchain_core.runnables.config import get_callback_manager_for_config
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    Item,
+    ListNamespacesOp,
+    MatchCondition,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+    TTLConfig,
+)
+
+from langchain_recall._world import LangChainWorld
+from langchain_recall.compressors import FuseRerank
+from langchain_recall.graph_items import (
+    ItemWriter,
+    Namespace,
+    admits,
+    in_namespace,
+    namespace_of,
+    to_item,
+    to_search_item,
+    ttl_of,
+)
+from langchain_recall.retriever import RecallRetriever
+from recall_stages.core.candidate import Candidate
+from recall_stages.core.memory import Memory
+from recall_stages.core.scope import Scope
+from recall_stages.core.world import run
+from recall_stages.retriever.memory_retriever import CallOptions, RetrieverOptions
+from recall_stages.store.framework_rows import within
+from recall_stages.store.recall_store import RecallStore
+from recall_stages.store.scoped_store import ScopedStore
+
+
+class RecallGraphStore(BaseStore):
+    """A `RecallStore` as the ``BaseStore`` of LangGraph: for ``create_agent`` and langmem.
+
+    An item is a memory: a `RecallRetriever` on the same store finds it, too. ``search`` with a
+    query reads the times that it names, as a retriever does. Without one, the items that were put
+    last come first.
+
+    Args:
+        store: The store. It embeds with its own model.
+        fields: The paths in a value whose texts are searched, such as ``["content"]``, as in
+            LangGraph's ``index={"fields": ...}``. The texts of one item are one text. None = all of
+            the value: the text alone if there is one, else a line for each part. ``put`` takes
+            others as ``index``; with ``index=False`` no question finds the item.
+        namespace: What namespaces stand for, such as ``("memories", "{user_id}")``: the second
+            label is then the ``user_id`` of the scope of its memories. A store that requires a
+            scope needs it.
+        ttl: LangGraph's settings of the time to live: ``default_ttl``, in minutes, and
+            ``refresh_on_read``. An item that has expired is never returned. It stays in the
+            collection until `RecallStore.purge`.
+        **settings: Settings of the search, as of a `RecallRetriever`: ``timezone``, ``time_mode``
+            and so on. By default no item is left out because it is a near-copy or fits badly. A
+            ``scope`` limits everything: reading, writing and deleting.
+
+    Examples:
+        >>> from langchain_recall import RecallGraphStore, RecallStore
+        >>> with RecallStore() as store:
+        ...     items = RecallGraphStore(store)
+        ...     items.put(("memories", "ann"), "tea", {"content": "Ann likes green tea."})
+        ...     found = items.search(("memories",), query="Who drinks tea?")
+        >>> found[0].key, found[0].value
+        ('tea', {'content': 'Ann likes green tea.'})
+    """
+
+    supports_ttl = True
+
+    def __init__(
+        self,
+        store: RecallStore | ScopedStore,
+        *,
+        fields: Sequence[str] | None = None,
+        namespace: Sequence[str] = (),
+        ttl: TTLConfig | None = None,
+        **settings: Unpack[RetrieverOptions],
+    ) -> None:
+        super().__init__()
+        scope = Scope.model_validate(settings.get("scope"))
+        self._store = within(store, scope)
+        bound = self._store.scope if isinstance(self._store, ScopedStore) else scope
+        self._writer = ItemWriter(fields, tuple(namespace), bound)
+        # A search of LangGraph leaves out no item because it fits badly, or is like another one.
+        chosen: RetrieverOptions = {
+            "duplicate_threshold": None,
+            "replace": [FuseRerank(fuse_score_threshold=0)],
+            **settings,
+        }
+        self._retriever = RecallRetriever(store=self._store, **chosen)
+        self.ttl_config = _checked(ttl)
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Run operations in their order; one sees what those before it have changed."""
+        results: list[Result] = []
+        waiting: list[PutOp] = []
+        for op in ops:
+            if isinstance(op, PutOp):
+                waiting.append(op)
+                results.append(None)
+                continue
+            self._put(waiting)
+            waiting = []
+            results.append(self._read(op))
+        self._put(waiting)
+        return results
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """The same, without blocking the event loop."""
+        return await asyncio.to_thread(self.batch, list(ops))
+
+    # -- writing ------------------------------------------------------------------------------
+
+    def _put(self, ops: Sequence[PutOp]) -> None:
+        """Write and delete items; of several operations on one item, the last one counts."""
+        last = {self._writer.row_id(op.namespace, op.key): op for op in ops}
+        by_scope: dict[Scope, dict[str, PutOp]] = defaultdict(dict)
+        for row_id, op in last.items():
+            by_scope[self._writer.scope(op.namespace)][row_id] = op
+        for scope, puts in by_scope.items():
+            gone = [row_id for row_id, op in puts.items() if op.value is None]
+            if gone:
+                self._store.delete(gone, scope=scope)
+            kept = [row_id for row_id in puts if row_id not in gone]
+            before = {memory.id: memory for memory in self._store.get(kept, scope=scope)}
+            now = self._now()
+            self._store.add(
+                [self._writer.memory(puts[each], now, before.get(each)) for each in kept]
+            )
+
+    def _refresh(self, op: GetOp | SearchOp, found: Iterable[Memory | Candidate]) -> None:
+        """Begin the time to live of items anew, as they have been read."""
+        now = self._now()
+        read = [each.memory() if isinstance(each, Candidate) else each for each in found]
+        self._store.add(
+            [
+                memory.model_copy(update={"expires_at": now + ttl})
+                for memory in read
+                if op.refresh_ttl and (ttl := ttl_of(memory))
+            ]
+        )
+
+    def _now(self) -> datetime:
+        return self._store._now()  # noqa: SLF001 - items expire by the clock of the store
+
+    # -- reading ------------------------------------------------------------------------------
+
+    def _read(self, op: Op) -> Result:
+        if isinstance(op, GetOp):
+            return self._get(op)
+        if isinstance(op, SearchOp):
+            return self._search(op)
+        if isinstance(op, ListNamespacesOp):
+            return self._namespaces(op)
+        raise TypeError(f"expected an operation of LangGraph's store; got {type(op).__name__}")
+
+    def _get(self, op: GetOp) -> Item | None:
+        row_id = self._writer.row_id(op.namespace, op.key)
+        found = self._store.get([row_id], scope=self._writer.scope(op.namespace))
+        self._refresh(op, found)
+        return to_item(found[0]) if found else None
+
+    def _search(self, op: SearchOp) -> list[SearchItem]:
+        first = max(op.offset, 0)
+        end = first + max(op.limit, 0)
+        asked = bool(op.query and op.query.strip())
+        found: list[Memory | Candidate] = [*self._ranked(op, end)[:end]] if asked else []
+        # As in LangGraph's own store, what no question finds comes last.
+        listed = self._listed(op, indexed=False if asked else None)
+        found += islice(listed, end - len(found))
+        page = found[first:]
+        self._refresh(op, page)
+        return [to_search_item(memory) for memory in page]
+
+    def _ranked(self, op: SearchOp, wanted: int) -> list[Candidate]:
+        """The items that answer a question, best first; as many as are wanted, or all."""
+        k = max(wanted, 1)
+        while True:
+            found = self._asked(op, k)
+            fit = [memory for memory in found if _fits(op, memory)]
+            if len(fit) >= wanted or len(found) < k:
+                return fit
+            k *= 4  # the filter is about values, which the collection does not know
+
+    def _asked(self, op: SearchOp, k: int) -> Sequence[Candidate]:
+        config = ensure_config()
+        around = config.get("configurable") or {}
+        options = cast(
+            "CallOptions",
+            {
+                "k": k,
+                "scope": self._writer.scope(op.namespace_prefix),
+                "filter": in_namespace(op.namespace_prefix, indexed=True),
+                **{name: around[name] for name in ("timestamp", "timezone") if name in around},
+            },
+        )
+        steps = self._retriever.steps_for(op.query, self._now(), options)
+        callbacks = get_callback_manager_for_config(config)
+        return run(steps, LangChainWorld(callbacks, self._retriever.scoped(options))).memories
+
+    def _listed(self, op: SearchOp, *, indexed: bool | None = None) -> Iterator[Memory]:
+        """The items that fit, the latest first."""
+        listed = self._store.memories(
+            scope=self._writer.scope(op.namespace_prefix),
+            filter=in_namespace(op.namespace_prefix, indexed=indexed),
+            order="newest",
+        )
+        return (memory for memory in listed if _fits(op, memory))
+
+    def _namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
+        conditions = op.match_conditions or ()
+        prefixes = [each.path for each in conditions if each.match_type == "prefix"]
+        prefix = max(prefixes, key=len, default=())
+        known = tuple(takewhile(lambda label: label != "*", prefix))
+        listed = self._store.memories(
+            scope=self._writer.scope(known),
+            filter=in_namespace([None if label == "*" else label for label in prefix]),
+        )
+        all_of_them = {namespace_of(memory) for memory in listed}
+        fit = {each for each in all_of_them if all(_matches(each, one) for one in conditions)}
+        return sorted({each[: op.max_depth] for each in fit})[op.offset : op.offset + op.limit]
+
+
+def _fits(op: SearchOp, memory: Memory | Candidate) -> bool:
+    return not op.filter or admits(op.filter, to_item(memory).value)
+
+
+def _matches(namespace: Namespace, condition: MatchCondition) -> bool:
+    path = condition.path
+    if len(namespace) < len(path):
+        return False
+    if condition.match_type == "prefix":
+        labels = namespace[: len(path)]
+    elif condition.match_type == "suffix":
+        labels = namespace[len(namespace) - len(path) :]
+    else:
+        raise ValueError(f"match_type must be 'prefix' or 'suffix'; got {condition.match_type!r}")
+    return all(part in ("*", label) for label, part in zip(labels, path, strict=True))
+
+
+def _checked(ttl: TTLConfig | None) -> TTLConfig | None:
+    if ttl and ttl.get("sweep_interval_minutes"):
+        raise ValueError(
+            "sweep_interval_minutes is not possible: nothing runs in the background. Leave it out, "
+            "and call purge() of the RecallStore from time to time"
+        )
+    return ttl
