@@ -52,7 +52,8 @@ def mypy(folder: Path, installed: Path) -> list[Mistake]:
     # A name may be used again, as it is in pages. The frameworks are read once for all runs.
     (folder / "mypy.ini").write_text(
         "[mypy]\nfollow_imports = silent\nallow_redefinition = True\nlocal_partial_types = True\n"
-        f"cache_dir = {ROOT / '.mypy_cache' / 'pages'}\n",
+        f"cache_dir = {ROOT / '.mypy_cache' / 'pages'}\n"
+        "[mypy-langmem.*]\nignore_missing_imports = True\n",  # it has no types
         encoding="utf-8",
     )
     files = sorted(path.name for path in folder.glob("*.py"))

@@ -53,6 +53,7 @@ memory = Memory(
     scope={"user_id": "ann"},
     metadata={"topic": "tea", "tags": ["green", "hot"]},
     quality=0.5,
+    expires_at=NOW,
 )
 all_of(memory)
 assert_type(memory.created_at, datetime | None)
