@@ -17,12 +17,12 @@ from llama_index.core.vector_stores.types import (
 )
 from pydantic import PrivateAttr
 
-from recall_stages.store.framework_objects import stored_memory
 from llamaindex_recall.metadata_filters import to_filter
 from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.memory import Memory
 from recall_stages.core.requests import Search
 from recall_stages.core.scope import Scope, ScopeInput
+from recall_stages.store.framework_objects import stored_memory
 from recall_stages.store.framework_rows import document_metadata, with_its_fields, within
 from recall_stages.store.recall_store import RecallStore
 from recall_stages.store.scoped_store import ScopedStore
