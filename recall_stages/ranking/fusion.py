@@ -22,6 +22,11 @@ _SUMMANDS = {
     "nearness": "by_meaning",
     _TOKENS: "by_tokens",
 }
+_ABOUT = {
+    "by_meaning": "by meaning",
+    "by_tokens": "by the meaning of its words",
+    "by_words": "by words",
+}
 _RANK_OFFSET = 60  # of reciprocal rank fusion (Cormack et al. 2009): how slowly ranks lose weight
 _REPLY = 0.2  # the share of a reply's similarity that counts for the turn before it
 _ENOUGH = 0.9  # of the candidates must have token vectors: a few are no scale for the others
@@ -80,7 +85,13 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
     else:
         meaning, wording = _by_rank(similar), _by_rank(worded)
     tokens = _token_scores(pool, measures) if by == "scores" else {}
-    own = {key: _of_meaning(meaning.get(key, 0.0), tokens.get(key), token_weight) for key in pool}
+    # Of the whole memory, and of its single words.
+    own = {
+        key: ((1 - token_weight) * meaning.get(key, 0.0), token_weight * tokens[key])
+        if key in tokens
+        else (meaning.get(key, 0.0), 0.0)
+        for key in pool
+    }
     replies = {each.turn_before: own[key] for key, each in pool.items() if each.turn_before}
     scores = {}
     for key, (whole, single) in own.items():
@@ -135,11 +146,6 @@ def _token_scores(
     return _of_the_best(known) if len(known) >= _ENOUGH * len(pool) else {}
 
 
-def _of_meaning(whole: float, single: float | None, weight: float) -> tuple[float, float]:
-    """The parts of the score by meaning: of the whole memory, and of its single words."""
-    return (whole, 0.0) if single is None else ((1 - weight) * whole, weight * single)
-
-
 def _ids_by_width(
     semantic: Sequence[Sequence[Hit]], keyword: Sequence[Sequence[Hit]]
 ) -> Iterator[set[str]]:
@@ -159,20 +165,16 @@ def _fused(
     for name, values in measures.items():
         if memory.id in values:
             notes[_SUMMANDS.get(name, "by_words")][name] = values[memory.id]
-    score = by_meaning
-    steps = [_added("by_meaning", "by meaning", by_meaning, score, notes)]
-    if by_tokens:
-        score += by_tokens
-        about = "by the meaning of its words"
-        steps.append(_added("by_tokens", about, by_tokens, score, notes))
-    score += by_words
-    return memory.after(score, *steps, _added("by_words", "by words", by_words, score, notes))
-
-
-def _added(
-    name: str, about: str, value: float, after: float, notes: Mapping[str, Mapping[str, Note]]
-) -> Step:
-    return Step("Retrieve", "add", value, after, name, about, notes[name])
+    score, steps = 0.0, []
+    for name, value in (
+        ("by_meaning", by_meaning),
+        ("by_tokens", by_tokens),
+        ("by_words", by_words),
+    ):
+        if value or name != "by_tokens":
+            score += value
+            steps.append(Step("Retrieve", "add", value, score, name, _ABOUT[name], notes[name]))
+    return memory.after(score, *steps)
 
 
 def _last(arms: Sequence[Sequence[Hit]], limit: int) -> float:

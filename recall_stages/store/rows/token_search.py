@@ -28,19 +28,19 @@ def with_tokens(
     for text, question in embedded.items():
         compared = [n for n, each in enumerate(searches) if each.by_tokens and each.text == text]
         if compared and question.tokens is not None:
-            ids = dict.fromkeys(hit.memory.id for n in compared for hit in answers[n])
+            ids = {hit.memory.id: None for n in compared for hit in answers[n]}
             likeness[text] = table.likenesses(ids, question.tokens[0])
     return [
-        [_measured(hit, search, likeness.get(search.text, {})) for hit in hits]
-        if search.by_tokens
-        else hits
+        _measured(hits, search, likeness.get(search.text, {})) if search.by_tokens else hits
         for search, hits in zip(searches, answers, strict=True)
     ]
 
 
-def _measured(hit: Hit, search: Search, likeness: Mapping[str, float]) -> Hit:
-    like = likeness.get(hit.memory.id)
-    if like is None:
-        return hit
+def _measured(hits: list[Hit], search: Search, likeness: Mapping[str, float]) -> list[Hit]:
     name = "similarity" if search.method == "semantic" else "keyword"
-    return Hit(hit.memory, hit.score, {name: hit.score, **hit.measures, "token_similarity": like})
+    return [
+        Hit(memory, score, {name: score, **measures, "token_similarity": likeness[memory.id]})
+        if memory.id in likeness
+        else Hit(memory, score, measures)
+        for memory, score, measures in hits
+    ]
