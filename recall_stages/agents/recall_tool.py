@@ -34,7 +34,7 @@ class RecallToolInput(BaseModel):
     `what_is_wrong` writes it in our words.
 
     Args:
-        query: The question.
+        query: The question. Empty = list the memories of the time, the newest first.
         when: A time in words, read against the moment of asking.
         since: The first day, or moment, in ISO 8601.
         until: The last day, or moment, in ISO 8601.
@@ -44,7 +44,9 @@ class RecallToolInput(BaseModel):
 
     public_name: ClassVar[str] = NAME
 
-    query: str = Field(description="What to look for, as a full question.")
+    query: str = Field(
+        description="What to look for, as a full question. Empty lists the newest of the time."
+    )
     when: str | None = Field(
         default=None,
         description='Only memories of this time, in words: "last Tuesday", "in March".',

@@ -55,5 +55,8 @@ def query_text(text: object) -> str:
     if not isinstance(text, str):
         raise QueryError(f"query must be a string; got {type(text).__name__}")
     if not text.strip():
-        raise QueryError(f"query must say what to look for; got {text!r}")
+        raise QueryError(
+            f"query must say what to look for; got {text!r}. To list memories, the newest first, "
+            "pass a time_range or a filter"
+        )
     return text.strip()

@@ -146,6 +146,27 @@ class Search(Request):
 
 
 @dataclass(frozen=True, slots=True)
+class Listing(Request):
+    """Memories of the collection by recorded time, for a question without words.
+
+    Attributes:
+        limit: How many memories at most.
+        moment: When it is asked: what has expired by then is not listed.
+        scope: Whose memories.
+        filter: Conditions on metadata, as Chroma writes them.
+        within: If not empty, the recorded or the event time must lie in one of these.
+        order: The newest or the oldest first.
+    """
+
+    limit: int
+    moment: datetime
+    scope: Scope = field(default_factory=Scope)
+    filter: Filter | None = None
+    within: tuple[TimeRange, ...] = ()
+    order: Literal["newest", "oldest"] = "newest"
+
+
+@dataclass(frozen=True, slots=True)
 class Fetch(Request):
     """Memories of the collection by their ids; missing ones are left out.
 

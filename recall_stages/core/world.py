@@ -21,6 +21,7 @@ from recall_stages.core.recall import Recall
 from recall_stages.core.requests import (
     Answers,
     Fetch,
+    Listing,
     Prompt,
     Refine,
     Reply,
@@ -55,6 +56,14 @@ class MemoryStore(Protocol):
 
     def add(self, memories: Iterable[Memory]) -> list[str]:
         """Store memories and return their ids."""
+
+
+@runtime_checkable
+class Lists(Protocol):
+    """A store that can also list its memories by recorded time."""
+
+    def listed(self, listing: Listing) -> list[Candidate]:
+        """The memories that a listing asks for, in its order."""
 
 
 class World:
@@ -195,10 +204,18 @@ def _opened(store: MemoryStore | None) -> MemoryStore:
     return store
 
 
+def _lister(store: MemoryStore | None) -> Lists:
+    if isinstance(store, Lists):
+        return store
+    raise StoreError("the memories of this store cannot be listed; ask a question")
+
+
 def _done(requests: Requests, store: MemoryStore | None) -> Answers:
     def answer(request: Request) -> Sequence[object]:
         if isinstance(request, Fetch):
             return _opened(store).get(request.ids)
+        if isinstance(request, Listing):
+            return _lister(store).listed(request)
         if isinstance(request, Write):
             return _opened(store).add(request.memories)
         if isinstance(request, Work):

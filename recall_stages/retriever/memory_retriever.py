@@ -17,9 +17,10 @@ from recall_stages.core.errors import QueryError
 from recall_stages.core.message import Message, read_messages
 from recall_stages.core.query import Filter, Query, query_text
 from recall_stages.core.scope import Scope, ScopeInput, ScopeName, required_names
-from recall_stages.core.stage import Asked, Flow, Recall, Stage, pipeline
+from recall_stages.core.stage import Asked, Flow, RankStage, Recall, Stage, pipeline
 from recall_stages.core.tracing import is_on
 from recall_stages.core.world import World, run
+from recall_stages.llm.model_stage import ModelStage
 from recall_stages.ranking.fusion import Fusion
 from recall_stages.retriever.meaning_share import KNOWN, meaning_share
 from recall_stages.retriever.stage_list import (
@@ -192,6 +193,10 @@ class RecallOptions(Timed):
 class MemoryRetriever(TakesStages, RecallOptions):
     """Find the memories that answer a question in plain words, dated and explained.
 
+    An empty question with a ``time_range`` or a ``filter`` lists the memories of that time or with
+    that metadata, the newest first. Stages that rank or ask a model are then left out. An empty
+    question with neither is an error.
+
     Args:
         store: The collection; see `RecallStore`. With a view (`RecallStore.for_scope`) its scope is
             that of the retriever. A vector store or a retriever of the framework is
@@ -291,7 +296,7 @@ class MemoryRetriever(TakesStages, RecallOptions):
             given: The settings of this call.
 
         Raises:
-            QueryError: When there is no question.
+            QueryError: When there is no question, and neither a time range nor a filter.
             ScopeError: When the call asks for memories outside the retriever's scope, or names less
                 than is required.
         """
@@ -300,8 +305,11 @@ class MemoryRetriever(TakesStages, RecallOptions):
         call = self.for_call(given)
         call.scope.require(self._required)
         moment = call.moment(now)
+        # The flows for tasks have a filter and build questions: there an empty one is a mistake.
+        condition = given.get("filter") if self._builds else call.filter
+        lists = call.time_range is not None or bool(condition)
         query = Query(
-            text=self._question(asked, call),
+            text=self._question(asked, call, lists=lists),
             reference_time=moment,
             scope=call.scope,
             filter=call.filter,
@@ -325,6 +333,8 @@ class MemoryRetriever(TakesStages, RecallOptions):
         after = [stage for stage in stages if not stage.before_search]
         gate = [] if self.gate is None else [self.gate]
         steps = [*gate, *before, retrieve, *after]
+        if not query.text and not (self._builds and call.messages):
+            steps = [retrieve, *(stage for stage in after if not _needs_a_question(stage))]
         recall: Recall
         flow = pipeline(steps, Recall(query), call.deadline_s, call.k)
         if is_on():
@@ -373,7 +383,13 @@ class MemoryRetriever(TakesStages, RecallOptions):
         known = meaning_share(text, model) == KNOWN
         return self.token_weight if known or "token_weight" in self.model_fields_set else 0.0
 
-    def _question(self, asked: object, call: RecallOptions) -> str:
+    @property
+    def _builds(self) -> bool:
+        """Whether a question can be built from messages."""
+        return any(isinstance(stage, BuildQuery) for stage in self.stages)
+
+    def _question(self, asked: object, call: RecallOptions, *, lists: bool) -> str:
+        """The question; empty if one is built, or memories are listed without one."""
         question = asked
         if isinstance(asked, Mapping):
             question = asked.get(self.recall_key)
@@ -382,9 +398,10 @@ class MemoryRetriever(TakesStages, RecallOptions):
                     f"expected the question under {self.recall_key!r}; got a mapping with "
                     f"{', '.join(map(repr, asked))}; set recall_key to the one that holds it"
                 )
-        builds = any(isinstance(stage, BuildQuery) for stage in self.stages)
-        if builds and call.messages and (question is None or question == ""):
-            return ""  # `BuildQuery` makes one of the messages
+        if self._builds and call.messages and (question is None or question == ""):
+            return ""
+        if lists and isinstance(question, str) and not question.strip():
+            return ""
         return query_text(question)
 
     @staticmethod
@@ -392,6 +409,10 @@ class MemoryRetriever(TakesStages, RecallOptions):
         """Whether the call has a time range or ignores time: then its words are not read."""
         read_already = call.time_mode == "ignore" or call.time_range is not None
         return read_already and isinstance(stage, ExtractTime)
+
+
+def _needs_a_question(stage: Stage) -> bool:
+    return isinstance(stage, RankStage | ModelStage)
 
 
 def _stack_level(retriever: type) -> int:

@@ -14,12 +14,15 @@ from recall_stages.core.candidate import Candidate, Note, Step
 from recall_stages.core.query import Query
 from recall_stages.core.stage import RankStage, Recall
 from recall_stages.core.time_trace import stamped, stamped_ranges
+from recall_stages.ranking.by_time import order_ratios
 from recall_stages.ranking.relevance import own_marks, relevances, start
 from recall_stages.ranking.sessions import session_ratios, spread_ratios
 from recall_stages.ranking.time_ratios import of_the_time, time_ratios
 from recall_stages.text.asks_assistant import asks_the_assistant
+from recall_stages.text.asks_for_order import AskedOrder, asked_order
 from recall_stages.text.names import asks_about, person
 from recall_stages.text.split_words import split_words
+from recall_stages.timeline import TimeRange
 
 _NAME = "FuseRerank"
 _SHORT = 8  # words
@@ -58,6 +61,9 @@ class FuseRerank(RankStage):
             of a turn, 0 to 1. A pause of an hour ends a session.
         fuse_time_ratio: The factor of a memory from a time that the question names; 1 = no
             preference.
+        fuse_order: Whether a question for the latest or the first ("the latest three about the
+            dentist", "the last time I ...") is answered in the order of the recorded times, among
+            the memories that fit it.
         top_n: How many to keep. None = as many as the retriever's k, else 5.
         show_time: Whether to put the recorded time before each content, for readers that see
             nothing else: ``[2024-03-12 15:20:00 Tuesday] content``.
@@ -88,6 +94,7 @@ class FuseRerank(RankStage):
     fuse_short_ratio: float = Field(default=0.8, gt=0)
     fuse_session_share: float = Field(default=0.15, ge=0, le=1)
     fuse_time_ratio: float = Field(default=2.0, gt=0)
+    fuse_order: bool = True
     show_time: bool = False
 
     def apply(self, recall: Recall) -> Recall:
@@ -109,11 +116,12 @@ class FuseRerank(RankStage):
             relevance * prod((own.kind, own.author, own.session)) * own.time
             for relevance, own in zip(before, ratios, strict=True)
         ]
-        for place, mark in enumerate(marks):
-            if mark:  # fused before: only the time may be new
-                if memories[place].noted("time_match") is not None:
-                    ratios[place].time = 1.0
-                fused[place] = (memories[place].score or 0.0) * ratios[place].time
+        if any(marks):
+            _fuse_again(memories, marks, ratios, fused)
+            order = None
+        else:
+            order = self._asked_order(query, ranges)
+            _put_in_order(memories, before, ratios, fused, order)
         worth_keeping = [
             place
             for place, own in enumerate(ratios)
@@ -127,7 +135,8 @@ class FuseRerank(RankStage):
             or _found(memories[place]) >= self.fuse_score_threshold
         ]
         worth_keeping.sort(key=[-score for score in fused].__getitem__)
-        best = worth_keeping[: self.limit(query)]
+        count = (order and order.count) or self.limit(query)
+        best = worth_keeping[: min(count, self.limit(query))]
         if len(best) < len(memories):
             above = [memories[place] for place in worth_keeping]
             reason = f"below fuse_score_threshold {self.fuse_score_threshold}"
@@ -145,6 +154,10 @@ class FuseRerank(RankStage):
             zone = query.reference_time.tzinfo
             stamped_memories = tuple([_dated(memory, zone) for memory in stamped_memories])
         return replace(recall, memories=stamped_memories)
+
+    def _asked_order(self, query: Query, ranges: Sequence[TimeRange]) -> AskedOrder | None:
+        spans = [each.span for each in ranges if each.span]
+        return asked_order(query.text, spans) if self.fuse_order else None
 
     def _ratios(
         self,
@@ -200,6 +213,38 @@ class _Ratios:
     session: float = 1.0
     time: float = 1.0
     time_notes: dict[str, Note] = field(default_factory=dict)
+    order: float = 1.0
+    asked: str = ""
+
+
+def _fuse_again(
+    memories: Sequence[Candidate],
+    marks: Sequence[Step | None],
+    ratios: Sequence[_Ratios],
+    fused: list[float],
+) -> None:
+    """Keep the scores of memories that were fused before: only the time may be new."""
+    for place, mark in enumerate(marks):
+        if mark:
+            if memories[place].noted("time_match") is not None:
+                ratios[place].time = 1.0
+            fused[place] = (memories[place].score or 0.0) * ratios[place].time
+
+
+def _put_in_order(
+    memories: Sequence[Candidate],
+    before: Sequence[float],
+    ratios: Sequence[_Ratios],
+    fused: list[float],
+    order: AskedOrder | None,
+) -> None:
+    """Raise the scores of what fits, so that they are in the order that the question asks for."""
+    if order is None:
+        return
+    worth = [relevance * own.time for relevance, own in zip(before, ratios, strict=True)]
+    for place, ratio in enumerate(order_ratios(memories, worth, fused, order)):
+        ratios[place].order, ratios[place].asked = ratio, order.name
+        fused[place] *= ratio
 
 
 def _steps(
@@ -207,10 +252,12 @@ def _steps(
 ) -> list[Step]:
     """The steps from the old score of a candidate to its new one."""
     about_time = f"{own.time_notes.get('time_match', '')} in time"
-    notes = {**own.time_notes, "fused": fused}
-    timed = Step(_NAME, "times", own.time, fused, "time_ratio", about_time, notes)
+    in_time = fused / own.order
+    notes = {**own.time_notes, "fused": in_time}
+    timed = Step(_NAME, "times", own.time, in_time, "time_ratio", about_time, notes)
     if mark:
         return [timed] if own.time != 1 else []
+    ordered = Step(_NAME, "times", own.order, fused, "order_ratio", own.asked)
     typed = relevance * own.kind
     by_author = typed * own.author
     in_session = by_author * own.session
@@ -222,6 +269,7 @@ def _steps(
         Step(_NAME, "times", own.author, by_author, "author_ratio", f"said by {memory.author}"),
         Step(_NAME, "times", own.session, in_session, "session_ratio", session),
         timed,
+        *([ordered] if own.order != 1 else []),
     ]
 
 

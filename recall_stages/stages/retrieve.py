@@ -11,10 +11,12 @@ from pydantic import Field, model_validator
 from recall_stages.core.candidate import Candidate, Hit, Hits, Step
 from recall_stages.core.errors import StoreError
 from recall_stages.core.query import Query
+from recall_stages.core.requests import Listing
 from recall_stages.core.stage import Flow, Recall, Search, Stage
 from recall_stages.ranking.copies import copies, for_all
 from recall_stages.ranking.diversity import diversified
 from recall_stages.ranking.fusion import Fusion, fuse_arms, unmeasured
+from recall_stages.text.asks_for_order import AskedOrder, asked_order
 from recall_stages.text.asks_for_time import asks_for_time_alone
 from recall_stages.text.stems import words
 from recall_stages.timeline import TimeRange
@@ -83,10 +85,18 @@ class Retrieve(Stage):
     def apply(self, recall: Recall) -> Flow:
         """Run the searches, and return the candidates without copies, best first."""
         query = recall.query
+        order = asked_order(query.text, [each.span for each in query.time_ranges if each.span])
+        if not query.text.strip():
+            return (yield from _list(recall, "newest"))
+        if order and asks_for_time_alone(query.text, _spans(query, order)):
+            try:
+                return (yield from _list(recall, "newest" if order.newest else "oldest", order))
+            except StoreError as error:  # another store than ours: it is searched
+                recall = recall.fell_back(_NAME, error)
         wanted = query.k or 1
         limit = max(self.fetch_k, 4 * wanted)
         while True:
-            searches = self._searches(query, limit)
+            searches = self._searches(query, limit, order)
             arms: Sequence[list[Hit]] = yield searches
             _check_hits(arms)
             fused = self._fused(searches, arms, limit, self._token_weight(query))
@@ -107,8 +117,10 @@ class Retrieve(Stage):
                 return replace(recall, memories=tuple(_noted(candidates, looked)))
             limit *= 4
 
-    def _searches(self, query: Query, limit: int) -> list[Search]:
+    def _searches(self, query: Query, limit: int, order: AskedOrder | None) -> list[Search]:
         text = query.search_text or query.text
+        if order is not None and order.count:
+            text = text.replace(query.text[slice(*order.span)], "", 1).strip() or text
         zone = query.reference_time.tzinfo
         whole = Search(
             text,
@@ -176,6 +188,24 @@ class Retrieve(Stage):
             if isinstance(similarity, float) and similarity >= self.threshold_score:
                 near.append(memory)
         return near
+
+
+def _list(
+    recall: Recall, order: Literal["newest", "oldest"], asked: AskedOrder | None = None
+) -> Flow:
+    """List the memories of the time, the scope and the filter of a question without a topic."""
+    query = recall.query
+    limit = min(query.k or 5, (asked and asked.count) or _LARGEST_POOL)
+    listing = Listing(
+        limit, query.reference_time, query.scope, query.filter, query.time_ranges, order
+    )
+    [found] = yield [listing]
+    step = Step(_NAME, notes={"listed": f"{order} first"})
+    return replace(recall, memories=tuple(memory.after(None, step) for memory in found))
+
+
+def _spans(query: Query, order: AskedOrder) -> list[tuple[int, int]]:
+    return [order.span, *(each.span for each in query.time_ranges if each.span)]
 
 
 def check_threshold(method: Method, threshold_score: float | None) -> None:

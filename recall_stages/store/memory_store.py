@@ -11,13 +11,14 @@ from typing import Annotated, Protocol, runtime_checkable
 
 from pydantic import BeforeValidator
 
-from recall_stages.core.candidate import Hit
-from recall_stages.core.errors import IdLookupError, ScopeError
+from recall_stages.core.candidate import Candidate, Hit
+from recall_stages.core.errors import IdLookupError, ScopeError, StoreError
 from recall_stages.core.memory import Memory
-from recall_stages.core.requests import Search
+from recall_stages.core.requests import Listing, Search
 from recall_stages.core.scope import Scope, ScopeName
 from recall_stages.core.settings_messages import got
 from recall_stages.core.world import MemoryStore
+from recall_stages.store.listed_memories import ListsMemories, listed
 
 
 def open_store(store: object) -> object:
@@ -100,6 +101,19 @@ class NarrowedStore:
             with suppress(IdLookupError):  # the store itself says whether it can be written
                 self._refuse_to_replace(mine)
         return self.store.add(mine)
+
+    def listed(self, listing: Listing) -> list[Candidate]:
+        """The memories that a listing asks for; those outside the scope are left out.
+
+        Raises:
+            StoreError: When the store cannot list its memories.
+        """
+        if not isinstance(self.store, ListsMemories):
+            raise StoreError(
+                f"{type(self.store).__name__} cannot list memories; ask a question, or use a "
+                "RecallStore"
+            )
+        return listed(self.store, replace(listing, scope=self.scope.narrow(listing.scope)))
 
     def _narrowed(self, search: Search) -> Search:
         if self.scope.holds(search.scope):

@@ -36,6 +36,7 @@ CASES: list[tuple[dict[str, str], list[str], str]] = [
     ({"query": "dentist", "since": "soon"}, [], "since must be a date such as 2024-03-01"),
     ({"query": "dentist", "when": "blue"}, [], "no time is named by 'blue'"),
     ({"query": " "}, [], "query must say what to look for"),
+    ({"query": "", "until": "2023-11-20"}, ["fear"], "2023-11-20 18:30:00 Monday"),
     ({"query": "dentist", "user_id": "bob"}, [], "has no argument 'user_id'"),
 ]
 
