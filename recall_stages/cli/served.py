@@ -109,12 +109,17 @@ async def serve_http(
 ) -> None:
     """Serve over HTTP until the process is to end."""
     from recall_stages.serve.app import memory_app  # noqa: PLC0415 - as above
-    from recall_stages.serve.running import ServerSettings, serve  # noqa: PLC0415
+    from recall_stages.serve.running import (  # noqa: PLC0415
+        ServerSettings,
+        check_reach,
+        serve,
+    )
     from recall_stages.serve.tokens import Tokens  # noqa: PLC0415
 
     named = {name: each for name, each in vars(options).items() if name in _SETTINGS}
     settings = ServerSettings.model_validate(named)
     tokens = Tokens.configured(options.tokens)
+    check_reach(settings, tokens)
 
     def listening(address: str) -> None:
         if options.json:

@@ -42,6 +42,21 @@ class ServerSettings(Settings):
     most_bytes: Annotated[int, Field(ge=1)] = 4_000_000
 
 
+def check_reach(settings: ServerSettings, tokens: Tokens | None) -> None:
+    """Refuse to be reached by other machines without a token.
+
+    Raises:
+        SettingsError: When others than this machine could reach the server.
+    """
+    if tokens is None and not is_loopback(settings.host):
+        why = (
+            f"on {settings.host} other machines reach this server, and there is no token: "
+            "everybody could read and delete the memories. Name a file with --tokens, or "
+            "listen on 127.0.0.1"
+        )
+        raise SettingsError("the server", (why,))
+
+
 def guarded(
     app: ASGIApp, settings: ServerSettings, *, tokens: Tokens | None, scope: Scope
 ) -> ASGIApp:
@@ -50,21 +65,14 @@ def guarded(
     Raises:
         SettingsError: When others than this machine could reach it, and there are no tokens.
     """
-    on_loopback = is_loopback(settings.host)
-    if not on_loopback and tokens is None:
-        why = (
-            f"on {settings.host} other machines reach this server, and there is no token: "
-            "everybody could read and delete the memories. Name a file with --tokens, or "
-            "listen on 127.0.0.1"
-        )
-        raise SettingsError("the server", (why,))
+    check_reach(settings, tokens)
     return Door(
         app,
         tokens=tokens,
         scope=scope,
         rate=RateLimit(settings.rate),
         most_bytes=settings.most_bytes,
-        hosts=_LOOPBACK_NAMES if on_loopback else None,
+        hosts=_LOOPBACK_NAMES if is_loopback(settings.host) else None,
     )
 
 
