@@ -30,7 +30,9 @@ ANN = Scope(user_id="ann")
 
 def scores(store: RecallStore, text: str, **search: Any) -> dict[str, float]:
     [hits] = store.find([Search(text, 20, method="keyword", **search)])
-    return {hit.memory.id: hit.score for hit in hits}
+    found = {hit.memory.id: hit.score for hit in hits}
+    assert len(found) == len(hits), "a row is found twice: by its old words, too"
+    return found
 
 
 def everything(store: RecallStore, **search: Any) -> list[dict[str, float]]:
