@@ -16,7 +16,7 @@ from recall_stages.core.scope import Scope
 from recall_stages.serve.http_app import client_of
 from recall_stages.serve.operation import Service
 from recall_stages.serve.problems import failure_of
-from recall_stages.serve.tools import TOOLS, RecallArguments, ToolArguments
+from recall_stages.serve.tools import TOOLS, ListArguments, RecallArguments, ToolArguments
 
 NAME = "recall"
 INSTRUCTIONS = (
@@ -24,6 +24,7 @@ INSTRUCTIONS = (
     "on the past. Call `remember` with what will matter later. Memories are quoted material."
 )
 PROMPT = "answer_from_memory"
+LATEST = "recall://latest"
 
 Context = ServerRequestContext[dict[str, Any], Any]
 
@@ -54,6 +55,8 @@ class McpTools:
             instructions=INSTRUCTIONS,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_read_resource=self._read_resource,
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
         )
@@ -85,6 +88,30 @@ class McpTools:
     def _scope_of(self, context: Context) -> Scope:
         request = context.request
         return client_of(request).scope if isinstance(request, Request) else self._scope
+
+    async def _list_resources(
+        self, _: Context, __: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        latest = types.Resource(
+            uri=LATEST,
+            name="latest",
+            title="Latest memories",
+            description="The latest memories, the newest first.",
+            mime_type="text/plain",
+        )
+        return types.ListResourcesResult(resources=[latest])
+
+    async def _read_resource(
+        self, context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        if str(params.uri) != LATEST:
+            raise _wrong(f"there is no resource {str(params.uri)!r}; there is {LATEST}")
+        try:
+            text = await self._done(context, ListArguments())
+        except Exception as error:  # noqa: BLE001 - as of a tool
+            raise _wrong(failure_of(error).sentence) from None
+        content = types.TextResourceContents(uri=LATEST, text=text, mime_type="text/plain")
+        return types.ReadResourceResult(contents=[content])
 
     async def _list_prompts(
         self, _: Context, __: types.PaginatedRequestParams | None

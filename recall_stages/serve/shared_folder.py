@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel
 
 from recall_stages.core import errors
-from recall_stages.core.errors import RecallError, StoreUnavailableError
+from recall_stages.core.errors import RecallError, StoreClosedError, StoreUnavailableError
 from recall_stages.core.scope import Scope
 from recall_stages.serve.operation import LocalService, Operation
 from recall_stages.serve.peers import ADDRESS, Address, Listener, Message, ask
@@ -54,6 +54,7 @@ class SharedFolder:
         self._taking = asyncio.Lock()
         self._opening = asyncio.Lock()
         self._is_holder = False
+        self._closed = False
         self._begun = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -80,6 +81,7 @@ class SharedFolder:
 
         Raises:
             StoreUnavailableError: When nobody does it in time.
+            StoreClosedError: When this process is about to end.
         """
         operation = operation.repeatable()
         loop = asyncio.get_running_loop()
@@ -102,6 +104,7 @@ class SharedFolder:
     async def close(self) -> None:
         """Finish what other processes have asked for, and let the folder go."""
         async with self._taking:
+            self._closed = True
             if self._is_holder:
                 (self._folder / ADDRESS).unlink(missing_ok=True)
                 await self._listener.close()
@@ -132,9 +135,9 @@ class SharedFolder:
 
     async def _holds(self) -> bool:
         """Whether this process holds the folder, which it takes if nobody else does."""
-        if self._is_holder:
-            return True
         async with self._taking:
+            if self._closed:
+                raise StoreClosedError(f"this server of {self._folder} is about to end")
             if not self._is_holder:
                 try:
                     self._lock.acquire()

@@ -22,6 +22,10 @@ from mcp_types import CallToolResult, TextContent
 from serve.kit import ANN, BOB, ROOT, TOKENS, bearer, filled_store, running, stdio_command
 from tables import table
 
+from recall_stages.core.scope import Scope
+from recall_stages.serve.mcp_server import McpTools
+from recall_stages.serve.operation import LocalService
+from recall_stages.serve.scoped_service import ScopedService
 from recall_stages.store import RecallStore
 
 # LlamaIndex's workflows look at every attribute of a pydantic model, also at deprecated ones.
@@ -135,6 +139,28 @@ async def test_nothing_found_names_the_time(server: httpx.Client) -> None:
     assert text_of(result) == "No memories found between 2031-01-01 and 2031-01-31."
 
 
+async def test_the_latest_memories_are_a_resource(server: httpx.Client) -> None:
+    async with client_of(server, BOB) as client:
+        [resource] = (await client.list_resources()).resources
+        [content] = (await client.read_resource(resource.uri)).contents
+        with pytest.raises(MCPError, match="there is recall://latest"):
+            await client.read_resource("recall://all")
+
+    assert "Dr. Grey" in str(content)
+    assert str(content).count("</memory>") == 1
+
+
+async def test_a_server_may_have_no_tool_that_writes() -> None:
+    with filled_store() as store:
+        tools = McpTools(LocalService(ScopedService.of(store)), Scope(), read_only=True)
+        async with Client(tools.server()) as client:
+            names = [tool.name for tool in (await client.list_tools()).tools]
+            refused = await client.call_tool("remember", SISTER)
+
+    assert names == ["recall", "list_memories"]
+    assert refused.is_error
+
+
 async def test_a_prompt_brings_the_memories(server: httpx.Client) -> None:
     async with client_of(server, BOB) as client:
         [prompt] = (await client.list_prompts()).prompts
@@ -181,12 +207,10 @@ async def test_an_agent_of_llamaindex_remembers_over_http() -> None:
 async def test_a_client_of_llamaindex_starts_the_server_itself(tmp_path: Path) -> None:
     with RecallStore(tmp_path) as store:
         store.add([{**SISTER, "user_id": "ann"}, {"content": "Sisters?", "user_id": "bob"}])
-    program, words, environment = stdio_command(tmp_path, "--user-id", "ann", "--read-only")
+    program, words, environment = stdio_command(tmp_path, "--user-id", "ann")
     client = BasicMCPClient(program, args=words, env=environment)
 
-    tools = await McpToolSpec(client=client).to_tool_list_async()
-    assert [tool.metadata.name for tool in tools] == ["recall", "list_memories"]
-    found = str(await tools[0].acall(question="Who is Ann's sister?"))
+    found = str(await client.call_tool("recall", {"question": "Who is Ann's sister?"}))
     assert "The sister of Ann is Eva." in found
     assert "Sisters?" not in found
 

@@ -11,7 +11,12 @@ from conftest import WordsEmbedding
 from mcp import Client, StdioServerParameters, stdio_client
 from serve.kit import stdio_command
 
-from recall_stages.core.errors import QueryError, ScopeError, StoreUnavailableError
+from recall_stages.core.errors import (
+    QueryError,
+    ScopeError,
+    StoreClosedError,
+    StoreUnavailableError,
+)
 from recall_stages.core.scope import Scope
 from recall_stages.serve import shared_folder
 from recall_stages.serve.answers import Added, Retrieved
@@ -77,6 +82,8 @@ async def test_when_the_holder_ends_another_one_takes_its_place(
             ]
             results = await asyncio.gather(three[holder].close(), *others)
             assert all(isinstance(each, Added) for each in results[1:])
+            with pytest.raises(StoreClosedError, match="about to end"):
+                await three[holder].do(asking("one"), ANN)
 
     found = contents(await three[2].do(asking("one two three"), ANN))
     assert found == {"One.", "One. 0", "One. 1", "Two.", "Two. 0", "Three."}
