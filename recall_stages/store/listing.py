@@ -9,6 +9,7 @@ from datetime import datetime
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.scope import Scope
+from recall_stages.store.chroma.epoch import to_milliseconds, up_to_milliseconds
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.ordered_pages import (
     expired_in_chroma,
@@ -18,9 +19,11 @@ from recall_stages.store.chroma.ordered_pages import (
 )
 from recall_stages.store.conditions import Conditions
 from recall_stages.store.position import Walk
+from recall_stages.store.rows.cells import decided
 from recall_stages.store.rows.open_indexes import OpenIndex
 from recall_stages.store.rows.ordered_rows import ordered, selected
 from recall_stages.store.rows.row_index import RowIndex
+from recall_stages.timeline import TimeRange
 
 _WALK = Walk()
 
@@ -65,8 +68,10 @@ class Listing:
                     return len(set(ids_in_chroma(index, conditions)).difference(expired))
                 return sum(1 for _ in fitting_in_chroma(index, conditions))
             where = index.filter_where(conditions.search(index.fields))
-            if where is None and recorded is None:
-                return len(selected(rows.table, conditions, None)[0])
+            # The columns and cells of a row decide most conditions; no row has to be read.
+            known = not index.foreign and (where is None or decided(where))
+            if known and (recorded is None or _decided_by_column(recorded)):
+                return len(selected(rows.table, conditions, where)[0])
             return sum(1 for _ in ordered(rows, conditions, where, _WALK))
 
     def scopes(self, moment: datetime) -> Counter[Scope]:
@@ -97,3 +102,11 @@ class Listing:
         with self._opened.using(scope) as rows:
             rows.prepare(build=True, patient=True)
             yield rows if rows.knows_all else None
+
+
+def _decided_by_column(recorded: TimeRange) -> bool:
+    """Whether whole milliseconds decide if a time is in a range."""
+    start = recorded.start
+    if recorded.recurrence is not None:
+        return False
+    return start is None or to_milliseconds(start) == up_to_milliseconds(start)

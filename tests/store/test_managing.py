@@ -14,7 +14,7 @@ from recall_stages.core.errors import StoreClosedError
 from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
-from recall_stages.timeline import TimeRange
+from recall_stages.timeline import Recurrence, TimeRange
 
 DAY = datetime(2024, 3, 5, tzinfo=UTC)
 USERS = [None, "ann", "bob"]
@@ -46,6 +46,8 @@ RANGES = [
     (DAY + timedelta(days=1), DAY + timedelta(days=3)),
     (DAY + timedelta(days=2, hours=7), None),
     TimeRange(None, DAY + timedelta(hours=17), "day"),
+    (DAY + timedelta(hours=8, microseconds=1), None),
+    TimeRange(None, None, "hour", recurrence=Recurrence(hours=frozenset({8}), timezone=UTC)),
 ]
 SCOPES: list[Any] = [None, {"user_id": "ann"}, {"user_id": "bob", "session_id": "s"}]
 TYPES: list[Any] = [None, "insight", ["event", "observation"]]
@@ -53,12 +55,14 @@ TYPES: list[Any] = [None, "insight", ["event", "observation"]]
 
 def _fits(row: dict[str, Any], scope: Any, time: Any, given: Any, kind: Any) -> bool:
     start, end = (time.start, time.end) if isinstance(time, TimeRange) else time or (None, None)
+    hours = time.recurrence and time.recurrence.hours if isinstance(time, TimeRange) else None
     stars, topic = row["metadata"]["stars"], row["metadata"]["topic"]
     filters = [True, stars >= 2, topic == "a" or stars == 3, "tea 1" in row["content"]]
     return (
         (scope or {}).items() <= row["scope"].items()
         and (start is None or row["created_at"] >= start)
         and (end is None or row["created_at"] < end)
+        and (not hours or row["created_at"].hour in hours)
         and (kind is None or row["memory_type"] in kind)
         and filters[FILTERS.index(given)]
     )
@@ -115,6 +119,7 @@ def test_pages_join_to_the_whole_list(shelf: RecallStore) -> None:
             shelf.memories(order=order, limit=7, after=pages[-1] if pages else None)
         ):
             pages += page
+            assert len(pages) <= len(whole)
         assert pages == whole
 
 

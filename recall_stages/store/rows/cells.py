@@ -26,6 +26,7 @@ _CELL = np.dtype([("place", "<u4"), ("key", "<u4"), ("value", "<u8")])
 _LEFT_OUT = frozenset({"written_at", "created_day", "created_month", "list_values", "event_ranges"})
 _NUMBER, _FLOAT = Struct("<Q"), Struct("<d")
 _MOST_VALUES = 100  # that a condition names; more are looked up as numbers
+_IN_LISTS = frozenset({"$contains", "$not_contains"})
 _EXACT = 2**53  # the largest whole number that a float holds exactly
 _ORDER: Mapping[str, Callable[[NDArray[np.float64], float], NDArray[np.bool_]]] = {
     "$lt": lt,
@@ -95,7 +96,7 @@ class Cells:
         return _all_of([self._compared(key, each, bound, rows) for each, bound in conditions])
 
     def _compared(self, key: str, operator: str, bound: object, rows: int) -> Fits:
-        if operator in ("$contains", "$not_contains"):
+        if operator in _IN_LISTS:
             return None
         values = bound if isinstance(bound, list) else [bound]
         if any(_is_number(each) and abs(cast("float", each)) > _EXACT for each in values):
@@ -167,6 +168,28 @@ def equal_cells(where: Where) -> tuple[list[list[Cell]], bool]:
                 else:
                     whole = False
     return cells, whole
+
+
+def decided(where: Where) -> bool:
+    """Whether the cells of a row decide a where clause, so that its text need not be read.
+
+    Examples:
+        >>> decided({"stars": {"$gte": 3}}), decided({"tags": {"$contains": "tea"}})
+        (True, False)
+    """
+    for key, wanted in where.items():
+        if key in ("$and", "$or"):
+            if not all(map(decided, cast("Sequence[Where]", wanted))):
+                return False
+            continue
+        conditions = cast("Mapping[str, object]", wanted)
+        if key == DOCUMENT or key in _LEFT_OUT or not conditions.keys().isdisjoint(_IN_LISTS):
+            return False
+        for bound in conditions.values():
+            values = bound if isinstance(bound, list) else [bound]
+            if any(_is_number(each) and abs(cast("float", each)) >= _EXACT for each in values):
+                return False
+    return True
 
 
 def _coded(key: str, value: object) -> Cell:
