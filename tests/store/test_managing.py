@@ -8,9 +8,10 @@ from typing import Any
 
 import chromadb
 import pytest
+from store.foreign import FIELDS, FILLERS, MOMENTS
 from store.kit import SmallEmbedding, ids
 
-from recall_stages.core.errors import StoreClosedError
+from recall_stages.core.errors import ForeignCollectionError, StoreClosedError
 from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
@@ -212,3 +213,33 @@ async def test_async_twins(store: RecallStore) -> None:
         assert len(await store.ascopes()) == 4
     with pytest.raises(StoreClosedError):
         store.count()
+
+
+@pytest.mark.parametrize("where", ["memory", "path", "server"])
+def test_a_collection_of_others_is_listed_and_never_changed(
+    where: str, chroma: chromadb.ClientAPI, tmp_path: Any, request: pytest.FixtureRequest
+) -> None:
+    client = chroma
+    if where == "path":
+        client = chromadb.PersistentClient(str(tmp_path))
+    elif where == "server":
+        port = request.getfixturevalue("server_port")
+        client = chromadb.HttpClient(host="127.0.0.1", port=port)
+    name, embedding = request.getfixturevalue("collection_name"), SmallEmbedding()
+    theirs = FILLERS["langchain, l2"](client, name, embedding, lambda moment: moment.isoformat())
+    with RecallStore(client, name, embedding=embedding, fields=FIELDS) as store:
+        since = {"time_range": (MOMENTS[2], None)}
+        anns = store.for_scope(user_id="ann")
+        assert ids(list(store.memories(order="oldest"))) == [f"row{n}" for n in range(6)]
+        assert ids(list(anns.memories(**since))) == ["row3", "row2"]
+        assert ids(list(store.memories(memory_type="insight", limit=2))) == ["row5", "row3"]
+        assert (store.count(), anns.count(), store.count(**since)) == (6, 4, 4)
+        assert [(each.scope.user_id, each.memories) for each in store.scopes()] == [
+            ("ann", 4),
+            ("bob", 2),
+        ]
+        for refused in (store, anns):
+            with pytest.raises(ForeignCollectionError):
+                refused.delete(everything=True)
+    assert theirs.count() == 6
+    client.delete_collection(name)
