@@ -1,4 +1,4 @@
-"""An item of LangGraph's store as a memory, and back; and what a filter of LangGraph admits."""
+"""An item of LangGraph's store as a memory, and back."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from operator import ge, gt, le, lt
 from typing import Any
 
-from langgraph.store.base import Item, PutOp, SearchItem, get_text_at_path
+from langgraph.store.base import Item, MatchCondition, PutOp, SearchItem, get_text_at_path
 
+from langchain_recall.graph_filter import flat_values, pushed_down
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.memory import Memory, MetadataValue
 from recall_stages.core.query import Filter
@@ -28,7 +28,6 @@ _INDEXED = "langgraph_indexed"  # whether a question may find it
 _UNKNOWN = datetime.fromtimestamp(0, UTC)
 _IDS = uuid.UUID("5d1c1a54-6a0e-5b7e-9a3b-0f2f5f3f9c11")
 
-_ORDER = {"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le}
 
 Namespace = tuple[str, ...]
 
@@ -75,6 +74,7 @@ class ItemWriter:
             _VALUE: _as_json(value),
             _DEPTH: len(put.namespace),
             _INDEXED: bool(text),
+            **flat_values(value),
             **{_LABEL.format(place): label for place, label in enumerate(put.namespace)},
         }
         if put.ttl is not None:
@@ -102,18 +102,30 @@ class ItemWriter:
         return "\n".join(text for text in texts if text.strip())
 
 
-def in_namespace(prefix: Sequence[str | None] = (), *, indexed: bool | None = None) -> Filter:
+def in_namespace(
+    prefix: Sequence[str | None] = (),
+    filter: Mapping[str, object] | None = None,
+    *,
+    indexed: bool | None = None,
+    keys: Sequence[str] = (),
+) -> Filter:
     """The condition of the memories of items whose namespace begins with these labels.
 
     Args:
         prefix: The labels; None = any label.
+        filter: A filter of LangGraph. What the collection can check of it is part of the condition;
+            the rest is left to `admits`.
         indexed: Whether a question may find them; None = all.
+        keys: Only items with one of these keys; empty = any key.
     """
-    condition: dict[str, object] = {_DEPTH: {"$gte": max(len(prefix), 1)}}
-    condition |= {_LABEL.format(n): label for n, label in enumerate(prefix) if label is not None}
+    labels = {_LABEL.format(n): label for n, label in enumerate(prefix) if label is not None}
+    condition: dict[str, object] = {**labels} or {_DEPTH: {"$gte": 1}}
     if indexed is not None:
         condition[_INDEXED] = indexed
-    return condition
+    if keys:
+        condition[_KEY] = {"$in": [*keys]}
+    pushed = pushed_down(filter or {})
+    return {"$and": [condition, pushed]} if pushed else condition
 
 
 def namespace_of(memory: Memory | Candidate) -> Namespace:
@@ -149,53 +161,18 @@ def _parts(memory: Memory | Candidate) -> dict[str, Any]:
     }
 
 
-def admits(filter: Mapping[str, object] | None, value: Mapping[str, object]) -> bool:
-    """Whether a value fulfils a filter as LangGraph's stores read it.
-
-    A missing key is equal to None. It is neither more nor less than anything.
-
-    Raises:
-        ValueError: When an operator is not known.
-
-    Examples:
-        >>> admits({"stars": {"$gte": 3}, "topic": "tea"}, {"stars": 4, "topic": "tea"})
-        True
-    """
-    return all(_fulfils(value.get(key), wanted) for key, wanted in (filter or {}).items())
-
-
-def _fulfils(value: object, wanted: object) -> bool:
-    if isinstance(wanted, Mapping):
-        if any(str(key).startswith("$") for key in wanted):
-            return all(_compares(value, str(key), bound) for key, bound in wanted.items())
-        if not isinstance(value, Mapping):
-            return False
-        return all(_fulfils(value.get(key), part) for key, part in wanted.items())
-    if isinstance(wanted, list | tuple):
-        if not isinstance(value, list | tuple) or len(value) != len(wanted):
-            return False
-        return all(_fulfils(each, part) for each, part in zip(value, wanted, strict=True))
-    return value == wanted
-
-
-def _compares(value: object, operator: str, bound: object) -> bool:
-    if operator == "$eq":
-        return value == bound
-    if operator == "$ne":
-        return value != bound
-    if operator not in _ORDER:
-        raise ValueError(
-            f"filter operator must be one of $eq, $ne, {', '.join(_ORDER)}; got {operator!r}"
-        )
-    left, right = _number(value), _number(bound)
-    return left is not None and right is not None and _ORDER[operator](left, right)
-
-
-def _number(value: object) -> float | None:
-    try:
-        return float(value) if isinstance(value, int | float | str) else None
-    except ValueError:
-        return None
+def matches(namespace: Namespace, condition: MatchCondition) -> bool:
+    """Whether a namespace fulfils a condition; "*" is any label."""
+    path = condition.path
+    if len(namespace) < len(path):
+        return False
+    if condition.match_type == "prefix":
+        labels = namespace[: len(path)]
+    elif condition.match_type == "suffix":
+        labels = namespace[len(namespace) - len(path) :]
+    else:
+        raise ValueError(f"match_type must be 'prefix' or 'suffix'; got {condition.match_type!r}")
+    return all(part in ("*", label) for label, part in zip(labels, path, strict=True))
 
 
 def _as_json(value: Mapping[str, object]) -> str:

@@ -19,7 +19,6 @@ from langgraph.store.base import (
     GetOp,
     Item,
     ListNamespacesOp,
-    MatchCondition,
     Op,
     PutOp,
     Result,
@@ -30,11 +29,12 @@ from langgraph.store.base import (
 
 from langchain_recall._world import LangChainWorld
 from langchain_recall.compressors import FuseRerank
+from langchain_recall.graph_filter import admits, is_looked_up
 from langchain_recall.graph_items import (
     ItemWriter,
     Namespace,
-    admits,
     in_namespace,
+    matches,
     namespace_of,
     to_item,
     to_search_item,
@@ -49,6 +49,8 @@ from recall_stages.retriever.memory_retriever import CallOptions, RetrieverOptio
 from recall_stages.store.framework_rows import within
 from recall_stages.store.recall_store import RecallStore
 from recall_stages.store.scoped_store import ScopedStore
+
+_FEW = 1000  # items that are looked up by their keys
 
 
 class RecallGraphStore(BaseStore):
@@ -193,15 +195,27 @@ class RecallGraphStore(BaseStore):
 
     def _ranked(self, op: SearchOp, wanted: int) -> list[Candidate]:
         """The items that answer a question, best first; as many as are wanted, or all."""
-        k = max(wanted, 1)
-        while True:
-            found = self._asked(op, k)
+        k, keys = max(wanted, 1), self._keys(op)
+        while keys != []:
+            found = self._asked(op, k, keys)
             fit = [memory for memory in found if _fits(op, memory)]
             if len(fit) >= wanted or len(found) < k:
                 return fit
-            k *= 4  # the filter is about values, which the collection does not know
+            k *= 4
+        return []
 
-    def _asked(self, op: SearchOp, k: int) -> Sequence[Candidate]:
+    def _keys(self, op: SearchOp) -> list[str] | None:
+        """The keys of the items that a filter admits; None = they need not be known.
+
+        The collection checks equal values, and no other filters. If such a filter admits few items,
+        they are looked up first. If it admits many, enough of the best items fit.
+        """
+        if not op.filter or is_looked_up(op.filter):
+            return None
+        keys = [to_item(each).key for each in islice(self._listed(op, indexed=True), _FEW + 1)]
+        return None if len(keys) > _FEW else list(dict.fromkeys(keys))
+
+    def _asked(self, op: SearchOp, k: int, keys: Sequence[str] | None) -> Sequence[Candidate]:
         config = ensure_config()
         around = config.get("configurable") or {}
         options = cast(
@@ -209,7 +223,9 @@ class RecallGraphStore(BaseStore):
             {
                 "k": k,
                 "scope": self._writer.scope(op.namespace_prefix),
-                "filter": in_namespace(op.namespace_prefix, indexed=True),
+                "filter": in_namespace(
+                    op.namespace_prefix, op.filter, indexed=True, keys=keys or ()
+                ),
                 **{name: around[name] for name in ("timestamp", "timezone") if name in around},
             },
         )
@@ -221,7 +237,7 @@ class RecallGraphStore(BaseStore):
         """The items that fit, the latest first."""
         listed = self._store.memories(
             scope=self._writer.scope(op.namespace_prefix),
-            filter=in_namespace(op.namespace_prefix, indexed=indexed),
+            filter=in_namespace(op.namespace_prefix, op.filter, indexed=indexed),
             order="newest",
         )
         return (memory for memory in listed if _fits(op, memory))
@@ -236,25 +252,12 @@ class RecallGraphStore(BaseStore):
             filter=in_namespace([None if label == "*" else label for label in prefix]),
         )
         all_of_them = {namespace_of(memory) for memory in listed}
-        fit = {each for each in all_of_them if all(_matches(each, one) for one in conditions)}
+        fit = {each for each in all_of_them if all(matches(each, one) for one in conditions)}
         return sorted({each[: op.max_depth] for each in fit})[op.offset : op.offset + op.limit]
 
 
 def _fits(op: SearchOp, memory: Memory | Candidate) -> bool:
     return not op.filter or admits(op.filter, to_item(memory).value)
-
-
-def _matches(namespace: Namespace, condition: MatchCondition) -> bool:
-    path = condition.path
-    if len(namespace) < len(path):
-        return False
-    if condition.match_type == "prefix":
-        labels = namespace[: len(path)]
-    elif condition.match_type == "suffix":
-        labels = namespace[len(namespace) - len(path) :]
-    else:
-        raise ValueError(f"match_type must be 'prefix' or 'suffix'; got {condition.match_type!r}")
-    return all(part in ("*", label) for label, part in zip(labels, path, strict=True))
 
 
 def _checked(ttl: TTLConfig | None) -> TTLConfig | None:
