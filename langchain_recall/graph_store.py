@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from itertools import islice, takewhile
 from typing import Unpack, cast
@@ -42,6 +43,7 @@ from langchain_recall.graph_items import (
 )
 from langchain_recall.retriever import RecallRetriever
 from recall_stages.core.candidate import Candidate
+from recall_stages.core.errors import MissingMemoryError
 from recall_stages.core.memory import Memory
 from recall_stages.core.scope import Scope
 from recall_stages.core.world import run
@@ -151,15 +153,11 @@ class RecallGraphStore(BaseStore):
 
     def _refresh(self, op: GetOp | SearchOp, found: Iterable[Memory | Candidate]) -> None:
         """Begin the time to live of items anew, as they have been read."""
-        now = self._now()
-        read = [each.memory() if isinstance(each, Candidate) else each for each in found]
-        self._store.add(
-            [
-                memory.model_copy(update={"expires_at": now + ttl})
-                for memory in read
-                if op.refresh_ttl and (ttl := ttl_of(memory))
-            ]
-        )
+        for memory in found if op.refresh_ttl else ():
+            if ttl := ttl_of(memory):
+                with suppress(MissingMemoryError):  # somebody has deleted it meanwhile
+                    expires_at = self._now() + ttl
+                    self._store.update(memory.id, expires_at=expires_at, scope=memory.scope)
 
     def _now(self) -> datetime:
         return self._store._now()  # noqa: SLF001 - items expire by the clock of the store

@@ -230,6 +230,7 @@ def test_items_live_as_long_as_they_are_read(words: WordsEmbedding) -> None:
             "read", "found", "lasting",
         }  # fmt: skip
         assert items.get(("n",), "left") is None
+        assert store.purge() == 2
         clock.now += timedelta(minutes=50)
         assert [item.key for item in items.search(("n",))] == ["lasting"]
 
