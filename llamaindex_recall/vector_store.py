@@ -22,12 +22,11 @@ from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.memory import Memory
 from recall_stages.core.requests import Search
 from recall_stages.core.scope import Scope, ScopeInput
+from recall_stages.store.chroma.row_fields import NODE_SOURCE
 from recall_stages.store.framework_objects import stored_memory
 from recall_stages.store.framework_rows import document_metadata, with_its_fields, within
 from recall_stages.store.recall_store import RecallStore
 from recall_stages.store.scoped_store import ScopedStore
-
-_SOURCE = "llamaindex_source"  # the id of the document that a node is a part of
 
 _METHODS: dict[VectorStoreQueryMode, Literal["semantic", "keyword"]] = {
     VectorStoreQueryMode.DEFAULT: "semantic",
@@ -112,7 +111,7 @@ class RecallVectorStore(BasePydanticVectorStore):
 
     def delete(self, ref_doc_id: str, **_: Any) -> None:
         """Delete the nodes of a document."""
-        self._store.delete(filter={_SOURCE: ref_doc_id})
+        self._store.delete(filter={NODE_SOURCE: ref_doc_id})
 
     def delete_nodes(
         self,
@@ -204,7 +203,7 @@ class RecallVectorStore(BasePydanticVectorStore):
             )
         # Nobody can search for ids; so all nodes are ranked, and those with the ids are taken.
         limit = self._store.count() if query.node_ids else query.similarity_top_k
-        of_documents = {_SOURCE: {"$in": query.doc_ids}} if query.doc_ids else None
+        of_documents = {NODE_SOURCE: {"$in": query.doc_ids}} if query.doc_ids else None
         conditions = [each for each in (to_filter(query.filters), of_documents) if each]
         return Search(
             query.query_str,
@@ -228,13 +227,13 @@ class _StoreEmbeds(BaseEmbedding):
 
 
 def _memory(node: BaseNode) -> Memory:
-    source = {_SOURCE: node.ref_doc_id} if node.ref_doc_id else {}
-    return with_its_fields(stored_memory(node), node.metadata, **source)
+    return with_its_fields(stored_memory(node), node.metadata)
 
 
 def _node(memory: Candidate | Memory) -> TextNode:
-    node = TextNode(id_=memory.id, text=memory.content, metadata=document_metadata(memory))
-    source = memory.metadata.get(_SOURCE)
+    metadata = document_metadata(memory)
+    source = metadata.pop(NODE_SOURCE, None)
+    node = TextNode(id_=memory.id, text=memory.content, metadata=metadata)
     if isinstance(source, str):
         node.relationships[NodeRelationship.SOURCE] = RelatedNodeInfo(node_id=source)
     return node

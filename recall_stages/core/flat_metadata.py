@@ -30,7 +30,7 @@ BESIDE_TEXT = frozenset({"said_before", "turn_before"})
 DOCUMENT_FIELDS = "document_fields"
 """The metadata key that names the fields which a document of a vector store had."""
 
-_BOOKKEEPING = ("langgraph_", "llamaindex_", DOCUMENT_FIELDS)
+_BOOKKEEPING = ("langgraph_", DOCUMENT_FIELDS)
 
 _KNOWN = frozenset(
     {"memory_type", "created_at", "expires_at", "when_to_use", "author", "quality", "event_ranges"}

@@ -12,7 +12,7 @@ from datetime import UTC
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.flat_metadata import DOCUMENT_FIELDS, is_bookkeeping, to_flat
-from recall_stages.core.memory import Memory, MetadataValue
+from recall_stages.core.memory import Memory
 from recall_stages.core.scope import Scope
 from recall_stages.core.settings_messages import got
 from recall_stages.store.recall_store import RecallStore
@@ -30,15 +30,12 @@ def within(store: object, scope: Scope) -> RecallStore | ScopedStore:
     return store.for_scope(**scope.fields()) if scope.fields() else store
 
 
-def with_its_fields(
-    memory: Memory, metadata: Mapping[str, object], **notes: MetadataValue
-) -> Memory:
+def with_its_fields(memory: Memory, metadata: Mapping[str, object]) -> Memory:
     """A memory that notes which of its fields the metadata of its document named.
 
     Args:
         memory: The memory, read from the document.
         metadata: The metadata of the document.
-        **notes: Further bookkeeping of the framework.
 
     Examples:
         >>> tea = Memory(content="Tea.", created_at=0, metadata={"topic": "drinks"})
@@ -48,7 +45,7 @@ def with_its_fields(
     own = {name: value for name, value in memory.metadata.items() if not is_bookkeeping(name)}
     read = to_flat(Candidate.of(memory), UTC).keys() - own.keys()
     named = " ".join(sorted(read & metadata.keys()))
-    return memory.model_copy(update={"metadata": {**own, DOCUMENT_FIELDS: named, **notes}})
+    return memory.model_copy(update={"metadata": {**own, DOCUMENT_FIELDS: named}})
 
 
 def document_metadata(memory: Candidate | Memory) -> dict[str, object]:

@@ -258,7 +258,10 @@ def test_either_framework_reads_what_the_other_has_stored(store: RecallStore) ->
     nodes.add([TextNode(id_="2", text="Black tea.", metadata=whole, relationships=source)])
 
     assert [node.metadata for node in nodes.get_nodes(["1", "2"])] == [whole, whole]
-    assert [each.metadata for each in documents.get_by_ids(["1", "2"])] == [whole, whole]
+    assert [each.metadata for each in documents.get_by_ids(["1", "2"])] == [
+        whole,
+        {**whole, "ref_doc_id": "notes"},
+    ]
     nodes.delete("notes")
     documents.delete(["1"])
     assert store.count() == 0
