@@ -249,6 +249,28 @@ def test_a_filter_leaves_enough_however_deep_the_items_lie(store: RecallStore) -
     assert sorted(item.value["n"] for item in found) == [55, 56, 57, 58, 59]
 
 
+@table(
+    ("value", "filter"),
+    [
+        ({f"f{n}": n for n in range(12)}, {"f11": 11}),
+        ({"a name that is longer than twenty": "x"}, {"a name that is longer than twenty": "x"}),
+        ({"big": 10**400, "kind": "a"}, {"kind": "a"}),
+        ({"text": "long " * 100}, {"text": "long " * 100}),
+        ({"on": True, "n": 2, "m": 3}, {"on": 1, "n": {"$gte": 2, "$lt": 2.5}, "m": {"$ne": 2}}),
+        ({"who": {"age": 41}}, {"who": {"age": {"$gt": 40}}}),
+    ],
+)
+@pytest.mark.parametrize("query", [None, "x long"])
+def test_a_filter_finds_an_item_whatever_its_value_is(
+    shared: RecallStore, value: dict[str, Any], filter: dict[str, Any], query: str | None
+) -> None:
+    items, root = RecallGraphStore(shared), uuid4().hex
+    items.put((root,), "other", {"text": "long " * 99, "kind": "b", "f11": 1, "on": 0, "n": 3})
+    items.put((root,), "wanted", value)
+
+    assert [item.key for item in items.search((root,), filter=filter, query=query)] == ["wanted"]
+
+
 def test_what_is_not_indexed_comes_after_what_a_question_finds(store: RecallStore) -> None:
     items = RecallGraphStore(store)
     items.put(("n",), "hidden", {"content": "green tea"}, index=False)
