@@ -215,8 +215,9 @@ class LiveCollection:
         if opened.cloud:
             searcher = CloudSearcher(index, words=self.identity.with_words)
             return _Reading(index, searcher, Listing(index, None))
-        server = self._server if opened.shared else None
-        rows = OpenIndex(index, opened.folder, alone=opened.private, server=server)
+        rows = OpenIndex(
+            index, opened.folder, self._server, alone=opened.private, shared=opened.shared
+        )
         return _Reading(index, ScopedSearcher(index, rows), Listing(index, rows))
 
 

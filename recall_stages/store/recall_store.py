@@ -73,6 +73,10 @@ class RecallStore(ManagedStore, CountsMemories, CopiesMemories):
             clients of paid models wait ten minutes, and a large model on a slow machine needs
             them. A question without ``await`` waits in your own thread as long as the model does.
             The default model has no limit.
+        cache_mb: The most memory, in megabytes, for what could be read again: a sixteenth for
+            memories that were found, the rest for vectors. In a folder vectors are in a file, and
+            take none. Stores of this process on one collection share it; the first one sets it.
+            `close` lets it go.
         index_rows: For a collection on a server: how many rows the store may keep in memory, about
             1 KB each. A question reads the rows of its scope, and no others. The scopes that were
             not asked for the longest are let go.
@@ -110,6 +114,7 @@ class RecallStore(ManagedStore, CountsMemories, CopiesMemories):
         create: bool | None = None,
         read_only: bool = False,
         embed_timeout_s: float | None = 600.0,
+        cache_mb: float = 512,
         index_rows: int = 200_000,
         index_dir: str | Path | None = None,
     ) -> None:
@@ -123,7 +128,9 @@ class RecallStore(ManagedStore, CountsMemories, CopiesMemories):
             chosen,
             create=create,
             read_only=read_only,
-            server=ServerRows(index_rows, None if index_dir is None else Path(index_dir)),
+            server=ServerRows(
+                index_rows, None if index_dir is None else Path(index_dir), round(1e6 * cache_mb)
+            ),
         )
         adder = Adder(opened, clock, event_times, required)
         super().__init__(opened, model, adder, Scope(), required)

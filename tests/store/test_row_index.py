@@ -20,7 +20,7 @@ from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.store.chroma import follower, row_writer
-from recall_stages.store.rows import row_index, table, vectors
+from recall_stages.store.rows import row_index
 from recall_stages.store.rows.append_file import AppendFile
 from recall_stages.store.rows.open_indexes import indexes_of
 from recall_stages.store.rows.vectors import Vectors, unit
@@ -104,12 +104,8 @@ def test_the_last_store_that_is_closed_lets_the_rows_go(
         rows.table.by_words("tea", 1, Wanted(Scope(), ()))
 
 
-def test_rows_that_find_no_room_are_read_from_the_collection(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(table, "_KEPT", 1000)
-    monkeypatch.setattr(vectors, "MOST_BYTES", 0)
-    with RecallStore(embedding=SmallEmbedding()) as store:
+def test_rows_that_find_no_room_are_read_from_the_collection() -> None:
+    with RecallStore(embedding=SmallEmbedding(), cache_mb=0) as store:
         memories = [Memory(id=f"m{n}", content=f"tea word{n}", created_at=n) for n in range(50)]
         store.add(memories)
         for n in (0, 30, 49):
@@ -127,7 +123,7 @@ def test_kept_vectors_compare_as_exact_arithmetic_does(places: list[int], dice: 
     rng = np.random.default_rng(dice.randrange(2**32))
     rows = rng.standard_normal((len(places), 16)).astype(np.float32)
     vector = unit(rng.standard_normal(16).astype(np.float32))
-    kept = Vectors(AppendFile(None), AppendFile(None), 0, bounded=False)
+    kept = Vectors(AppendFile(None), AppendFile(None), 0, None)
     order = rng.permutation(len(places))
     kept.keep(np.array(places)[order], rows[order])
     assert not kept.missing(np.array(places)).any()

@@ -16,6 +16,7 @@ from recall_stages.store.chroma.follower import Follower, PathFollower
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.operations import Operations
 from recall_stages.store.disk.closing import index_root
+from recall_stages.store.rows.cache import Cache
 from recall_stages.store.rows.columns import hashed
 from recall_stages.store.rows.row_index import RowIndex
 from recall_stages.store.rows.scoped_rows import ScopedRows, ServerRows
@@ -42,17 +43,19 @@ class OpenIndex:
         index: The collection, and the form of its rows.
         folder: The Chroma path; None = the collection is not in one.
         alone: Whether nobody else can write to the collection.
-        server: Where other processes can write to it: what is kept of it here. None = they cannot.
+        kept: What is kept of it here.
+        shared: Whether other processes can write to it.
     """
 
     def __init__(
-        self, index: Index, folder: Path | None, *, alone: bool, server: ServerRows | None
+        self, index: Index, folder: Path | None, kept: ServerRows, *, alone: bool, shared: bool
     ) -> None:
+        server = kept if shared else None
         known_as = (str(folder or ""), str(index.collection.id))
         self._key = (*known_as, repr((index.fields, index.foreign)), repr(server))
         with _opening:
             if self._key not in _open:
-                _open[self._key] = _made(index, folder, alone=alone, server=server)
+                _open[self._key] = _made(index, folder, kept, alone=alone, shared=shared)
                 _holders[self._key] = 0
             _holders[self._key] += 1
             self._rows = _open[self._key]
@@ -103,7 +106,9 @@ def indexes_of(collection: Collection, folder: Path | None) -> list[Rows]:
         ]
 
 
-def _made(index: Index, folder: Path | None, *, alone: bool, server: ServerRows | None) -> Rows:
+def _made(
+    index: Index, folder: Path | None, kept: ServerRows, *, alone: bool, shared: bool
+) -> Rows:
     if folder is not None:
         try:
             operations = Operations(folder, str(index.collection.id))
@@ -111,10 +116,11 @@ def _made(index: Index, folder: Path | None, *, alone: bool, server: ServerRows 
             _log.warning("the row index of %s is kept in memory: %r", folder, error)
         else:
             root = index_root(folder) / _name(index)
-            return RowIndex(index, PathFollower(index, operations), root)
-    if server is not None:
-        return ScopedRows(index, server, _name(index))
-    return RowIndex(index, Follower(index, alone=alone, shared=False), None)
+            return RowIndex(index, PathFollower(index, operations), root, Cache(kept.cache))
+    if shared:
+        return ScopedRows(index, kept, _name(index))
+    follower = Follower(index, alone=alone, shared=False)
+    return RowIndex(index, follower, None, Cache(kept.cache))
 
 
 def _name(index: Index) -> str:

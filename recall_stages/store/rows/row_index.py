@@ -26,6 +26,7 @@ from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.row_fields import Row
 from recall_stages.store.embedding.token_vectors import Embedded
 from recall_stages.store.rows.append_file import Mark
+from recall_stages.store.rows.cache import Cache
 from recall_stages.store.rows.columns import Places, hashed
 from recall_stages.store.rows.state import Known, load, save
 from recall_stages.store.rows.table import GATHERED, Table
@@ -48,16 +49,18 @@ class RowIndex:
         index: The collection, and the form of its rows.
         follower: What follows the writes of others.
         root: The folder of the index. None = in memory.
+        cache: The memory that it may take for what can be read again.
 
     Attributes:
         table: The rows; a question uses one table from its beginning to its end.
         ready: Whether all rows are known.
     """
 
-    def __init__(self, index: Index, follower: Follower, root: Path | None) -> None:
+    def __init__(self, index: Index, follower: Follower, root: Path | None, cache: Cache) -> None:
         self.index = index
         self.follower = follower
-        self.table = Table(index.candidate)
+        self._cache = cache
+        self.table = Table(index.candidate, cache=cache)
         self.ready = False
         self._root = root
         model = (index.collection.metadata or {}).get("embedding_model")
@@ -88,7 +91,7 @@ class RowIndex:
         with self._opening:
             if self._opened or self._closed.is_set():
                 return
-            loaded = self._root and load(self._root, self._form, self.index.candidate)
+            loaded = self._root and load(self._root, self._form, self.index.candidate, self._cache)
             if loaded:
                 self.table, known = loaded
                 self._begun = self.follower.go_on(known.position)
@@ -115,7 +118,7 @@ class RowIndex:
 
     def _begin(self) -> None:
         """Forget all rows, and follow the writes of this process from now on."""
-        table = Table(self.index.candidate, self._new_folder())
+        table = Table(self.index.candidate, self._new_folder(), cache=self._cache)
         with self._lock:
             self.table, self._begun = table, True
         self.follower.begin()
@@ -205,7 +208,7 @@ class RowIndex:
         except OSError as error:
             _log.warning("the row index is kept in memory from now on: %r", error)
             self._root = None
-            table = Table(self.index.candidate)
+            table = Table(self.index.candidate, cache=self._cache)
             self.table.copy_to(table, 0, self.table.places)
             self.table = table
             return change(table)
@@ -327,7 +330,7 @@ class RowIndex:
 
     def _rewrite(self, folder: Path | None) -> None:
         """Write the living rows into a new table, and use it from now on."""
-        old, new = self.table, Table(self.index.candidate, folder)
+        old, new = self.table, Table(self.index.candidate, folder, cache=self._cache)
         end = old.places
         for first in range(0, end, _COPIED):
             old.copy_to(new, first, min(first + _COPIED, end))

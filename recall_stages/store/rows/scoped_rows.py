@@ -23,11 +23,13 @@ from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.row_fields import Row
 from recall_stages.store.chroma.scope_follower import ScopeFollower
 from recall_stages.store.embedding.token_vectors import Embedded
+from recall_stages.store.rows.cache import Cache
 from recall_stages.store.rows.row_index import RowIndex
 
 _log = logging.getLogger(__name__)
 
 _LOCK = ".lock"
+_MB = 1_000_000
 _A_SCOPE = 500  # rows: what a scope takes, however few it has
 
 
@@ -38,14 +40,18 @@ class ServerRows:
     Attributes:
         most: How many rows, of the scopes that were asked for last.
         folder: Where it keeps them. None = in memory.
+        cache: How many bytes it may take for what can be read again.
     """
 
     most: int
     folder: Path | None
+    cache: int
 
     def __post_init__(self) -> None:
         if self.most < 1:
             raise ValueError(f"index_rows must be a number from 1 on; got {self.most!r}")
+        if self.cache < 0:
+            raise ValueError(f"cache_mb must be a number from 0 on; got {self.cache / _MB:g}")
 
 
 class ScopedRows:
@@ -60,6 +66,7 @@ class ScopedRows:
     def __init__(self, index: Index, server: ServerRows, name: str) -> None:
         self._index = index
         self._most = server.most
+        self._cache = Cache(server.cache)
         self._root, self._held = None, None
         if server.folder is not None:
             self._root, self._held = _held(server.folder / name)
@@ -126,7 +133,7 @@ class ScopedRows:
         if self._root is not None:
             name = repr(sorted(scope.fields().items())).encode("utf-8", "surrogatepass")
             root = self._root / blake2b(name, digest_size=8).hexdigest()
-        return RowIndex(self._index, ScopeFollower(self._index, scope), root)
+        return RowIndex(self._index, ScopeFollower(self._index, scope), root, self._cache)
 
     def _surplus(self) -> list[RowIndex]:
         """The indexes to let go, taken out."""

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from recall_stages.core.candidate import Candidate
 from recall_stages.store.chroma.row_fields import Row
 from recall_stages.store.rows.append_file import Mark, checksum
+from recall_stages.store.rows.cache import Cache
 from recall_stages.store.rows.table import FILES, TOKENS, WORDS, Table
 
 _log = logging.getLogger(__name__)
@@ -84,7 +85,10 @@ def save(root: Path, known: Known) -> None:
 
 
 def load(
-    root: Path, form: str | None, read: Callable[[Row], Candidate | None]
+    root: Path,
+    form: str | None,
+    read: Callable[[Row], Candidate | None],
+    cache: Cache | None = None,
 ) -> tuple[Table, Known] | None:
     """The rows of an index on disk; None where there is none, or none that can be trusted.
 
@@ -92,6 +96,7 @@ def load(
         root: The folder of the index.
         form: What its rows have to be read as; None = whatever they were read as.
         read: Makes a memory of a row.
+        cache: The memory that they may take. None = next to none.
     """
     try:
         state: dict[str, Any] = json.loads((root / _STATE).read_text(encoding="utf-8"))
@@ -117,7 +122,7 @@ def load(
         if not _are_whole(folder, _noted(root)):
             _log.info("the words of the rows are read again: their files are not whole")
             shutil.rmtree(folder / WORDS, ignore_errors=True)
-        table = Table(read, folder, marks, known.dimension)
+        table = Table(read, folder, marks, known.dimension, cache)
     except FileNotFoundError:
         return None
     except Exception as error:  # noqa: BLE001 - whatever is wrong with it, it is built again

@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import json
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,7 @@ from recall_stages.store.chroma.where import Where
 from recall_stages.store.embedding.token_vectors import Embedded, TokenVectors
 from recall_stages.store.filter_match import fulfils
 from recall_stages.store.rows.append_file import AppendFile, Mark
+from recall_stages.store.rows.cache import Cache
 from recall_stages.store.rows.cells import Cell, Cells, cells_of
 from recall_stages.store.rows.columns import COUNT, Columns, Places, hashed, record
 from recall_stages.store.rows.context import Context
@@ -50,9 +52,6 @@ _DECODER = json.JSONDecoder()
 GATHERED = 20_000  # rows whose words are committed together, while all rows are read
 _PART = 500  # rows whose words are read at once
 _MOST_WAITING = 500  # rows that are searched by words before they are committed
-_KEPT = 32_000_000  # bytes of rows whose memories are kept
-_BEYOND = 4  # so many times its bytes in the file does a memory take, and this much more:
-_A_MEMORY = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +76,7 @@ class Table:
         folder: The folder of its files. None = in memory.
         marks: How much of each file is whole; empty for a new table.
         dimension: The length of its vectors; 0 = not known yet.
+        cache: The memory that it may take. None = next to none.
     """
 
     def __init__(
@@ -85,6 +85,7 @@ class Table:
         folder: Path | None = None,
         marks: Mapping[str, Mark] | None = None,
         dimension: int = 0,
+        cache: Cache | None = None,
     ) -> None:
         marks = marks or {}
         self.files = {
@@ -99,16 +100,18 @@ class Table:
         self._columns = Columns(self.files["columns"], dead, counts)
         self._context = Context(self._columns, self._memory)
         self._cells = Cells(self.files["cells"])
+        self._cache = cache or Cache(0)
+        self._owner = object()  # of what is in the cache
+        self._let_go = finalize(self, self._cache.clear, self._owner)
+        room = partial(self._cache.take, self._owner) if folder is None else None
         numbers, slots = self.files["vectors"], self.files["slots"]
-        self._vectors = Vectors(numbers, slots, dimension, bounded=folder is None)
+        self._vectors = Vectors(numbers, slots, dimension, room)
         lost = folder is not None and not (folder / WORDS).is_dir()
         self._without_words = len(self._columns) if lost else 0
         self._words_read = 0  # of these
         codes, spans = (self.files[name] for name in TOKENS)
-        self._tokens = TokenRows(codes, spans, len(self._columns), bounded=folder is None)
+        self._tokens = TokenRows(codes, spans, len(self._columns), room)
         self._words = Words(folder and folder / WORDS)
-        self._kept: OrderedDict[int, tuple[Candidate, int]] = OrderedDict()
-        self._room = _KEPT
         self._closed = False
         self.changed = False  # since the last commit
 
@@ -249,7 +252,7 @@ class Table:
         for place in dead.tolist():
             self._columns.kill(place)
             self._words.drop(place)
-            self._forget(place)
+            self._cache.forget(self._owner, place)
         if len(dead):
             self.files["dead"].append(dead.astype(np.int64).tobytes())
             self.changed = True
@@ -394,34 +397,22 @@ class Table:
         with self._lock:
             self._check_open()
             live = self._columns.live
-            found = {place: self._kept.get(place) for place in places if live[place]}
-        for place, kept in found.items():
-            if kept is None or where is not None:
+            found = self._cache.found(self._owner, [place for place in places if live[place]])
+        for place, memory in found.items():
+            if memory is None or where is not None:
                 row = self.row(place)
                 if not fulfils(where, row[1] or "", row[2] or {}):
                     found[place] = None
-                elif kept is None:
+                elif memory is None:
                     found[place] = self._keep(place, self._read(row))
-        return [None if kept is None else kept[0] for kept in map(found.get, places)]
+        return [found.get(place) for place in places]
 
-    def _keep(self, place: int, memory: Candidate | None) -> tuple[Candidate, int] | None:
-        """Keep a memory that was read in place of the oldest ones."""
-        if memory is None:
-            return None
-        kept = memory, _A_MEMORY + _BEYOND * int(self._columns.at(place)["length"])
+    def _keep(self, place: int, memory: Candidate | None) -> Candidate | None:
         with self._lock:
-            if self._columns.live[place]:
-                self._forget(place)
-                self._kept[place] = kept
-                self._room -= kept[1]
-                while self._room < 0:
-                    self._forget(next(iter(self._kept)))
-        return kept
-
-    def _forget(self, place: int) -> None:
-        gone = self._kept.pop(place, None)
-        if gone is not None:
-            self._room += gone[1]
+            if memory is not None and self._columns.live[place]:
+                size = int(self._columns.at(place)["length"])
+                self._cache.keep(self._owner, place, memory, size)
+        return memory
 
     # -- copies -----------------------------------------------------------------------------------
 
@@ -479,7 +470,7 @@ class Table:
         """Let everything go. A search that still runs raises `StoreClosedError`."""
         with self._lock:
             self._closed = True
-            self._kept.clear()
+            self._let_go()
             for file in self.files.values():
                 file.close()
 

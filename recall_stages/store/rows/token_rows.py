@@ -6,7 +6,7 @@ on disk. They are mapped: a question reads those of the rows that it compares, a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,6 @@ _VALUES = np.array([-1.51, -0.4528, 0.4528, 1.51], dtype=np.float32)
 _PER_BYTE = 4
 _SHIFTS = np.array([0, 2, 4, 6], dtype=np.uint8)
 _LEVELS = _VALUES[(np.arange(256, dtype=np.uint8)[:, None] >> _SHIFTS) & 3]  # of each byte
-_MOST_BYTES = 200_000_000  # in memory; further rows have none
 _MOST_TOKENS = 2**16 - 1  # of a row
 
 
@@ -38,12 +37,18 @@ class TokenRows:
         codes: The vectors, four dimensions a byte, one after the other.
         spans: Where those of each row are; see `SPAN`.
         rows: How many rows there are; those without a span have no vectors.
-        bounded: Whether they are in memory, where there is no room for all.
+        room: Takes room for more of them, where there is any. None = there is room for all.
     """
 
-    def __init__(self, codes: AppendFile, spans: AppendFile, rows: int, *, bounded: bool) -> None:
+    def __init__(
+        self,
+        codes: AppendFile,
+        spans: AppendFile,
+        rows: int,
+        room: Callable[[int], bool] | None,
+    ) -> None:
         self._codes, self._spans = codes, spans
-        self._bounded = bounded
+        self._room = room
         lacking = rows - spans.size // SPAN.itemsize
         if lacking > 0:
             spans.append(bytes(lacking * SPAN.itemsize))
@@ -57,7 +62,7 @@ class TokenRows:
         """
         spans = np.zeros(rows, dtype=SPAN)
         size = sum(len(data) for data, _, _ in tokens)
-        if size and not (self._bounded and self._codes.size + size > _MOST_BYTES):
+        if size and (self._room is None or self._room(size)):
             first = self._codes.size
             for place, (data, count, width) in enumerate(tokens):
                 spans[place] = first, count, width

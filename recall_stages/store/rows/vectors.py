@@ -7,6 +7,8 @@ Chroma's index from them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +17,6 @@ from recall_stages.store.rows.columns import Places
 
 _BLOCK = 8192  # rows compared at once
 _WHOLE = 4  # if a quarter of a block is wanted, all of it is compared: that needs no copy
-MOST_BYTES = 512_000_000  # bytes in memory; further vectors are read when needed
 
 
 class Vectors:
@@ -25,15 +26,20 @@ class Vectors:
         numbers: The vectors, one after the other.
         owners: The place of the row of each vector.
         dimension: The length of a vector; 0 = not known yet.
-        bounded: Whether they are in memory, where there is no room for all.
+        room: Takes room for more of them, where there is any; further vectors are read when needed.
+            None = there is room for all.
     """
 
     def __init__(
-        self, numbers: AppendFile, owners: AppendFile, dimension: int, *, bounded: bool
+        self,
+        numbers: AppendFile,
+        owners: AppendFile,
+        dimension: int,
+        room: Callable[[int], bool] | None,
     ) -> None:
         self._numbers, self._owners = numbers, owners
         self.dimension = dimension
-        self._bounded = bounded
+        self._room = room
         self._slots = np.full(1024, -1, dtype=np.int64)
         places = owners.view().view(np.int64)
         self._count = len(places)
@@ -41,7 +47,7 @@ class Vectors:
 
     def keep(self, places: Places, vectors: NDArray[np.float32]) -> None:
         """Keep the vectors of rows, while there is room."""
-        if self._bounded and self._numbers.size + vectors.nbytes > MOST_BYTES:
+        if self._room is not None and not self._room(vectors.nbytes):
             return
         self.dimension = vectors.shape[1]
         self._numbers.append(unit(vectors).astype(np.float32).tobytes())
