@@ -50,7 +50,7 @@ from benchmarks.output import json_file, write_json
 from benchmarks.report import print_retrieval, print_retrieval_mean
 from recall_stages.core.progress import progress_bar
 from recall_stages.evaluation.metrics import Figures, mean, score
-from recall_stages.retriever.memory_retriever import CallOptions
+from recall_stages.retriever.call_options import CallOptions
 from recall_stages.stages.extract_time import without_time_words
 from recall_stages.store import RecallStore
 from recall_stages.timeline import TimeRange

@@ -14,7 +14,7 @@ from langchain_core.runnables.config import (
 
 from langchain_recall._convert import to_documents
 from langchain_recall._world import LangChainWorld
-from recall_stages.retriever.memory_retriever import CallOptions
+from recall_stages.retriever.call_options import CallOptions
 from recall_stages.retriever.recall_function import (
     RecallConfig,
     Recalled,

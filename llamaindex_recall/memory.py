@@ -22,7 +22,7 @@ from recall_stages.agents.agent_prompt import recalled_text
 from recall_stages.agents.turn_writer import ScopeOf, TurnWriter, session_scope
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.settings import Settings
-from recall_stages.retriever.memory_retriever import CallOptions, combine_options
+from recall_stages.retriever.call_options import CallOptions, combine_options
 from recall_stages.text.tokens import token_counter
 
 _log = logging.getLogger(__name__)

@@ -28,7 +28,7 @@ from recall_stages.core.clock import Timestamp, Timezone
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall, Stage
 from recall_stages.core.world import arun, run
-from recall_stages.retriever.memory_retriever import RecallOptions
+from recall_stages.retriever.call_options import RecallOptions
 from recall_stages.retriever.stage_list import StageList
 
 dispatcher = get_dispatcher(__name__)

@@ -9,7 +9,7 @@ from llama_index.core.schema import NodeWithScore
 
 from llamaindex_recall._convert import to_nodes
 from llamaindex_recall._world import LlamaIndexWorld
-from recall_stages.retriever.memory_retriever import CallOptions
+from recall_stages.retriever.call_options import CallOptions
 from recall_stages.retriever.recall_function import (
     RecallConfig,
     Recalled,

@@ -16,7 +16,7 @@ from llamaindex_recall.retriever import RecallQueryBundle, RecallRetriever
 from recall_stages.agents import recall_tool
 from recall_stages.agents.recall_tool import RecallToolInput, what_is_wrong
 from recall_stages.core.errors import QueryError
-from recall_stages.retriever.memory_retriever import CallOptions
+from recall_stages.retriever.call_options import CallOptions
 
 OPTIONS = "recall_options"
 """The key of a workflow context's store under which the settings of a run may stand."""

@@ -9,7 +9,7 @@ from pages import ROOT
 import langchain_recall
 import llamaindex_recall
 from recall_stages.core.stage import Stage
-from recall_stages.retriever.memory_retriever import CallOptions
+from recall_stages.retriever.call_options import CallOptions
 from recall_stages.testing import CHECKS
 
 DOCS = ROOT / "docs"

@@ -13,7 +13,7 @@ from recall_stages.core.progress import progress_bar
 from recall_stages.evaluation.metrics import LOOKED_AT, Figures, mean, score
 from recall_stages.evaluation.questions import Question, as_questions
 from recall_stages.explain.explanation import Explanation, explain
-from recall_stages.retriever.memory_retriever import CallOptions
+from recall_stages.retriever.call_options import CallOptions
 
 Find = Callable[[Question], Sequence[Candidate | Memory]]
 """Answers one question with memories, the best first; `LOOKED_AT` of them are enough."""

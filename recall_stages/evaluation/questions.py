@@ -14,7 +14,7 @@ from recall_stages.core.clock import Timed, TimeInput
 from recall_stages.core.errors import QuestionFileError, ScopeError, SettingsError
 from recall_stages.core.scope import Scope, ScopeInput, with_scope
 from recall_stages.core.settings_messages import got
-from recall_stages.retriever.memory_retriever import CallOptions
+from recall_stages.retriever.call_options import CallOptions
 
 
 class Question(Timed):

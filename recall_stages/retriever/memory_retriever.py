@@ -5,23 +5,26 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Literal, Self, TypedDict, Unpack
+from typing import Annotated, Any, ClassVar, Self, Unpack
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from recall_stages.core.clock import Timed, TimeInput
 from recall_stages.core.errors import QueryError
-from recall_stages.core.message import Message, read_messages
-from recall_stages.core.query import Filter, Query, query_text
-from recall_stages.core.scope import Scope, ScopeInput, ScopeName, required_names
+from recall_stages.core.query import Query, query_text
+from recall_stages.core.scope import Scope, ScopeName, required_names
 from recall_stages.core.stage import Asked, Flow, RankStage, Recall, Stage, pipeline
 from recall_stages.core.tracing import is_on
 from recall_stages.core.world import World, run
 from recall_stages.llm.model_stage import ModelStage
 from recall_stages.ranking.fusion import Fusion
+from recall_stages.retriever.call_options import (
+    OTHER_NAMES,
+    CallOptions,
+    RecallOptions,
+)
 from recall_stages.retriever.meaning_share import KNOWN, meaning_share
 from recall_stages.retriever.stage_list import (
     Stages,
@@ -32,34 +35,17 @@ from recall_stages.retriever.stage_list import (
 )
 from recall_stages.stages.build_query import BuildQuery
 from recall_stages.stages.extract_time import ExtractTime
-from recall_stages.stages.retrieve import Method, Retrieve, check_threshold
+from recall_stages.stages.retrieve import Retrieve
 from recall_stages.stages.rewrite_memory import RewriteMemory
 from recall_stages.stages.search_gate import SearchGate
 from recall_stages.store import ScopedStore
-from recall_stages.store.chroma.where import filter_where
 from recall_stages.store.memory_store import NarrowedStore, OpenStore, required_by
-from recall_stages.timeline import TimeRange, parse_time
 
 _log = logging.getLogger(__name__)
 
-RangeInput = TimeRange | tuple[TimeInput | None, TimeInput | None] | str
-TimeMode = Literal["prefer", "require", "ignore"]
-
-
 # Names of other libraries, and what to write here.
-_OF_A_CALL = {
-    "search_kwargs": "k, filter and threshold_score are arguments of their own here",
-    "search_type": "here it is method='hybrid', 'semantic' or 'keyword'; for 'mmr' set mmr_lambda",
-    "score_threshold": "here it is threshold_score",
-    "similarity_cutoff": "here it is threshold_score",
-    "similarity_top_k": "here it is k",
-    "top_k": "here it is k",
-    "filters": "here it is filter",
-    "where": "here it is filter",
-    **{name: f"here it is scope={{{name!r}: ...}}" for name in Scope.model_fields},
-}
 _OF_A_RETRIEVER = {
-    **_OF_A_CALL,
+    **OTHER_NAMES,
     "vectorstore": "here it is store",
     "vector_store": "here it is store",
     "index": "here it is store",
@@ -80,22 +66,6 @@ _UNREAD_TIME = (
 )
 
 
-class CallOptions(TypedDict, total=False):
-    """The settings of a single call; see `MemoryRetriever`."""
-
-    k: int
-    method: Method
-    threshold_score: float | None
-    timestamp: TimeInput | None
-    timezone: str | None
-    scope: ScopeInput
-    filter: Filter | None
-    time_range: RangeInput | None
-    time_mode: TimeMode
-    messages: Sequence[object]
-    deadline_s: float | None
-
-
 class RetrieverOptions(CallOptions, total=False):
     """The settings of a retriever, apart from its store and its stages."""
 
@@ -109,85 +79,6 @@ class RetrieverOptions(CallOptions, total=False):
     gate: SearchGate | None
     recall_key: str
     replace: Sequence[Stage]
-
-
-def combine_options(around: CallOptions, call: CallOptions) -> CallOptions:
-    """The settings of a call over the settings around it; of two scopes both hold.
-
-    Raises:
-        ScopeError: When the two scopes contradict each other.
-    """
-    both: CallOptions = {**around, **call}
-    if "scope" in around and "scope" in call:
-        wide, narrow = (Scope.model_validate(each["scope"]) for each in (around, call))
-        both["scope"] = wide.narrow(narrow)
-    return both
-
-
-class RecallOptions(Timed):
-    """The settings of a retriever that a call may change; see `MemoryRetriever`."""
-
-    public_name: ClassVar[str] = "a call"
-    elsewhere: ClassVar[Mapping[str, str]] = _OF_A_CALL
-
-    k: int = Field(default=5, ge=1)
-    method: Method = "hybrid"
-    threshold_score: float | None = Field(default=None, ge=0, le=1)
-    scope: Scope = Scope()
-    filter: Filter | None = None
-    time_range: RangeInput | None = None
-    time_mode: TimeMode = "prefer"
-    messages: Annotated[tuple[Message, ...], BeforeValidator(read_messages)] = ()
-    deadline_s: float | None = Field(default=None, gt=0)
-
-    @field_validator("filter")
-    @classmethod
-    def _can_be_matched(cls, filter: Filter | None) -> Filter | None:
-        filter_where(filter)  # raises what would otherwise be raised by every question
-        return filter
-
-    @model_validator(mode="after")
-    def _can_compare(self) -> Self:
-        check_threshold(self.method, self.threshold_score)
-        return self
-
-    def for_call(self, options: CallOptions) -> RecallOptions:
-        """These settings, with the settings of one call over them.
-
-        A call can only narrow: the scope and the filter of the retriever hold too.
-        """
-        if not options:
-            return self
-        call = RecallOptions.model_validate(options)
-        chosen = {
-            name: getattr(call if name in call.model_fields_set else self, name)
-            for name in RecallOptions.model_fields
-        }
-        filters = [each for each in (self.filter, call.filter) if each]
-        chosen["scope"] = self.scope.narrow(call.scope)
-        chosen["filter"] = {"$and": filters} if len(filters) == 2 else next(iter(filters), None)
-        return RecallOptions.model_construct(**chosen)  # both parts have been checked
-
-    def bounds(
-        self, moment: datetime, calendar: Callable[[], ExtractTime]
-    ) -> tuple[TimeRange, ...]:
-        """The time range of the call, if it has one; words are read with the calendar's settings.
-
-        Raises:
-            QueryError: When its words name no time.
-        """
-        if self.time_range is None or isinstance(self.time_range, TimeRange):
-            return (self.time_range,) if self.time_range else ()
-        if isinstance(self.time_range, str):
-            if ranges := calendar().read(self.time_range, moment):
-                return tuple(ranges)
-            raise QueryError(
-                f'no time is named by {self.time_range!r}; say it as in "last Tuesday", "in March"'
-            )
-        start, end = (
-            None if bound is None else parse_time(bound, moment.tzinfo) for bound in self.time_range
-        )
-        return (TimeRange(start, end, "day", text="the range given"),)
 
 
 class MemoryRetriever(TakesStages, RecallOptions):

@@ -11,7 +11,8 @@ from pydantic import Field
 from recall_stages.core.settings import Settings
 from recall_stages.core.stage import Flow, Recall, pipeline
 from recall_stages.core.world import MemoryStore, World, arun, run
-from recall_stages.retriever.memory_retriever import CallOptions, MemoryRetriever
+from recall_stages.retriever.call_options import CallOptions
+from recall_stages.retriever.memory_retriever import MemoryRetriever
 from recall_stages.retriever.stage_list import AnyStage, StageInput
 from recall_stages.stages.extract_time import ExtractTime
 from recall_stages.stages.fuse_rerank import FuseRerank

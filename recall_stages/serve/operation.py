@@ -16,7 +16,7 @@ from recall_stages.core.clock import Timestamp, Timezone
 from recall_stages.core.query import Filter
 from recall_stages.core.scope import Scope
 from recall_stages.core.settings import Settings
-from recall_stages.retriever.memory_retriever import CallOptions
+from recall_stages.retriever.call_options import CallOptions
 from recall_stages.serve.answers import Retrieved
 from recall_stages.serve.scoped_service import ScopedService
 

@@ -9,7 +9,8 @@ from recall_stages.core.errors import QueryError
 from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Recall
 from recall_stages.core.world import World, arun
-from recall_stages.retriever.memory_retriever import CallOptions, MemoryRetriever, combine_options
+from recall_stages.retriever.call_options import CallOptions, combine_options
+from recall_stages.retriever.memory_retriever import MemoryRetriever
 from recall_stages.retriever.presets import TASKS
 from recall_stages.retriever.stage_list import default_stages
 from recall_stages.stages.build_query import BuildQuery
