@@ -56,15 +56,16 @@ def near_duplicates(texts: Sequence[str], threshold: float) -> list[int]:
         if text.strip() in first_of:
             firsts.append(first_of[text.strip()])
             continue
-        repeated = (
-            other
-            for other in sorted({other for word in rare for other in originals[word]})
-            if _alike(words[other], words[place], threshold)
-            and _NUMBER.findall(texts[other]) == _NUMBER.findall(text)
-            and _of_similar_length(texts[other], text, threshold)
-            and _same_names_and_negations(texts[other], text)
-        )
-        first = next(repeated, place)
+        first = place
+        for other in sorted(set[int]().union(*map(originals.__getitem__, rare))):
+            if (
+                _alike(words[other], words[place], threshold)
+                and _NUMBER.findall(texts[other]) == _NUMBER.findall(text)
+                and _of_similar_length(texts[other], text, threshold)
+                and _same_names_and_negations(texts[other], text)
+            ):
+                first = other
+                break
         firsts.append(first)
         first_of[text.strip()] = first
         if first == place:

@@ -133,7 +133,7 @@ from recall_stages.cli import main
 from recall_stages.store.embedding.minilm import MiniLM
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
-embed, calls = MiniLM.embed_documents, []
+embed, calls = MiniLM.embed_with_tokens, []
 
 def stopped_at_the_second(self, texts):
     if len(texts) > 1 and len(calls) == 1:
@@ -141,7 +141,7 @@ def stopped_at_the_second(self, texts):
     calls.extend([1] if len(texts) > 1 else [])
     return embed(self, texts)
 
-MiniLM.embed_documents = stopped_at_the_second
+MiniLM.embed_with_tokens = stopped_at_the_second
 sys.exit(main("recall", ["load", "--memories", sys.argv[1]]))
 """
 

@@ -325,6 +325,7 @@ CLASSES = sorted(
         and issubclass(made, BaseModel)
     }
     - {("llamaindex_recall", "SearchSkipped"), ("llamaindex_recall", "StageUsage")}  # events
+    - {("llamaindex_recall", "RecallVectorStore")}  # LlamaIndex's own base has its settings
 )
 
 

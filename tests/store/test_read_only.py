@@ -89,7 +89,8 @@ class TestReadOnly:
         """As a user who may not; the superuser becomes one first."""
         script = """
             import os, sys
-            import recall_stages.store, chromadb
+            import chromadb, recall_stages.store, tzlocal
+            tzlocal.get_localzone()  # reads files of Python's, which the other user may not
             from recall_stages.core.errors import StoreError
             from recall_stages.store import RecallStore
             from recall_stages.core.stage import Search

@@ -141,8 +141,8 @@ def unpacked(codes: NDArray[np.uint8], dimension: int) -> NDArray[np.float32]:
 
     Examples:
         >>> there = np.array([[0.8, -0.3, 0.3, -0.4]], dtype=np.float32)
-        >>> [round(each, 2) for each in unpacked(packed(there), 4)[0].tolist()]
-        [0.76, -0.23, 0.23, -0.23]
+        >>> [round(each, 1) for each in unpacked(packed(there), 4)[0].tolist()]
+        [0.8, -0.2, 0.2, -0.2]
     """
     levels = _LEVELS[codes].reshape(len(codes), -1)[:, :dimension]
     vectors: NDArray[np.float32] = levels / np.float32(np.sqrt(dimension))
