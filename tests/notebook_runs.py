@@ -8,6 +8,7 @@ runs all of them, or those named, and keeps what they print.
 import os
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import nbformat
 from nbclient import NotebookClient
@@ -28,9 +29,25 @@ def read(name: str) -> nbformat.NotebookNode:
     return nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
 
 
-def run(notebook: nbformat.NotebookNode) -> None:
-    """Run every cell with the packages of this tree, and put what it shows in its place."""
-    settings, first = notebook.metadata.copy(), new_code_cell(_NO_NETWORK)
+_ONCE = """
+import sys
+from pathlib import Path
+
+sys.path.append({folder!r})
+import embeds_once
+
+embeds_once.keep_vectors(Path({file!r}))"""
+
+
+def run(notebook: nbformat.NotebookNode, vectors: Path | None = None) -> None:
+    """Run every cell with the packages of this tree, and put what it shows in its place.
+
+    Args:
+        notebook: The notebook.
+        vectors: Where vectors are kept for the next notebook; None = nowhere.
+    """
+    once = _ONCE.format(folder=str(Path(__file__).parent), file=str(vectors)) if vectors else ""
+    settings, first = notebook.metadata.copy(), new_code_cell(_NO_NETWORK + once)
     notebook.cells.insert(0, first)
     client = NotebookClient(
         notebook,
@@ -60,12 +77,13 @@ def shown(cell: nbformat.NotebookNode) -> list[str]:
     ]
 
 
-def _renew(name: str) -> None:
+def _renew(name: str, vectors: Path) -> None:
     notebook = read(name)
-    run(notebook)
+    run(notebook, vectors)
     nbformat.write(notebook, FOLDER / f"{name}.ipynb")
 
 
 if __name__ == "__main__":
-    for each in sys.argv[1:] or NAMES:
-        _renew(each)
+    with TemporaryDirectory() as folder:
+        for each in sys.argv[1:] or NAMES:
+            _renew(each, Path(folder) / "vectors")
