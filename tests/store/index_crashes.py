@@ -19,6 +19,7 @@ from typing import Any
 from chromadb.api.models.Collection import Collection
 from store.kit import SmallEmbedding
 
+from recall_stages.core.errors import StoreDamagedError
 from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
@@ -129,6 +130,7 @@ def look_and_work(answer: Connection, path: Path, diary_path: Path, seed: int) -
     """Look at what a process left that was killed; then write and ask until this one is."""
     chosen, diary = random.Random(seed), Diary(diary_path)
     try:
+        mend(path)
         with RecallStore(path, embedding=SmallEmbedding()) as store:
             answer.send("; ".join(wrong(store, diary.texts, diary.gone, diary.some(chosen))))
             if seed % 2:
@@ -153,6 +155,14 @@ def look_and_work(answer: Connection, path: Path, diary_path: Path, seed: int) -
     except BaseException as error:
         answer.send(f"{type(error).__name__}: {error}")
         raise
+
+
+def mend(path: Path) -> None:
+    """Repair a path whose index Chroma was saving when it was killed, as the error says."""
+    try:
+        RecallStore(path, embedding=SmallEmbedding()).close()
+    except StoreDamagedError:
+        RecallStore.repair(path, embedding=SmallEmbedding())
 
 
 def die_after_a_write_of_chroma(chosen: random.Random) -> None:

@@ -302,6 +302,9 @@ class RowIndex:
             except StoreClosedError:
                 _log.debug("the row index was closed while it was saved")
             except Exception as error:  # noqa: BLE001 - a full disk; tantivy raises ValueError
+                if self._closed.is_set():  # its files may be closed; the next opening catches up
+                    _log.info("the row index was not saved when it was closed: %r", error)
+                    return
                 _log.warning("the row index is kept in memory from now on: %r", error)
                 self._root = None
                 self._rewrite(None)
