@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
@@ -259,3 +260,22 @@ def test_a_filter_lets_all_rows_through_that_fulfil_it(given_filter: dict[str, A
             assert admitted is None or admitted[place]
             needed = equal_cells(where)[0] if where else []
             assert all(set(each) & set(cells_of(row)) for each in needed)
+
+
+def test_what_chroma_took_on_before_a_kill_and_has_not_done_is_seen(tmp_path: Path) -> None:
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        store.add([{"id": f"m{n}", "content": f"word{n}"} for n in range(20)])
+        store.find([Search("word7", 1, method="keyword")])
+    with sqlite3.connect(tmp_path / "chroma.sqlite3") as database:
+        [number, topic] = database.execute(
+            "SELECT max(seq_id), topic FROM embeddings_queue"
+        ).fetchone()
+        deletes = (number + 1, "2024-01-01 00:00:00", 3, topic, "m7")
+        database.execute(
+            "INSERT INTO embeddings_queue (seq_id, created_at, operation, topic, id) "
+            "VALUES (?, ?, ?, ?, ?)",
+            deletes,
+        )
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        assert len([*store.memories()]) == 19
+        assert store.find([Search("word7", 1, method="keyword")]) == [[]]

@@ -281,6 +281,8 @@ class PathFollower(Follower):
 
     def go_on(self, position: int) -> bool:
         """Follow the collection from an operation on; False where it never came so far."""
+        if self._operations.wait_in_the_queue():
+            self._collection.count()  # any reading does them
         counter, last = self._operations.counter(), self._operations.position()
         self.position = position
         if position == last:  # nothing has happened since: at a million rows a look takes 5 s

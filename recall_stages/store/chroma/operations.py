@@ -49,6 +49,7 @@ class Operations:
             self.close()
             raise
         self._segment = segment
+        self._collection_id = collection_id
 
     def counter(self) -> int:
         """A number that changes with every transaction on the file."""
@@ -59,6 +60,14 @@ class Operations:
         """The number of the last operation on the collection."""
         rows = self._read("SELECT seq_id FROM max_seq_id WHERE segment_id = ?", self._segment)
         return number(rows[0][0]) if rows else 0
+
+    def wait_in_the_queue(self) -> bool:
+        """Whether operations were taken on that are not done yet, as after a kill between the two.
+
+        Chroma does them when the collection is next read.
+        """
+        query = "SELECT 1 FROM embeddings_queue WHERE seq_id > ? AND topic LIKE ? LIMIT 1"
+        return bool(self._read(query, self.position(), f"%{self._collection_id}"))
 
     def since(self, position: int) -> list[str]:
         """The ids of the rows that were written after an operation, in that order."""
