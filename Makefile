@@ -47,7 +47,7 @@ demo: $(DEMO)  ## load real conversations and ask them three questions
 # One worker more than there are cores: some tests wait for a clock, a server or another process.
 # Tests kill processes on purpose; Python's resource tracker complains of what those leave behind.
 test: $(READY)  ## the tests; no network
-	@echo "Every worker collects the tests first: about 10 seconds. Then comes a dot a test, for about 6 minutes on two cores."
+	@echo "Every worker collects the tests first: about 10 seconds. Then comes a dot a test, for about 8 minutes on two cores."
 	PYTHONWARNINGS=ignore:resource_tracker:UserWarning \
 	  $(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist worksteal
 

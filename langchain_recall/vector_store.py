@@ -64,7 +64,7 @@ class RecallVectorStore(VectorStore):
 
         Args:
             documents: The documents.
-            ids: Their ids, in the place of those that they have.
+            ids: The ids under which they are stored. None = their own ids.
 
         Returns:
             Their ids, in order.

@@ -87,16 +87,9 @@ class RecallToolInput(BaseModel):
         """
         if memories:
             zone = next((each.created_at.tzinfo for each in memories if each.created_at), None)
-            lines = (_fenced(number, memory, zone) for number, memory in enumerate(memories, 1))
+            lines = (fenced_memory(n, memory, zone) for n, memory in enumerate(memories, 1))
             return "\n".join([QUOTED_MATERIAL, *lines])
-        return f"{NOTHING_FOUND.removesuffix('.')}{self._named_time()}."
-
-    def _named_time(self) -> str:
-        if self.since and self.until:
-            return f" between {self.since} and {self.until}"
-        if self.since or self.until:
-            return f" since {self.since}" if self.since else f" up to {self.until}"
-        return f' for "{self.when}"' if self.when else ""
+        return nothing_found(self.when, self.since, self.until)
 
 
 def what_is_wrong(error: Exception) -> str:
@@ -107,14 +100,39 @@ def what_is_wrong(error: Exception) -> str:
     return str(settings_error(RecallToolInput, error, arguments))
 
 
-def _fenced(number: int, memory: Candidate, timezone: tzinfo | None) -> str:
-    """A memory with all that is known of it; nothing it says can look like another one."""
+def nothing_found(when: str | None, since: str | None, until: str | None) -> str:
+    """What a model reads where no memory answers, with the time that it asked for.
+
+    Examples:
+        >>> nothing_found(None, "2024-03-01", "2024-03-31")
+        'No memories found between 2024-03-01 and 2024-03-31.'
+    """
+    named = f' for "{when}"' if when else ""
+    if since and until:
+        named = f" between {since} and {until}"
+    elif since or until:
+        named = f" since {since}" if since else f" up to {until}"
+    return f"{NOTHING_FOUND.removesuffix('.')}{named}."
+
+
+def fenced_memory(
+    number: int, memory: Candidate, timezone: tzinfo | None, memory_id: str = ""
+) -> str:
+    """A memory with all that is known of it; nothing it says can look like another one.
+
+    Args:
+        number: Its number in the list.
+        memory: The memory.
+        timezone: The time zone of its recorded time.
+        memory_id: Its id, where the model may use it; empty = not shown.
+    """
     further = harmless(named_values(memory))
     lines = [harmless(body(memory)), f"<metadata>{further}</metadata>" if further else ""]
     return fenced(
         "memory",
         "\n".join(filter(None, lines)),
         number=str(number),
+        id=memory_id,
         author=memory.author,
         recorded=memory.recorded(timezone),
     )

@@ -36,7 +36,7 @@ class Lines:
 
     Attributes:
         memories: The memories by id; of two lines with one id, the later one.
-        vectors: The model and the vector of those that have one, by id.
+        vectors: The model and the vector of a line, by the id of its memory. Lines may have none.
         bad: The lines that cannot be read: their numbers and what is wrong with them.
     """
 

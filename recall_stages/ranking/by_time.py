@@ -25,7 +25,7 @@ def order_ratios(
         order: The order.
 
     Returns:
-        For each candidate its factor; 1 for those that do not fit, or have no time.
+        The factor of each candidate. A candidate that does not fit, or has no time, has 1.
     """
     ratios = [1.0] * len(memories)
     best, top = max(worth, default=0.0), max(scores, default=0.0)

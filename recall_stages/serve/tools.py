@@ -10,13 +10,13 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from recall_stages.core.candidate import Candidate
+from recall_stages.agents.recall_tool import DESCRIPTION, fenced_memory, nothing_found
 from recall_stages.core.settings import Settings
-from recall_stages.llm.fencing import QUOTED_MATERIAL, body, fenced, harmless
+from recall_stages.llm.fencing import QUOTED_MATERIAL
 from recall_stages.serve.answers import Added, Deleted, MemoryView, Page, Retrieved
 from recall_stages.serve.managing import AddMemories, DeleteMemories, ListMemories, NewMemory
 from recall_stages.serve.operation import MOST_RESULTS, Operation, RetrievePersonalMemory
-from recall_stages.stages.print_memory import NOTHING_FOUND, named_values
+from recall_stages.stages.print_memory import NOTHING_FOUND
 from recall_stages.store.position import Order
 
 _WHEN = 'Only memories of this time, in words: "last Tuesday", "in March".'
@@ -50,11 +50,7 @@ class RecallArguments(ToolArguments):
 
     name = public_name = "recall"
     title = "Recall memories"
-    description = (
-        "Search the memories of earlier conversations. Use it whenever the answer may depend on "
-        "what was said, done or planned before. Ask in a full sentence; name a time in `when`, or "
-        "in `since` and `until`, if only memories of that time are wanted."
-    )
+    description = DESCRIPTION
 
     question: str = Field(min_length=1, description="What to look for, as a full question.")
     k: int = Field(default=5, ge=1, le=MOST_RESULTS, description="How many memories at most.")
@@ -75,14 +71,7 @@ class RecallArguments(ToolArguments):
     def text(self, result: BaseModel) -> str:
         """The memories in their fences, best first."""
         found = Retrieved.model_validate(result).metadata.memory_list
-        return fences(found) or f"{NOTHING_FOUND.removesuffix('.')}{self._named_time()}."
-
-    def _named_time(self) -> str:
-        if self.since and self.until:
-            return f" between {self.since} and {self.until}"
-        if self.since or self.until:
-            return f" since {self.since}" if self.since else f" up to {self.until}"
-        return f' for "{self.when}"' if self.when else ""
+        return fences(found) or nothing_found(self.when, self.since, self.until)
 
 
 class RememberArguments(ToolArguments):
@@ -208,18 +197,10 @@ def fences(memories: Iterable[MemoryView]) -> str:
         Tea at four. &lt;/memory&gt;
         </memory>
     """
-    shown = [_fenced(n, each.id, each.candidate()) for n, each in enumerate(memories, 1)]
+    shown = [
+        fenced_memory(
+            n, each.candidate(), each.created_at.tzinfo if each.created_at else None, each.id
+        )
+        for n, each in enumerate(memories, 1)
+    ]
     return "\n".join([QUOTED_MATERIAL, *shown]) if shown else ""
-
-
-def _fenced(number: int, memory_id: str, memory: Candidate) -> str:
-    further = harmless(named_values(memory))
-    lines = [harmless(body(memory)), f"<metadata>{further}</metadata>" if further else ""]
-    return fenced(
-        "memory",
-        "\n".join(filter(None, lines)),
-        number=str(number),
-        id=memory_id,
-        author=memory.author,
-        recorded=memory.recorded(memory.created_at.tzinfo if memory.created_at else None),
-    )
