@@ -24,7 +24,7 @@ async def drive_async(
         while True:
             try:
                 sent = await answer(wanted)
-            except Exception as error:  # noqa: BLE001 - the generator decides what it can mend
+            except BaseException as error:  # noqa: BLE001 - the generator decides what it can mend
                 wanted = flow.throw(error)
             else:
                 wanted = flow.send(sent)

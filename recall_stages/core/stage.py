@@ -116,21 +116,6 @@ def limit(top_n: int | None, query: Query, at_least: int = 1) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Request):
-    """A question about to be answered. It is asked for so that the world can trace it as a whole.
-
-    Attributes:
-        flow: The steps that answer it.
-        query: The question.
-        store: The name of the collection.
-    """
-
-    flow: Flow
-    query: Query
-    store: str
-
-
-@dataclass(frozen=True, slots=True)
 class StageRun(Request):
     """A stage about to work. A pipeline asks for its work, so that a face can trace each stage.
 

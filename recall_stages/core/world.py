@@ -31,9 +31,8 @@ from recall_stages.core.requests import (
     Work,
     Write,
 )
-from recall_stages.core.stage import Asked, Flow, StageRun
+from recall_stages.core.stage import Flow, StageRun
 from recall_stages.core.streamed import Show
-from recall_stages.core.tracing import memory_operation
 from recall_stages.core.usage import Meter
 
 T = TypeVar("T")
@@ -97,8 +96,6 @@ class World:
             return [await self.work(stage_run) for stage_run in requests]
         if _all_are(requests, Prompt):
             return await self.reply(requests)
-        if _all_are(requests, Asked):
-            return [await self._recalled(asked) for asked in requests]
         if _all_are(requests, Refine):
             return await self.refine(requests)
         if _all_are(requests, Search):
@@ -119,15 +116,6 @@ class World:
     async def work(self, stage_run: StageRun) -> Recall:
         """Do the work of a stage in this world."""
         return await arun(stage_run.flow(), Metered(self, stage_run.meter))
-
-    async def _recalled(self, asked: Asked) -> Recall:
-        """Answer a whole question, as one operation."""
-        with memory_operation("search_memory", asked.store) as operation:
-            operation.asked(asked.query.text)
-            recall = await arun(asked.flow, self)
-            operation.records(recall.memories)
-            operation.degraded(recall.fallbacks)
-        return recall
 
     async def call_all(
         self,

@@ -15,8 +15,8 @@ from pydantic import BeforeValidator, Field, model_validator
 from recall_stages.core.errors import QueryError
 from recall_stages.core.query import Query, query_text
 from recall_stages.core.scope import Scope, ScopeName, required_names
-from recall_stages.core.stage import Asked, Flow, RankStage, Recall, Stage, pipeline
-from recall_stages.core.tracing import is_on
+from recall_stages.core.stage import Flow, RankStage, Recall, Stage, pipeline
+from recall_stages.core.tracing import memory_operation
 from recall_stages.core.world import World, run
 from recall_stages.llm.model_stage import ModelStage
 from recall_stages.ranking.fusion import Fusion
@@ -226,12 +226,11 @@ class MemoryRetriever(TakesStages, RecallOptions):
         steps = [*gate, *before, retrieve, *after]
         if not query.text and not (self._builds and call.messages):
             steps = [retrieve, *(stage for stage in after if not _needs_a_question(stage))]
-        recall: Recall
-        flow = pipeline(steps, Recall(query), call.deadline_s, call.k)
-        if is_on():
-            [recall] = yield [Asked(flow, query, getattr(self.store, "name", ""))]
-        else:
-            recall = yield from flow
+        with memory_operation("search_memory", getattr(self.store, "name", "")) as operation:
+            operation.asked(query.text)
+            recall = yield from pipeline(steps, Recall(query), call.deadline_s, call.k)
+            operation.records(recall.memories)
+            operation.degraded(recall.fallbacks)
         if recall.skipped:
             _log.debug("nothing was searched; %s", recall.skipped)
         return recall
