@@ -144,28 +144,25 @@ async def serve_http(
 @asynccontextmanager
 async def service_of(options: argparse.Namespace) -> AsyncIterator[Served]:
     """What does the operations of the server, until it ends."""
-    from recall_stages.serve.operation import LocalService, ZonedService  # noqa: PLC0415 - as above
-    from recall_stages.serve.scoped_service import ScopedService  # noqa: PLC0415 - as above
+    from recall_stages.serve.operation import ScopedService  # noqa: PLC0415 - as above
     from recall_stages.serve.shared_folder import SharedFolder  # noqa: PLC0415 - as above
 
-    if options.timezone is not None:
-        resolve_timezone(options.timezone)
-
-    def zoned(service: Service) -> Service:
-        return service if options.timezone is None else ZonedService(service, options.timezone)
-
+    resolve_timezone(options.timezone)
     if options.store == CLOUD or "://" in options.store:
         with RecallStore(source_of(options.store), options.collection, create=True) as store:
-            local = zoned(LocalService(ScopedService.of(store)))
+            local = ScopedService.of(store, timezone=options.timezone)
             yield Served(local, partial(asyncio.to_thread, store.close))
         return
     folder = Path(options.store)
     shared = SharedFolder(
-        folder, options.collection, lambda name: RecallStore(folder, name, create=True)
+        folder,
+        options.collection,
+        lambda name: RecallStore(folder, name, create=True),
+        options.timezone,
     )
     await shared.start()
     try:
-        yield Served(zoned(shared), shared.close)
+        yield Served(shared, shared.close)
     finally:
         await shared.close()
 

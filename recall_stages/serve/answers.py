@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
-from typing import Self
+from typing import Annotated, Self
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.memory import Memory, MetadataValue
+from recall_stages.core.memory import MetadataValue
+from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Recall
 
 
+def _fields(scope: object) -> object:
+    return scope.fields() if isinstance(scope, Scope) else scope
+
+
 class MemoryView(BaseModel):
-    """A memory as a server shows it."""
+    """A memory as a server shows it: made of a `Memory`, or of a `Candidate` with its score."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     id: str
     content: str
@@ -23,41 +29,14 @@ class MemoryView(BaseModel):
     expires_at: datetime | None = None
     when_to_use: str = ""
     author: str = ""
-    scope: dict[str, str] = Field(default_factory=dict)
+    scope: Annotated[dict[str, str], BeforeValidator(_fields)] = Field(default_factory=dict)
     metadata: dict[str, MetadataValue] = Field(default_factory=dict)
     quality: float | None = None
     score: float | None = Field(default=None, description="How well it answers; higher is better.")
 
-    @classmethod
-    def of(cls, memory: Memory | Candidate) -> Self:
-        """The view of a memory that is stored, or that was found."""
-        return cls(
-            id=memory.id,
-            content=memory.content,
-            memory_type=memory.memory_type,
-            created_at=memory.created_at,
-            expires_at=memory.expires_at,
-            when_to_use=memory.when_to_use,
-            author=memory.author,
-            scope=memory.scope.fields(),
-            metadata=dict(memory.metadata),
-            quality=memory.quality,
-            score=memory.score if isinstance(memory, Candidate) else None,
-        )
-
     def candidate(self) -> Candidate:
         """The memory as a candidate, which prompts and fences are made of."""
-        return Candidate(
-            content=self.content,
-            id=self.id,
-            memory_type=self.memory_type,
-            created_at=self.created_at,
-            when_to_use=self.when_to_use,
-            author=self.author,
-            metadata=self.metadata,
-            quality=self.quality,
-            score=self.score,
-        )
+        return Candidate(**{**dict(self), "scope": Scope(**self.scope)})
 
 
 class TimeView(BaseModel):
@@ -92,7 +71,7 @@ class Retrieved(BaseModel):
             for each in recall.query.time_ranges
         ]
         found = RetrievedMetadata(
-            memory_list=views(recall.memories), time=times, degraded=list(recall.fallbacks)
+            memory_list=recall.memories, time=times, degraded=recall.fallbacks
         )
         return cls(answer=recall.text, metadata=found)
 
@@ -132,8 +111,3 @@ class Health(BaseModel):
     """Whether the server can answer."""
 
     status: str = "ok"
-
-
-def views(memories: Sequence[Memory | Candidate]) -> list[MemoryView]:
-    """The views of several memories."""
-    return [MemoryView.of(each) for each in memories]

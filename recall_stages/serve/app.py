@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from recall_stages.core.scope import Scope, ScopeInput
-from recall_stages.serve.http_app import answered_in_sentences, api_routes
+from recall_stages.serve.http_app import api_routes, no_such_route
 from recall_stages.serve.mcp_server import McpTools
-from recall_stages.serve.operation import LocalService, Service
+from recall_stages.serve.operation import ScopedService, Service
 from recall_stages.serve.running import ServerSettings, guarded
-from recall_stages.serve.scoped_service import ScopedService
 from recall_stages.serve.tokens import Tokens
 from recall_stages.store.scoped_store import ManagedStore
 
@@ -51,7 +51,7 @@ def memory_app(  # noqa: PLR0913 - the settings of a server, each by name
     app = Starlette(
         routes=[*([] if only_mcp else api_routes(service)), *over_http.routes],
         lifespan=lambda _: tools.session_manager.run(),
-        exception_handlers=answered_in_sentences(),
+        exception_handlers={HTTPException: no_such_route},
     )
     return guarded(app, settings, tokens=tokens, scope=scope)
 
@@ -99,7 +99,7 @@ def create_memory_app(  # noqa: PLR0913 - as above
     """
     settings = ServerSettings(host=host, rate=rate, most_bytes=most_bytes)
     return memory_app(
-        LocalService(ScopedService.of(store, timezone=timezone)),
+        ScopedService.of(store, timezone=timezone),
         settings,
         scope=Scope.model_validate(scope),
         tokens=Tokens.read(tokens) if tokens else None,

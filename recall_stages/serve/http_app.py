@@ -23,8 +23,6 @@ from recall_stages.serve.tokens import Client
 
 _log = logging.getLogger(__name__)
 
-ExceptionHandler = Callable[[Request, Exception], Awaitable[Response]]
-
 _BUSY_S = "5"  # when to try again what is not available now
 
 
@@ -47,11 +45,6 @@ def api_routes(service: Service) -> list[BaseRoute]:
         Route("/health", health),
         Route("/openapi.json", described),
     ]
-
-
-def answered_in_sentences() -> dict[type[Exception], ExceptionHandler]:
-    """Handlers of errors outside the routes, such as an unknown path."""
-    return {HTTPException: _no_such_route}
 
 
 def client_of(request: Request) -> Client:
@@ -99,7 +92,8 @@ async def _arguments(route: ApiRoute, request: Request) -> Mapping[str, object]:
     return read
 
 
-async def _no_such_route(request: Request, error: Exception) -> Response:
+async def no_such_route(request: Request, error: Exception) -> Response:
+    """Answer a request outside the routes, such as for an unknown path."""
     status = error.status_code if isinstance(error, HTTPException) else 404
     if status == 405:
         methods = sorted({each.method for each in ROUTES if each.path == request.url.path})

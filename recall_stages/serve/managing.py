@@ -14,9 +14,14 @@ from recall_stages.core.clock import Timestamp
 from recall_stages.core.errors import MissingMemoryError, QueryError
 from recall_stages.core.memory import Memory, MetadataValue
 from recall_stages.core.query import Filter
-from recall_stages.serve.answers import Added, Counted, Deleted, MemoryView, Page, views
-from recall_stages.serve.operation import MOST_RESULTS, Operation, ScopeFields, TimedOperation
-from recall_stages.serve.scoped_service import ScopedService
+from recall_stages.serve.answers import Added, Counted, Deleted, MemoryView, Page
+from recall_stages.serve.operation import (
+    MOST_RESULTS,
+    Operation,
+    ScopedService,
+    ScopeFields,
+    TimedOperation,
+)
 from recall_stages.store.changes import MemoryChanges
 from recall_stages.store.chroma.epoch import new_id
 from recall_stages.store.position import Order, Position
@@ -38,19 +43,7 @@ UrlFilter = Annotated[Filter | None, BeforeValidator(_as_json)]
 
 
 class NewMemory(ScopeFields):
-    """A memory to store; see `Memory`.
-
-    Args:
-        content: The text.
-        id: A memory with this id is replaced. Empty = a new one is made.
-        memory_type: Such as task or insight.
-        created_at: When it was recorded. None = now.
-        expires_at: From when on nobody finds it. None = never.
-        when_to_use: For a task: the condition in which it helps.
-        author: The person or role that said it.
-        metadata: Flat values.
-        quality: How good it is, 0 to 1.
-    """
+    """A memory to store; see `Memory`."""
 
     content: str = Field(min_length=1, description="The text.")
     id: str = Field(default="", description="A memory with this id is replaced; empty = a new id.")
@@ -72,16 +65,14 @@ _SCOPE = set(ScopeFields.model_fields)
 
 
 class AddMemories(Operation):
-    """Store memories, all of them or none.
-
-    Args:
-        memories: The memories.
-    """
+    """Store memories, all of them or none."""
 
     result = Added
     changes = True
 
-    memories: list[NewMemory] = Field(min_length=1, max_length=_MOST_ADDED)
+    memories: list[NewMemory] = Field(
+        min_length=1, max_length=_MOST_ADDED, description="The memories."
+    )
 
     def repeatable(self) -> AddMemories:
         """The same with ids: if it is done twice, nothing is stored twice."""
@@ -98,12 +89,7 @@ class AddMemories(Operation):
 
 
 class _Conditions(TimedOperation):
-    """Conditions on memories.
-
-    Args:
-        memory_type: Only memories of this type.
-        filter: Conditions on metadata.
-    """
+    """Conditions on memories."""
 
     memory_type: str | None = Field(
         default=None, min_length=1, description="Only memories of this type."
@@ -114,13 +100,7 @@ class _Conditions(TimedOperation):
 
 
 class ListMemories(_Conditions):
-    """List memories by their time.
-
-    Args:
-        order: Which come first.
-        limit: How many at most.
-        after: The ``next`` of the page before.
-    """
+    """List memories by their time."""
 
     result = Page
 
@@ -141,7 +121,7 @@ class ListMemories(_Conditions):
         found = [memory async for memory in listed]
         shown = found[: self.limit]
         is_last = len(found) == len(shown)
-        return Page(memories=views(shown), next=None if is_last else _place(shown[-1]))
+        return Page(memories=shown, next=None if is_last else _place(shown[-1]))
 
 
 class CountMemories(_Conditions):
@@ -160,35 +140,27 @@ class CountMemories(_Conditions):
 
 
 class GetMemory(Operation):
-    """Get a memory.
-
-    Args:
-        id: Its id.
-    """
+    """Get a memory."""
 
     result = MemoryView
 
     id: str = Field(min_length=1, description="The id of the memory.")
 
     async def done_by(self, service: ScopedService) -> MemoryView:
-        """Read it."""
-        return MemoryView.of(await _stored(service, self.id))
+        """Read it.
+
+        Raises:
+            MissingMemoryError: When there is none with this id in the scope.
+        """
+        found = await service.store.aget([self.id])
+        if not found:
+            why = f"there is no memory with the id {self.id!r}; list them to see ids"
+            raise MissingMemoryError(why)
+        return MemoryView.model_validate(found[0])
 
 
 class UpdateMemory(Operation):
-    """Change fields of a memory; what is not named stays.
-
-    Args:
-        id: Its id.
-        content: The new text.
-        memory_type: The new type.
-        created_at: When it was recorded.
-        expires_at: From when on nobody finds it. None = never.
-        metadata: New values; None takes one out.
-        author: The person or role that said it.
-        when_to_use: For a task: the condition in which it helps.
-        quality: How good it is, 0 to 1.
-    """
+    """Change fields of a memory; what is not named stays."""
 
     result = MemoryView
     changes = True
@@ -216,18 +188,15 @@ class UpdateMemory(Operation):
             known = sorted(set(type(self).model_fields) - _SCOPE - {"id"})
             raise QueryError(f"name what is to be changed: {', '.join(known)}")
         changes = {_IN_PYTHON.get(name, name): getattr(self, name) for name in named}
-        return MemoryView.of(await service.store.aupdate(self.id, **cast("MemoryChanges", changes)))
+        updated = await service.store.aupdate(self.id, **cast("MemoryChanges", changes))
+        return MemoryView.model_validate(updated)
 
 
 _IN_PYTHON = {"content": "text", "created_at": "timestamp"}
 
 
 class DeleteMemory(Operation):
-    """Delete a memory.
-
-    Args:
-        id: Its id.
-    """
+    """Delete a memory."""
 
     result = Deleted
     changes = True
@@ -240,12 +209,7 @@ class DeleteMemory(Operation):
 
 
 class DeleteMemories(_Conditions):
-    """Delete the memories that fulfil all conditions.
-
-    Args:
-        ids: Only memories with these ids.
-        everything: Delete all memories of the scope.
-    """
+    """Delete the memories that fulfil all conditions."""
 
     result = Deleted
     changes = True
@@ -278,17 +242,6 @@ class DeleteMemories(_Conditions):
             everything=not limited,
         )
         return Deleted(deleted=deleted)
-
-
-async def _stored(service: ScopedService, memory_id: str) -> Memory:
-    """The memory of the scope with this id.
-
-    Raises:
-        MissingMemoryError: When there is none.
-    """
-    for memory in await service.store.aget([memory_id]):
-        return memory
-    raise MissingMemoryError(f"there is no memory with the id {memory_id!r}; list them to see ids")
 
 
 def _place(memory: Memory) -> str:

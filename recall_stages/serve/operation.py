@@ -1,37 +1,39 @@
-"""What a client can ask a server for: an operation is its arguments, and how it is done.
+"""What a client can ask a server for, an operation, and what does it.
 
 The routes of HTTP, the tools of MCP and the processes that share a folder all use these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import ClassVar, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from recall_stages.agents.recall_tool import RecallToolInput
 from recall_stages.core.clock import Timestamp, Timezone
-from recall_stages.core.query import Filter
+from recall_stages.core.errors import QueryError
 from recall_stages.core.scope import Scope
 from recall_stages.core.settings import Settings
-from recall_stages.retriever.call_options import CallOptions
-from recall_stages.serve.answers import Retrieved
-from recall_stages.serve.scoped_service import ScopedService
+from recall_stages.core.stage import Recall
+from recall_stages.core.world import World, arun
+from recall_stages.retriever.call_options import CallOptions, combine_options
+from recall_stages.retriever.memory_retriever import MemoryRetriever
+from recall_stages.retriever.presets import TASKS
+from recall_stages.retriever.stage_list import default_stages
+from recall_stages.stages.build_query import BuildQuery
+from recall_stages.stages.extract_time import ExtractTime
+from recall_stages.stages.merge_memory import MergeMemory
+from recall_stages.stages.print_memory import PrintMemory
+from recall_stages.store.scoped_store import ManagedStore
+from recall_stages.timeline import TimeRange
 
 MOST_RESULTS = 100
 
 
 class ScopeFields(Settings):
-    """The fields of a scope. They narrow the scope of the client.
-
-    Args:
-        user_id: Only the memories of this user.
-        agent_id: Only the memories of this agent.
-        session_id: Only the memories of this conversation.
-        workspace_id: Only the memories of this workspace.
-    """
+    """The fields of a scope. They narrow the scope of the client."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -78,51 +80,8 @@ class Service(Protocol):
         """Do an operation for a client that is bound to a scope."""
 
 
-@dataclass(frozen=True, slots=True)
-class ZonedService:
-    """Does operations in a time zone where they name none.
-
-    Attributes:
-        service: What does them.
-        timezone: The time zone.
-    """
-
-    service: Service
-    timezone: str
-
-    async def do(self, operation: Operation, scope: Scope) -> BaseModel:
-        """Do an operation for a client that is bound to a scope."""
-        if isinstance(operation, TimedOperation) and operation.timezone is None:
-            operation = operation.model_copy(update={"timezone": self.timezone})
-        return await self.service.do(operation, scope)
-
-
-@dataclass(frozen=True, slots=True)
-class LocalService:
-    """Does operations in this process.
-
-    Attributes:
-        service: The store and its retrievers, in the widest scope that is served.
-    """
-
-    service: ScopedService
-
-    async def do(self, operation: Operation, scope: Scope) -> BaseModel:
-        """Do an operation for a client that is bound to a scope."""
-        own = self.service.within(scope)
-        return await operation.done_by(own.within(operation.scope()))
-
-
 class TimedOperation(Operation):
-    """An operation that may name a time, in words or as dates.
-
-    Args:
-        when: The time in words.
-        since: The first day, or moment, in ISO 8601.
-        until: The last day, or moment, in ISO 8601.
-        timestamp: The moment of asking.
-        timezone: The asker's time zone.
-    """
+    """An operation that may name a time, in words or as dates."""
 
     when: str | None = Field(
         default=None, description='Only memories of this time, in words: "last Tuesday".'
@@ -146,53 +105,65 @@ class TimedOperation(Operation):
         return options
 
 
-class RetrievePersonalMemory(TimedOperation):
-    """Find the memories that answer a question, best first.
+@dataclass(frozen=True, slots=True)
+class ScopedService:
+    """Does operations in this process: a store and its retrievers in one scope.
 
-    Args:
-        query: The question.
-        messages: The conversation before the question.
-        k: How many memories at most.
-        filter: Conditions on metadata.
-        threshold_score: The lowest similarity of a candidate.
+    Attributes:
+        store: The store.
+        personal: The retriever for questions about somebody.
+        tasks: The retriever for experiences with tasks.
+        scope: Whose memories.
     """
 
-    result = Retrieved
-    of_tasks: ClassVar[bool] = False
+    store: ManagedStore
+    personal: MemoryRetriever
+    tasks: MemoryRetriever
+    scope: Scope
 
-    query: str = Field(default="", description="The question, in plain words.")
-    messages: Sequence[dict[str, object]] = Field(
-        default=(), description="The conversation before it: messages with role and content."
-    )
-    k: int | None = Field(
-        default=None, ge=1, le=MOST_RESULTS, description="How many memories at most."
-    )
-    filter: Filter | None = Field(
-        default=None, description="Conditions on metadata, as Chroma writes them."
-    )
-    threshold_score: float | None = Field(
-        default=None, ge=0, le=1, description="The lowest similarity that a candidate may have."
-    )
+    @classmethod
+    def of(cls, store: ManagedStore, *, k: int = 5, timezone: str | None = None) -> ScopedService:
+        """A service for all memories of a store, with flows that ask no model."""
+        personal = MemoryRetriever(
+            store=store, k=k, timezone=timezone, stages=[*default_stages(), PrintMemory()]
+        )
+        tasks = MemoryRetriever(
+            store=store, k=k, timezone=timezone, filter=TASKS, stages=[BuildQuery(), MergeMemory()]
+        )
+        return cls(store, personal, tasks, Scope())
 
-    async def done_by(self, service: ScopedService) -> Retrieved:
-        """Ask, with the settings of the call over those of the server."""
-        options = self.time_options()
-        if self.messages:
-            options["messages"] = self.messages
-        if self.k is not None:
-            options["k"] = self.k
-        if self.filter is not None:
-            options["filter"] = self.filter
-        if self.threshold_score is not None:
-            options["threshold_score"] = self.threshold_score
-        return Retrieved.of(await service.recall(self.query, options, tasks=self.of_tasks))
+    def within(self, scope: Scope) -> ScopedService:
+        """The same service for a narrower scope.
 
+        Raises:
+            ScopeError: When the scope reaches outside.
+        """
+        fields = scope.fields()
+        if not fields:
+            return self
+        narrow = self.scope.narrow(scope)
+        return ScopedService(self.store.for_scope(**fields), self.personal, self.tasks, narrow)
 
-class RetrieveTaskMemory(RetrievePersonalMemory):
-    """Find experiences with tasks like this one, and put them into one text.
+    async def do(self, operation: Operation, scope: Scope) -> BaseModel:
+        """Do an operation for a client that is bound to a scope."""
+        return await operation.done_by(self.within(scope).within(operation.scope()))
 
-    Args:
-        query: The task. If it is empty, the last three messages are.
-    """
+    async def recall(self, query: str, options: CallOptions, *, tasks: bool) -> Recall:
+        """Answer a question."""
+        retriever = self.tasks if tasks else self.personal
+        bound = combine_options({"scope": self.scope}, options)
+        steps = retriever.steps_for(query, datetime.now(UTC), bound)
+        return await arun(steps, World(retriever.scoped(bound), asynchronous=True))
 
-    of_tasks = True
+    def time_range(self, options: CallOptions) -> TimeRange | None:
+        """The time that the settings of a call name; None if they name none.
+
+        Raises:
+            QueryError: When they name no time that can be read, or several.
+        """
+        call = self.personal.for_call(options)
+        ranges = call.bounds(call.moment(datetime.now(UTC)), ExtractTime)
+        if len(ranges) > 1:
+            named = ", ".join(each.text for each in ranges)
+            raise QueryError(f"name one time; there are {len(ranges)}: {named}")
+        return ranges[0] if ranges else None

@@ -16,11 +16,8 @@ from recall_stages.serve.managing import (
     ListMemories,
     UpdateMemory,
 )
-from recall_stages.serve.operation import (
-    Operation,
-    RetrievePersonalMemory,
-    RetrieveTaskMemory,
-)
+from recall_stages.serve.operation import Operation
+from recall_stages.serve.retrieving import RetrievePersonalMemory, RetrieveTaskMemory
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,10 @@ from pydantic import BaseModel
 from recall_stages.core import errors
 from recall_stages.core.errors import RecallError, StoreClosedError, StoreUnavailableError
 from recall_stages.core.scope import Scope
-from recall_stages.serve.operation import LocalService, Operation
+from recall_stages.serve.operation import Operation, ScopedService, TimedOperation
 from recall_stages.serve.peers import ADDRESS, Address, Listener, Message, ask
 from recall_stages.serve.problems import failure_of
 from recall_stages.serve.routes import ROUTES
-from recall_stages.serve.scoped_service import ScopedService
 from recall_stages.store import RecallStore
 
 _log = logging.getLogger(__name__)
@@ -40,14 +39,20 @@ class SharedFolder:
         folder: The folder; it is made if it is not there.
         collection: The collection in it.
         open_store: Opens a collection of the folder.
+        timezone: The time zone of operations that name none. None = that of whoever holds it.
     """
 
     def __init__(
-        self, folder: Path, collection: str, open_store: Callable[[str], RecallStore]
+        self,
+        folder: Path,
+        collection: str,
+        open_store: Callable[[str], RecallStore],
+        timezone: str | None = None,
     ) -> None:
         self._folder = folder
         self._collection = collection
         self._open_store = open_store
+        self._timezone = timezone
         self._lock = FileLock(folder / LOCK, timeout=0, thread_local=False)
         self._listener = Listener(self._answer)
         self._stores: dict[str, RecallStore] = {}
@@ -84,6 +89,8 @@ class SharedFolder:
             StoreClosedError: When this process is about to end.
         """
         operation = operation.repeatable()
+        if isinstance(operation, TimedOperation) and operation.timezone is None:
+            operation = operation.model_copy(update={"timezone": self._timezone})
         loop = asyncio.get_running_loop()
         end = loop.time() + _WAIT_S
         while loop.time() < end:
@@ -157,13 +164,13 @@ class SharedFolder:
             if not self._begun:
                 self._idle.set()
 
-    async def _service(self, collection: str) -> LocalService:
+    async def _service(self, collection: str) -> ScopedService:
         async with self._opening:
             store = self._stores.get(collection)
             if store is None:
                 store = await asyncio.to_thread(self._open_store, collection)
                 self._stores[collection] = store
-        return LocalService(ScopedService.of(store))
+        return ScopedService.of(store)
 
     async def _answer(self, message: Message) -> Message:
         """Do the operation of another process."""

@@ -1,6 +1,7 @@
 """The recall tool, as an agent calls it: what a model may say, and what it is told."""
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
@@ -15,6 +16,9 @@ from tables import table
 
 import langchain_recall
 import llamaindex_recall
+from recall_stages.agents.recall_tool import RecallToolInput
+from recall_stages.core.candidate import Candidate
+from recall_stages.core.memory import Memory
 from recall_stages.store import RecallStore
 
 # Question, what else the model says, the ids that come back, and what the text holds.
@@ -51,6 +55,15 @@ def test_what_a_model_says_and_what_it_is_told(
 
     assert told in text
     assert [each.id for each in found] == ids
+
+
+def test_each_memory_has_the_time_of_day_at_which_it_was_recorded() -> None:
+    days = ("2024-01-10T09:00:00+01:00", "2024-07-10T09:00:00+02:00")
+    memories = [Candidate.of(Memory(content="Tea.", created_at=day)) for day in days]
+
+    text = RecallToolInput(query="tea").answer(memories)
+
+    assert re.findall(r'recorded="\S+ (\S+)', text) == ["09:00:00", "09:00:00"]
 
 
 def test_the_scope_is_the_retrievers(store: RecallStore, face: Face) -> None:

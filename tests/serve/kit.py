@@ -13,9 +13,8 @@ from conftest import WordsEmbedding
 
 from recall_stages.core.scope import Scope
 from recall_stages.serve.app import memory_app
-from recall_stages.serve.operation import LocalService
+from recall_stages.serve.operation import ScopedService
 from recall_stages.serve.running import ServerSettings, serve
-from recall_stages.serve.scoped_service import ScopedService
 from recall_stages.serve.tokens import Tokens
 from recall_stages.store import RecallStore
 
@@ -68,7 +67,7 @@ def running(
     """A server on a free port of this machine, and a client of it."""
     chosen = ServerSettings.model_validate({"port": 0, "rate": None, **settings})
     app = memory_app(
-        LocalService(ScopedService.of(store, timezone="UTC")),
+        ScopedService.of(store, timezone="UTC"),
         chosen,
         scope=scope or Scope(),
         tokens=Tokens.read(tokens) if tokens else None,

@@ -161,7 +161,7 @@ def test_the_log_has_what_a_client_must_not_read(
     open_server: httpx.Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(
-        "recall_stages.serve.scoped_service.ScopedService.recall", lambda *_, **__: 1 / 0
+        "recall_stages.serve.operation.ScopedService.recall", lambda *_, **__: 1 / 0
     )
 
     answer = open_server.post("/retrieve_personal_memory", json={"query": "tea"})

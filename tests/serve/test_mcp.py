@@ -24,8 +24,7 @@ from tables import table
 
 from recall_stages.core.scope import Scope
 from recall_stages.serve.mcp_server import McpTools
-from recall_stages.serve.operation import LocalService
-from recall_stages.serve.scoped_service import ScopedService
+from recall_stages.serve.operation import ScopedService
 from recall_stages.store import RecallStore
 
 # LlamaIndex's workflows look at every attribute of a pydantic model, also at deprecated ones.
@@ -152,7 +151,7 @@ async def test_the_latest_memories_are_a_resource(server: httpx.Client) -> None:
 
 async def test_a_server_may_have_no_tool_that_writes() -> None:
     with filled_store() as store:
-        tools = McpTools(LocalService(ScopedService.of(store)), Scope(), read_only=True)
+        tools = McpTools(ScopedService.of(store), Scope(), read_only=True)
         async with Client(tools.server()) as client:
             names = [tool.name for tool in (await client.list_tools()).tools]
             refused = await client.call_tool("remember", SISTER)

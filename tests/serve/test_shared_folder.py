@@ -21,8 +21,8 @@ from recall_stages.core.scope import Scope
 from recall_stages.serve import shared_folder
 from recall_stages.serve.answers import Added, Retrieved
 from recall_stages.serve.managing import AddMemories
-from recall_stages.serve.operation import RetrievePersonalMemory
 from recall_stages.serve.peers import ADDRESS, Address, ask
+from recall_stages.serve.retrieving import RetrievePersonalMemory
 from recall_stages.serve.shared_folder import SharedFolder
 from recall_stages.store import RecallStore
 

@@ -1,0 +1,55 @@
+"""The operations that ask: for memories about somebody, and for experiences with a task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from pydantic import Field
+
+from recall_stages.core.query import Filter
+from recall_stages.serve.answers import Retrieved
+from recall_stages.serve.operation import MOST_RESULTS, ScopedService, TimedOperation
+
+
+class RetrievePersonalMemory(TimedOperation):
+    """Find the memories that answer a question, best first."""
+
+    result = Retrieved
+    of_tasks: ClassVar[bool] = False
+
+    query: str = Field(default="", description="The question, in plain words.")
+    messages: Sequence[dict[str, object]] = Field(
+        default=(), description="The conversation before it: messages with role and content."
+    )
+    k: int | None = Field(
+        default=None, ge=1, le=MOST_RESULTS, description="How many memories at most."
+    )
+    filter: Filter | None = Field(
+        default=None, description="Conditions on metadata, as Chroma writes them."
+    )
+    threshold_score: float | None = Field(
+        default=None, ge=0, le=1, description="The lowest similarity that a candidate may have."
+    )
+
+    async def done_by(self, service: ScopedService) -> Retrieved:
+        """Ask, with the settings of the call over those of the server."""
+        options = self.time_options()
+        if self.messages:
+            options["messages"] = self.messages
+        if self.k is not None:
+            options["k"] = self.k
+        if self.filter is not None:
+            options["filter"] = self.filter
+        if self.threshold_score is not None:
+            options["threshold_score"] = self.threshold_score
+        return Retrieved.of(await service.recall(self.query, options, tasks=self.of_tasks))
+
+
+class RetrieveTaskMemory(RetrievePersonalMemory):
+    """Find experiences with tasks like this one, and put them into one text.
+
+    The query is the task. If it is empty, the last three messages are.
+    """
+
+    of_tasks = True
