@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from recall_stages.core.memory_lines import read_memories as read_memories
     from recall_stages.core.message import Message as Message
     from recall_stages.core.scope import Scope as Scope
+    from recall_stages.core.text_sources import citations as citations
     from recall_stages.evaluation.comparison import Comparison as Comparison
     from recall_stages.evaluation.comparison import compare as compare
     from recall_stages.evaluation.evaluate import Evaluation as Evaluation
     from recall_stages.evaluation.questions import Question as Question
     from recall_stages.evaluation.questions import read_questions as read_questions
     from recall_stages.evaluation.steps import evaluate_steps as evaluate_steps
-    from recall_stages.explain.citations import citations as citations
     from recall_stages.retriever.recall_function import RecallConfig as RecallConfig
     from recall_stages.serve.app import create_memory_app as create_memory_app
     from recall_stages.stages.search_gate import should_search_memory as should_search_memory
@@ -70,11 +70,11 @@ SHARED = {
     "recall_stages.core.memory_lines": "read_memories",
     "recall_stages.core.message": "Message",
     "recall_stages.core.scope": "Scope",
+    "recall_stages.core.text_sources": "citations",
     "recall_stages.evaluation.comparison": "Comparison compare",
     "recall_stages.evaluation.evaluate": "Evaluation",
     "recall_stages.evaluation.questions": "Question read_questions",
     "recall_stages.evaluation.steps": "evaluate_steps",
-    "recall_stages.explain.citations": "citations",
     "recall_stages.retriever.recall_function": "RecallConfig",
     "recall_stages.serve.app": "create_memory_app",
     "recall_stages.stages.search_gate": "should_search_memory",

@@ -15,8 +15,7 @@ from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import StoreError
 from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Recall
-from recall_stages.explain.notes import remarks
-from recall_stages.explain.rows import rows
+from recall_stages.explain.rows import remarks, rows
 from recall_stages.retriever.memory_retriever import MemoryRetriever
 from recall_stages.stages.print_memory import NOTHING_FOUND
 from recall_stages.store import RecallStore

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import tzinfo
+from typing import Protocol
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.citation import Citation
@@ -17,7 +18,7 @@ def flat_sources(recall: Recall) -> dict[str, object]:
     """The sources of a text: ids, citations, whole memories; and the cost of the models.
 
     ``recall_ids`` has commas between the ids. ``recall_citations`` and ``recall_memories`` are
-    JSON texts; `citations_in` and `memories_in` return them as objects.
+    JSON texts; `citations` and `memories_in` return them as objects.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -44,16 +45,25 @@ def flat_sources(recall: Recall) -> dict[str, object]:
     return {**flat_trace(trace), TRACE: mark}
 
 
-def citations_in(metadata: Mapping[str, object]) -> list[Citation]:
-    """The sentences of a text that a model wrote, with their sources; empty if there are none.
+class Result(Protocol):
+    """A document or a node."""
 
-    Only metadata that a stage of this library wrote has any.
+    @property
+    def metadata(self) -> Mapping[str, object]:
+        """Its metadata."""
 
-    Examples:
-        >>> citations_in({"recall_citations": '[{"sentence": "Tea.", "numbers": [1]}]'})
-        []
+
+def citations(result: Result) -> list[Citation]:
+    """The sentences of a text that a model wrote, with the ids of the memories they rest on.
+
+    Args:
+        result: A document or node from `RewriteMemory` or `Reflect`.
+
+    Returns:
+        The citations. The list is empty if no stage of this library wrote the result, or if the
+        result was written as JSON and read again.
     """
-    trace = trace_in(metadata)
+    trace = trace_in(result.metadata)
     return [*trace.citations] if trace else []
 
 

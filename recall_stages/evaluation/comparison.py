@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from io import StringIO
 from typing import TYPE_CHECKING, cast
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -17,6 +16,7 @@ from recall_stages.evaluation.differences import Difference, differences
 from recall_stages.evaluation.evaluate import Evaluation
 from recall_stages.evaluation.grids import Grid, by_category, means
 from recall_stages.evaluation.metrics import MEASURES
+from recall_stages.explain.explanation import plain_text
 from recall_stages.text.split_words import printable
 
 if TYPE_CHECKING:
@@ -75,11 +75,7 @@ class Comparison:
 
     def to_text(self, width: int = 100) -> str:
         """The tables as plain text of a given width, in characters."""
-        # In a notebook rich would show it there and then, and write nothing.
-        written = StringIO()
-        console = Console(file=written, width=width, color_system=None, force_jupyter=False)
-        console.print(self)
-        return written.getvalue().rstrip("\n")
+        return plain_text(self, width)
 
     def to_html(self) -> str:
         """The tables as a piece of HTML that stands by itself, without a script."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from recall_stages.core.candidate import Candidate
 from recall_stages.evaluation.evaluate import Answered, Evaluation
 from recall_stages.evaluation.questions import Question
-from recall_stages.explain.rows import rows
-from recall_stages.explain.time_words import understood
+from recall_stages.explain.rows import rows, understood
 
 _DECIDES = "ndcg@10"  # it sees that a memory moved up, where recall sees only whether it is there
 _TEXT = 60  # characters of a memory that are shown

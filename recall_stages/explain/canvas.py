@@ -14,8 +14,6 @@ from rich.text import Text
 
 from recall_stages.core.candidate import Candidate
 
-EMPTY = "No memories to explain."
-
 _WIDTH = 9.0  # inches of a figure
 _LINE = 34  # the width of a label, in letters
 _CHINESE = (

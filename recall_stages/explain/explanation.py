@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -16,9 +16,7 @@ from recall_stages.core.lazy_exports import lazy_exports
 from recall_stages.core.memory import Memory
 from recall_stages.core.settings_messages import got
 from recall_stages.explain.html import as_html
-from recall_stages.explain.notes import remarks
-from recall_stages.explain.rows import left_out, rows
-from recall_stages.explain.time_words import understood
+from recall_stages.explain.rows import EMPTY, left_out, remarks, rows, understood
 from recall_stages.text.split_words import printable
 from recall_stages.timeline.calendar_names import weekday_name
 
@@ -78,7 +76,7 @@ class Explanation:
 
     def __rich__(self) -> Group | str:
         if not self.memories:
-            return "No memories to explain."
+            return EMPTY
         above, below = self.understood(), printable(left_out(self.memories))
         return Group(*([Text(above)] if above else []), self.table(), *([below] if below else []))
 
@@ -91,11 +89,7 @@ class Explanation:
         Args:
             width: The width, in characters.
         """
-        # In a notebook rich would display the table at once, and write nothing to the file.
-        console = Console(file=StringIO(), width=width, color_system=None, force_jupyter=False)
-        console.print(self)
-        text: str = console.file.getvalue()  # type: ignore[attr-defined]  # the StringIO above
-        return text.rstrip("\n")
+        return plain_text(self, width)
 
     def to_html(self) -> str:
         """The table as one piece of HTML without a script."""
@@ -130,6 +124,15 @@ class Explanation:
             ImportError: When matplotlib is missing: ``pip install 'recall-retrievers[plot]'``.
         """
         return cast("Plot", _drawing("plot_timeline"))(self.memories, ax)
+
+
+def plain_text(shown: RenderableType, width: int) -> str:
+    """What a terminal of a width, in characters, would show."""
+    written = StringIO()
+    # In a notebook rich would display it at once, and write nothing to the file.
+    console = Console(file=written, width=width, color_system=None, force_jupyter=False)
+    console.print(shown)
+    return written.getvalue().rstrip("\n")
 
 
 def all_of(results: Sequence[T], kind: type[T]) -> Sequence[T]:

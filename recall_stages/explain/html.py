@@ -12,9 +12,7 @@ from html import escape
 from recall_stages.core.candidate import Candidate
 from recall_stages.explain.colours import COLOURS, OF_RELEVANCE
 from recall_stages.explain.html_cells import bar, cell, page, row, table
-from recall_stages.explain.notes import remarks
-from recall_stages.explain.rows import Row, highest, left_out, rows
-from recall_stages.explain.time_words import understood
+from recall_stages.explain.rows import EMPTY, Row, highest, left_out, remarks, rows, understood
 from recall_stages.timeline.calendar_names import weekday_name
 
 _SHOWN = 200  # characters of a memory that are shown before it is unfolded
@@ -46,7 +44,7 @@ def as_html(memories: Sequence[Candidate]) -> str:
         for number, (memory, way) in enumerate(zip(memories, ways, strict=True), 1)
     ]
     if not memories:
-        return page("<p>No memories to explain.</p>")
+        return page(f"<p>{EMPTY}</p>")
     below = f"<p>{escape(left_out(memories))}</p>" if left_out(memories) else ""
     return page(above, table(["#", "score", "why", "memory"], lines), below)
 

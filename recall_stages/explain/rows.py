@@ -1,13 +1,17 @@
-"""The way to a score, one row for each step, for the terminal, HTML and pictures."""
+"""What an explanation says, in the terminal, HTML and pictures: the way to each score, and more."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isclose
 
 from recall_stages.core.candidate import Candidate, Step
-from recall_stages.core.recall import OUTCOME
+from recall_stages.core.recall import JOINED, OUTCOME
+from recall_stages.core.time_trace import stamped_ranges
+from recall_stages.timeline.wording import in_words
+
+EMPTY = "No memories to explain."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,41 @@ def rows(memory: Candidate) -> list[Row]:
 def highest(ways: Sequence[Sequence[Row]]) -> float:
     """The highest score on all ways; a picture must have room for it."""
     return max([max(row.before, row.after) for way in ways for row in way], default=0.0) or 1.0
+
+
+def remarks(memory: Candidate) -> Iterator[str]:
+    """The remarks on a memory apart from its score: its origin, its copies, and failed stages.
+
+    Examples:
+        >>> list(remarks(Candidate(content="Tea.").scored(0.5, duplicates="a, b")))
+        ['2 duplicate(s) left out']
+    """
+    joined, duplicates, degraded = map(memory.noted, (JOINED, "duplicates", "degraded"))
+    if joined is not None:
+        yield f"of the {joined}: no memory yet"
+    if duplicates is not None:
+        yield f"{str(duplicates).count(',') + 1} duplicate(s) left out"
+    if degraded is not None:
+        yield f"degraded: {degraded}"
+
+
+def understood(memories: Sequence[Candidate]) -> list[str]:
+    """A line for each time that the question names; none if it names no time.
+
+    Examples:
+        >>> from recall_stages.core.time_trace import stamped
+        >>> from recall_stages.timeline import Recurrence, TimeRange
+        >>> every_monday = Recurrence(frozenset({0}))
+        >>> mondays = TimeRange(None, None, "day", text="on Mondays", recurrence=every_monday)
+        >>> understood(stamped([Candidate(content="Tea.")], [mondays]))
+        ['"on Mondays" is understood as every Monday']
+    """
+    ranges = stamped_ranges(memories)
+    if ranges:
+        return [in_words(each) for each in ranges]
+    reasons = (str(memory.noted("degraded")) for memory in memories)
+    failed = any("ExtractTime: " in reason for reason in reasons)
+    return ["No time was understood, though the question has words of time."] if failed else []
 
 
 def left_out(memories: Sequence[Candidate]) -> str:

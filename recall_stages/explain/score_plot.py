@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.explain.canvas import EMPTY, axes_of, labels, text_style
+from recall_stages.explain.canvas import axes_of, labels, text_style
 from recall_stages.explain.colours import COLOURS, OF_RELEVANCE
-from recall_stages.explain.rows import Row, highest, rows
+from recall_stages.explain.rows import EMPTY, Row, highest, rows
 
 _GAP = 0.7  # lanes between two memories
 _LANE = 0.26  # inches
