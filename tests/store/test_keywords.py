@@ -15,7 +15,7 @@ from recall_stages.core.memory import Memory
 from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
-from recall_stages.store.rows.words import Snapshot
+from recall_stages.store.rows.word_search import Snapshot
 from recall_stages.timeline import TimeRange
 
 MARCH = TimeRange(datetime(2024, 3, 1, tzinfo=UTC), datetime(2024, 4, 1, tzinfo=UTC), "month")
@@ -243,3 +243,38 @@ def test_the_default_search_joins_words_and_meaning(store: RecallStore) -> None:
     )
 
     assert {memory.id for memory in by_words} <= {memory.id for memory in by_meaning}
+
+
+FILTERED = 400
+"""Rows; the more often a row has the word, the better it is."""
+
+
+@pytest.mark.parametrize("moved", [0, 30])  # rows that wait for a commit
+@pytest.mark.parametrize("least", [0, 1, 200, 380])
+def test_a_filter_takes_rows_out_and_changes_no_order(
+    words: Any, tmp_path: Path, least: int, moved: int
+) -> None:
+    rows = [
+        Memory(
+            id=f"m{n:03}",
+            content="tea " * (n + 1),
+            scope=Scope(user_id="ab"[n % 2]),
+            metadata={"n": FILTERED - n},
+        )
+        for n in range(FILTERED)
+    ]
+    with RecallStore(tmp_path, embedding=words) as store:
+        store.add(rows[: FILTERED - moved])
+    with RecallStore(tmp_path, embedding=words) as store:
+        store.add(rows[FILTERED - moved :])
+        store.add(rows[:moved])  # again, with other words
+        [every] = store.find([Search("tea", FILTERED, method="keyword")])
+        for given in ({"n": {"$gt": least}}, {"n": {"$lte": least}}, {"n": {"$eq": least}}):
+            for scope in (Scope(), Scope(user_id="a")):
+                fits = {each.id for each in store.memories(scope=scope, filter=given)}
+                scores = [hit.score for hit in every if hit.memory.id in fits]
+                for limit in (3, 50):
+                    search = Search("tea", limit, scope, given, method="keyword")
+                    [some] = store.find([search])
+                    assert fits.issuperset(hit.memory.id for hit in some)
+                    assert [hit.score for hit in some] == scores[:limit]

@@ -24,7 +24,7 @@ from recall_stages.store.rows import row_index
 from recall_stages.store.rows.append_file import AppendFile
 from recall_stages.store.rows.open_indexes import indexes_of
 from recall_stages.store.rows.vectors import Vectors, unit
-from recall_stages.store.rows.words import Wanted
+from recall_stages.store.rows.wanted import Wanted
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_the_last_store_that_is_closed_lets_the_rows_go(
     second.close()
     assert indexes_of(collection, None) == []
     with pytest.raises(StoreClosedError):
-        rows.table.by_words("tea", 1, Wanted(Scope(), ()))
+        rows.table.by_words("tea", 1, Wanted(Scope()))
 
 
 def test_rows_that_find_no_room_are_read_from_the_collection() -> None:

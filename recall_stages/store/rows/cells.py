@@ -25,7 +25,6 @@ from recall_stages.store.rows.columns import hashed
 _CELL = np.dtype([("place", "<u4"), ("key", "<u4"), ("value", "<u8")])
 _LEFT_OUT = frozenset({"written_at", "created_day", "created_month", "list_values", "event_ranges"})
 _NUMBER, _FLOAT = Struct("<Q"), Struct("<d")
-_MOST_VALUES = 100  # that a condition names; more are looked up as numbers
 _IN_LISTS = frozenset({"$contains", "$not_contains"})
 _EXACT = 2**53  # the largest whole number that a float holds exactly
 _ORDER: Mapping[str, Callable[[NDArray[np.float64], float], NDArray[np.bool_]]] = {
@@ -142,32 +141,6 @@ def cells_of(metadata: Mapping[str, MetadataValue]) -> list[Cell]:
         for key, value in metadata.items()
         if key not in _LEFT_OUT and not isinstance(value, list)
     ]
-
-
-def equal_cells(where: Where) -> tuple[list[list[Cell]], bool]:
-    """The cells that a row needs to fulfil a where clause, one of each list.
-
-    Returns:
-        The lists, and whether they are all that the clause says.
-    """
-    cells: list[list[Cell]] = []
-    whole = True
-    for key, wanted in where.items():
-        if key == "$and":
-            for arm in cast("Sequence[Where]", wanted):
-                more, all_of_it = equal_cells(arm)
-                cells += more
-                whole &= all_of_it
-        elif key in ("$or", DOCUMENT) or key in _LEFT_OUT:
-            whole = False
-        else:
-            for operator, bound in cast("Mapping[str, object]", wanted).items():
-                values = bound if isinstance(bound, list) else [bound]
-                if operator in ("$eq", "$in") and len(values) <= _MOST_VALUES:
-                    cells.append([_coded(key, each) for each in values])
-                else:
-                    whole = False
-    return cells, whole
 
 
 def decided(where: Where) -> bool:

@@ -19,10 +19,8 @@ from recall_stages.core.candidate import Candidate
 from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.epoch import bounds_of, event_hull, to_milliseconds
 from recall_stages.store.rows.append_file import AppendFile
+from recall_stages.store.rows.wanted import Places, Wanted
 from recall_stages.timeline import TimeRange
-
-Places = NDArray[np.intp]
-"""The places of rows: a row, and each new version of one, gets the next place."""
 
 NEVER = 2**62  # milliseconds; in no range
 _OWNERS = tuple(Scope.model_fields)
@@ -230,23 +228,15 @@ class Columns:
             self._first = int(self["expires"][self.live].min(initial=NEVER))
         return moment is not None and self._first <= to_milliseconds(moment)
 
-    def fitting(
-        self, scope: Scope, within: Sequence[TimeRange], moment: datetime | None
-    ) -> NDArray[np.bool_]:
-        """Whether the row at each place is in a scope, may be from a time, and has not expired.
-
-        Args:
-            scope: The scope.
-            within: If not empty, the recorded time or the hull of the events must touch a range.
-            moment: When it must not have expired. None = expired rows fit too.
-        """
+    def fitting(self, wanted: Wanted) -> NDArray[np.bool_]:
+        """Whether the row at each place is in the scope, may be from the time, and is alive."""
         fits = self.live.copy()
-        for name, value in scope.fields().items():
+        for name, value in wanted.scope.fields().items():
             fits &= self[name] == np.uint64(_owner(value))
-        if within:
-            fits &= np.logical_or.reduce([self._touching(each) for each in within])
-        if moment is not None and self.have_expired(moment):
-            fits &= self["expires"] > to_milliseconds(moment)
+        if wanted.within:
+            fits &= np.logical_or.reduce([self._touching(each) for each in wanted.within])
+        if wanted.moment is not None and self.have_expired(wanted.moment):
+            fits &= self["expires"] > to_milliseconds(wanted.moment)
         return fits
 
     def _touching(self, time_range: TimeRange) -> NDArray[np.bool_]:

@@ -13,7 +13,8 @@ import numpy as np
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.store.chroma.turn_words import AFTER, BEFORE, Spoken, counted
-from recall_stages.store.rows.columns import Columns, Places
+from recall_stages.store.rows.columns import Columns
+from recall_stages.store.rows.wanted import Places
 
 _KEPT = 4096  # rows whose words are kept: those around the next turns
 

@@ -13,10 +13,10 @@ from recall_stages.store.chroma.epoch import bounds_of
 from recall_stages.store.chroma.where import Where
 from recall_stages.store.conditions import Conditions
 from recall_stages.store.position import READ, UNDATED, Walk
-from recall_stages.store.rows.columns import NEVER, Places
+from recall_stages.store.rows.columns import NEVER
 from recall_stages.store.rows.row_index import RowIndex
 from recall_stages.store.rows.table import Table
-from recall_stages.store.rows.words import Wanted
+from recall_stages.store.rows.wanted import Places, Wanted
 
 
 def ordered(
@@ -47,7 +47,7 @@ def selected(
     table: Table, conditions: Conditions, where: Where | None
 ) -> tuple[Places, NDArray[np.int64]]:
     """The rows that may fulfil conditions, and when they were recorded, in milliseconds."""
-    places = table.select(Wanted(conditions.scope, (), conditions.moment), where).places
+    places = table.select(Wanted(conditions.scope, moment=conditions.moment), where).places
     created = table.created(places)
     created = np.where(created == NEVER, UNDATED, created)
     if conditions.recorded is not None:

@@ -27,10 +27,11 @@ from recall_stages.store.chroma.row_fields import Row
 from recall_stages.store.embedding.token_vectors import Embedded
 from recall_stages.store.rows.append_file import Mark
 from recall_stages.store.rows.cache import Cache
-from recall_stages.store.rows.columns import Places, hashed
+from recall_stages.store.rows.columns import hashed
 from recall_stages.store.rows.state import Known, load, save
 from recall_stages.store.rows.table import GATHERED, Table
 from recall_stages.store.rows.vectors import unit
+from recall_stages.store.rows.wanted import Places
 
 _log = logging.getLogger(__name__)
 

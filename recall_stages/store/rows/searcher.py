@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import itemgetter
 
 import numpy as np
@@ -16,17 +16,16 @@ from recall_stages.store.any_store.pool_bm25 import by_words
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.neighbour_query import Graph
 from recall_stages.store.chroma.where import Where
-from recall_stages.store.rows.cells import equal_cells
 from recall_stages.store.rows.planner import Conditions, Route, neighbours, routes, wider
 from recall_stages.store.rows.row_index import RowIndex
-from recall_stages.store.rows.table import Selection, Table
+from recall_stages.store.rows.table import Table
 from recall_stages.store.rows.vectors import unit
-from recall_stages.store.rows.words import Wanted
+from recall_stages.store.rows.wanted import Selection, Wanted
 
 _FEW = 20_000  # rows: of more, the graph finds the nearest of all more quickly
 _NO_VECTOR = np.zeros(0, dtype=np.float32)
 _NOT_THERE = -1.5  # the score of a row that is gone is lower
-_MORE = 4  # times as many rows by words, where a filter is checked afterwards
+_MORE = 4  # times as many rows by words, where too few of them fit exactly
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +169,7 @@ class Searcher:
         places = plan.table.places_of([row_id for row_id, _ in rows])
         if plan.rows is not None:
             fits = places < 0
-            known = ~fits & (places < len(plan.rows.fits))
-            fits[known] = plan.rows.fits[places[known]]
+            fits[~fits] = plan.rows.holds(places[~fits])
             rows = [row for row, fit in zip(rows, fits.tolist(), strict=True) if fit]
             places = places[fits]
         unknown = {place: row[0] for place, row in enumerate(rows) if places[place] < 0}
@@ -202,23 +200,14 @@ class Searcher:
     # -- by words ---------------------------------------------------------------------------------
 
     def _by_words(self, plan: _Plan) -> list[Hit]:
-        search, table = plan.search, plan.table
-        limits = _wanted(search, table)
-        wanted = search.limit
-        if plan.where is not None and plan.rows is not None:
-            cells, whole = equal_cells(plan.where)
-            limits = replace(limits, places=plan.rows.places, cells=cells)
-            wanted *= 1 if whole else _MORE
+        search, most = plan.search, plan.search.limit
+        wanted = _wanted(search, plan.table)
         while True:
-            rows = table.by_words(search.text, wanted, limits)
-            fitting = rows
-            if plan.rows is not None and plan.where is not None:
-                fits = plan.rows.fits
-                fitting = [row for row in rows if row[0] >= len(fits) or fits[row[0]]]
-            hits = self._exact(fitting, plan)
-            if len(hits) >= search.limit or len(rows) < wanted:
+            rows = plan.table.by_words(search.text, most, wanted, plan.rows)
+            hits = self._exact(rows, plan)
+            if len(hits) >= search.limit or len(rows) < most:
                 return hits
-            wanted = round(wanted * max(_MORE, 1.5 * search.limit / max(len(hits), 1)))
+            most = round(most * max(_MORE, 1.5 * search.limit / max(len(hits), 1)))
 
     # -- memories ---------------------------------------------------------------------------------
 

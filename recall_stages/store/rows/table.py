@@ -18,7 +18,6 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -37,11 +36,13 @@ from recall_stages.store.filter_match import fulfils
 from recall_stages.store.rows.append_file import AppendFile, Mark
 from recall_stages.store.rows.cache import Cache
 from recall_stages.store.rows.cells import Cell, Cells, cells_of
-from recall_stages.store.rows.columns import COUNT, Columns, Places, hashed, record
+from recall_stages.store.rows.columns import COUNT, Columns, hashed, record
 from recall_stages.store.rows.context import Context
 from recall_stages.store.rows.token_rows import Coded, TokenRows, coded
 from recall_stages.store.rows.vectors import Vectors
-from recall_stages.store.rows.words import Scored, Wanted, Words
+from recall_stages.store.rows.wanted import Places, Selection, Wanted
+from recall_stages.store.rows.word_search import Scored
+from recall_stages.store.rows.words import Words
 
 TOKENS = ("tokens", "spans")
 FILES = ("rows", "columns", "counts", "cells", "vectors", "slots", "dead", *TOKENS)
@@ -52,20 +53,6 @@ _DECODER = json.JSONDecoder()
 GATHERED = 20_000  # rows whose words are committed together, while all rows are read
 _PART = 500  # rows whose words are read at once
 _MOST_WAITING = 500  # rows that are searched by words before they are committed
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The rows that fulfil the conditions of a search.
-
-    Attributes:
-        fits: Whether the row at each place does; for a filter this may be too many.
-        places: Their places.
-        filtered: Whether a filter has to be checked for each of them.
-    """
-
-    fits: NDArray[np.bool_]
-    places: Places
 
 
 class Table:
@@ -165,7 +152,7 @@ class Table:
             first, offset = len(self._columns), self.files["rows"].size
             texts: list[bytes] = []
             records: list[tuple[int, ...]] = []
-            cells: dict[int, list[Cell]] = {}
+            cells: dict[int, Sequence[Cell]] = {}
             for place, (row, memory) in enumerate(zip(rows, memories, strict=True), first):
                 text = _ENCODER.encode(row).encode("utf-8", "surrogatepass")
                 written = (row[2] or {}).get(WRITTEN_AT)
@@ -179,48 +166,39 @@ class Table:
             if cells:
                 self._cells.append(cells)
             self._columns.append(records)
-            self._index(dict(enumerate(memories, first)), cells, beside)
+            self._index(dict(enumerate(memories, first)), beside)
             self._tokens.append(tokens, len(rows))
             if embedded is not None:
                 self._vectors.keep(np.arange(first, first + len(rows)), embedded.vectors)
             self.changed = True
         return len(rows)
 
-    def _index(
-        self,
-        memories: Mapping[int, Candidate | None],
-        cells: Mapping[int, Sequence[Cell]],
-        beside: set[int],
-    ) -> None:
+    def _index(self, memories: Mapping[int, Candidate | None], beside: set[int]) -> None:
         """Index the words of new rows, and anew those of the turns around them.
 
         Args:
             memories: The memory of each new row.
-            cells: Its metadata.
             beside: The rows around those that are gone.
         """
         for place, memory in memories.items():
             self._context.take(place, memory)
-        new = {place: (each, cells[place]) for place, each in memories.items() if each is not None}
+        new = {place: each for place, each in memories.items() if each is not None}
         around = (beside | self._context.around([*memories])) - new.keys()
         # Rows whose words are not read again yet will have those of the turns around them.
         known = [x for x in sorted(around) if not self._words_read <= x < self._without_words]
         self._put_words(new)
         self._put_words(self._read_at(known), again=True)
 
-    def _read_at(self, places: Iterable[int]) -> dict[int, tuple[Candidate, Sequence[Cell]]]:
-        """The memories at some places, with their metadata; without rows that have no text."""
-        rows = {place: self.row(place) for place in places}
-        read = {place: (self._read(row), cells_of(row[2] or {})) for place, row in rows.items()}
-        return {place: (each, cells) for place, (each, cells) in read.items() if each is not None}
+    def _read_at(self, places: Iterable[int]) -> dict[int, Candidate]:
+        """The memories at some places; without rows that have no text."""
+        read = {place: self._memory(place) for place in places}
+        return {place: each for place, each in read.items() if each is not None}
 
-    def _put_words(
-        self, rows: Mapping[int, tuple[Candidate, Sequence[Cell]]], *, again: bool = False
-    ) -> None:
+    def _put_words(self, rows: Mapping[int, Candidate], *, again: bool = False) -> None:
         counted = self._context.counts([*rows])
         totals: list[tuple[int, int]] = []
-        for (place, (memory, cells)), counts in zip(rows.items(), counted, strict=True):
-            self._words.put(place, memory, counts, cells, again=again)
+        for (place, memory), counts in zip(rows.items(), counted, strict=True):
+            self._words.put(place, memory, counts, again=again)
             totals.append((place, counts.total()))
             self._columns.count(*totals[-1])
         self.files["counts"].append(np.array(totals, dtype=COUNT).tobytes())
@@ -229,7 +207,7 @@ class Table:
         """Take rows out, by the hash of their id, and return how many there were."""
         with self._lock:
             places = self._columns.places(hashes)
-            self._index({}, {}, self._drop_at(places))
+            self._index({}, self._drop_at(places))
             return int(np.count_nonzero(np.unique(places) >= 0))
 
     def keep_vectors(self, places: Places, vectors: NDArray[np.float32]) -> None:
@@ -300,7 +278,7 @@ class Table:
         """
         with self._lock:
             self._check_open()
-            places = np.flatnonzero(self._columns.fitting(Scope(), (), moment))
+            places = np.flatnonzero(self._columns.fitting(Wanted(Scope(), moment=moment)))
             owners = np.stack([self._columns[name][places] for name in Scope.model_fields], axis=1)
         _, first, counts = np.unique(owners, axis=0, return_index=True, return_counts=True)
         return places[first], counts
@@ -309,11 +287,12 @@ class Table:
         """The rows that may be wanted, and may fulfil a filter."""
         with self._lock:
             self._check_open()
-            fits = self._columns.fitting(wanted.scope, wanted.within, wanted.moment)
+            fits = self._columns.fitting(wanted)
             admitted = None if where is None else self._cells.fitting(where, len(fits))
+        among = int(np.count_nonzero(fits))
         if admitted is not None:
             fits &= admitted
-        return Selection(fits, np.flatnonzero(fits))
+        return Selection(fits, np.flatnonzero(fits), among)
 
     def living(self) -> Places:
         """The places of all rows."""
@@ -351,22 +330,27 @@ class Table:
         there = [names[place] for place in np.flatnonzero(known).tolist()]
         return dict(zip(there, likeness.tolist(), strict=True))
 
-    def by_words(self, text: str, limit: int, wanted: Wanted) -> Scored:
-        """The places of the best rows by BM25, with their scores."""
+    def by_words(
+        self, text: str, limit: int, wanted: Wanted, rows: Selection | None = None
+    ) -> Scored:
+        """The places of the best rows by BM25, with their scores.
+
+        Args:
+            text: The question.
+            limit: How many at most.
+            wanted: The conditions on owner and time.
+            rows: The rows that fulfil these, and a filter, where they were selected before.
+        """
+        if rows is None and wanted.limited:
+            rows = self.select(wanted, None)
         if self._words.waiting > _MOST_WAITING:
             self.commit()
         with self._lock:
             self._check_open()
             words = self._words.snapshot()
-            new = np.array([*words.new], dtype=np.intp)
-            if len(new) and wanted.places is not None:
-                new = new[np.isin(new, wanted.places)]
-            elif len(new) and wanted.limited:
-                fits = self._columns.fitting(wanted.scope, wanted.within, wanted.moment)
-                new = new[fits[new]]
             counted = len(self), self._columns.words
             gone = len(self._words.changes()[1])
-        found = words.search(text, limit + gone, wanted, new, counted)
+        found = words.search(text, limit + gone, wanted, rows, counted)
         with self._lock:
             live = self._columns.live
             return [row for row in found if live[row[0]]][:limit]

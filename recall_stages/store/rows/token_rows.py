@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from recall_stages.store.embedding.token_vectors import TokenVectors
 from recall_stages.store.rows.append_file import AppendFile
-from recall_stages.store.rows.columns import Places
+from recall_stages.store.rows.wanted import Places
 
 SPAN = np.dtype([("first", "<u8"), ("count", "<u2"), ("width", "<u2")])
 """Of each row: where its first token is, how many it has, and how many bytes each takes."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_stages.store.rows.append_file import AppendFile
-from recall_stages.store.rows.columns import Places
+from recall_stages.store.rows.wanted import Places
 
 _BLOCK = 8192  # rows compared at once
 _WHOLE = 4  # if a quarter of a block is wanted, all of it is compared: that needs no copy
