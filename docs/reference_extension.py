@@ -1,6 +1,7 @@
 """For the reference: what a class takes, in readable types, and where a name is imported from.
 
-Griffe reads sources and would call every setting required; the classes themselves know better.
+Griffe reads sources and would call every setting required; the classes themselves know better. It
+would take a method that is made of another one, as in ``acount = awaited(count)``, for a value.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class PublicNames(griffe.Extension):
             value = getattr(import_module(found.parent.path), found.name, None)
             if isinstance(found, griffe.Class) and isinstance(value, type):
                 _describe(found, value)
+                _with_twins(found)
             elif isinstance(found, griffe.Function) and callable(value):
                 _with_values(found, value)
             if found.docstring:
@@ -65,6 +67,26 @@ def _describe(found: griffe.Class, value: type) -> None:
         ]
         made = griffe.Function("__init__", parameters=griffe.Parameters(*parameters))
         found.set_member("__init__", made)
+
+
+def _with_twins(found: griffe.Class) -> None:
+    """Twins for ``await`` as methods, with the parameters of those that they are made of."""
+    for name, member in list(found.members.items()):
+        value = str(member.value) if isinstance(member, griffe.Attribute) else ""
+        made = re.fullmatch(r"awaited(_each)?\((\w+)\)", value)
+        if made:
+            method = found.members[made[2]]
+            returns = str(method.returns).replace("Iterator", "AsyncIterator")
+            twin = griffe.Function(
+                name,
+                parameters=method.parameters,
+                returns=returns,
+                docstring=member.docstring,
+                lineno=member.lineno,
+                endlineno=member.endlineno,
+            )
+            twin.labels |= set() if made[1] else {"async"}
+            found.set_member(name, twin)
 
 
 def _with_values(found: griffe.Function, value: Callable[..., object]) -> None:

@@ -9,7 +9,6 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from datetime import datetime
 from itertools import islice, takewhile
 from typing import Unpack, cast
 
@@ -147,7 +146,7 @@ class RecallGraphStore(BaseStore):
                 self._store.delete(gone, scope=scope)
             kept = [row_id for row_id in puts if row_id not in gone]
             before = {memory.id: memory for memory in self._store.get(kept, scope=scope)}
-            now = self._now()
+            now = self._store.clock()
             self._store.add(
                 [self._writer.memory(puts[each], now, before.get(each)) for each in kept]
             )
@@ -157,11 +156,8 @@ class RecallGraphStore(BaseStore):
         for memory in found if op.refresh_ttl else ():
             if ttl := ttl_of(memory):
                 with suppress(MissingMemoryError):  # somebody has deleted it meanwhile
-                    expires_at = self._now() + ttl
+                    expires_at = self._store.clock() + ttl
                     self._store.update(memory.id, expires_at=expires_at, scope=memory.scope)
-
-    def _now(self) -> datetime:
-        return self._store._now()  # noqa: SLF001 - items expire by the clock of the store
 
     # -- reading ------------------------------------------------------------------------------
 
@@ -228,7 +224,7 @@ class RecallGraphStore(BaseStore):
                 **{name: around[name] for name in ("timestamp", "timezone") if name in around},
             },
         )
-        steps = self._retriever.steps_for(op.query, self._now(), options)
+        steps = self._retriever.steps_for(op.query, self._store.clock(), options)
         callbacks = get_callback_manager_for_config(config)
         return run(steps, LangChainWorld(callbacks, self._retriever.scoped(options))).memories
 

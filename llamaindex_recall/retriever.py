@@ -28,7 +28,6 @@ from recall_stages.explain.explanation import explain as explain_memories
 from recall_stages.retriever.call_options import CallOptions, combine_options
 from recall_stages.retriever.memory_retriever import MemoryRetriever, RetrieverOptions
 from recall_stages.store.framework_objects import stored_memory
-from recall_stages.store.framework_rows import within
 from recall_stages.store.memory_store import NarrowedStore, OpenStore
 
 dispatcher = get_dispatcher(__name__)
@@ -178,7 +177,8 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         Raises:
             TypeError: When the retriever's store is not a `RecallStore`.
         """
-        return RecallVectorStore(within(self.store, self.scope))
+        store: Any = self.store  # it is checked there
+        return RecallVectorStore(store, scope=self.scope)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         steps, store = self._steps(query_bundle)

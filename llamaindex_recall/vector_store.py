@@ -182,35 +182,17 @@ class RecallVectorStore(BasePydanticVectorStore):
         Raises:
             ValueError: When the query has no text, or a mode that the store has not.
         """
-        search = self._search(query)
+        search = _search(query)
+        if query.node_ids:
+            return _result(query, self._store.find_among(search, query.node_ids))
         return _result(query, *self._store.find([search]))
 
     async def aquery(self, query: VectorStoreQuery, **_: Any) -> VectorStoreQueryResult:
         """The same as `query`, without blocking the event loop."""
-        search = await asyncio.to_thread(self._search, query)
+        search = _search(query)
+        if query.node_ids:
+            return _result(query, await self._store.afind_among(search, query.node_ids))
         return _result(query, *await self._store.afind([search]))
-
-    def _search(self, query: VectorStoreQuery) -> Search:
-        if not query.query_str:
-            raise ValueError(
-                "the store embeds questions itself: it needs query_str; got a query without text"
-            )
-        method = _METHODS.get(query.mode)
-        if method is None:
-            raise ValueError(
-                f"the query mode must be 'default' or 'text_search'; got {query.mode.value!r}. To "
-                "search by meaning and words, ask a RecallRetriever"
-            )
-        # Nobody can search for ids; so all nodes are ranked, and those with the ids are taken.
-        limit = self._store.count() if query.node_ids else query.similarity_top_k
-        of_documents = {NODE_SOURCE: {"$in": query.doc_ids}} if query.doc_ids else None
-        conditions = [each for each in (to_filter(query.filters), of_documents) if each]
-        return Search(
-            query.query_str,
-            max(limit, 1),
-            filter={"$and": conditions} if conditions else None,
-            method=method,
-        )
 
 
 class _StoreEmbeds(BaseEmbedding):
@@ -239,9 +221,29 @@ def _node(memory: Candidate | Memory) -> TextNode:
     return node
 
 
+def _search(query: VectorStoreQuery) -> Search:
+    if not query.query_str:
+        raise ValueError(
+            "the store embeds questions itself: it needs query_str; got a query without text"
+        )
+    method = _METHODS.get(query.mode)
+    if method is None:
+        raise ValueError(
+            f"the query mode must be 'default' or 'text_search'; got {query.mode.value!r}. To "
+            "search by meaning and words, ask a RecallRetriever"
+        )
+    of_documents = {NODE_SOURCE: {"$in": query.doc_ids}} if query.doc_ids else None
+    conditions = [each for each in (to_filter(query.filters), of_documents) if each]
+    return Search(
+        query.query_str,
+        max(query.similarity_top_k, 1),
+        filter={"$and": conditions} if conditions else None,
+        method=method,
+    )
+
+
 def _result(query: VectorStoreQuery, hits: Sequence[Hit]) -> VectorStoreQueryResult:
-    wanted = [hit for hit in hits if not query.node_ids or hit.id in query.node_ids]
-    best = wanted[: query.similarity_top_k]
+    best = hits[: query.similarity_top_k]
     return VectorStoreQueryResult(
         nodes=[_node(hit.memory) for hit in best],
         similarities=[hit.score for hit in best],

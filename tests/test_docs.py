@@ -81,6 +81,12 @@ def test_the_reference_shows_public_names_and_where_they_are_imported_from(
         assert len(re.findall(rf'<h[23] id="[\w.]*\.{name}"', shown)) == 1, name
     for of_the_inside in ("MemoryRetriever", "StageList", "object at 0x", "PydanticUndefined"):
         assert of_the_inside not in shown, of_the_inside
+    twin = (
+        pages["reference/store/index.html"]
+        .split('RecallStore.acount" class="doc')[1]
+        .split("<h")[0]
+    )
+    assert "memory_type" in twin, "a method for `await` has the parameters of the other"
     signatures = re.findall(r'class="doc-signature.*?</code>', shown, re.DOTALL)
     lines = [line for each in signatures for line in re.sub(r"<[^>]+>", "", each).splitlines()]
     assert len(signatures) > 40

@@ -2,10 +2,10 @@
 
 from recall_stages.store.chroma.prepare import MemoryInput
 from recall_stages.store.chroma.row_fields import Fields
-from recall_stages.store.counts_memories import ScopeCount, StoreStats
 from recall_stages.store.position import Position
 from recall_stages.store.recall_store import RecallStore
 from recall_stages.store.scoped_store import ScopedStore
+from recall_stages.store.stats import ScopeCount, StoreStats
 
 __all__ = [
     "Fields",

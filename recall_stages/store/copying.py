@@ -1,5 +1,7 @@
 """Copying a collection into another one, with its vectors: nothing is embedded again."""
 
+# ruff: noqa: SLF001 - it is a part of the store: users add and get memories, and no vectors
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.memory import Memory
 from recall_stages.core.progress import progress_bar
-from recall_stages.store.adding import Adder
+from recall_stages.store.adding_store import AddingStore
 from recall_stages.store.chroma.prepare import make_ready
 from recall_stages.store.chroma.row_writer import BATCH
 from recall_stages.store.live_collection import LiveCollection
@@ -21,12 +23,12 @@ if TYPE_CHECKING:
     from recall_stages.store.recall_store import RecallStore
 
 
-def copy_collection(source: LiveCollection, target: Adder, *, progress: bool) -> int:
+def copy_collection(source: LiveCollection, target: AddingStore, *, progress: bool) -> int:
     """Copy all memories. What is there already, without any change, is not written again.
 
     Args:
         source: The collection to read.
-        target: What adds to the other one.
+        target: The other store.
         progress: Show a progress bar on standard error if it is a terminal.
 
     Returns:
@@ -41,8 +43,8 @@ def copy_collection(source: LiveCollection, target: Adder, *, progress: bool) ->
         # The events of our rows are known. Those of others are read from the text, as in `add`.
         return row.memory(events_known=not source.identity.foreign)
 
-    target.opened.check_writable()
-    live = target.opened.made()
+    target._opened.check_writable()
+    live = target._opened.made()
     if live.limited:
         for row in source.index.memories():
             live.check_fits(make_ready([memory(row)], target.clock, read_events=False))
@@ -50,18 +52,18 @@ def copy_collection(source: LiveCollection, target: Adder, *, progress: bool) ->
     total = source.collection.count()
     with progress_bar(total=total, desc="copying", unit="memories", wanted=progress) as bar:
         for rows, vectors in source.index.with_vectors():
-            live.writer.copy(target.ready(map(memory, rows)), vectors).result()
+            live.writer.copy(target._ready(map(memory, rows)), vectors).result()
             copied += len(rows)
             bar.update(len(rows))
     return copied
 
 
-def embed_again(source: LiveCollection, target: Adder, *, progress: bool) -> int:
+def embed_again(source: LiveCollection, target: AddingStore, *, progress: bool) -> int:
     """Store all memories in another collection, with vectors of its own model.
 
     Args:
         source: The collection to read.
-        target: What adds to the other one. What it has already is not embedded again.
+        target: The other store. What it has already is not embedded again.
         progress: Show a progress bar on standard error if it is a terminal.
 
     Returns:
@@ -100,21 +102,20 @@ def add_with_vectors(
     Raises:
         StoreError: When the writing fails. Do it again: it goes on where it ended.
     """
-    target = store._adder  # noqa: SLF001 - users add memories, and no vectors
     embedded = [each for each in memories.values() if each.id in vectors]
     with progress_bar(total=len(embedded), desc="storing", unit="memories", wanted=progress) as bar:
         for start in range(0, len(embedded), BATCH):
             batch = embedded[start : start + BATCH]
-            rows = target.ready(batch)
+            rows = store._ready(batch)
             their = np.stack([vectors[each.memory.id] for each in rows])
-            target.opened.made().writer.copy(rows, their).result()
+            store._opened.made().writer.copy(rows, their).result()
             bar.update(len(batch))
     store.add([each for each in memories.values() if each.id not in vectors], progress=progress)
 
 
 def vectors_in(store: RecallStore, ids: Sequence[str]) -> dict[str, list[float]]:
     """The vectors of memories by id; those that are not there are left out."""
-    live = store._opened.found()  # noqa: SLF001 - users get memories, and no vectors
+    live = store._opened.found()
     if live is None:
         return {}
     collection: Any = live.collection

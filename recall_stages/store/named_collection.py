@@ -55,6 +55,7 @@ class NamedCollection:
 
     Attributes:
         name: The name of the collection.
+        embedding: The model that makes its vectors.
         changing: Held while a memory is read, changed and written again.
     """
 
@@ -74,7 +75,7 @@ class NamedCollection:
         from chromadb.api.models.Collection import Collection  # noqa: PLC0415
 
         self._must_exist = _must_exist(fields, create, read_only=read_only)
-        self._embedding = embedding
+        self.embedding = embedding
         self._fields = fields
         self._facts: Facts = {MARK: FORMAT, "embedding_model": embedding.model_name}
         self._create = create
@@ -250,7 +251,7 @@ class NamedCollection:
     def _alive(self, opened: Opened) -> LiveCollection:
         return LiveCollection(
             opened,
-            self._embedding,
+            self.embedding,
             self._fields,
             read_only=self._read_only,
             server=self._server,

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Never, Self
 
+from recall_stages.core.awaited import awaited
+from recall_stages.core.errors import EmbeddingMismatchError
 from recall_stages.core.scope import Scope, ScopeName, required_names
-from recall_stages.store.adding import Adder
 from recall_stages.store.chroma.row_fields import Fields
-from recall_stages.store.copies_memories import CopiesMemories
-from recall_stages.store.copying import embed_again
-from recall_stages.store.counts_memories import CountsMemories
+from recall_stages.store.conditions import Conditions
+from recall_stages.store.copying import copy_collection, embed_again
 from recall_stages.store.disk.repair import Repaired, repair_path
 from recall_stages.store.embedding.bounded import BoundedEmbedding
 from recall_stages.store.embedding.embedder import as_embedder
 from recall_stages.store.named_collection import NamedCollection
 from recall_stages.store.rows.scoped_rows import ServerRows
 from recall_stages.store.scoped_store import ManagedStore
+from recall_stages.store.stats import ScopeCount, StoreStats, projected, stats_of
 from recall_stages.timeline.parse_time import resolve_timezone
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ def _now() -> datetime:
     return datetime.now(resolve_timezone(None))
 
 
-class RecallStore(ManagedStore, CountsMemories, CopiesMemories):
+class RecallStore(ManagedStore):
     """Memories in a Chroma collection: embedded, on a server or in Chroma Cloud.
 
     One collection serves both LangChain and LlamaIndex. A collection that somebody else made is
@@ -132,8 +134,9 @@ class RecallStore(ManagedStore, CountsMemories, CopiesMemories):
                 index_rows, None if index_dir is None else Path(index_dir), round(1e6 * cache_mb)
             ),
         )
-        adder = Adder(opened, clock, event_times, required)
-        super().__init__(opened, model, adder, Scope(), required)
+        super().__init__(
+            opened, clock, event_times=event_times, require_scope=required, scope=Scope()
+        )
 
     def __repr__(self) -> str:
         return f"RecallStore(name={self.name!r}, embedding_model={self.embedding_model!r})"
@@ -143,6 +146,101 @@ class RecallStore(ManagedStore, CountsMemories, CopiesMemories):
             "a RecallStore holds an open collection and can be neither pickled nor copied; pass on "
             "its path, or the address of its server, and open it where it is needed"
         )
+
+    # -- the whole collection; ``require_scope`` does not limit it -----------------------------
+
+    def scopes(self, by: ScopeName | Sequence[ScopeName] = ()) -> list[ScopeCount]:
+        """The scopes that memories have, and how many memories of each; the largest first.
+
+        Args:
+            by: The fields to count by, such as "user_id" for users, whatever their sessions.
+                Memories without these fields are not counted. Empty = scopes as memories have
+                them; memories of nobody have an empty one.
+
+        Raises:
+            ScopeError: When ``by`` names something that is no field of a scope.
+
+        Examples:
+            >>> from recall_stages import RecallStore
+            >>> with RecallStore() as store:
+            ...     tea = {"content": "Tea.", "user_id": "ann", "session_id": "monday"}
+            ...     rum = {"content": "Rum.", "user_id": "ann", "session_id": "friday"}
+            ...     ids = store.add([tea, rum])
+            ...     [(each.scope.user_id, each.memories) for each in store.scopes(by="user_id")]
+            [('ann', 2)]
+        """
+        names = required_names([by] if isinstance(by, str) else list(by))
+        self._opened.check_open()
+        live = self._opened.found()
+        counts: Counter[Scope] = Counter()
+        if live is not None:
+            with live.listing() as listing:
+                for scope, count in listing.scopes(self._clock()).items():
+                    counts[projected(scope, names) if names else scope] += count
+        if names:
+            del counts[Scope()]
+        ranked = sorted(counts.items(), key=lambda each: (-each[1], sorted(each[0].fields())))
+        return [ScopeCount(scope, count) for scope, count in ranked]
+
+    ascopes = awaited(scopes)
+    """The scopes that memories have, without blocking the event loop; see `scopes`."""
+
+    def stats(self) -> StoreStats:
+        """What the collection holds: how many memories, of which types, owners and times.
+
+        All memories are read, so a large collection takes a while.
+
+        Examples:
+            >>> from recall_stages import RecallStore
+            >>> with RecallStore() as store:
+            ...     ids = store.add([{"content": "Ann likes tea.", "user_id": "ann"}])
+            ...     stats = store.stats()
+            ...     stats.memories, stats.user_id
+            (1, {'ann': 1})
+        """
+        self._opened.check_open()
+        live = self._opened.found()
+        found = () if live is None else live.listed(Conditions(moment=self._clock()))
+        return stats_of(found, self.embedding_model)
+
+    astats = awaited(stats)
+    """What the collection holds, without blocking the event loop; see `stats`."""
+
+    def copy_to(self, other: RecallStore, *, progress: bool = False) -> int:
+        """Copy all memories into another store, with their vectors; nothing is embedded again.
+
+        So a collection moves from a folder to a server, and from there to Chroma Cloud. Memories
+        that the other store has already, without any change, are not written again: a copy that
+        was interrupted goes on where it ended. What the other store has besides stays.
+
+        Args:
+            other: The store to copy to, with the same embedding model.
+            progress: Show a progress bar on standard error if it is a terminal.
+
+        Returns:
+            The number of memories.
+
+        Raises:
+            EmbeddingMismatchError: When the other store has another embedding model.
+            ForeignCollectionError: When somebody else made the other collection.
+            MemoryFormatError: When a memory is too large for Chroma Cloud; then none is copied.
+            StoreError: When reading or writing fails.
+
+        Examples:
+            >>> from recall_stages import RecallStore
+            >>> with RecallStore() as store, RecallStore() as other:
+            ...     ids = store.add(["The dentist is on Elm Street."])
+            ...     store.copy_to(other), other.count()
+            (1, 1)
+        """
+        if other.embedding_model != self.embedding_model:
+            raise EmbeddingMismatchError(
+                f"the vectors of {self.embedding_model!r} are of no use to a store that searches "
+                f"with {other.embedding_model!r}; embed the memories again: "
+                "store.reembed(embedding, name=...)"
+            )
+        live = self._opened.found()
+        return 0 if live is None else copy_collection(live, other, progress=progress)
 
     def reembed(self, embedding: object, *, name: str, progress: bool = False) -> RecallStore:
         """Store all memories in a new collection, with the vectors of another model.
@@ -178,14 +276,14 @@ class RecallStore(ManagedStore, CountsMemories, CopiesMemories):
             self._opened.beside(name),  # type: ignore[arg-type]  # what this one was opened with
             name,
             embedding=embedding,
-            clock=self._adder.clock,
-            event_times=self._adder.event_times,
+            clock=self._clock,
+            event_times=self._event_times,
             require_scope=self._require_scope,
             create=True,
         )
         try:
             live = self._opened.found()
-            count = 0 if live is None else embed_again(live, new._adder, progress=progress)
+            count = 0 if live is None else embed_again(live, new, progress=progress)
             known = new._opened.found()
             if known is not None and (more := known.collection.count() - count) > 0:
                 warnings.warn(

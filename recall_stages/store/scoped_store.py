@@ -1,21 +1,193 @@
-"""`ScopedStore`: the memories of one scope, for agents, tools and servers."""
+"""`ManagedStore`: memories are changed and deleted; `ScopedStore`: those of one scope alone."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Never, Unpack
 
-from recall_stages.core.errors import ScopeError
-from recall_stages.core.scope import Scope, ScopeFields
-from recall_stages.store.adds_memories import AddsMemories
+import numpy as np
+
+from recall_stages.core.awaited import awaited
+from recall_stages.core.clock import TimeInput
+from recall_stages.core.errors import MissingMemoryError, ScopeError
+from recall_stages.core.memory import Memory
+from recall_stages.core.query import Filter
+from recall_stages.core.scope import Scope, ScopeFields, ScopeInput, ScopeName
+from recall_stages.core.tracing import memory_operation
+from recall_stages.store.adding_store import AddingStore
 from recall_stages.store.bound_store import BoundStore
-from recall_stages.store.deletes_memories import DeletesMemories
-from recall_stages.store.lists_memories import ListsMemories
-from recall_stages.store.updates_memories import UpdatesMemories
+from recall_stages.store.changes import Changes, MemoryChanges
+from recall_stages.store.chroma.prepare import distinct_ids
+from recall_stages.store.chroma.search_text import index_text
+from recall_stages.store.chroma.stored_rows import expired_ids, stored_vector
+from recall_stages.store.conditions import Conditions, RangeInput, TypeInput
+from recall_stages.timeline import parse_time
 
 
-class ManagedStore(AddsMemories, ListsMemories, UpdatesMemories, DeletesMemories):
-    """What a `RecallStore` and its views can do alike."""
+class ManagedStore(AddingStore):
+    """What a `RecallStore` and its views can do alike: read, add, change and delete memories."""
+
+    def update(
+        self, id: str, *, scope: ScopeInput = None, **changes: Unpack[MemoryChanges]
+    ) -> Memory:
+        """Change a stored memory, and return it as it is now; what is not named stays.
+
+        The text is embedded again only if it has changed. Then the times that it names are read
+        again, too. A turn of a conversation keeps the turn that it answers.
+
+        Args:
+            id: The id of the memory.
+            scope: Whose memory it is: only one in this scope is changed.
+            **changes: What to change: ``text``, ``metadata``, ``timestamp``, ``memory_type``,
+                ``expires_at``, ``events``, ``author``, ``when_to_use``, ``quality``. In
+                ``metadata``, names that are left out stay; the value None takes a name out.
+                ``expires_at=None`` lets the memory stay for good.
+
+        Raises:
+            MissingMemoryError: When there is no memory with this id in the scope, or it has
+                expired.
+            SettingsError: When a change is none that a memory can have.
+            ForeignCollectionError: When somebody else made the collection.
+            ScopeError: When the scope lacks a field of ``require_scope``.
+            StoreError: When the store was opened with ``read_only=True``, or the writing fails.
+
+        Examples:
+            >>> from recall_stages import RecallStore
+            >>> with RecallStore() as store:
+            ...     [tea] = store.add([{"content": "Ann likes tea.", "metadata": {"cups": 1}}])
+            ...     changed = store.update(tea, metadata={"cups": 2}, memory_type="profile")
+            ...     changed.content, changed.memory_type, changed.metadata
+            ('Ann likes tea.', 'profile', {'cups': 2})
+        """
+        self._opened.check_writable()
+        owner = self._owner(scope)
+        wanted = Changes.model_validate(changes)
+        live = self._opened.found()
+        if live is None:
+            raise _missing(id, self.name)
+        live.identity.check_writable()
+        with (
+            memory_operation("update_memory", self.name, record_id=id) as operation,
+            self._opened.changing,
+        ):
+            now = self._clock()
+            stored = live.index.read([id], None).get(id)
+            if stored is None or not owner.holds(stored.scope) or stored.expired(now):
+                raise _missing(id, self.name)
+            memory = wanted.made_to(stored, now.tzinfo, read_events=self._event_times)
+            [ready] = self._ready([memory])
+            vector = (
+                stored_vector(live.index, id) if index_text(memory) == index_text(stored) else None
+            )
+            if vector is None:
+                live.writer.write([ready]).result()
+            else:
+                live.writer.copy([ready], vector[np.newaxis]).result()
+            operation.records([ready.memory])
+        return ready.memory.memory()
+
+    aupdate = awaited(update)
+    """Change a stored memory as `update` does, without blocking the event loop."""
+
+    def delete(  # noqa: PLR0913 - conditions, each by name
+        self,
+        ids: Sequence[str] | None = None,
+        *,
+        scope: ScopeInput = None,
+        time_range: RangeInput | None = None,
+        filter: Filter | None = None,
+        memory_type: TypeInput | None = None,
+        everything: bool = False,
+    ) -> int:
+        """Delete the memories that fulfil all conditions; `memories` lists the same ones.
+
+        Args:
+            ids: Only memories with these ids; unknown ids are ignored.
+            scope: Only memories in this scope.
+            time_range: Only memories that were recorded in it; see `memories`.
+            filter: Conditions on metadata, as Chroma writes them.
+            memory_type: Only memories of this type, or of one of these.
+            everything: Delete all memories, where there is no condition, or a scope alone.
+
+        Returns:
+            How many were deleted.
+
+        Raises:
+            ValueError: When there is no condition, and ``everything`` is not set.
+            FilterError: When the filter cannot match anything.
+            ForeignCollectionError: When somebody else made the collection.
+            ScopeError: When the scope lacks a field of ``require_scope``.
+            StoreError: When the store was opened with ``read_only=True``, or the deleting fails:
+                then some of the memories may be deleted.
+
+        Examples:
+            >>> from recall_stages import RecallStore
+            >>> with RecallStore() as store:
+            ...     tea = {"content": "Ann likes tea.", "user_id": "ann"}
+            ...     ids = store.add([tea, {"content": "Bob likes rum.", "user_id": "bob"}])
+            ...     store.delete(scope={"user_id": "ann"}), store.count()
+            (1, 1)
+        """
+        self._opened.check_writable()
+        wanted = None if ids is None else distinct_ids(ids)
+        conditions = Conditions.of(self._owner(scope), time_range, filter, memory_type)
+        limited = wanted is not None or conditions.limited
+        _check_deleting(limited, bool(Scope.model_validate(scope).fields()), everything)
+        live = self._opened.found()
+        if live is None:
+            return 0
+        live.identity.check_writable()
+        [single] = wanted if wanted is not None and len(wanted) == 1 else [""]
+        with (
+            memory_operation("delete_memory", self.name, record_id=single) as operation,
+            self._opened.changing,  # or an update could store again what is deleted meanwhile
+        ):
+            deleted = live.delete(wanted, conditions)
+            operation.counted(deleted)
+        return deleted
+
+    adelete = awaited(delete)
+    """Delete the memories that fulfil all conditions, without blocking the event loop."""
+
+    def purge(self, *, scope: ScopeInput = None, timestamp: TimeInput | None = None) -> int:
+        """Delete the memories that have expired, and return their number.
+
+        Nobody finds them any more, but until then they take room, and a question that is asked
+        with an earlier ``timestamp`` still finds them.
+
+        Args:
+            scope: Only memories in this scope.
+            timestamp: Those that have expired by this moment. None = the clock.
+
+        Raises:
+            ForeignCollectionError: When somebody else made the collection.
+            ScopeError: When the scope lacks a field of ``require_scope``.
+            StoreError: When the store was opened with ``read_only=True``, or the deleting fails.
+
+        Examples:
+            >>> from recall_stages import RecallStore
+            >>> with RecallStore() as store:
+            ...     parcel = {"content": "A parcel comes.", "expires_at": "2024-03-06"}
+            ...     ids = store.add([parcel, "Ann likes tea."])
+            ...     store.count(), store.purge(), store.purge()
+            (1, 1, 0)
+        """
+        self._opened.check_writable()
+        owner = self._owner(scope)
+        moment = self._clock() if timestamp is None else parse_time(timestamp)
+        live = self._opened.found()
+        if live is None:
+            return 0
+        live.identity.check_writable()
+        with memory_operation("delete_memory", self.name) as operation, self._opened.changing:
+            expired = expired_ids(live.index, moment, owner)
+            if expired:
+                live.writer.delete(expired).result()
+            operation.counted(len(expired))
+        return len(expired)
+
+    apurge = awaited(purge)
+    """Delete the memories that have expired as `purge` does, without blocking the event loop."""
 
     def for_scope(self, **fields: Unpack[ScopeFields]) -> ScopedStore:
         """A view that reads, writes and deletes the memories of one scope, and no others.
@@ -61,11 +233,16 @@ class ScopedStore(ManagedStore):
     def __init__(self, store: BoundStore, scope: Scope) -> None:
         super().__init__(
             store._opened,  # noqa: SLF001 - of the same base class
-            store._embedding,  # noqa: SLF001
-            replace(store._adder, within=scope),  # noqa: SLF001
-            scope,
-            (),  # the scope names what the store requires
+            store.clock,
+            event_times=store._event_times,  # noqa: SLF001
+            require_scope=store._require_scope,  # noqa: SLF001
+            scope=scope,
         )
+
+    @property
+    def require_scope(self) -> tuple[ScopeName, ...]:
+        """None: the scope of the view names what the store requires."""
+        return ()
 
     @property
     def scope(self) -> Scope:
@@ -77,3 +254,23 @@ class ScopedStore(ManagedStore):
 
     def __reduce__(self) -> Never:
         raise TypeError("a ScopedStore can be neither pickled nor copied; make it where it is used")
+
+
+def _check_deleting(limited: bool, of_scope: bool, everything: bool) -> None:
+    if everything and limited:
+        raise ValueError(
+            "everything=True deletes without conditions; leave it out, or leave out ids, "
+            "time_range, filter and memory_type"
+        )
+    if not (everything or limited or of_scope):
+        raise ValueError(
+            "delete needs a condition: ids, scope, time_range, filter or memory_type. To delete "
+            "all memories, pass everything=True"
+        )
+
+
+def _missing(id: str, name: str) -> MissingMemoryError:
+    return MissingMemoryError(
+        f"there is no memory {id!r} to update in collection {name!r}, or not in this scope, or it "
+        "has expired; `get` and `memories` return those that are there"
+    )

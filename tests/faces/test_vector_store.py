@@ -204,10 +204,32 @@ def test_metadata_filters(nodes: Any, condition: tuple[Any, ...], ids: str) -> N
     assert sorted(ranked.ids) == ids.split()
 
 
-def test_a_query_of_some_nodes_ranks_these_alone(nodes: Any) -> None:
-    query = VectorStoreQuery(query_str="one", similarity_top_k=1, node_ids=["2", "3"])
+@pytest.mark.parametrize("mode", ["default", "text_search"])
+def test_a_query_of_some_nodes_ranks_these_alone(nodes: Any, mode: str) -> None:
+    asked: Any = {"query_str": "one two two three", "mode": VectorStoreQueryMode(mode)}
+    everything = nodes.query(VectorStoreQuery(similarity_top_k=3, **asked))
+    whole = dict(zip(everything.ids, everything.similarities, strict=True))
+    query = VectorStoreQuery(node_ids=["3", "2", "none"], similarity_top_k=2, **asked)
 
-    assert nodes.query(query).ids in (["2"], ["3"])
+    found = nodes.query(query)
+
+    assert sorted(found.ids) == ["2", "3"]
+    assert (
+        found.ids == asyncio.run(nodes.aquery(query)).ids == [x for x in whole if x in ("2", "3")]
+    )
+    if mode == "default":
+        assert found.similarities == pytest.approx([whole[each] for each in found.ids], abs=1e-6)
+
+
+def test_a_query_of_some_nodes_reads_no_others(nodes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for method in ("find", "memories", "count"):
+        monkeypatch.setattr(type(nodes.store), method, None)
+    query = VectorStoreQuery(
+        query_str="one", node_ids=["2"], filters=MetadataFilters(filters=[one("kind", "a", "==")])
+    )
+
+    assert nodes.query(query).ids == []
+    assert nodes.query(VectorStoreQuery(query_str="one", node_ids=["2"])).ids == ["2"]
 
 
 def test_metadata_filters_within_filters(nodes: Any) -> None:

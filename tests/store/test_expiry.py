@@ -1,6 +1,5 @@
 """A memory that has expired is found by nobody, in no way, on any kind of store."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -51,7 +50,7 @@ def found(store: RecallStore, **search: Any) -> list[list[str]]:
 
 def test_on_every_kind_of_store_it_is_gone_at_its_moment(store: RecallStore) -> None:
     clock = Clock()
-    store._adder = replace(store._adder, clock=clock)  # as RecallStore(clock=...) sets it
+    store._clock = clock  # as RecallStore(clock=...) sets it
     store.add(TEAS)
     for now, there in [
         (NOON, ["long", "short", "stays"]),

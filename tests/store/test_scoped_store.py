@@ -14,7 +14,6 @@ from recall_stages.core.memory import Memory
 from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import Position, RecallStore, ScopedStore
-from recall_stages.store.adding import Adder
 
 DAY = datetime(2024, 3, 5, tzinfo=UTC)
 SCOPES: list[dict[str, str]] = [
@@ -197,7 +196,7 @@ def test_an_id_that_another_takes_meanwhile_is_not_replaced(
     whole: RecallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(whole)
-    monkeypatch.setattr(Adder, "_check_owners", lambda *_: None)  # as if m1 had come after it
+    monkeypatch.setattr(ScopedStore, "_check_owners", lambda *_: None)  # as if m1 had come after it
     with pytest.raises(ScopeError, match="'m1' is there already, outside the scope"):
         whole.for_scope(user_id="ann").add([{"id": "m1", "content": "rum"}])
     assert contents(whole.get(["m1"])) == ["tea 1"]

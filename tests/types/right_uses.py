@@ -234,5 +234,15 @@ for ids in (("m1",), {"m1"}, frozenset(["m1"])):
     Question(question="Who likes tea?", relevant=ids)
 lc.evaluate(lc.RecallRetriever(store=store), [question])
 
+
+async def managed() -> None:
+    """The methods for `await` take what the others take."""
+    assert_type(await store.acount(scope={"user_id": "ann"}, memory_type="insight"), int)
+    assert_type(await store.adelete(["tea"], time_range=("2024-03-01", None)), int)
+    assert_type(await store.aget(["tea"]), list[lc.Memory])
+    async for each in store.amemories(order="oldest", limit=1):
+        assert_type(each, lc.Memory)
+
+
 store.close()
 RecallStore(Path("memories")).close()

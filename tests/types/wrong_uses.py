@@ -51,3 +51,5 @@ RecallGraphStore(store, time_mod="require")  # wrong: a typo
 RecallVectorStore(store, scope="ann")  # wrong: whose name is it?
 IndexVectorStore(InMemoryVectorStore)  # wrong: no RecallStore
 store.serch()  # wrong: a name that is not there
+store.acount(kind="insight")  # wrong: a name that is not there
+store.adelete(ids="tea", memory_types=3)  # wrong: a name that is not there

@@ -152,6 +152,26 @@ class Index:
                     memories[row[0]] = memory
         return memories
 
+    def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """The vectors of rows by id; ids that are not there are left out."""
+        vectors: dict[str, NDArray[np.float32]] = {}
+        collection: Any = self.collection
+        for start in range(0, len(ids), _PAGE):
+            page = collection.get(ids=ids[start : start + _PAGE], include=["embeddings"])
+            read = np.asarray(page["embeddings"], dtype=np.float32)
+            vectors |= zip(page["ids"], read, strict=True)
+        return vectors
+
+    def among(self, vector: NDArray[np.float32], search: Search, ids: Sequence[str]) -> list[Hit]:
+        """The rows with these ids that fit a search, the nearest first; no other row is read."""
+        admitted = search.admitting()
+        read = self.read(ids, self.filter_where(search))
+        fit = {k: memory for k, memory in read.items() if admitted is None or admitted(memory)}
+        vectors = self.vectors(list(fit))
+        cosines = np.clip(_cosines(vector, np.array([*vectors.values()])), 0, 1).tolist()
+        hits = [Hit(fit[k], cosine) for k, cosine in zip(vectors, cosines, strict=True)]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.id))
+
     def memories(self) -> Iterator[Candidate]:
         """All memories of the collection, read page by page."""
         collection: Any = self.collection
