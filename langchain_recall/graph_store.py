@@ -48,7 +48,7 @@ from recall_stages.core.scope import Scope
 from recall_stages.core.world import run
 from recall_stages.retriever.call_options import CallOptions
 from recall_stages.retriever.memory_retriever import RetrieverOptions
-from recall_stages.store.framework_rows import within
+from recall_stages.store.memory_store import within
 from recall_stages.store.recall_store import RecallStore
 from recall_stages.store.scoped_store import ScopedStore
 

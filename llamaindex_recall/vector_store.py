@@ -23,8 +23,12 @@ from recall_stages.core.memory import Memory
 from recall_stages.core.requests import Search
 from recall_stages.core.scope import Scope, ScopeInput
 from recall_stages.store.chroma.row_fields import NODE_SOURCE
-from recall_stages.store.framework_objects import stored_memory
-from recall_stages.store.framework_rows import document_metadata, with_its_fields, within
+from recall_stages.store.framework_objects import (
+    document_metadata,
+    stored_memory,
+    with_its_fields,
+)
+from recall_stages.store.memory_store import within
 from recall_stages.store.recall_store import RecallStore
 from recall_stages.store.scoped_store import ScopedStore
 

@@ -13,8 +13,7 @@ from recall_stages.core.memory import Memory
 from recall_stages.core.scope import Scope
 from recall_stages.retriever.call_options import CallOptions, combine_options
 from recall_stages.retriever.memory_retriever import MemoryRetriever
-from recall_stages.store.conversation import conversation
-from recall_stages.store.message_memory import read_turn
+from recall_stages.store.conversation import conversation, read_turn
 
 _log = logging.getLogger(__name__)
 

@@ -18,8 +18,7 @@ from recall_stages.core.message import Message, read_messages
 from recall_stages.core.recall import JOINED
 from recall_stages.core.requests import Work
 from recall_stages.core.stage import Flow, Recall, Stage
-from recall_stages.store.conversation import named
-from recall_stages.store.message_memory import NO_TURNS, read_turn
+from recall_stages.store.conversation import NO_TURNS, named, read_turn
 from recall_stages.text.names import asks_about
 from recall_stages.timeline import parse_time
 

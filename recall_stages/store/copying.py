@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,9 +118,4 @@ def vectors_in(store: RecallStore, ids: Sequence[str]) -> dict[str, list[float]]
     live = store._opened.found()
     if live is None:
         return {}
-    collection: Any = live.collection
-    page = collection.get(ids=list(ids), include=["embeddings"])
-    return {
-        row_id: np.asarray(vector, dtype=np.float32).tolist()
-        for row_id, vector in zip(page["ids"], page["embeddings"], strict=True)
-    }
+    return {row_id: vector.tolist() for row_id, vector in live.index.vectors(ids).items()}

@@ -1,17 +1,29 @@
 """Documents of LangChain and nodes of LlamaIndex as memories, known by their shape.
 
 No framework is imported. A document has a ``page_content``, a node has a ``node_id``.
+
+A vector store returns the metadata that was put into it. A memory has more: the store gives it a
+time and a type, and reads events from its text. So the memory notes which of its fields were in the
+metadata of its document. All of this is flat metadata, which either framework can read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC
 from typing import Any, Protocol
 
 from typing_extensions import TypeIs
 
+from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import MemoryFormatError, ScopeError
-from recall_stages.core.flat_metadata import from_flat, scope_in
+from recall_stages.core.flat_metadata import (
+    DOCUMENT_FIELDS,
+    from_flat,
+    is_bookkeeping,
+    scope_in,
+    to_flat,
+)
 from recall_stages.core.memory import Memory
 from recall_stages.store.chroma.epoch import day_of
 from recall_stages.store.chroma.row_fields import NODE_SOURCE
@@ -103,6 +115,46 @@ def stored_memory(source: DocumentLike | NodeLike) -> Memory:
         raise MemoryFormatError(
             f"{type(source).__name__} {source_id or content[:40]!r} cannot be stored: {error}"
         ) from error
+
+
+def with_its_fields(memory: Memory, metadata: Mapping[str, object]) -> Memory:
+    """A memory that notes which of its fields the metadata of its document named.
+
+    Args:
+        memory: The memory, read from the document.
+        metadata: The metadata of the document.
+
+    Examples:
+        >>> tea = Memory(content="Tea.", created_at=0, metadata={"topic": "drinks"})
+        >>> with_its_fields(tea, {"topic": "drinks", "created_at": 0}).metadata
+        {'topic': 'drinks', 'document_fields': 'created_at'}
+    """
+    own = {name: value for name, value in memory.metadata.items() if not is_bookkeeping(name)}
+    read = to_flat(Candidate.of(memory), UTC).keys() - own.keys()
+    named = " ".join(sorted(read & metadata.keys()))
+    return memory.model_copy(update={"metadata": {**own, DOCUMENT_FIELDS: named}})
+
+
+def document_metadata(memory: Candidate | Memory) -> dict[str, object]:
+    """The metadata of a memory as its document had it; times in ISO 8601, UTC.
+
+    A memory that did not come from a document shows all its fields.
+
+    Examples:
+        >>> tea = Memory(content="Tea.", created_at=0, metadata={"topic": "drinks"})
+        >>> document_metadata(with_its_fields(tea, tea.metadata))
+        {'topic': 'drinks'}
+        >>> document_metadata(tea)["created_at"]
+        '1970-01-01T00:00:00+00:00'
+    """
+    candidate = memory if isinstance(memory, Candidate) else Candidate.of(memory)
+    flat = to_flat(candidate, UTC)
+    own = {name: value for name, value in flat.items() if not is_bookkeeping(name)}
+    named = flat.get(DOCUMENT_FIELDS)
+    if not isinstance(named, str):
+        return own
+    shown = {*named.split(), *candidate.metadata}
+    return {name: value for name, value in own.items() if name in shown}
 
 
 def _unread(metadata: Mapping[str, Any], quality: object, events: bool) -> dict[str, Any]:

@@ -1,24 +1,30 @@
-"""Stores as settings, and a store limited to one scope."""
+"""Stores as settings, and a store of any kind limited to one scope."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, Protocol, runtime_checkable
+from typing import Annotated, Literal, Protocol, runtime_checkable
 
 from pydantic import BeforeValidator
 
 from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.errors import IdLookupError, ScopeError, StoreError
 from recall_stages.core.memory import Memory
+from recall_stages.core.query import Filter
 from recall_stages.core.requests import Listing, Search
 from recall_stages.core.scope import Scope, ScopeName
 from recall_stages.core.settings_messages import got
 from recall_stages.core.world import MemoryStore
-from recall_stages.store.listed_memories import ListsMemories, listed
+from recall_stages.store.chroma.epoch import bounds_of
+from recall_stages.store.position import place_of
+from recall_stages.store.recall_store import RecallStore
+from recall_stages.store.scoped_store import ScopedStore
+from recall_stages.timeline import TimeRange
 
 
 def open_store(store: object) -> object:
@@ -45,6 +51,17 @@ OpenStore = Annotated[MemoryStore, BeforeValidator(open_store)]
 """A store as a setting; anything else is refused with a hint."""
 
 
+def within(store: object, scope: Scope) -> RecallStore | ScopedStore:
+    """A store for a framework's adapter, limited to a scope.
+
+    Raises:
+        TypeError: When it is no open `RecallStore`, nor a view of one.
+    """
+    if not isinstance(store, RecallStore | ScopedStore):
+        raise TypeError(f"store must be an open RecallStore; got {got(store)}")
+    return store.for_scope(**scope.fields()) if scope.fields() else store
+
+
 @runtime_checkable
 class RequiresScope(Protocol):
     """A store that may require a scope; see `RecallStore`."""
@@ -55,6 +72,21 @@ class RequiresScope(Protocol):
 
     def get(self, ids: Sequence[str], *, scope: Scope | None = None) -> list[Memory]:
         """The memories with these ids in a scope."""
+
+
+@runtime_checkable
+class ListsMemories(Protocol):
+    """A store that lists its memories; see `RecallStore.memories`."""
+
+    def memories(
+        self,
+        *,
+        scope: Scope | None = None,
+        time_range: TimeRange | None = None,
+        filter: Filter | None = None,
+        order: Literal["newest", "oldest"] = "newest",
+    ) -> Iterator[Memory]:
+        """The memories that fulfil all conditions, by recorded time."""
 
 
 def required_by(store: MemoryStore) -> tuple[ScopeName, ...]:
@@ -113,7 +145,7 @@ class NarrowedStore:
                 f"{type(self.store).__name__} cannot list memories; ask a question, or use a "
                 "RecallStore"
             )
-        return listed(self.store, replace(listing, scope=self.scope.narrow(listing.scope)))
+        return _listed(self.store, replace(listing, scope=self.scope.narrow(listing.scope)))
 
     def _narrowed(self, search: Search) -> Search:
         if self.scope.holds(search.scope):
@@ -149,3 +181,34 @@ class NarrowedStore:
         if isinstance(self.store, RequiresScope):
             return self.store.get(ids, scope=owner)
         return self.store.get(ids)
+
+
+def _listed(store: ListsMemories, listing: Listing) -> list[Candidate]:
+    """The memories that a listing asks for, in its order, by recorded time.
+
+    A memory is of a time if it was recorded in it, or names an event in it.
+    """
+    found: dict[str, Candidate] = {}
+    for memories in _found(store, listing):
+        living = (each for each in memories if not each.expired(listing.moment))
+        found |= {each.id: Candidate.of(each) for each in islice(living, listing.limit)}
+    ordered = sorted(found.values(), key=place_of, reverse=listing.order == "newest")
+    return ordered[: listing.limit]
+
+
+def _found(store: ListsMemories, listing: Listing) -> Iterator[Iterator[Memory]]:
+    scope, wanted, order = listing.scope, listing.filter, listing.order
+    if not listing.within:
+        yield store.memories(scope=scope, filter=wanted, order=order)
+    for during in listing.within:
+        yield store.memories(scope=scope, filter=wanted, order=order, time_range=during)
+        events = _with_events(during, wanted)
+        about = store.memories(scope=scope, filter=events, order=order)
+        yield (memory for memory in about if memory.matches(during) == "event")
+
+
+def _with_events(time_range: TimeRange, wanted: Filter | None) -> Filter:
+    """The condition that a row names a time in a range, or one around it."""
+    first, last = bounds_of(time_range)
+    during: Filter = {"event_start": {"$lte": last}, "event_end": {"$gte": first}}
+    return during if wanted is None else {"$and": [wanted, during]}

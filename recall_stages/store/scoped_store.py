@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Never, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recall_stages.core.awaited import awaited
 from recall_stages.core.clock import TimeInput
-from recall_stages.core.errors import MissingMemoryError, ScopeError
+from recall_stages.core.errors import MissingMemoryError, ScopeError, StoreError
 from recall_stages.core.memory import Memory
 from recall_stages.core.query import Filter
 from recall_stages.core.scope import Scope, ScopeFields, ScopeInput, ScopeName
@@ -17,9 +18,11 @@ from recall_stages.core.tracing import memory_operation
 from recall_stages.store.adding_store import AddingStore
 from recall_stages.store.bound_store import BoundStore
 from recall_stages.store.changes import Changes, MemoryChanges
+from recall_stages.store.chroma.index import Index
+from recall_stages.store.chroma.ordered_pages import expired_in_chroma
 from recall_stages.store.chroma.prepare import distinct_ids
+from recall_stages.store.chroma.row_writer import LOST
 from recall_stages.store.chroma.search_text import index_text
-from recall_stages.store.chroma.stored_rows import expired_ids, stored_vector
 from recall_stages.store.conditions import Conditions, RangeInput, TypeInput
 from recall_stages.timeline import parse_time
 
@@ -77,7 +80,7 @@ class ManagedStore(AddingStore):
             memory = wanted.made_to(stored, now.tzinfo, read_events=self._event_times)
             [ready] = self._ready([memory])
             vector = (
-                stored_vector(live.index, id) if index_text(memory) == index_text(stored) else None
+                _vector_of(live.index, id) if index_text(memory) == index_text(stored) else None
             )
             if vector is None:
                 live.writer.write([ready]).result()
@@ -180,7 +183,7 @@ class ManagedStore(AddingStore):
             return 0
         live.identity.check_writable()
         with memory_operation("delete_memory", self.name) as operation, self._opened.changing:
-            expired = expired_ids(live.index, moment, owner)
+            expired = expired_in_chroma(live.index, moment, owner)
             if expired:
                 live.writer.delete(expired).result()
             operation.counted(len(expired))
@@ -267,6 +270,16 @@ def _check_deleting(limited: bool, of_scope: bool, everything: bool) -> None:
             "delete needs a condition: ids, scope, time_range, filter or memory_type. To delete "
             "all memories, pass everything=True"
         )
+
+
+def _vector_of(index: Index, row_id: str) -> NDArray[np.float32] | None:
+    """The vector of a row; None if it has none."""
+    try:
+        return index.vectors([row_id]).get(row_id)
+    except StoreError as error:
+        if LOST not in str(error):
+            raise
+        return None
 
 
 def _missing(id: str, name: str) -> MissingMemoryError:

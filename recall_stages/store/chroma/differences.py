@@ -1,15 +1,18 @@
-"""New rows of a collection, found by the order of its ids.
+"""New and deleted rows of a collection, found by the order of its ids.
 
 Chroma returns rows in the order in which they were stored. A row that is replaced keeps its place;
-a row that is deleted and stored again comes last.
+a row that is deleted and stored again comes last. A list with some rows deleted equals the known
+one up to the first of them, so the place of the first is found by halves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 Id = TypeVar("Id", str, int)
+
+_PART = 128  # rows read at once, when the place of a deleted row is nearly found
 
 
 def appended(known: Sequence[Id], there: Sequence[Id]) -> Sequence[Id] | None:
@@ -49,3 +52,41 @@ def stored_anew(known: Sequence[Id], there: Sequence[Id]) -> Sequence[Id]:
             return there[number:]
         last = place
     return []
+
+
+def find_gone(
+    known: Sequence[int], number: int, read: Callable[[int, int], Sequence[int]]
+) -> list[int] | None:
+    """The rows that are gone from a list.
+
+    Args:
+        known: The hashes of the ids of all known rows, in order.
+        number: How many of them are gone.
+        read: Reads hashes of the rows that are there, from a place on, so many at the most.
+
+    Returns:
+        Their hashes; None where the list has changed in another way.
+
+    Examples:
+        >>> there = [row for row in range(1000) if row not in (7, 500)]
+        >>> find_gone(range(1000), 2, lambda start, most: there[start : start + most])
+        [7, 500]
+    """
+    gone: list[int] = []
+    rest, low = list(known), 0
+    while len(gone) < number:
+        high = len(rest)  # the first row that is gone is in [low, high]
+        while high - low > _PART:
+            middle = (low + high) // 2
+            if list(read(middle, 1)) == [rest[middle]]:
+                low = middle + 1
+            else:
+                high = middle
+        there = set(read(low, _PART + 1))
+        missing = [row for row in rest[low : low + _PART + 1] if row not in there]
+        if not missing:
+            return None
+        gone += missing
+        dropped = set(missing)
+        rest = [row for row in rest if row not in dropped]
+    return gone if len(gone) == number else None

@@ -35,9 +35,10 @@ from recall_stages.core.progress import progress_bar
 from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.differences import appended, stored_anew
 from recall_stages.store.chroma.epoch import to_milliseconds
-from recall_stages.store.chroma.index import Index
+from recall_stages.store.chroma.index import Index, pages
 from recall_stages.store.chroma.operations import Operations
 from recall_stages.store.chroma.row_fields import WRITTEN_AT
+from recall_stages.store.chroma.where import Where
 from recall_stages.store.rows.columns import hashed
 
 if TYPE_CHECKING:
@@ -251,15 +252,9 @@ class Follower:
                 yield ahead.result()
 
     def _pages(
-        self, most: int, include: list[str], where: object = None, start: int = 0
+        self, most: int, include: Sequence[str], where: Where | None = None, start: int = 0
     ) -> Iterator[Mapping[str, Any]]:
-        while True:
-            page = self._collection.get(where=where, include=include, limit=most, offset=start)
-            yield page
-            number = len(page["ids"])
-            start += number
-            if number < most:
-                return
+        return pages(self._collection, include, most=most, where=where, start=start)
 
 
 def _now() -> int:

@@ -127,6 +127,10 @@ class Index:
         """The memory of a row; None if the row has no text."""
         return to_candidate(*row, self.fields, self.unit)
 
+    def _candidates(self, page: Mapping[str, Any]) -> list[Candidate | None]:
+        rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
+        return [self.candidate(row) for row in rows]
+
     def filter_where(self, search: Search) -> Where | None:
         """The condition that a search sets on metadata."""
         return filter_where(
@@ -146,10 +150,7 @@ class Index:
             page = collection.get(
                 ids=ids[start : start + _PAGE], where=where, include=["documents", "metadatas"]
             )
-            for row in zip(page["ids"], page["documents"], page["metadatas"], strict=True):
-                memory = self.candidate(row)
-                if memory is not None:
-                    memories[row[0]] = memory
+            memories |= {each.id: each for each in self._candidates(page) if each is not None}
         return memories
 
     def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
@@ -174,34 +175,17 @@ class Index:
 
     def memories(self) -> Iterator[Candidate]:
         """All memories of the collection, read page by page."""
-        collection: Any = self.collection
-        offset = 0
-        while True:
-            page = collection.get(include=["documents", "metadatas"], limit=_PAGE, offset=offset)
-            for row in zip(page["ids"], page["documents"], page["metadatas"], strict=True):
-                memory = self.candidate(row)
-                if memory is not None:
-                    yield memory
-            offset += len(page["ids"])
-            if not page["ids"]:
-                return
+        for page in pages(self.collection, ["documents", "metadatas"]):
+            yield from (memory for memory in self._candidates(page) if memory is not None)
 
     def with_vectors(self) -> Iterator[tuple[list[Candidate], NDArray[np.float32]]]:
         """All memories with their vectors, page by page; rows without a text are left out."""
-        collection: Any = self.collection
-        offset = 0
-        while True:
-            page = collection.get(
-                include=["documents", "metadatas", "embeddings"], limit=_PAGE, offset=offset
-            )
-            offset += len(page["ids"])
-            if not page["ids"]:
-                return
-            rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
-            memories = [self.candidate(row) for row in rows]
+        for page in pages(self.collection, ["documents", "metadatas", "embeddings"]):
+            memories = self._candidates(page)
             present = [memory is not None for memory in memories]
-            vectors = np.asarray(page["embeddings"], dtype=np.float32)[present]
-            yield [memory for memory in memories if memory is not None], vectors
+            if any(present):
+                vectors = np.asarray(page["embeddings"], dtype=np.float32)[present]
+                yield [memory for memory in memories if memory is not None], vectors
 
     def times(self, search: Search) -> list[Where | None]:
         """The conditions on time, one of which a row must fulfil; empty without a time."""
@@ -271,6 +255,31 @@ class Index:
             memory = to_candidate(row_id, document, metadata, self.fields, self.unit)
             rows.append((row_id, similarity, memory))
         return sorted(rows, key=_by_similarity)
+
+
+def pages(
+    collection: Any,
+    include: Sequence[str],
+    *,
+    most: int = _PAGE,
+    where: Where | None = None,
+    start: int = 0,
+) -> Iterator[Mapping[str, Any]]:
+    """The rows of a collection, page by page; the last page is not full, and may be empty.
+
+    Args:
+        collection: Chroma's own object; its types do not know what ``include`` does.
+        include: What is read of a row beside its id.
+        most: How many rows a page has.
+        where: The condition on the rows.
+        start: How many rows are passed over.
+    """
+    while True:
+        page = collection.get(where=where, include=[*include], limit=most, offset=start)
+        yield page
+        start += len(page["ids"])
+        if len(page["ids"]) < most:
+            return
 
 
 def _by_similarity(row: _Row) -> float:

@@ -12,10 +12,9 @@ from itertools import islice
 from typing import Any
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.store.chroma.epoch import to_milliseconds
-from recall_stages.store.chroma.index import Index
-from recall_stages.store.chroma.row_fields import EXPIRES_AT
-from recall_stages.store.chroma.where import Where, all_of, scope_where
+from recall_stages.core.scope import Scope
+from recall_stages.store.chroma.index import Index, pages
+from recall_stages.store.chroma.where import Where, all_of, expired_where, scope_where
 from recall_stages.store.chroma.window import foreign_window_where, recorded_where
 from recall_stages.store.cloud.conditions import conditions as cloud_conditions
 from recall_stages.store.cloud.limits import PREDICATES, RESULTS, predicates
@@ -57,9 +56,15 @@ def ids_in_chroma(index: Index, conditions: Conditions) -> list[str]:
     return [row_id for page in _pages(index, where, _IDS, []) for row_id in page["ids"]]
 
 
-def expired_in_chroma(index: Index, moment: datetime) -> list[str]:
-    """The ids of the rows that have expired by a moment."""
-    where: Where = {EXPIRES_AT: {"$lte": to_milliseconds(moment)}}
+def expired_in_chroma(index: Index, moment: datetime, scope: Scope | None = None) -> list[str]:
+    """The ids of the rows that have expired by a moment; for rows of ours.
+
+    Args:
+        index: The collection.
+        moment: The moment.
+        scope: Only rows in this scope.
+    """
+    where = all_of([expired_where(moment), scope_where(scope or Scope(), index.fields)])
     return [row_id for page in _pages(index, where, _IDS, []) for row_id in page["ids"]]
 
 
@@ -90,11 +95,5 @@ def _where(index: Index, conditions: Conditions) -> Where | None:
 def _pages(
     index: Index, where: Where | None, most: int, include: list[str]
 ) -> Iterator[Mapping[str, Any]]:
-    collection: Any = index.collection
-    most, start = min(most, RESULTS) if index.cloud else most, 0
-    while True:
-        page = collection.get(where=where, include=include, limit=most, offset=start)
-        yield page
-        start += len(page["ids"])
-        if len(page["ids"]) < most:
-            return
+    most = min(most, RESULTS) if index.cloud else most
+    return pages(index.collection, include, most=most, where=where)

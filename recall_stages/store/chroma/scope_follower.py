@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_stages.core.scope import Scope
-from recall_stages.store.chroma.deletions import find_gone
+from recall_stages.store.chroma.differences import find_gone
 from recall_stages.store.chroma.follower import COUNTED_AT_ONCE, Follower
 from recall_stages.store.chroma.index import Index
-from recall_stages.store.chroma.where import all_of, scope_where
+from recall_stages.store.chroma.where import Where, all_of, scope_where
 from recall_stages.store.rows.columns import hashed
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class ScopeFollower(Follower):
         return ids
 
     def _pages(
-        self, most: int, include: list[str], where: Any = None, start: int = 0
+        self, most: int, include: Sequence[str], where: Where | None = None, start: int = 0
     ) -> Iterator[Mapping[str, Any]]:
         return super()._pages(most, include, all_of([where, self._where]), start)
 
