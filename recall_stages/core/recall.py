@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from recall_stages.core.candidate import Candidate, Step, candidates
-from recall_stages.core.citation import Citation
-from recall_stages.core.draft import Draft
+from recall_stages.core.citation import Citation, Draft
 from recall_stages.core.errors import described
 from recall_stages.core.query import Query
 

@@ -11,12 +11,12 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from importlib.metadata import version
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from recall_stages.core.candidate import Candidate
 
@@ -33,6 +33,7 @@ CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _ASKED_FOR = frozenset({"true", "span_only", "span_and_event"})
 _LIBRARY = "recall-retrievers"
 _OPERATION = "gen_ai.operation.name"
+_GETTERS = {"trace": "get_tracer_provider", "metrics": "get_meter_provider"}
 # Seconds, as the conventions have them: from 10 ms on, twice as many each time.
 _SECONDS = [0.01 * 2**power for power in range(14)]
 _TOKENS = [4.0**power for power in range(14)]
@@ -114,22 +115,14 @@ class Operation:
 _UNSEEN = Operation(None, {})
 
 
-def is_on() -> bool:
-    """Whether the application has configured OpenTelemetry, for spans or for metrics."""
-    return _configured("trace", "get_tracer_provider") or _configured(
-        "metrics", "get_meter_provider"
-    )
-
-
 def captures_text() -> bool:
     """Whether the texts of questions and memories are asked for."""
     return os.environ.get(CAPTURE, "").lower() in _ASKED_FOR
 
 
-@contextmanager
 def memory_operation(
     name: MemoryOperation, store: str = "", *, record_id: str = ""
-) -> Iterator[Operation]:
+) -> AbstractContextManager[Operation]:
     """Trace what is done to memories; one in another with the same name is a part of that one.
 
     Args:
@@ -139,12 +132,10 @@ def memory_operation(
     """
     about = {"gen_ai.memory.store.id": store, "gen_ai.memory.record.id": record_id}
     further = {key: value for key, value in about.items() if value}
-    with _traced(name, name, {}, further) as operation:
-        yield operation
+    return _traced(name, name, {}, further)
 
 
-@contextmanager
-def model_call(model: object) -> Iterator[Operation]:
+def model_call(model: object) -> AbstractContextManager[Operation]:
     """Trace a call of a language model.
 
     Args:
@@ -156,15 +147,15 @@ def model_call(model: object) -> Iterator[Operation]:
     model_name = name if isinstance(name, str) else ""
     attributes = {"gen_ai.provider.name": _provider_of(model), "gen_ai.request.model": model_name}
     known = {key: value for key, value in attributes.items() if value}
-    with _traced("chat", f"chat {model_name}".strip(), known, {}) as operation:
-        yield operation
+    return _traced("chat", f"chat {model_name}".strip(), known, {})
 
 
 @contextmanager
 def _traced(
     operation: str, title: str, attributes: Attributes, further: Attributes
 ) -> Iterator[Operation]:
-    if not is_on() or (_within.get() == operation and operation != "chat"):
+    is_part = _within.get() == operation and operation != "chat"
+    if is_part or not any(_provider(signal) is not None for signal in _GETTERS):
         yield _UNSEEN
         return
     shared = {_OPERATION: operation, **attributes}
@@ -200,28 +191,24 @@ def _span(title: str, attributes: Attributes, *, client: bool) -> Iterator[Span 
         yield span if span.is_recording() else None
 
 
-def _configured(signal: str, getter: str) -> bool:
-    provider = getattr(sys.modules.get(f"opentelemetry.{signal}"), getter, None)
-    # What the API has for itself, until somebody configures it, does nothing.
+def _provider(signal: str) -> Any:
+    """What the application has configured for a signal; None if it has configured nothing."""
     own = f"opentelemetry.{signal}"
-    return provider is not None and not type(provider()).__module__.startswith(own)
+    get = getattr(sys.modules.get(own), _GETTERS[signal], None)
+    provider = None if get is None else get()
+    # What the API has for itself, until somebody configures it, does nothing.
+    return None if type(provider).__module__.startswith(own) else provider
 
 
 def _tracer() -> Tracer | None:
-    if not _configured("trace", "get_tracer_provider"):
-        return None
-    from opentelemetry.trace import get_tracer_provider  # noqa: PLC0415 - it is loaded already
-
-    return _tracer_of(get_tracer_provider())
+    provider = _provider("trace")
+    return None if provider is None else _tracer_of(provider)
 
 
 def _instruments() -> tuple[Histogram, Histogram, Counter] | None:
     """Durations, tokens, and what was degraded; None if no metrics are wanted."""
-    if not _configured("metrics", "get_meter_provider"):
-        return None
-    from opentelemetry.metrics import get_meter_provider  # noqa: PLC0415 - it is loaded already
-
-    return _instruments_of(get_meter_provider())
+    provider = _provider("metrics")
+    return None if provider is None else _instruments_of(provider)
 
 
 @lru_cache(maxsize=8)

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.citation import Citation
-from recall_stages.core.draft import Claim
+from recall_stages.core.citation import Citation, Claim
 from recall_stages.llm.clauses import adds_a_clause
 from recall_stages.llm.evidence import Evidence, contradicts
 from recall_stages.llm.languages import same_language

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recall_stages.core.draft import Claim
+from recall_stages.core.citation import Claim
 from recall_stages.core.errors import ReplyError
 from recall_stages.llm.claims import claims_of
 from recall_stages.llm.replies import objects_with

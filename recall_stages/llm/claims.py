@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from recall_stages.core.draft import Claim
+from recall_stages.core.citation import Claim
 from recall_stages.core.errors import ReplyError
 from recall_stages.llm.fencing import visible
 from recall_stages.llm.replies import whole_number

@@ -14,7 +14,7 @@ from typing import Annotated
 from pydantic import Field
 
 from recall_stages.core.candidate import Candidate, Step
-from recall_stages.core.draft import identity
+from recall_stages.core.citation import identity
 from recall_stages.core.errors import ModelError, ReplyError
 from recall_stages.core.stage import Flow, Prompt, Recall
 from recall_stages.llm.scores import Read, Scores, on_one_scale

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from recall_stages.core.draft import Claim
+from recall_stages.core.citation import Claim
 from recall_stages.core.errors import ReplyError
 from recall_stages.llm.claims import claims_of
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from recall_stages.core.draft import Draft, identity
+from recall_stages.core.citation import Draft, identity
 from recall_stages.core.errors import ModelError, ReplyError
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Flow, Prompt, Recall, TopN

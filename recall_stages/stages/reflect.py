@@ -13,8 +13,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.citation import Citation
-from recall_stages.core.draft import Claim
+from recall_stages.core.citation import Citation, Claim
 from recall_stages.core.errors import ModelError, RecallError, ReplyError
 from recall_stages.core.query import Query
 from recall_stages.core.reflection import is_reflection, reflection_of

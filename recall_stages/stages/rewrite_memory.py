@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.draft import Claim, Draft, identity
+from recall_stages.core.citation import Claim, Draft, identity
 from recall_stages.core.errors import ModelError, ReplyError
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Flow, Prompt, Recall

@@ -7,7 +7,7 @@ from stages.worlds import Scripted
 from tables import table
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.draft import Claim, Draft
+from recall_stages.core.citation import Claim, Draft
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall
 from recall_stages.core.world import run
