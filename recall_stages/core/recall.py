@@ -65,12 +65,10 @@ class Recall:
         if not _ONLY_CANDIDATES.issuperset(map(type, self.memories)):
             object.__setattr__(self, "memories", candidates(self.memories))
 
-    def fell_back(self, stage: str, why: str | Exception) -> Recall:
-        """A copy that names a stage that could not do its work, and the reason."""
-        reason = described(why) if isinstance(why, Exception) else why
-        if len(reason) > _LONGEST_REASON:  # a server may answer with a whole page
-            reason = f"{reason[:_LONGEST_REASON]}…"
-        return replace(self, fallbacks=(*self.fallbacks, f"{stage}: {reason}"))
+    def fell_back(self, stage: str, *reasons: str | Exception) -> Recall:
+        """A copy that names a stage that could not do its work, once for each reason."""
+        lines = [f"{stage}: {_in_short(each)}" for each in reasons]
+        return replace(self, fallbacks=(*self.fallbacks, *lines)) if lines else self
 
     def keep(self, memories: Sequence[Candidate], stage: str, reason: str) -> Recall:
         """A copy with some of its memories; the others count as dropped.
@@ -121,3 +119,9 @@ class Recall:
         No later stage runs.
         """
         return replace(self, memories=(), skipped=f"{stage}: {why}")
+
+
+def _in_short(reason: str | Exception) -> str:
+    text = described(reason) if isinstance(reason, Exception) else reason
+    # A server may answer with a whole page.
+    return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"

@@ -144,8 +144,7 @@ class StageRun(Request):
         outcome = self.stage.apply(self.recall)
         if isinstance(outcome, Generator):
             outcome = yield from outcome
-        for note in self.meter.notes:
-            outcome = outcome.fell_back(self.meter.stage, note)
+        outcome = outcome.fell_back(self.meter.stage, *self.meter.notes)
         if self.meter.calls:
             outcome = replace(outcome, usage=(*outcome.usage, str(self.meter)))
         return outcome

@@ -126,7 +126,8 @@ def _found(claim: Claim, evidence: Sequence[Evidence], min_support: float) -> _F
     if not cited:
         return _Finding()
     if min_support == 0:
-        return _finding(cited) if _has_live_parts(claim, _of(evidence, cited)) else _Finding()
+        exists = _has_live_parts(claim, _of(evidence, cited))
+        return _Finding(tuple(cited)) if exists else _Finding()
     needed = _telling(claim.sentence)
     sharing = [number for number in cited if needed & evidence[number - 1].words]
     # What has a link may be an injected memory's: a model cites that one, or nobody sees the link.
@@ -134,7 +135,8 @@ def _found(claim: Claim, evidence: Sequence[Evidence], min_support: float) -> _F
     if better is None:
         same = [n for n in cited if same_language(claim.sentence, evidence[n - 1].memory.content)]
         if not same:
-            return _in_another_language(claim, cited, evidence)
+            exact = _has_parts(claim, _of(evidence, cited))
+            return _Finding(tuple(cited), checked=False) if exact else _Finding()
         sharing = [number for number in sharing if number in same]
     numbers = sharing if better is None else [better]
     sources = _of(evidence, numbers)
@@ -144,11 +146,7 @@ def _found(claim: Claim, evidence: Sequence[Evidence], min_support: float) -> _F
     known = frozenset[str]().union(*(each.words for each in sources))
     if adds_a_clause(claim.sentence, known) or contradicts(claim.sentence, sources, needed):
         return _Finding()
-    return _finding(numbers, mended=better is not None)
-
-
-def _finding(numbers: Sequence[int], *, checked: bool = True, mended: bool = False) -> _Finding:
-    return _Finding(tuple(numbers), checked, mended)
+    return _Finding(tuple(numbers), mended=better is not None)
 
 
 def _telling(sentence: str) -> frozenset[str]:
@@ -171,22 +169,16 @@ def _better(
 
 def _is_exact(claim: Claim, sources: Sequence[Evidence], shown: Sequence[Evidence]) -> bool:
     """Whether the numbers, the names and the links of a sentence are in its sources."""
-    known = frozenset[str]().union(*(each.numbers for each in sources))
-    if unknown_numbers(stated_numbers(claim.sentence), known):
-        return False
     text = "\n".join(each.text for each in sources)
     others = "\n".join(each.text for each in shown)
-    return not unknown_names(claim.sentence, text, others) and _has_live_parts(claim, sources)
+    return _has_parts(claim, sources) and not unknown_names(claim.sentence, text, others)
 
 
-def _in_another_language(
-    claim: Claim, cited: Sequence[int], evidence: Sequence[Evidence]
-) -> _Finding:
-    sources = _of(evidence, cited)
+def _has_parts(claim: Claim, sources: Sequence[Evidence]) -> bool:
+    """Whether the numbers and the links of a sentence are in its sources."""
     known = frozenset[str]().union(*(each.numbers for each in sources))
     unknown = unknown_numbers(stated_numbers(claim.sentence), known)
-    exact = not unknown and _has_live_parts(claim, sources)
-    return _finding(cited, checked=False) if exact else _Finding()
+    return not unknown and _has_live_parts(claim, sources)
 
 
 def _has_live_parts(claim: Claim, sources: Sequence[Evidence]) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from string import Template
 from typing import Annotated
 
 from pydantic import Field
@@ -18,8 +17,8 @@ from recall_stages.core.citation import identity
 from recall_stages.core.errors import ModelError, ReplyError
 from recall_stages.core.stage import Flow, Prompt, Recall
 from recall_stages.llm.scores import Read, Scores, on_one_scale
-from recall_stages.llm.windows import Window, read_replies, some_failed
-from recall_stages.ranking.relevance import relevances, start
+from recall_stages.llm.windows import Window, check_any_read, read_replies, some_failed
+from recall_stages.ranking.relevance import by_score, relevances, start
 
 NOT_JUDGED = "not judged"
 """The value of ``semantic`` in the trace of a memory that has no score by the model."""
@@ -41,12 +40,6 @@ the values between them too."""
 
 SCORE_PAIRS = "[[number, score], [number, score], ...]"
 """The form of the scores, in the prompts. It is no JSON, so that a copy of it is no judgement."""
-
-USER = Template("""\
-$question
-
-The memories, $count in all:
-$memories""")
 
 _MODEL = "model"  # the stage name of the steps
 _MIDDLE = 0.5
@@ -100,9 +93,7 @@ def judged(recall: Recall, stage: str, judgements: Judgements, share: float) -> 
     """The candidates with the model's share in their scores, best first; all of them stay."""
     recall = replace(recall, memories=_mixed(recall.memories, judgements.scores, share))
     recall = some_failed(recall, stage, judgements.outcomes)
-    for note in judgements.notes:
-        recall = recall.fell_back(stage, note)
-    return recall
+    return recall.fell_back(stage, *judgements.notes)
 
 
 def read_judgements(
@@ -123,9 +114,7 @@ def read_judgements(
             windows, replies, lambda reply, window: read(reply, len(window.memories), window.text)
         )
     )
-    errors = [each for each in outcomes if isinstance(each, Exception)]
-    if len(errors) == len(outcomes):
-        raise errors[0]
+    check_any_read(outcomes)
     scores: dict[str, list[float]] = {}
     for window, outcome in zip(windows, outcomes, strict=True):
         if isinstance(outcome, Scores):
@@ -137,11 +126,6 @@ def read_judgements(
         notes.append(f"{len(shown) - len(scores)} of {len(shown)} {NOT_JUDGED}")
     means = {name: sum(each) / len(each) for name, each in scores.items()}
     return Judgements(means, outcomes, tuple(dict.fromkeys(notes)))
-
-
-def by_score(memories: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The memories with the highest score first; equal scores keep their order."""
-    return tuple(sorted(memories, key=lambda memory: -(memory.score or 0.0)))
 
 
 def _mixed(

@@ -9,7 +9,7 @@ from string import Template
 
 from recall_stages.core.message import latest
 from recall_stages.core.query import Query
-from recall_stages.llm.fencing import quoted_messages, quoted_question
+from recall_stages.llm.fencing import quoted_messages
 from recall_stages.llm.windows import Window
 
 USER = Template("""\
@@ -37,12 +37,7 @@ def material(query: Query, window: Window) -> dict[str, str]:
     """The text for each placeholder of `USER`."""
     messages = latest(query.messages, longest=_SHOWN)
     last = f"\nThe last messages:\n{quoted_messages(messages)}\n" if messages else ""
-    return {
-        "question": quoted_question(query),
-        "messages": last,
-        "memories": window.text,
-        "count": str(len(window.memories)),
-    }
+    return {**window.material(query), "messages": last}
 
 
 def abstention(question: str) -> str:

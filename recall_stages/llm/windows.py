@@ -5,17 +5,26 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from string import Template
 from typing import Annotated, TypeVar
 
 from pydantic import Field
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import ReplyError, described
+from recall_stages.core.query import Query
 from recall_stages.core.recall import Recall
-from recall_stages.llm.fencing import body, harmless, quoted
+from recall_stages.llm.fencing import body, harmless, quoted, quoted_question
 from recall_stages.text.tokens import Counter, cut, token_counter
 
 T = TypeVar("T")
+
+USER = Template("""\
+$question
+
+The memories, $count in all:
+$memories""")
+"""The material of a prompt about a question and its memories."""
 
 Orders = Annotated[int, Field(ge=1, le=3)]
 """In how many orders a window is sent."""
@@ -38,9 +47,22 @@ class Window:
     text: str
     first: int
 
+    def material(self, query: Query) -> dict[str, str]:
+        """The text for each placeholder of `USER`."""
+        return {
+            "question": quoted_question(query),
+            "memories": self.text,
+            "count": str(len(self.memories)),
+        }
+
 
 def windows(
-    memories: Sequence[Candidate], *, budget: int, count: Counter | None, most: int | None = None
+    memories: Sequence[Candidate],
+    *,
+    budget: int,
+    count: Counter | None,
+    most: int | None = None,
+    orders: int = 1,
 ) -> list[Window]:
     """Split memories into windows, in order. No memory is left out.
 
@@ -51,13 +73,31 @@ def windows(
         budget: The number of tokens of memories in a window.
         count: Counts the tokens of a text. None = `token_counter`.
         most: The number of memories in a window at most; None = as many as fit.
+        orders: In how many orders each window stands in the result. The further orders are the same
+            every time.
 
     Examples:
-        >>> memories = [Candidate(content=f"Tea at {hour}.") for hour in ("four", "five", "six")]
-        >>> [len(each.memories) for each in windows(memories, budget=900, count=len, most=2)]
-        [2, 1]
+        >>> memories = [Candidate(content=name) for name in "abcd"]
+        >>> [len(each.memories) for each in windows(memories, budget=900, count=len, most=3)]
+        [3, 1]
+        >>> both = windows(memories, budget=900, count=len, orders=2)
+        >>> ["".join(memory.content for memory in window.memories) for window in both]
+        ['abcd', 'bcad']
     """
     count = count or token_counter()
+    shown = _split(memories, budget, count, most)
+    turned = [*shown]
+    for order in range(1, orders):
+        for window in shown:
+            # No reversal: models read the middle of a prompt worst, and it would stay the middle.
+            shuffle = random.Random(order)  # noqa: S311 - the same every time, and no secret
+            turned += _split(shuffle.sample(window.memories, len(window.memories)), budget, count)
+    return turned
+
+
+def _split(
+    memories: Sequence[Candidate], budget: int, count: Counter, most: int | None = None
+) -> list[Window]:
     groups: list[list[tuple[Candidate, str]]] = []
     size = 0
     for memory in memories:
@@ -80,33 +120,6 @@ def windows(
     ]
 
 
-def in_orders(
-    shown: Sequence[Window], orders: int, budget: int, count: Counter | None
-) -> list[Window]:
-    """The windows, and each of them again in other orders, which are the same every time.
-
-    Args:
-        shown: The windows.
-        orders: The number of orders; with 1 there are no others.
-        budget: The number of tokens of memories in a window.
-        count: Counts the tokens of a text. None = `token_counter`.
-
-    Examples:
-        >>> memories = [Candidate(content=name) for name in "abcd"]
-        >>> both = in_orders(windows(memories, budget=900, count=len), 2, 900, len)
-        >>> ["".join(memory.content for memory in window.memories) for window in both]
-        ['abcd', 'bcad']
-    """
-    turned = list(shown)
-    for order in range(1, orders):
-        for window in shown:
-            # No reversal: models read the middle of a prompt worst, and it would stay the middle.
-            shuffle = random.Random(order)  # noqa: S311 - the same every time, and no secret
-            memories = shuffle.sample(window.memories, len(window.memories))
-            turned += windows(memories, budget=budget, count=count)
-    return turned
-
-
 def read_replies(
     windows: Sequence[Window], replies: Sequence[str | Exception], read: Callable[[str, Window], T]
 ) -> list[T | Exception]:
@@ -127,10 +140,19 @@ def read_replies(
             outcomes.append(reply if isinstance(reply, Exception) else read(str(reply), window))
         except ReplyError as error:
             outcomes.append(error)
-    errors = failures(outcomes)
-    if len(errors) == len(outcomes) and errors:
-        raise errors[0]
+    check_any_read(outcomes)
     return outcomes
+
+
+def check_any_read(outcomes: Sequence[object]) -> None:
+    """Refuse outcomes that are errors alone.
+
+    Raises:
+        Exception: The first of them.
+    """
+    errors = failures(outcomes)
+    if errors and len(errors) == len(outcomes):
+        raise errors[0]
 
 
 def some_failed(recall: Recall, stage: str, outcomes: Sequence[object]) -> Recall:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from recall_stages.core.candidate import Candidate, Step
 
@@ -58,6 +58,26 @@ def relevances(
         1 - place / len(memories) if score is None else max(score, 0.0) / scale
         for place, score in enumerate(scores)
     ]
+
+
+def reweighed(
+    memories: Sequence[Candidate], stage: str, weigh: Callable[[Candidate, float], Candidate]
+) -> tuple[Candidate, ...]:
+    """The memories with a new score each, best first. What the stage has weighed already stays.
+
+    Args:
+        memories: The candidates.
+        stage: The stage.
+        weigh: Makes a candidate with the new score, of a candidate and its relevance.
+    """
+    marks = own_marks(memories, stage)
+    pairs = zip(memories, relevances(memories, marks), marks, strict=True)
+    return by_score([memory if mark else weigh(memory, worth) for memory, worth, mark in pairs])
+
+
+def by_score(memories: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """The memories with the highest score first; equal scores keep their order."""
+    return tuple(sorted(memories, key=lambda memory: -(memory.score or 0.0)))
 
 
 def start(memory: Candidate, relevance: float, stage: str) -> Step:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 from pydantic import Field
 
@@ -15,7 +16,7 @@ from recall_stages.core.candidate import Candidate, Step
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall, Stage
 from recall_stages.ranking.copies import copies, for_all
-from recall_stages.ranking.relevance import own_marks, relevances, start
+from recall_stages.ranking.relevance import reweighed, start
 from recall_stages.timeline import half_life_weight
 
 _DECAY = "TimeDecay"
@@ -108,18 +109,10 @@ class TimeDecay(Stage):
 
     def apply(self, recall: Recall) -> Recall:
         """Weigh the memories by age, and sort them; equal scores keep their order."""
-        memories = recall.memories
-        marks = own_marks(memories, _DECAY)
-        weighed = [
-            memory if mark else self._decayed(memory, relevance, recall.query)
-            for memory, relevance, mark in zip(
-                memories, relevances(memories, marks), marks, strict=True
-            )
-        ]
-        weighed.sort(key=lambda memory: -(memory.score or 0.0))
-        return replace(recall, memories=tuple(weighed))
+        decayed = partial(self._decayed, recall.query)
+        return replace(recall, memories=reweighed(recall.memories, _DECAY, decayed))
 
-    def _decayed(self, memory: Candidate, relevance: float, query: Query) -> Candidate:
+    def _decayed(self, query: Query, memory: Candidate, relevance: float) -> Candidate:
         weight = 1.0
         if memory.created_at is not None:
             age = query.reference_time - memory.created_at

@@ -22,7 +22,6 @@ from recall_stages.llm.judging import (
     SCORE_PAIRS,
     SHARE,
     SemanticShare,
-    by_score,
     judged,
     read_judgements,
 )
@@ -32,6 +31,7 @@ from recall_stages.llm.rewrite_prompt import CITED_SENTENCES, REWRITE_RULES, USE
 from recall_stages.llm.scores import read_scores
 from recall_stages.llm.windows import Window, windows
 from recall_stages.ranking.copies import distinct
+from recall_stages.ranking.relevance import by_score
 
 SYSTEM = Template(f"""\
 You judge how well memories answer a question, and tell what they say. First give every memory a \

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -13,7 +14,7 @@ from pydantic import Field, model_validator
 from recall_stages.core.candidate import Candidate, Note, Step
 from recall_stages.core.query import Query
 from recall_stages.core.stage import RankStage, Recall
-from recall_stages.ranking.relevance import own_marks, relevances, start
+from recall_stages.ranking.relevance import reweighed, start
 
 _HYBRID = "HybridRank"
 _SECONDS_A_DAY = 86_400
@@ -99,18 +100,10 @@ class HybridRank(RankStage):
 
     def apply(self, recall: Recall) -> Recall:
         """Weigh, sort and cut; equal scores keep their order."""
-        memories = recall.memories
-        marks = own_marks(memories, _HYBRID)
-        ranked = [
-            memory if mark else self._weighed(memory, relevance, recall.query)
-            for memory, relevance, mark in zip(
-                memories, relevances(memories, marks), marks, strict=True
-            )
-        ]
-        ranked.sort(key=lambda memory: -(memory.score or 0.0))
-        return self.cut(recall, ranked)
+        weighed = partial(self._weighed, recall.query)
+        return self.cut(recall, reweighed(recall.memories, _HYBRID, weighed))
 
-    def _weighed(self, memory: Candidate, relevance: float, query: Query) -> Candidate:
+    def _weighed(self, query: Query, memory: Candidate, relevance: float) -> Candidate:
         first = start(memory, relevance, _HYBRID)
         if memory.created_at is None:
             undated = Step(_HYBRID, after=relevance, notes={"weighed": relevance})

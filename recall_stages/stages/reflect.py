@@ -21,12 +21,12 @@ from recall_stages.core.stage import Flow, Prompt, Recall, Write
 from recall_stages.llm.citation_check import Verified, notes_on, verify
 from recall_stages.llm.cited_text import read_sentences
 from recall_stages.llm.claims import sentences_in
-from recall_stages.llm.fencing import QUOTED_MATERIAL, quoted_question
+from recall_stages.llm.fencing import QUOTED_MATERIAL
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
 from recall_stages.llm.reply_schemas import sentences_form
 from recall_stages.llm.rewrite_prompt import CITED_RULES, CITED_SENTENCES, abstention
 from recall_stages.llm.second_opinion import Check, second_opinions
-from recall_stages.llm.windows import Window, windows
+from recall_stages.llm.windows import USER, Window, windows
 
 FEWEST, MOST = 3, 5  # key points
 _MOST_SENTENCES = 10  # in the form of a reply
@@ -43,12 +43,6 @@ WANTED = {
         "entry": "point",
     },
 }
-
-USER = Template("""\
-$question
-
-The memories, $count in all:
-$memories""")
 
 
 class Reflect(ModelStage):
@@ -129,8 +123,7 @@ class Reflect(ModelStage):
             except (ModelError, ReplyError) as error:
                 recall = recall.fell_back(self.stage_name, error)
             else:
-                for note in filter(None, [text.note, opinion]):
-                    recall = recall.fell_back(self.stage_name, note)
+                recall = recall.fell_back(self.stage_name, *filter(None, [text.note, opinion]))
                 if not text.claims:
                     return replace(recall, text=abstention(recall.query.text))
                 citations = verified.citations[: MOST if self.kind == "key_points" else None]
@@ -139,8 +132,7 @@ class Reflect(ModelStage):
 
     def _stored(self, recall: Recall, verified: Verified, citations: Sequence[Citation]) -> Flow:
         """Name in the trace what was removed and mended, and store the rest if that is set."""
-        for note in notes_on([verified]):
-            recall = recall.fell_back(self.stage_name, note)
+        recall = recall.fell_back(self.stage_name, *notes_on([verified]))
         if self.store_reflections:
             text = self._plain(citations)
             if any(text == memory.content.strip() for memory in recall.memories):
@@ -152,14 +144,10 @@ class Reflect(ModelStage):
         return recall
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        return self.prompt(
-            self.system_prompt or SYSTEM.substitute(WANTED[self.kind]),
-            self.user_prompt or USER.template,
-            question=quoted_question(query),
-            memories=window.text,
-            count=str(len(window.memories)),
-            form=sentences_form("points", len(window.memories), _MOST_SENTENCES),
-        )
+        system = self.system_prompt or SYSTEM.substitute(WANTED[self.kind])
+        form = sentences_form("points", len(window.memories), _MOST_SENTENCES)
+        user = self.user_prompt or USER.template
+        return self.prompt(system, user, form, **window.material(query))
 
     def _verified(self, claims: Sequence[Claim], window: Window) -> Verified:
         verified = verify(claims, window.memories, self.min_support)

@@ -13,12 +13,12 @@ from pydantic import Field
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Flow, Prompt, Recall, TopN, limit
-from recall_stages.llm.fencing import QUOTED_MATERIAL, quoted_question
-from recall_stages.llm.judging import SCORE_PAIRS, SHARE, USER, SemanticShare, judge
+from recall_stages.llm.fencing import QUOTED_MATERIAL
+from recall_stages.llm.judging import SCORE_PAIRS, SHARE, SemanticShare, judge
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
 from recall_stages.llm.reply_schemas import scores_form
 from recall_stages.llm.scores import read_ranking
-from recall_stages.llm.windows import Orders, Window, in_orders, windows
+from recall_stages.llm.windows import USER, Orders, Window, windows
 
 SYSTEM = f"""\
 You rank memories of earlier tasks by how well they help with a task at hand: whether they bear \
@@ -94,8 +94,8 @@ class RerankMemory(ModelStage):
                 budget=self.token_budget,
                 count=self.token_counter,
                 most=self.window,
+                orders=self.orders,
             )
-            shown = in_orders(shown, self.orders, self.token_budget, self.token_counter)
             asked = [(window, self._prompt(recall.query, window)) for window in shown]
             recall = yield from judge(
                 recall, self.stage_name, asked, read_ranking, self.semantic_share
@@ -103,14 +103,9 @@ class RerankMemory(ModelStage):
         return replace(recall, memories=recall.memories[: limit(self.top_n, recall.query)])
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        return self.prompt(
-            self.system_prompt or SYSTEM,
-            self.user_prompt or USER.template,
-            question=quoted_question(query),
-            memories=window.text,
-            count=str(len(window.memories)),
-            form=scores_form("ranking", len(window.memories)),
-        )
+        system, user = self.system_prompt or SYSTEM, self.user_prompt or USER.template
+        form = scores_form("ranking", len(window.memories))
+        return self.prompt(system, user, form, **window.material(query))
 
     def _good_enough(self, memory: Candidate) -> bool:
         judged_poor = memory.quality is not None and memory.quality < self.min_score_threshold

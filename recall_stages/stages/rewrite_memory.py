@@ -31,7 +31,7 @@ from recall_stages.llm.rewrite_prompt import (
     material,
 )
 from recall_stages.llm.second_opinion import Check, second_opinions
-from recall_stages.llm.windows import Window, failures, read_replies, some_failed, windows
+from recall_stages.llm.windows import Window, check_any_read, read_replies, some_failed, windows
 
 SYSTEM = f"""\
 You turn memories into a short text that helps with a question: {REWRITE_RULES} Leave out memories \
@@ -137,10 +137,7 @@ class RewriteMemory(ModelStage):
             return replace(recall.fell_back(self.stage_name, error), text=plain_text(memories))
         recall = some_failed(recall, self.stage_name, outcomes)
         verified = [each for each in outcomes if isinstance(each, Verified)]
-        for note in dict.fromkeys(notes):
-            recall = recall.fell_back(self.stage_name, note)
-        for note in notes_on(verified):
-            recall = recall.fell_back(self.stage_name, note)
+        recall = recall.fell_back(self.stage_name, *dict.fromkeys(notes), *notes_on(verified))
         parts = [_text(outcome, window) for outcome, window in zip(outcomes, shown, strict=True)]
         citations = tuple(citation for each in verified for citation in each.citations)
         text = "\n\n".join(filter(None, parts)) or abstention(recall.query.text)
@@ -148,9 +145,7 @@ class RewriteMemory(ModelStage):
 
     def _standing(self, outcomes: Sequence[Verified | Exception]) -> None:
         """Raise an error if nothing stands after a second opinion, or less than all has to."""
-        errors = failures(outcomes)
-        if errors and len(errors) == len(outcomes):
-            raise errors[0]
+        check_any_read(outcomes)
         removed = sum(each.removed for each in outcomes if isinstance(each, Verified))
         if removed and self.unverified == "fall_back":
             raise ReplyError(f"a second opinion does not support {removed} sentence(s)")

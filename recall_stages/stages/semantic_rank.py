@@ -12,21 +12,14 @@ from pydantic import Field
 
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Flow, Prompt, Recall, TopN
-from recall_stages.llm.fencing import QUOTED_MATERIAL, quoted_question
-from recall_stages.llm.judging import (
-    SCALE,
-    SCORE_PAIRS,
-    SHARE,
-    USER,
-    SemanticShare,
-    by_score,
-    judge,
-)
+from recall_stages.llm.fencing import QUOTED_MATERIAL
+from recall_stages.llm.judging import SCALE, SCORE_PAIRS, SHARE, SemanticShare, judge
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
 from recall_stages.llm.reply_schemas import scores_form
 from recall_stages.llm.scores import read_scores
-from recall_stages.llm.windows import Orders, Window, in_orders, windows
+from recall_stages.llm.windows import USER, Orders, Window, windows
 from recall_stages.ranking.copies import distinct
+from recall_stages.ranking.relevance import by_score
 
 SYSTEM = f"""\
 You judge how well memories answer a question. Give every memory a score from 0.0 to 1.0: {SCALE} \
@@ -82,8 +75,8 @@ class SemanticRank(ModelStage):
                 budget=self.token_budget,
                 count=self.token_counter,
                 most=self.window,
+                orders=self.orders,
             )
-            shown = in_orders(shown, self.orders, self.token_budget, self.token_counter)
             asked = [(window, self._prompt(recall.query, window)) for window in shown]
             recall = yield from judge(
                 recall, self.stage_name, asked, read_scores, self.semantic_share
@@ -91,11 +84,6 @@ class SemanticRank(ModelStage):
         return replace(recall, memories=by_score(recall.memories)[: self.top_n])
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        return self.prompt(
-            self.system_prompt or SYSTEM,
-            self.user_prompt or USER.template,
-            question=quoted_question(query),
-            memories=window.text,
-            count=str(len(window.memories)),
-            form=scores_form("scores", len(window.memories)),
-        )
+        system, user = self.system_prompt or SYSTEM, self.user_prompt or USER.template
+        form = scores_form("scores", len(window.memories))
+        return self.prompt(system, user, form, **window.material(query))

@@ -10,6 +10,7 @@ from recall_stages.core.candidate import Candidate, Step
 from recall_stages.core.errors import IdLookupError
 from recall_stages.core.reflection import is_reflection, is_stale, source_ids
 from recall_stages.core.stage import Fetch, Flow, Recall, Stage
+from recall_stages.ranking.relevance import by_score
 
 
 class StaleReflections(Stage):
@@ -41,8 +42,7 @@ class StaleReflections(Stage):
             self._weigh(each) if is_reflection(each) and is_stale(each, known) else each
             for each in recall.memories
         ]
-        weighed.sort(key=lambda memory: -(memory.score or 0.0))
-        return replace(recall, memories=tuple(weighed))
+        return replace(recall, memories=by_score(weighed))
 
     def _weigh(self, memory: Candidate) -> Candidate:
         if memory.noted("stale") is not None:  # already weighed
