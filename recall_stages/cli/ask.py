@@ -22,9 +22,7 @@ score came about."""
 EXAMPLE = '{program} --memories notes.jsonl "what did I say about the dentist last Tuesday?"'
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
-    add_question(parser)
+add_arguments = add_question
 
 
 def run(options: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from recall_stages.cli.collection import add_scope, scope_of
 from recall_stages.cli.existing import open_existing
-from recall_stages.cli.output import complain, console, print_json, say
+from recall_stages.cli.output import complain, report
 from recall_stages.cli.question import json_value
 from recall_stages.store import Fields, RecallStore
 
@@ -57,10 +57,8 @@ def run(options: argparse.Namespace) -> int:
         if not (options.yes or _agreed(options, store)):
             return 1
         deleted = store.delete(options.id, everything=options.everything, **_conditions(options))
-    if options.json:
-        print_json({"collection": options.collection, "deleted": deleted})
-    else:
-        say(console(), f"{deleted} memories deleted")
+    result = {"collection": options.collection, "deleted": deleted}
+    report(options, result, f"{deleted} memories deleted")
     return 0
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from recall_stages.cli.collection import add_collection, add_scope, opened, scope_of
-from recall_stages.cli.output import console, json_line, print_json, say, writes_all
+from recall_stages.cli.output import json_line, report, writes_all
 from recall_stages.core.memory import Memory
 from recall_stages.core.memory_lines import memory_line
 from recall_stages.core.progress import progress_bar
@@ -52,10 +52,9 @@ def run(options: argparse.Namespace) -> int:
             out.write(json_line(line, escaped=escaped) + "\n")
             count += 1
     if options.output is not None:
-        if options.json:
-            print_json({"collection": collection.name, "memories": count})
-        else:
-            say(console(), f"{count} memories of {collection.name} written to {options.output}")
+        result = {"collection": collection.name, "memories": count}
+        written = f"{count} memories of {collection.name} written to {options.output}"
+        report(options, result, written)
     return 0
 
 

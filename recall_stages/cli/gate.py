@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from recall_stages.cli.output import console, print_json, say
+from recall_stages.cli.output import report
 from recall_stages.stages.search_gate import SearchGate
 
 NAME = "gate"
@@ -30,19 +30,12 @@ def run(options: argparse.Namespace) -> int:
     """Read the message and say yes or no."""
     message = " ".join(options.message)
     reading = SearchGate(threshold=options.threshold).explain(message)
-    if options.json:
-        print_json(
-            {
-                "message": message,
-                "search": reading.search,
-                "score": reading.score,
-                "threshold": reading.threshold,
-                "cues": [
-                    {"words": words, "kind": kind, "weight": weight}
-                    for words, kind, weight in reading.cues
-                ],
-            }
-        )
-    else:
-        say(console(), str(reading))
+    result = {
+        "message": message,
+        "search": reading.search,
+        "score": reading.score,
+        "threshold": reading.threshold,
+        "cues": [dict(zip(("words", "kind", "weight"), cue, strict=True)) for cue in reading.cues],
+    }
+    report(options, result, str(reading))
     return 0 if reading.search else 1

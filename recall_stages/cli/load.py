@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from recall_stages.cli.collection import add_file, check_is_file, folder_of, opened_file
-from recall_stages.cli.output import console, print_json, say
+from recall_stages.cli.output import report
 
 NAME = "load"
 ABOUT = """\
@@ -18,25 +18,19 @@ that was interrupted goes on where it was. In Python it is RecallStore("FILE.rec
 EXAMPLE = "{program} --memories notes.jsonl"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
-    add_file(parser)
+add_arguments = add_file
 
 
 def run(options: argparse.Namespace) -> int:
     """Load the file, and print what was loaded."""
     check_is_file(options)
     with opened_file(options, searched=False) as (_, loaded):
-        if options.json:
-            print_json(
-                {
-                    "collection": folder_of(options),
-                    "memories": loaded.count,
-                    "loaded_now": loaded.fresh,
-                    "left_out": loaded.bad_lines,
-                }
-            )
-        else:
-            done = "loaded" if loaded.fresh else "were there already"
-            say(console(), f"{loaded.count} memories {done} in {folder_of(options)}")
+        result = {
+            "collection": folder_of(options),
+            "memories": loaded.count,
+            "loaded_now": loaded.fresh,
+            "left_out": loaded.bad_lines,
+        }
+        done = "loaded" if loaded.fresh else "were there already"
+        report(options, result, f"{loaded.count} memories {done} in {folder_of(options)}")
     return 0

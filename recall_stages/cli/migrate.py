@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from recall_stages.cli.existing import CLOUD, NoModel, model_of, opened_client, source_of
-from recall_stages.cli.output import console, print_json, say
+from recall_stages.cli.output import report
 from recall_stages.core.errors import StoreError
 from recall_stages.store import RecallStore
 from recall_stages.store.chroma.client import check_chroma_is_installed
@@ -51,10 +51,8 @@ def run(options: argparse.Namespace) -> int:
         ):
             count = source.copy_to(copy, progress=True)
             there = copy.count()
-    if options.json:
-        print_json({"collection": name, "copied": count, "memories": there})
-    else:
-        say(console(), f"{count} memories copied to {options.target}, collection {name}")
+    result = {"collection": name, "copied": count, "memories": there}
+    report(options, result, f"{count} memories copied to {options.target}, collection {name}")
     return 0
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections.abc import Sequence
-from datetime import tzinfo
 from typing import TextIO
 
 from rich.console import Console
 from rich.text import Text
 
-from recall_stages.core.candidate import Candidate
 from recall_stages.core.flat_metadata import to_flat
 from recall_stages.core.stage import Recall
 from recall_stages.text.split_words import STEERING, printable
@@ -53,6 +52,14 @@ def writes_all(stream: TextIO) -> bool:
     return (stream.encoding or "utf-8").lower().startswith("utf")
 
 
+def report(options: argparse.Namespace, result: object, text: str) -> None:
+    """Print what was done: as JSON if the options ask for it, else as a line of text."""
+    if options.json:
+        print_json(result)
+    else:
+        say(console(), text)
+
+
 def print_json(result: object) -> None:
     """Write a result as JSON, in any script; what steers a terminal as an escape of JSON."""
     print(_steerless(json.dumps(result, indent=2, ensure_ascii=not writes_all(sys.stdout))))
@@ -73,23 +80,16 @@ def _steerless(written: str) -> str:
 
 
 def recall_json(question: str, recall: Recall) -> dict[str, object]:
-    """A question, what was understood of it, and what it found."""
-    zone = recall.query.reference_time.tzinfo
+    """A question, what was understood of it, and the memories with their flat metadata."""
+    asked_at = recall.query.reference_time
     return {
         "question": question,
-        "asked_at": recall.query.reference_time.isoformat(),
+        "asked_at": asked_at.isoformat(),
         "time": [range_json(each) for each in recall.query.time_ranges],
-        "memories": [memory_json(each, zone) for each in recall.memories],
-    }
-
-
-def memory_json(memory: Candidate, timezone: tzinfo | None) -> dict[str, object]:
-    """A memory as the faces hand it on: text, score, and flat metadata with the trace."""
-    return {
-        "id": memory.id,
-        "content": memory.content,
-        "score": memory.score,
-        **to_flat(memory, timezone),
+        "memories": [
+            {"id": m.id, "content": m.content, "score": m.score, **to_flat(m, asked_at.tzinfo)}
+            for m in recall.memories
+        ],
     }
 
 

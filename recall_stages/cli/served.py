@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from recall_stages.cli.collection import add_scope, scope_of
 from recall_stages.cli.existing import CLOUD, source_of
-from recall_stages.cli.output import console, print_json, say
+from recall_stages.cli.output import report
 from recall_stages.core.errors import RecallError
 from recall_stages.core.scope import Scope
 from recall_stages.store import RecallStore
@@ -122,11 +122,9 @@ async def serve_http(
     check_reach(settings, tokens)
 
     def listening(address: str) -> None:
-        if options.json:
-            print_json({"address": address})
-        else:
-            path = "/mcp" if only_mcp else ""
-            say(console(), f"serving {options.store} on {address}{path}; Ctrl-C stops it")
+        path = "/mcp" if only_mcp else ""
+        text = f"serving {options.store} on {address}{path}; Ctrl-C stops it"
+        report(options, {"address": address}, text)
         sys.stdout.flush()
 
     async with service_of(options) as served:

@@ -19,9 +19,7 @@ EXAMPLE = "{program} --chroma ./my_app --collection notes --field created_at=dat
 _MOST = 10  # values that a row of the table names
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this command."""
-    add_collection(parser)
+add_arguments = add_collection
 
 
 def run(options: argparse.Namespace) -> int:
