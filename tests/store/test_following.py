@@ -20,7 +20,7 @@ from recall_stages.core.memory import Memory
 from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
-from recall_stages.store.chroma import follower, row_writer
+from recall_stages.store.chroma import follower, row_writer, scope_follower
 
 MANY = 5_500  # more than are counted before each question
 SMALL = SmallEmbedding(8)
@@ -278,12 +278,12 @@ def test_a_minutes_rows_are_not_read_at_each_look(
     ours, theirs = two
     theirs.add(Memory(id=f"m{n}", content=f"tea word{n}") for n in range(500))
     # The minute is read at the next look, however long it took to read the first time.
-    monkeypatch.setattr(follower, "RARELY", 0)
+    monkeypatch.setattr(scope_follower, "RARELY", 0)
     assert by_words(ours, "word3") == ["m3"]
     earlier = int(1000 * time.time()) - 30_000
     collection = raw(theirs, server_port)
     collection.update(ids=[f"m{n}" for n in range(500)], metadatas=[{"written_at": earlier}] * 500)
-    monkeypatch.setattr(follower, "RARELY", 1_000_000, raising=False)
+    monkeypatch.setattr(scope_follower, "RARELY", 1_000_000)
     read: list[int] = []
     with watched(monkeypatch, lambda _, page: read.append(len(page["ids"]))):
         by_words(ours, "word3")

@@ -16,7 +16,7 @@ from recall_stages.core.memory import Memory
 from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
-from recall_stages.store.chroma import follower
+from recall_stages.store.chroma import follower, scope_follower
 
 SMALL = SmallEmbedding()
 ROWS = 600  # of one user; more than are listed sooner than searched by halves
@@ -44,8 +44,9 @@ def opened(server_port: int, collection_name: str) -> Iterator[Opener]:
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every question looks, as if a second had passed since the last, and clocks agree."""
-    for name in ("POLL_S", "_SKEW", "_DELAY"):
-        monkeypatch.setattr(follower, name, 0)
+    monkeypatch.setattr(follower, "POLL_S", 0)
+    for name in ("_SKEW", "_DELAY"):
+        monkeypatch.setattr(scope_follower, name, 0)
 
 
 def fill(store: RecallStore, *owners: Scope) -> None:

@@ -3,19 +3,16 @@
 The stores of this process pass their writes on to the index. Writes of others are looked for before
 a question. Nobody waits on a lock of the index while Chroma is read.
 
-In a path Chroma's own numbers of operations say what has changed; see `operations`. Elsewhere:
+In a path Chroma's own numbers of operations say what has changed; see `operations`. For a server
+see `scope_follower`. For a collection in memory:
 
-- Rows that other processes write with `RecallStore` are found by their time of writing, once a
-  second.
-- Deleted rows are noticed by the number of rows. Then all ids are listed, but for no more than a
-  tenth of the time. Until it is known which rows are gone, memories are read from the collection
-  instead of the index. Up to 5,000 rows are counted before each question.
+- Deleted rows are noticed by the number of rows, which are counted once a second. Then all ids are
+  listed, but for no more than a tenth of the time. Until it is known which rows are gone, memories
+  are read from the collection instead of the index. Up to 5,000 rows are counted before each
+  question.
 - Rows of a collection that somebody else made have no time of writing. There the last ids are
   compared. New rows come last, so one row swapped for another is seen as well. A row that is
   replaced in place is not noticed: open the collection again.
-
-Milliseconds a look, measured on two busy cores: over a server at 100,000 rows 20 by time and
-number, 70 by the last ids, 270 to list all; at 10,000 rows 5, 8 and 50.
 """
 
 from __future__ import annotations
@@ -26,7 +23,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import Future, ThreadPoolExecutor
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,10 +30,8 @@ import numpy as np
 from recall_stages.core.progress import progress_bar
 from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.differences import appended, stored_anew
-from recall_stages.store.chroma.epoch import to_milliseconds
 from recall_stages.store.chroma.index import Index, pages
 from recall_stages.store.chroma.operations import Operations
-from recall_stages.store.chroma.row_fields import WRITTEN_AT
 from recall_stages.store.chroma.where import Where
 from recall_stages.store.rows.columns import hashed
 
@@ -46,14 +40,11 @@ if TYPE_CHECKING:
 
 POLL_S = 1.0  # seconds between two looks
 COUNTED_AT_ONCE = 5000  # rows; up to here counting them is quick enough to do for each question
-_DELAY = 2_000  # milliseconds from the time that a row carries until Chroma has stored it
-_SKEW = 60_000  # milliseconds by which another machine's clock may be late
 RARELY = 10  # times as long as it took, until something costly is done again
 NOW_AND_THEN = 200  # likewise, until all ids are compared without a reason
 TAIL = 250  # the last ids, which are compared at each look
 _PAGE = 1000  # rows with their texts a call: with 250 it takes half as long again
 _MOST_IDS = 500_000  # a call
-_MOST_TIMES = 30_000  # a call: SQLite takes 32,766 variables
 
 
 class Follower:
@@ -62,10 +53,9 @@ class Follower:
     Args:
         index: The collection.
         alone: Whether nobody else can write to it while it is open.
-        shared: Whether other processes can write to it.
 
     Attributes:
-        position: The number of the last operation of Chroma that was followed; 0 = not known.
+        position: How far the collection was followed, as this follower counts; 0 = not known.
         sees_all: Whether every change of a row is noticed.
         doubtful: Whether rows may have been deleted, and it is not known yet which.
         scope: The scope whose rows it follows; an empty one = all rows.
@@ -74,14 +64,13 @@ class Follower:
 
     most_vectors = sys.maxsize
 
-    def __init__(self, index: Index, *, alone: bool, shared: bool) -> None:
+    def __init__(self, index: Index, *, alone: bool) -> None:
         self._index = index
         self._collection: Any = index.collection
-        self._alone, self._shared = alone, shared
+        self._alone = alone
         self._looking = threading.Lock()
         self._looked = -POLL_S  # the clock counts from 0
-        self._far_at = self._list_at = self._compare_at = 0.0
-        self._seen = self._far_seen = _now()
+        self._list_at = self._compare_at = 0.0
         self.position = 0
         self.sees_all = not index.foreign
         self.doubtful = False
@@ -94,7 +83,6 @@ class Follower:
 
     def begin(self) -> None:
         """Follow the collection from this moment on."""
-        self._seen = self._far_seen = _now()
 
     def go_on(self, position: int) -> bool:
         """Follow the collection from an operation on; False where it never came so far."""
@@ -151,37 +139,11 @@ class Follower:
         return new is not None
 
     def _by_number(self, rows: RowIndex) -> bool:
-        """Take what was written lately, and count; False where all ids have to be compared."""
-        # Counted first: a row that comes between the two looks like a deleted one, which costs
-        # little. Counted last, a row without a time of writing could be missed.
+        """Count the rows; False where all ids have to be compared."""
         count = self._collection.count()
-        if self._shared:
-            self._by_time(rows)
         self.doubtful |= len(rows) > count
         overdue = self.doubtful and time.monotonic() >= self._list_at
         return len(rows) >= count and not overdue
-
-    def _by_time(self, rows: RowIndex) -> None:
-        """Take the rows that others have written since the last look.
-
-        Another machine's clock may be late by a minute. To read the rows of a minute at each look
-        takes long if there are many. Then only those of the last seconds are read.
-        """
-        clock, now = time.monotonic(), _now()
-        far = clock >= self._far_at
-        since = self._far_seen - _SKEW if far else self._seen - _DELAY
-        with rows.reading() as changed:
-            written: dict[str, int] = {}
-            for page in self._pages(_MOST_TIMES, ["metadatas"], {WRITTEN_AT: {"$gte": since}}):
-                times = [row[WRITTEN_AT] for row in page["metadatas"]]
-                written |= zip(page["ids"], times, strict=True)
-            took = time.monotonic() - clock
-            known = rows.table.written(rows.table.places_of(written))
-            new = [x for x, old in zip(written, known, strict=True) if written[x] != old]
-            self._fetch(rows, new, changed)
-        self._seen = now
-        if far:
-            self._far_seen, self._far_at = now, clock + RARELY * took
 
     def has_few(self, most: int) -> bool:
         """Whether it follows no more rows than that."""
@@ -257,15 +219,11 @@ class Follower:
         return pages(self._collection, include, most=most, where=where, start=start)
 
 
-def _now() -> int:
-    return to_milliseconds(datetime.now(UTC))
-
-
 class PathFollower(Follower):
     """Keeps a row index in step with a collection in a path, by Chroma's numbers of operations."""
 
     def __init__(self, index: Index, operations: Operations) -> None:
-        super().__init__(index, alone=False, shared=False)
+        super().__init__(index, alone=False)
         self._operations = operations
         self._counter = -1  # of the database, when it was last looked at
         self.sees_all = True

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,14 +23,19 @@ from numpy.typing import NDArray
 
 from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.differences import find_gone
-from recall_stages.store.chroma.follower import COUNTED_AT_ONCE, Follower
+from recall_stages.store.chroma.epoch import to_milliseconds
+from recall_stages.store.chroma.follower import COUNTED_AT_ONCE, RARELY, Follower
 from recall_stages.store.chroma.index import Index
+from recall_stages.store.chroma.row_fields import WRITTEN_AT
 from recall_stages.store.chroma.where import Where, all_of, scope_where
 from recall_stages.store.rows.columns import hashed
 
 if TYPE_CHECKING:
     from recall_stages.store.rows.row_index import RowIndex
 
+_DELAY = 2_000  # milliseconds from the time that a row carries until Chroma has stored it
+_SKEW = 60_000  # milliseconds by which another machine's clock may be late
+_MOST_TIMES = 30_000  # a call: SQLite takes 32,766 variables
 _LAST = 32  # ids that are compared at each look
 _LISTED = 256  # so many ids are listed sooner than searched by halves
 _ROWS = 5_000  # a call
@@ -50,12 +56,18 @@ class ScopeFollower(Follower):
     """
 
     def __init__(self, index: Index, scope: Scope) -> None:
-        super().__init__(index, alone=False, shared=True)
+        super().__init__(index, alone=False)
         self.scope = scope
+        self._far_at = 0.0
+        self.begin()
         self._questions = 0
         self._where = scope_where(scope, index.fields)
         self._order = np.zeros(0, dtype=np.uint64)  # of all rows that were followed, as stored
         self._counted = 0  # rows of the collection, also of other scopes
+
+    def begin(self) -> None:
+        """Follow the collection from this moment on."""
+        self._seen = self._far_seen = to_milliseconds(datetime.now(UTC))
 
     def go_on(self, position: int) -> bool:
         """Follow the collection from a time on, in epoch milliseconds."""
@@ -112,6 +124,28 @@ class ScopeFollower(Follower):
                 self.compare(rows)
         self._looked = started
         self.position = self._seen
+
+    def _by_time(self, rows: RowIndex) -> None:
+        """Take the rows that others have written since the last look.
+
+        Another machine's clock may be late by a minute. To read the rows of a minute at each look
+        takes long if there are many. Then only those of the last seconds are read.
+        """
+        clock, now = time.monotonic(), to_milliseconds(datetime.now(UTC))
+        far = clock >= self._far_at
+        since = self._far_seen - _SKEW if far else self._seen - _DELAY
+        with rows.reading() as changed:
+            written: dict[str, int] = {}
+            for page in self._pages(_MOST_TIMES, ["metadatas"], {WRITTEN_AT: {"$gte": since}}):
+                times = [row[WRITTEN_AT] for row in page["metadatas"]]
+                written |= zip(page["ids"], times, strict=True)
+            took = time.monotonic() - clock
+            known = rows.table.written(rows.table.places_of(written))
+            new = [x for x, old in zip(written, known, strict=True) if written[x] != old]
+            self._fetch(rows, new, changed)
+        self._seen = now
+        if far:
+            self._far_seen, self._far_at = now, clock + RARELY * took
 
     def _by_last(self, rows: RowIndex) -> bool:
         """Compare the last ids; False where all have to be compared."""

@@ -119,7 +119,7 @@ def _made(
             return RowIndex(index, PathFollower(index, operations), root, Cache(kept.cache))
     if shared:
         return ScopedRows(index, kept, _name(index))
-    follower = Follower(index, alone=alone, shared=False)
+    follower = Follower(index, alone=alone)
     return RowIndex(index, follower, None, Cache(kept.cache))
 
 
