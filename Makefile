@@ -46,10 +46,11 @@ demo: $(DEMO)  ## load real conversations and ask them three questions
 
 # One worker more than there are cores: some tests wait for a clock, a server or another process.
 # Tests kill processes on purpose; Python's resource tracker complains of what those leave behind.
+# What type checkers find is in `make check`.
 test: $(READY)  ## the tests; no network
 	@echo "Every worker collects the tests first: about 10 seconds. Then comes a dot a test, for about 8 minutes on two cores."
 	PYTHONWARNINGS=ignore:resource_tracker:UserWarning \
-	  $(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist worksteal
+	  $(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist worksteal --ignore tests/test_types.py
 
 test-kills: $(READY)  ## processes killed at work, and files damaged, two hundred times each; 20 minutes
 	RECALL_KILLS=200 $(BIN)/python -m pytest tests/store/test_kills.py tests/store/test_row_index_crash.py -n 2 -rP

@@ -19,6 +19,9 @@ from hypothesis import settings
 
 collect_ignore_glob = ["types/*"]  # read by type checkers; test_types.py runs what is to run
 
+# Imports and collection make much and drop little: a search for garbage there finds next to none.
+gc.disable()
+
 # No example has a time limit: a busy machine is no failure.
 settings.register_profile("house", deadline=None)
 settings.load_profile("house")
@@ -31,8 +34,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """What was imported and collected stays to the end, so it is never searched for garbage."""
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 ROOT = Path(__file__).parent.parent

@@ -31,6 +31,7 @@ from recall_stages.store.embedding.embedder import as_embedder
 _STARTS = 60.0  # seconds within which a process must begin its work
 _ENDS = 120.0  # and within which a look must end
 _LOOKED_AT = 60  # memories searched for through the store; every one is searched for in Chroma
+_LOOKED_AT_REAL = 10  # with the embedding default, which takes its time
 
 _server = multiprocessing.get_context("forkserver")
 _server.set_forkserver_preload(["store.killed", "store.index_crashes", "chromadb.api.rust"])
@@ -289,7 +290,8 @@ def _wrong(store: RecallStore, path: Path, diary: Diary, seed: int, real: bool) 
     ]
     if lost:
         yield f"by meaning {len(lost)} of {len(there)} lost"
-    for row_id in random.Random(seed).sample(sorted(known), min(_LOOKED_AT, len(known))):
+    most = _LOOKED_AT_REAL if real else _LOOKED_AT
+    for row_id in random.Random(seed).sample(sorted(known), min(most, len(known))):
         yield from _wrongly_found(store, row_id, known[row_id])
 
 
