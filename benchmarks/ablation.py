@@ -2,7 +2,7 @@
 
     python -m benchmarks.ablation --data DIR [--data DIR ...] [--face langchain|llamaindex]
                                   [--part NAME ...] [--variant NAME=SETTINGS ...]
-                                  [--vectors FILE] [--json OUT]
+                                  [--embedding default|multilingual] [--vectors FILE] [--json OUT]
 
 DIR is one set, or a folder of sets. The questions are asked as they are (``--time parser`` of
 benchmarks.retrieval), through the public retriever, with its defaults but for the part that is off:
@@ -39,7 +39,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.datasets import DataError, RetrievalSet, read_retrieval_set, set_folders
-from benchmarks.embedding import OncePerText
+from benchmarks.embedding import EMBEDDINGS, OncePerText, once_per_text
 from benchmarks.faces import FACES, Face
 from benchmarks.output import json_file, write_json
 from benchmarks.paired import Change, mean_change, paired_change
@@ -199,6 +199,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--face", choices=FACES, default="langchain")
     parser.add_argument("--part", choices=[part for part in PARTS if part != _ALL], action="append")
     parser.add_argument("--variant", type=_variant, action="append", default=[])
+    parser.add_argument("--embedding", choices=EMBEDDINGS, default="default")
     parser.add_argument("--vectors", type=Path)
     parser.add_argument("--json", type=json_file)
     given = parser.parse_args(argv)
@@ -208,7 +209,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         parser.error(str(error))
     chosen = given.part or ([] if given.variant else PARTS)
     parts = {_ALL: PARTS[_ALL], **{part: PARTS[part] for part in chosen}, **dict(given.variant)}
-    with OncePerText(given.vectors) as vectors:
+    with once_per_text(given.vectors, given.embedding) as vectors:
         results = {data.name: measure(data, given.face, vectors, parts) for data in sets}
     show(results, parts)
     write_json(given.json, results)

@@ -1,4 +1,4 @@
-"""The default embedding, each text embedded once: several faces and baselines read the vectors."""
+"""An embedding on this machine, each text embedded once: several faces and baselines read it."""
 
 from __future__ import annotations
 
@@ -16,29 +16,49 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_stages.core.progress import progress_bar
+from recall_stages.store.embedding.embedder import Embedder
 from recall_stages.store.embedding.minilm import MiniLM
-from recall_stages.store.embedding.token_vectors import TokenVectors
+from recall_stages.store.embedding.multilingual import Multilingual
+from recall_stages.store.embedding.token_vectors import TokenEmbedding, TokenVectors
 
 _CHUNK = 128
 _NO_TOKENS = np.empty((0, 0), dtype=np.float32)
+_NOTHING = TokenVectors([], _NO_TOKENS)
 _Known = tuple[NDArray[np.float32], TokenVectors]
 
 
+EMBEDDINGS = ("default", "multilingual")
+"""What ``--embedding`` takes."""
+
+
+def once_per_text(file: Path | None = None, embedding: str = "default") -> OncePerText:
+    """The embedding of this name, which remembers the vectors of texts.
+
+    Args:
+        file: Where vectors are kept between runs, an SQLite file; None = nowhere.
+        embedding: One of `EMBEDDINGS`.
+    """
+    if embedding == "multilingual":
+        return OncePerText(Multilingual(), file)
+    return OncePerTextWithTokens(MiniLM(), file)
+
+
 class OncePerText:
-    """All-MiniLM-L6-v2 that remembers the vectors of stored texts.
+    """An embedding that remembers the vectors of stored texts.
 
     Questions are embedded anew each time, for that is part of what a question costs; with a file
     they are remembered too.
 
     Args:
+        model: The embedding.
         file: Where vectors are kept between runs, an SQLite file; None = nowhere.
     """
 
-    def __init__(self, file: Path | None = None) -> None:
-        self._model = MiniLM()
+    def __init__(self, model: Embedder, file: Path | None = None) -> None:
+        self._model = model
         self._known: dict[str, _Known] = {}
-        self._kept = None if file is None else _VectorFile(file, self._model.model_name)
-        self.model_name = self._model.model_name
+        self._kept = None if file is None else _VectorFile(file, model.model_name)
+        self.model_name = model.model_name
 
     def __enter__(self) -> Self:
         return self
@@ -54,18 +74,9 @@ class OncePerText:
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed stored texts, those that are new with a progress bar."""
-        return self.embed_with_tokens(texts)[0]
+        return np.stack([vector for vector, _ in self._stored(texts)])
 
-    def embed_with_tokens(
-        self, texts: Sequence[str]
-    ) -> tuple[NDArray[np.float32], list[TokenVectors]]:
-        """Embed texts with the vectors of their tokens.
-
-        A text alone is a question, as stores embed one.
-        """
-        if len(texts) == 1 and texts[0] not in self._known:
-            vector, tokens = self._question(texts[0])
-            return vector[None], [tokens]
+    def _stored(self, texts: Sequence[str]) -> list[_Known]:
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if self._kept is not None:
             self._known |= self._kept.read(new)
@@ -80,8 +91,7 @@ class OncePerText:
                 if self._kept is not None:
                     self._kept.write(embedded)
                 bar.update(len(chunk))
-        known = [self._known[text] for text in texts]
-        return np.stack([vector for vector, _ in known]), [tokens for _, tokens in known]
+        return [self._known[text] for text in texts]
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question: every time, or once where vectors are kept in a file."""
@@ -89,16 +99,19 @@ class OncePerText:
 
     def _question(self, text: str) -> _Known:
         if self._kept is None:
-            return self._embedded([text])[0]
+            return self._embedded_question(text)
         key = f"question: {text}"  # embedded alone, which differs a little from among others
         known = self._kept.read([key])
         if not known:
-            known = {key: self._embedded([text])[0]}
+            known = {key: self._embedded_question(text)}
             self._kept.write(known)
         return known[key]
 
     def _embedded(self, texts: Sequence[str]) -> list[_Known]:
-        return [*zip(*self._model.embed_with_tokens(texts), strict=True)]
+        return [(vector, _NOTHING) for vector in self._model.embed_documents(texts)]
+
+    def _embedded_question(self, text: str) -> _Known:
+        return self._model.embed_query(text), _NOTHING
 
     async def aembed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed stored texts in a thread."""
@@ -107,6 +120,32 @@ class OncePerText:
     async def aembed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question in a thread."""
         return await asyncio.to_thread(self.embed_query, text)
+
+
+class OncePerTextWithTokens(OncePerText):
+    """An embedding with vectors of tokens that remembers those of stored texts."""
+
+    def __init__(self, model: MiniLM, file: Path | None = None) -> None:
+        super().__init__(model, file)
+        self._tokens: TokenEmbedding = model
+
+    def embed_with_tokens(
+        self, texts: Sequence[str]
+    ) -> tuple[NDArray[np.float32], list[TokenVectors]]:
+        """Embed texts with the vectors of their tokens.
+
+        A text alone is a question, as stores embed one.
+        """
+        alone = len(texts) == 1 and texts[0] not in self._known
+        known = [self._question(texts[0])] if alone else self._stored(texts)
+        return np.stack([vector for vector, _ in known]), [tokens for _, tokens in known]
+
+    def _embedded(self, texts: Sequence[str]) -> list[_Known]:
+        vectors, tokens = self._tokens.embed_with_tokens(texts)
+        return [(vector, TokenVectors(*each)) for vector, each in zip(vectors, tokens, strict=True)]
+
+    def _embedded_question(self, text: str) -> _Known:
+        return self._embedded([text])[0]
 
 
 class _VectorFile:

@@ -19,7 +19,7 @@ from rich.console import Console
 
 from benchmarks import datasets
 from benchmarks.baselines import Baselines
-from benchmarks.embedding import OncePerText
+from benchmarks.embedding import OncePerText, once_per_text
 from recall_stages.core.memory import Memory
 from recall_stages.evaluation.comparison import Comparison, compare
 from recall_stages.evaluation.evaluate import Evaluation, Find, evaluate_with
@@ -80,7 +80,7 @@ def _finding(baselines: Baselines, owned: Mapping[str, Sequence[Memory]], name: 
 def measure(folder: Path) -> Comparison:
     """The baselines, and our retriever with its defaults, on the questions of a folder."""
     memories, questions = read_memories(folder), read_questions(folder / "questions.jsonl")
-    vectors = OncePerText()
+    vectors = once_per_text()
     found = evaluate_baselines(memories, questions, vectors)
     with RecallStore(embedding=vectors) as store:
         store.add(memories)

@@ -42,7 +42,7 @@ from langchain_core.runnables import Runnable, RunnablePassthrough
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.embedding import OncePerText
+from benchmarks.embedding import once_per_text
 from benchmarks.index_cost import Find, ScriptedLLM, index_systems
 from benchmarks.output import json_file, write_json
 from benchmarks.scripted_model import ScriptedModel
@@ -94,7 +94,7 @@ def measure(
     """Ask every system every question; what it cost, by what was done and by who did it."""
     model = ScriptedModel(latency_s=latency_s)
     client = chromadb.EphemeralClient()
-    with RecallStore(client, _NAME, embedding=OncePerText(), event_times=False) as store:
+    with RecallStore(client, _NAME, embedding=once_per_text(), event_times=False) as store:
         store.add(memories)
         stock = _stock(client, model, candidates)
         ours = _ours(store, model, candidates)
@@ -186,7 +186,7 @@ class _Lists:
     """The default embedding in the form that stock LangChain takes."""
 
     def __init__(self) -> None:
-        self._model = OncePerText()
+        self._model = once_per_text()
 
     def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
         return [[float(number) for number in row] for row in self._model.embed_documents(texts)]

@@ -2,6 +2,7 @@
 
     python -m benchmarks.retrieval --data DIR [--data DIR ...] [--face langchain|llamaindex]
                                    [--time parser|none|oracle|wrong] [--vectors FILE] [--json OUT]
+                                   [--embedding default|multilingual]
 
 DIR is one set, or a folder of sets; of several sets the mean is printed last, each counting the
 same. ``--vectors`` keeps the embedded texts in a file for the next run; a question is then embedded
@@ -44,7 +45,7 @@ from benchmarks.datasets import (
     read_retrieval_set,
     set_folders,
 )
-from benchmarks.embedding import OncePerText
+from benchmarks.embedding import EMBEDDINGS, OncePerText, once_per_text
 from benchmarks.faces import FACES, Face, open_face
 from benchmarks.output import json_file, write_json
 from benchmarks.report import print_retrieval, print_retrieval_mean
@@ -230,6 +231,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, action="append", required=True)
     parser.add_argument("--face", choices=FACES, default="langchain")
     parser.add_argument("--time", choices=get_args(TimeUse), default="parser")
+    parser.add_argument("--embedding", choices=EMBEDDINGS, default="default")
     parser.add_argument("--vectors", type=Path)
     parser.add_argument("--json", type=json_file)
     given = parser.parse_args(argv)
@@ -238,7 +240,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     except DataError as error:
         parser.error(str(error))
     results = []
-    with OncePerText(given.vectors) as vectors:
+    with once_per_text(given.vectors, given.embedding) as vectors:
         for data in sets:
             results.append(measure(data, given.face, given.time, vectors))
             print_retrieval(results[-1])

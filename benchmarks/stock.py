@@ -37,7 +37,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.datasets import DataError, Question, RetrievalSet, read_retrieval_set, recorded
-from benchmarks.embedding import OncePerText
+from benchmarks.embedding import OncePerText, once_per_text
 from benchmarks.output import json_file, write_json
 from benchmarks.retrieval import scores
 from recall_stages.core.memory import Memory
@@ -181,7 +181,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         sets = [read_retrieval_set(folder) for folder in given.data]
     except DataError as error:
         parser.error(str(error))
-    vectors = OncePerText()
+    vectors = once_per_text()
     results = {data.name: measure(data, vectors) for data in sets}
     table = Table("set", *next(iter(results.values())), title=" / ".join(_SHOWN))
     for name, systems in results.items():

@@ -36,7 +36,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.datasets import DataError, Question, RetrievalSet, read_retrieval_set, set_folders
-from benchmarks.embedding import OncePerText
+from benchmarks.embedding import OncePerText, once_per_text
 from benchmarks.faces import FACES, Face
 from benchmarks.output import json_file, write_json
 from benchmarks.retrieval import asked, open_store
@@ -253,7 +253,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         parser.error("--seeds takes a number from 1 on, --shares numbers from 0 to 1")
     faces = FACES if given.face == "both" else (given.face,)
     rows = []
-    with OncePerText(given.vectors) as vectors:
+    with once_per_text(given.vectors) as vectors:
         for data in sets:
             for face in faces:
                 rows += measure(data, face, vectors, Plan(shares, given.orders, given.seeds))

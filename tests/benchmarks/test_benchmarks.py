@@ -12,7 +12,7 @@ from benchmarks import retrieval, time_expressions
 from benchmarks.ago import ago_days
 from benchmarks.baselines import Baselines, reciprocal_rank_fusion, tokens
 from benchmarks.datasets import DataError, read_expressions, read_retrieval_set
-from benchmarks.embedding import OncePerText
+from benchmarks.embedding import once_per_text
 from recall_stages.evaluation.metrics import mean, score
 
 FIGURES = {"recall@5", "recall@10", "ndcg@10", "hit@5"}
@@ -143,7 +143,7 @@ def test_tokens(text, expected):
 
 def test_baselines_rank_only_what_may_be_found(folder):
     data = read_retrieval_set(folder)
-    ranked = Baselines(data, OncePerText()).rank(data.questions[0], "the plumber's bill")
+    ranked = Baselines(data, once_per_text()).rank(data.questions[0], "the plumber's bill")
     assert ranked["bm25"][0] == ranked["dense"][0] == ranked["rrf"][0] == "m3"
     assert all("m4" not in ranking for ranking in ranked.values())
 

@@ -65,3 +65,23 @@ def test_the_unit_of_the_scores_does_not_matter(similar, worded) -> None:
         return {memory.id: memory.score for memory in many}
 
     assert fused(1.0) == pytest.approx(fused(0.5))
+
+
+def test_the_floor_of_an_embedding_is_taken_off_before_similarities_are_compared() -> None:
+    similar = arm({"a": 0.9, "b": 0.8, "c": 0.6}, "similarity")
+    by_meaning = {
+        floor: {
+            memory.id: memory.trace["by_meaning"]
+            for memory in fuse_arms([similar], [], limit=5, similarity_floor=floor)
+        }
+        for floor in (0.0, 0.7, 0.95)
+    }
+
+    assert by_meaning[0.7] == pytest.approx({"a": 1, "b": 0.5, "c": 0})
+    assert by_meaning[0.95] == by_meaning[0.0] == pytest.approx({"a": 1, "b": 8 / 9, "c": 6 / 9})
+
+
+def test_a_nearness_has_no_floor() -> None:
+    near = arm({"a": 0.9, "b": 0.8}, "nearness")
+
+    assert fuse_arms([near], [], limit=5, similarity_floor=0.7) == fuse_arms([near], [], limit=5)

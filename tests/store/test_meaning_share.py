@@ -1,11 +1,32 @@
 """The share of meaning: an English embedding model counts less for a Chinese question."""
 
+import math
 from typing import Any
 
 from tables import table
 
 from recall_stages.retriever.memory_retriever import MemoryRetriever
 from recall_stages.store import RecallStore
+
+
+class Near:
+    """An embedding under which "tea" has the similarity 0.9 to every question, "milk" 0.8."""
+
+    def __init__(self, model_name: str) -> None:
+        self.model_name = model_name
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        cosines = [{"tea": 0.9, "milk": 0.8}[text] for text in texts]
+        return [[cosine, math.sqrt(1 - cosine**2)] for cosine in cosines]
+
+    def embed_query(self, text: str) -> list[float]:
+        return [1.0, 0.0]
+
+    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
+        return self.embed_documents(texts)
+
+    async def aembed_query(self, text: str) -> list[float]:
+        return self.embed_query(text)
 
 
 @table(
@@ -27,3 +48,24 @@ def test_the_best_by_meaning_has_its_share(
         [first, *_] = retriever.recall_without_model(question).memories
 
     assert first.trace["by_meaning"] == share
+
+
+@table(
+    ("model", "settings", "low"),
+    [
+        ("all-MiniLM-L6-v2", {}, 0.89),
+        ("multilingual-e5-small-q4", {}, 0.5),
+        ("intfloat/e5-base-v2", {}, 0.5),
+        ("multilingual-e5-small-q4", {"similarity_floor": 0.0}, 0.89),
+        ("bge-small", {"similarity_floor": 0.7}, 0.5),
+    ],
+)
+def test_the_similarities_of_an_e5_model_count_above_their_floor(
+    model: str, settings: dict[str, float], low: float
+) -> None:
+    with RecallStore(embedding=Near(model)) as store:
+        store.add(["tea", "milk"])
+        retriever = MemoryRetriever(store=store, stages=[], semantic_weight=1.0, **settings)
+        found = retriever.recall_without_model("drinks").memories
+
+    assert [round(memory.trace["by_meaning"], 2) for memory in found] == [1.0, low]

@@ -88,9 +88,11 @@ class TestAsEmbedder:
     def test_names(self, attributes: dict[str, object], name: str) -> None:
         assert as_embedder(OwnModel(None, **attributes)).model_name == name
 
-    @pytest.mark.parametrize(
-        "model", ["all-MiniLM-L6-v2", 384, object(), lambda texts: texts, OwnModel]
-    )
+    def test_other_names_are_refused(self) -> None:
+        with pytest.raises(ValueError, match="'multilingual'; got 'all-MiniLM-L6-v2'"):
+            as_embedder("all-MiniLM-L6-v2")
+
+    @pytest.mark.parametrize("model", [384, object(), lambda texts: texts, OwnModel])
     def test_anything_else_is_refused(self, model: object) -> None:
         with pytest.raises(TypeError, match="LangChain Embeddings, a LlamaIndex BaseEmbedding"):
             as_embedder(model)

@@ -1,1 +1,1 @@
-"""Embedding models: the default one, and how those of users are checked."""
+"""Embedding models: the default, the multilingual one, and how those of users are checked."""

@@ -9,6 +9,7 @@ from recall_stages.core.concurrent import call_all
 from recall_stages.core.errors import StoreUnavailableError
 from recall_stages.store.embedding.embedder import Embedder
 from recall_stages.store.embedding.minilm import MiniLM
+from recall_stages.store.embedding.multilingual import Multilingual
 from recall_stages.store.embedding.token_vectors import Embedded, TokenEmbedding, TokenVectors
 
 Outcome = Embedded | Exception
@@ -22,7 +23,7 @@ class BoundedEmbedding:
     deadline: to hand it to another thread takes 0.2 ms, and 6 to 10 ms on a busy machine.
 
     Args:
-        model: The model. The default model runs in this process and has no deadline.
+        model: The model. Models of ours run in this process and have no deadline.
         timeout_s: Seconds a call may take; None = no limit.
 
     Attributes:
@@ -32,9 +33,12 @@ class BoundedEmbedding:
     def __init__(self, model: Embedder, timeout_s: float | None) -> None:
         _check(timeout_s)
         self._model = model
-        is_default = isinstance(model, MiniLM)
-        self._timeout_s = None if is_default else timeout_s
-        self.dimension = MiniLM.dimension if is_default else None
+        self._timeout_s: float | None
+        self.dimension: int | None
+        if isinstance(model, MiniLM | Multilingual):
+            self._timeout_s, self.dimension = None, model.dimension
+        else:
+            self._timeout_s, self.dimension = timeout_s, None
 
     @property
     def model_name(self) -> str:

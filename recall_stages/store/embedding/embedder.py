@@ -5,7 +5,7 @@ A LangChain or a LlamaIndex model is recognised by its methods, so neither frame
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from recall_stages.core.errors import RecallError, StoreError, StoreUnavailableError
 from recall_stages.store.chroma.errors import is_away
 from recall_stages.store.embedding.minilm import MiniLM
+from recall_stages.store.embedding.multilingual import Multilingual
 from recall_stages.store.embedding.token_vectors import TokenEmbedding, TokenVectors
 
+MULTILINGUAL: Final = "multilingual"
 _LANGCHAIN = ("embed_documents", "embed_query", "aembed_documents", "aembed_query")
 _LLAMAINDEX = (
     "get_text_embedding_batch",
@@ -55,7 +57,8 @@ def as_embedder(model: object | None) -> Embedder:
 
     Args:
         model: A LangChain ``Embeddings``, a LlamaIndex ``BaseEmbedding``, an object with the
-            methods of either, or None for the default, all-MiniLM-L6-v2 on this machine.
+            methods of either, None for the default, all-MiniLM-L6-v2 on this machine, or
+            "multilingual" for `Multilingual`.
 
     Returns:
         The model with its vectors checked. An array of the wrong shape, NaN or infinity raises a
@@ -64,18 +67,22 @@ def as_embedder(model: object | None) -> Embedder:
 
     Raises:
         TypeError: The object is not an embedding model.
+        ValueError: It is another name than "multilingual".
+        StoreError: The multilingual model is not installed, or the processor cannot run it.
 
     Examples:
         >>> as_embedder(None).model_name
         'all-MiniLM-L6-v2'
-        >>> as_embedder("all-MiniLM-L6-v2")  # doctest: +ELLIPSIS
+        >>> as_embedder(384)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        TypeError: Expected an embedding model: ... got str.
+        TypeError: Expected an embedding model: ... got int.
     """
     if model is None:
         return MiniLM()
-    if isinstance(model, MiniLM | _Checked):
+    if isinstance(model, MiniLM | Multilingual | _Checked):
         return model
+    if isinstance(model, str):
+        return _named(model)
     if not isinstance(model, type):  # a class has the methods too, but no model behind them
         for shape in (_LANGCHAIN, _LLAMAINDEX):
             methods = [getattr(model, name, None) for name in shape]
@@ -86,7 +93,17 @@ def as_embedder(model: object | None) -> Embedder:
     kind = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
     raise TypeError(
         "Expected an embedding model: a LangChain Embeddings, a LlamaIndex BaseEmbedding, an "
-        f"object with the methods {', '.join(_LANGCHAIN)}, or None for the default; got {kind}."
+        f"object with the methods {', '.join(_LANGCHAIN)}, {MULTILINGUAL!r}, or None for the "
+        f"default; got {kind}."
+    )
+
+
+def _named(name: str) -> Embedder:
+    if name == MULTILINGUAL:
+        return Multilingual()
+    raise ValueError(
+        f"the one embedding that has a name is {MULTILINGUAL!r}; got {name!r}. Pass any other "
+        "model as an object: a LangChain Embeddings or a LlamaIndex BaseEmbedding"
     )
 
 
