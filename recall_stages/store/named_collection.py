@@ -56,7 +56,6 @@ class NamedCollection:
     Attributes:
         name: The name of the collection.
         embedding: The model that makes its vectors.
-        changing: Held while a memory is read, changed and written again.
     """
 
     def __init__(  # noqa: PLR0913 - what a store is opened with
@@ -84,7 +83,6 @@ class NamedCollection:
         self._process = os.getpid()
         self._closed = False
         self._changing = Lock()
-        self.changing = Lock()
         self._source = source
         self._access: Access | None = None
         self._live: LiveCollection | None = None

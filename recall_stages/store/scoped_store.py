@@ -71,7 +71,7 @@ class ManagedStore(AddingStore):
         live.identity.check_writable()
         with (
             memory_operation("update_memory", self.name, record_id=id) as operation,
-            self._opened.changing,
+            live.writer.changing,
         ):
             now = self._clock()
             stored = live.index.read([id], None).get(id)
@@ -143,7 +143,7 @@ class ManagedStore(AddingStore):
         [single] = wanted if wanted is not None and len(wanted) == 1 else [""]
         with (
             memory_operation("delete_memory", self.name, record_id=single) as operation,
-            self._opened.changing,  # or an update could store again what is deleted meanwhile
+            live.writer.changing,  # or an update could store again what is deleted meanwhile
         ):
             deleted = live.delete(wanted, conditions)
             operation.counted(deleted)
@@ -182,7 +182,7 @@ class ManagedStore(AddingStore):
         if live is None:
             return 0
         live.identity.check_writable()
-        with memory_operation("delete_memory", self.name) as operation, self._opened.changing:
+        with memory_operation("delete_memory", self.name) as operation, live.writer.changing:
             expired = expired_in_chroma(live.index, moment, owner)
             if expired:
                 live.writer.delete(expired).result()

@@ -19,6 +19,7 @@ from recall_stages.store.chroma.ownership import Identity
 from recall_stages.store.chroma.prepare import Ready
 from recall_stages.store.chroma.row_fields import KEYWORD_VECTOR, WRITTEN_AT, Row
 from recall_stages.store.chroma.search_text import index_text
+from recall_stages.store.chroma.turn import turn_of
 from recall_stages.store.cloud.keyword_vector import keyword_vector
 from recall_stages.store.embedding.bounded import BoundedEmbedding, Outcome
 from recall_stages.store.embedding.token_vectors import Embedded
@@ -41,10 +42,17 @@ _Rows = dict[str, tuple[str | None, dict[str, Any]]]
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """Rows that are not stored yet as they are, and the rows that they replace."""
+    """Rows that are not stored yet as they are.
+
+    Attributes:
+        rows: The rows.
+        present: Those that they replace.
+        writes: How often the collection had been written to before these were read.
+    """
 
     rows: Sequence[Ready]
     present: _Rows
+    writes: int
 
     @property
     def texts(self) -> list[str]:
@@ -60,6 +68,9 @@ class RowWriter:
         embedding: What makes the vectors.
         identity: Whose collection it is.
         begin: Called before each step with the seconds that it may take; None = no limit.
+
+    Attributes:
+        turn: What it shares with the writers of other stores.
     """
 
     def __init__(
@@ -71,6 +82,7 @@ class RowWriter:
     ) -> None:
         self._collection = opened.collection
         self._folder = opened.folder
+        self.turn = turn_of(opened.collection, opened.folder)
         self._words = opened.cloud and identity.with_words
         self._embedding = embedding
         self._identity = identity
@@ -78,17 +90,12 @@ class RowWriter:
 
     def fresh(self, rows: Sequence[Ready]) -> Fresh:
         """The rows that are not stored yet as they are."""
-        present = self._present([each.memory.id for each in rows if not each.is_new])
-        for row in rows:
-            if row.memory.id in present and not row.may_replace(present[row.memory.id][1]):
-                raise ScopeError(
-                    f"a memory with the id {row.memory.id!r} is there already, outside the scope "
-                    f"{row.guard.fields()}; give the new one another id"
-                )
+        writes = self.turn.writes
+        present = self._replaced(rows)
         stored = {x.memory.id for x in rows if x.is_stored_as(*present.get(x.memory.id, ()))}
         if stored and not self._have_vectors(list(stored)):
             stored = set()
-        return Fresh([each for each in rows if each.memory.id not in stored], present)
+        return Fresh([each for each in rows if each.memory.id not in stored], present, writes)
 
     def embed(self, batches: Sequence[Fresh]) -> list[Outcome]:
         """The vectors of each batch, or the error that the model raised."""
@@ -100,12 +107,17 @@ class RowWriter:
         """Store rows, also in all row indexes of the collection in this process."""
         if not fresh.rows:
             return
-        vectors = embedded.vectors
-        self._identity.check_dimension(vectors)
+        self._identity.check_dimension(embedded.vectors)
+        with self.turn.writing():
+            as_read = self.turn.writes == fresh.writes
+            present = fresh.present if as_read else self._replaced(fresh.rows)
+            self._store(fresh.rows, present, embedded)
+        self._identity.learn_dimension(embedded.vectors)
+
+    def _store(self, ready: Sequence[Ready], present: _Rows, embedded: Embedded) -> None:
         written = to_milliseconds(datetime.now(UTC))
-        memories = [each.memory for each in fresh.rows]
+        memories = [each.memory for each in ready]
         # Chroma merges metadata and does not replace it: what a row had before is set to None.
-        present = fresh.present
         metadatas: Any = [
             {
                 **dict.fromkeys(present[each.memory.id][1] if each.memory.id in present else ()),
@@ -113,22 +125,21 @@ class RowWriter:
                 **self._word_vector(each.memory),
                 WRITTEN_AT: written,
             }
-            for each in fresh.rows
+            for each in ready
         ]
         new: list[Row] = [
-            (x.memory.id, x.memory.content, {**x.metadata, WRITTEN_AT: written}) for x in fresh.rows
+            (x.memory.id, x.memory.content, {**x.metadata, WRITTEN_AT: written}) for x in ready
         ]
         self._begin(CHROMA_S)
         indexes = self._indexes()
         self._collection.upsert(
             ids=[memory.id for memory in memories],
-            embeddings=vectors,
+            embeddings=embedded.vectors,
             documents=[memory.content for memory in memories],
             metadatas=metadatas,
         )
         for rows in indexes:
             rows.put(new, memories, embedded)
-        self._identity.learn_dimension(vectors)
 
     def copy(self, rows: Sequence[Ready], vectors: NDArray[np.float32]) -> None:
         """Store rows with their vectors; rows that are stored already as they are stay."""
@@ -146,9 +157,10 @@ class RowWriter:
         for start in range(0, len(ids), BATCH):
             part = list(ids[start : start + BATCH])
             self._begin(CHROMA_S)
-            self._collection.delete(ids=part)
-            for rows in indexes:  # at once: the next part may fail
-                rows.drop(part)
+            with self.turn.writing():
+                self._collection.delete(ids=part)
+                for rows in indexes:  # at once: the next part may fail
+                    rows.drop(part)
 
     def _indexes(self) -> Sequence[Rows]:
         """The row indexes that have to know of a write, opened before it."""
@@ -163,6 +175,17 @@ class RowWriter:
         return tuple(
             row.memory.id for row in rows if row.is_stored_as(*present.get(row.memory.id, ()))
         )
+
+    def _replaced(self, rows: Sequence[Ready]) -> _Rows:
+        """The rows that are there under the ids of these, and that these may replace."""
+        present = self._present([each.memory.id for each in rows if not each.is_new])
+        for row in rows:
+            if row.memory.id in present and not row.may_replace(present[row.memory.id][1]):
+                raise ScopeError(
+                    f"a memory with the id {row.memory.id!r} is there already, outside the scope "
+                    f"{row.guard.fields()}; give the new one another id"
+                )
+        return present
 
     def _present(self, ids: Sequence[str]) -> _Rows:
         """The rows of these that are there already."""

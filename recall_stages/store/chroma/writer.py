@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
-from threading import Condition, Thread
+from threading import Condition, Lock, Thread
 from time import monotonic
 
 import numpy as np
@@ -79,6 +79,11 @@ class Writer:
     def delete(self, ids: Sequence[str]) -> Future[None]:
         """Delete rows, after all earlier writes."""
         return self._take(_Job(deleted=ids))
+
+    @property
+    def changing(self) -> Lock:
+        """Held while a memory is read, changed and written again."""
+        return self._rows.turn.changing
 
     def close(self) -> bool:
         """Finish the waiting writes, and take no more.
