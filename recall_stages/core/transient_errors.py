@@ -51,6 +51,18 @@ def is_transient(error: BaseException) -> bool:
     return next((verdict for verdict in verdicts if verdict is not None), False)
 
 
+def is_away(error: BaseException) -> bool:
+    """Whether an error says that a server does not answer, or has too much to do.
+
+    Examples:
+        >>> is_away(ConnectionRefusedError()), is_away(TimeoutError()), is_away(KeyError("x"))
+        (True, True, False)
+    """
+    # Chroma raises a bare Exception where a proxy answered, while it handles httpx's.
+    chain = [each for each in (error, error.__context__) if each is not None]
+    return any(is_transient(each) or "Timeout" in type(each).__name__ for each in chain)
+
+
 def retry_after(error: BaseException) -> float | None:
     """The seconds that the server asks to wait; None = it does not say."""
     for each in _chain(error):

@@ -16,10 +16,10 @@ from recall_stages.core.progress import progress_bar
 from recall_stages.core.scope import Scope, ScopeInput
 from recall_stages.core.tracing import memory_operation
 from recall_stages.store.chroma.prepare import MemoryInput, Ready, make_ready
-from recall_stages.store.chroma.row_writer import BATCH
 from recall_stages.store.conversation import conversation
 from recall_stages.store.live_collection import LiveCollection
 from recall_stages.store.reading_store import ReadingStore
+from recall_stages.store.writing.row_writer import BATCH
 from recall_stages.timeline.parse_time import parse_time
 
 _FIRST_SEEN = 16  # memories of the first batch where a progress bar is wanted

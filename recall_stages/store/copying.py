@@ -16,8 +16,8 @@ from recall_stages.core.memory import Memory
 from recall_stages.core.progress import progress_bar
 from recall_stages.store.adding_store import AddingStore
 from recall_stages.store.chroma.prepare import make_ready
-from recall_stages.store.chroma.row_writer import BATCH
 from recall_stages.store.live_collection import LiveCollection
+from recall_stages.store.writing.row_writer import BATCH
 
 if TYPE_CHECKING:
     from recall_stages.store.recall_store import RecallStore

@@ -11,13 +11,13 @@ from recall_stages.core.candidate import Candidate
 from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.epoch import to_milliseconds, up_to_milliseconds
 from recall_stages.store.chroma.index import Index
-from recall_stages.store.chroma.ordered_pages import (
+from recall_stages.store.conditions import Conditions
+from recall_stages.store.ordered_pages import (
     expired_in_chroma,
     fitting_in_chroma,
     ids_in_chroma,
     ordered_in_chroma,
 )
-from recall_stages.store.conditions import Conditions
 from recall_stages.store.position import Walk
 from recall_stages.store.rows.cells import decided
 from recall_stages.store.rows.open_indexes import OpenIndex

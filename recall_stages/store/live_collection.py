@@ -15,21 +15,21 @@ from recall_stages.core.errors import StoreClosedError, StoreError
 from recall_stages.core.stage import Search
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.open_collection import Opened
-from recall_stages.store.chroma.ordered_pages import ids_in_chroma, present_in_chroma
 from recall_stages.store.chroma.ownership import Identity
 from recall_stages.store.chroma.prepare import Ready
 from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
-from recall_stages.store.chroma.writer import Writer
 from recall_stages.store.cloud.limits import check_fits
 from recall_stages.store.cloud.searcher import CloudSearcher
 from recall_stages.store.conditions import Conditions
 from recall_stages.store.embedding.bounded import BoundedEmbedding
 from recall_stages.store.embedding.token_vectors import Embedded
 from recall_stages.store.listing import Listing
+from recall_stages.store.ordered_pages import ids_in_chroma, present_in_chroma
 from recall_stages.store.position import Walk
 from recall_stages.store.rows.open_indexes import OpenIndex
 from recall_stages.store.rows.scoped_rows import ServerRows
 from recall_stages.store.rows.scoped_searcher import ScopedSearcher
+from recall_stages.store.writing.writer import Writer
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection

@@ -16,10 +16,10 @@ from recall_stages.core.scope import Scope, ScopeName, required_names
 from recall_stages.store.chroma.row_fields import Fields
 from recall_stages.store.conditions import Conditions
 from recall_stages.store.copying import copy_collection, embed_again
-from recall_stages.store.disk.repair import Repaired, repair_path
 from recall_stages.store.embedding.bounded import BoundedEmbedding
 from recall_stages.store.embedding.embedder import as_embedder
 from recall_stages.store.named_collection import NamedCollection
+from recall_stages.store.repair import Repaired, repair_path
 from recall_stages.store.rows.scoped_rows import ServerRows
 from recall_stages.store.scoped_store import ManagedStore
 from recall_stages.store.stats import ScopeCount, StoreStats, projected, stats_of

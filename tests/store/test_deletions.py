@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_stages.store.chroma.differences import find_gone
+from recall_stages.store.rows.differences import find_gone
 
 
 class Rows:

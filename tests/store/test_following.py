@@ -20,7 +20,8 @@ from recall_stages.core.memory import Memory
 from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
-from recall_stages.store.chroma import follower, row_writer, scope_follower
+from recall_stages.store.rows import follower, scope_follower
+from recall_stages.store.writing import row_writer
 
 MANY = 5_500  # more than are counted before each question
 SMALL = SmallEmbedding(8)

@@ -14,7 +14,7 @@ from store.kit import SmallEmbedding, best, contents, opens_elsewhere, python_pr
 from recall_stages.core.errors import StoreError, StoreUnavailableError
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
-from recall_stages.store.chroma import row_writer
+from recall_stages.store.writing import row_writer
 
 SAYS = r"model 'small' did not embed .* within 0\.3 s"
 

@@ -14,8 +14,7 @@ from store.test_index_on_disk import by_meaning, by_words, root_of
 
 from recall_stages.core.memory import Memory
 from recall_stages.store import RecallStore
-from recall_stages.store.chroma import follower
-from recall_stages.store.rows import row_index
+from recall_stages.store.rows import follower, row_index
 
 SMALL = SmallEmbedding(16)
 ROWS = 120

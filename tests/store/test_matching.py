@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from store.test_where import ROWS, filters, holds
 
+from recall_stages.store.chroma.filter_match import fulfils
 from recall_stages.store.chroma.where import filter_where
-from recall_stages.store.filter_match import fulfils
 
 
 @given(given_filter=filters)

@@ -19,12 +19,13 @@ from recall_stages.core.memory import Memory
 from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
-from recall_stages.store.chroma import follower, row_writer
-from recall_stages.store.rows import row_index
+from recall_stages.store.chroma.index import unit
+from recall_stages.store.rows import follower, row_index
 from recall_stages.store.rows.append_file import AppendFile
 from recall_stages.store.rows.open_indexes import indexes_of
-from recall_stages.store.rows.vectors import Vectors, unit
+from recall_stages.store.rows.vectors import Vectors
 from recall_stages.store.rows.wanted import Wanted
+from recall_stages.store.writing import row_writer
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from recall_stages.core.memory import Memory
 from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
-from recall_stages.store.chroma import follower, scope_follower
+from recall_stages.store.rows import follower, scope_follower
 
 SMALL = SmallEmbedding()
 ROWS = 600  # of one user; more than are listed sooner than searched by halves

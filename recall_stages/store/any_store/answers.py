@@ -10,9 +10,9 @@ from recall_stages.core.memory import is_reserved
 from recall_stages.core.reflection import digest
 from recall_stages.core.stage import Search
 from recall_stages.store.chroma.epoch import to_milliseconds
+from recall_stages.store.chroma.filter_match import fulfils
 from recall_stages.store.chroma.row_fields import Fields
 from recall_stages.store.chroma.where import filter_where
-from recall_stages.store.filter_match import fulfils
 
 
 @dataclass(frozen=True, slots=True)

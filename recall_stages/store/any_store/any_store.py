@@ -27,9 +27,9 @@ from recall_stages.store.any_store.answers import (
     is_conditional,
     named,
 )
-from recall_stages.store.any_store.pool_bm25 import by_words
 from recall_stages.store.any_store.push_down import NOTHING, Narrowing, Push
 from recall_stages.store.any_store.scores import nearness, similarities, word_scores
+from recall_stages.store.chroma.pool_bm25 import by_words
 from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
 
 _log = logging.getLogger(__name__)

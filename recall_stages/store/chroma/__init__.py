@@ -1,1 +1,1 @@
-"""Chroma: opening a collection, its rows, where clauses, writing."""
+"""Chroma: opening a collection, a memory as a row, where clauses, search by vectors."""

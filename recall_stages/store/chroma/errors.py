@@ -17,7 +17,7 @@ from recall_stages.core.errors import (
     StoreError,
     StoreUnavailableError,
 )
-from recall_stages.core.transient_errors import is_transient
+from recall_stages.core.transient_errors import is_away
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
@@ -140,15 +140,3 @@ def _as_ours(what: str, error: BaseException, *, stuck: bool) -> StoreError:
     damaged = "hnsw" in says and not stuck
     kind = StoreDamagedError if damaged else StoreError
     return kind(f"Chroma could not {what}: {cause}" + (f". {advice}" if advice else ""))
-
-
-def is_away(error: BaseException) -> bool:
-    """Whether an error says that a server does not answer, or has too much to do.
-
-    Examples:
-        >>> is_away(ConnectionRefusedError()), is_away(TimeoutError()), is_away(KeyError("x"))
-        (True, True, False)
-    """
-    # Chroma raises a bare Exception where a proxy answered, while it handles httpx's.
-    chain = [each for each in (error, error.__context__) if each is not None]
-    return any(is_transient(each) or "Timeout" in type(each).__name__ for each in chain)

@@ -18,7 +18,6 @@ from recall_stages.store.chroma.row_times import note_unread, sample_of, time_un
 from recall_stages.store.chroma.rows import to_candidate
 from recall_stages.store.chroma.where import Where, all_of, filter_where, living_where, scope_where
 from recall_stages.store.chroma.window import foreign_window_where, window_arms, window_where
-from recall_stages.store.rows.vectors import unit
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
@@ -280,6 +279,13 @@ def pages(
         start += len(page["ids"])
         if len(page["ids"]) < most:
             return
+
+
+def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Vectors scaled to length 1; a vector of zeros stays as it is."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    scaled: NDArray[np.float32] = vectors / np.maximum(lengths, np.float32(1e-12))
+    return scaled
 
 
 def _by_similarity(row: _Row) -> float:

@@ -16,7 +16,6 @@ from recall_stages.store.chroma.where import Where
 RESULTS = 300  # rows that one search, or one read, returns
 SEARCHES = 5  # in one request
 PREDICATES = 8  # in one condition; the values of an $in count as one
-READS = 5  # at once; the quota is 10, which a second store of the process shares
 
 _DOCUMENT, _VALUE, _ID, _KEY = 16_384, 4_096, 128, 36  # bytes
 _KEYS = 32

@@ -1,4 +1,4 @@
-"""Chroma's own files on disk, read without its engine: checked at opening, and repaired.
+"""Chroma's own files on disk, read without its engine: checked at opening, and built anew.
 
-May import: core and the rest of store.
+May import: core.
 """

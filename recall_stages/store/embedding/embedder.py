@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_stages.core.errors import RecallError, StoreError, StoreUnavailableError
-from recall_stages.store.chroma.errors import is_away
+from recall_stages.core.transient_errors import is_away
 from recall_stages.store.embedding.minilm import MiniLM
 from recall_stages.store.embedding.multilingual import Multilingual
 from recall_stages.store.embedding.token_vectors import TokenEmbedding, TokenVectors

@@ -21,10 +21,10 @@ from recall_stages.core.candidate import Candidate
 from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.row_fields import Row
-from recall_stages.store.chroma.scope_follower import ScopeFollower
 from recall_stages.store.embedding.token_vectors import Embedded
 from recall_stages.store.rows.cache import Cache
 from recall_stages.store.rows.row_index import RowIndex
+from recall_stages.store.rows.scope_follower import ScopeFollower
 
 _log = logging.getLogger(__name__)
 

@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.stage import Search
-from recall_stages.store.any_store.pool_bm25 import by_words
-from recall_stages.store.chroma.index import Index
-from recall_stages.store.chroma.neighbour_query import Graph
+from recall_stages.store.chroma.index import Index, unit
+from recall_stages.store.chroma.pool_bm25 import by_words
 from recall_stages.store.chroma.where import Where
+from recall_stages.store.rows.neighbour_query import Graph
 from recall_stages.store.rows.planner import Conditions, Route, neighbours, routes, wider
 from recall_stages.store.rows.row_index import RowIndex
 from recall_stages.store.rows.table import Table
-from recall_stages.store.rows.vectors import unit
 from recall_stages.store.rows.wanted import Selection, Wanted
 
 _FEW = 20_000  # rows: of more, the graph finds the nearest of all more quickly

@@ -29,10 +29,10 @@ from numpy.typing import NDArray
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import StoreClosedError
 from recall_stages.core.scope import Scope
+from recall_stages.store.chroma.filter_match import fulfils
 from recall_stages.store.chroma.row_fields import WRITTEN_AT, Row
 from recall_stages.store.chroma.where import Where
 from recall_stages.store.embedding.token_vectors import Embedded, TokenVectors
-from recall_stages.store.filter_match import fulfils
 from recall_stages.store.rows.append_file import AppendFile, Mark
 from recall_stages.store.rows.cache import Cache
 from recall_stages.store.rows.cells import Cell, Cells, cells_of

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from recall_stages.store.chroma.index import unit
 from recall_stages.store.rows.append_file import AppendFile
 from recall_stages.store.rows.wanted import Places
 
@@ -98,13 +99,6 @@ class Vectors:
             grown[: len(self._slots)] = self._slots
             self._slots = grown
         self._slots[places] = np.arange(first, first + len(places))
-
-
-def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Vectors scaled to length 1; a vector of zeros stays as it is."""
-    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    scaled: NDArray[np.float32] = vectors / np.maximum(lengths, np.float32(1e-12))
-    return scaled
 
 
 def _dot(rows: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -23,8 +23,8 @@ from recall_stages.core.errors import RecallError, StoreClosedError, StoreError
 from recall_stages.store.chroma.open_collection import Opened
 from recall_stages.store.chroma.ownership import Identity
 from recall_stages.store.chroma.prepare import Ready
-from recall_stages.store.chroma.row_writer import BATCH, Fresh, RowWriter
 from recall_stages.store.embedding.bounded import BoundedEmbedding, Outcome
+from recall_stages.store.writing.row_writer import BATCH, Fresh, RowWriter
 
 _log = logging.getLogger(__name__)
 

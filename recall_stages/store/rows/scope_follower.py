@@ -22,13 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_stages.core.scope import Scope
-from recall_stages.store.chroma.differences import find_gone
 from recall_stages.store.chroma.epoch import to_milliseconds
-from recall_stages.store.chroma.follower import COUNTED_AT_ONCE, RARELY, Follower
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.row_fields import WRITTEN_AT
 from recall_stages.store.chroma.where import Where, all_of, scope_where
 from recall_stages.store.rows.columns import hashed
+from recall_stages.store.rows.differences import find_gone
+from recall_stages.store.rows.follower import COUNTED_AT_ONCE, RARELY, Follower
 
 if TYPE_CHECKING:
     from recall_stages.store.rows.row_index import RowIndex

@@ -1,0 +1,1 @@
+"""What is written: rows that changed, each with its vector, also in the row indexes here."""
