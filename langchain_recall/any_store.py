@@ -32,7 +32,7 @@ from recall_stages.core.world import MemoryStore
 from recall_stages.store.any_store import any_store
 from recall_stages.store.any_store.answers import Answer, Lookup, in_our_names
 from recall_stages.store.any_store.any_store import AnyStoreOptions
-from recall_stages.store.any_store.own_search import acalled, called
+from recall_stages.store.any_store.own_search import called
 from recall_stages.store.any_store.push_down import Narrowing
 
 Searchable = MemoryStore | VectorStore | BaseRetriever
@@ -86,34 +86,27 @@ class AnyStore(any_store.AnyStore):
             raise IdLookupError(f"{self._name} does not look up by id: {error}") from error
         return [found.memory.memory() for found in self._converted(documents, None)]
 
-    def _ask(self, lookup: Lookup) -> list[Answer]:
+    async def _ask(self, lookup: Lookup, *, asynchronous: bool) -> list[Answer]:
         source, arguments = self._searchable(lookup)
         text = lookup.search.text
         scored: Iterable[Document | tuple[Document, float | None]]
         if isinstance(source, VectorStore):
             try:
-                scored = source.similarity_search_with_score(text, **arguments)
+                if asynchronous:
+                    scored = await source.asimilarity_search_with_score(text, **arguments)
+                else:
+                    scored = source.similarity_search_with_score(text, **arguments)
             except NotImplementedError:
-                scored = source.similarity_search(text, **arguments)
-        elif isinstance(source, BaseRetriever):
-            scored = source.invoke(text, **arguments)
-        else:
-            scored = called(source, lookup.search)
-        return self._converted(scored, lookup.search.timezone)
-
-    async def _aask(self, lookup: Lookup) -> list[Answer]:
-        source, arguments = self._searchable(lookup)
-        text = lookup.search.text
-        scored: Iterable[Document | tuple[Document, float | None]]
-        if isinstance(source, VectorStore):
-            try:
-                scored = await source.asimilarity_search_with_score(text, **arguments)
-            except NotImplementedError:
-                scored = await source.asimilarity_search(text, **arguments)
-        elif isinstance(source, BaseRetriever):
+                if asynchronous:
+                    scored = await source.asimilarity_search(text, **arguments)
+                else:
+                    scored = source.similarity_search(text, **arguments)
+        elif not isinstance(source, BaseRetriever):
+            scored = await called(source, lookup.search, asynchronous=asynchronous)
+        elif asynchronous:
             scored = await source.ainvoke(text, **arguments)
         else:
-            scored = await acalled(source, lookup.search)
+            scored = source.invoke(text, **arguments)
         return self._converted(scored, lookup.search.timezone)
 
     def _takes_limit(self, source: object) -> bool:

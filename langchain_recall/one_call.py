@@ -14,13 +14,9 @@ from langchain_core.runnables.config import (
 
 from langchain_recall._convert import to_documents
 from langchain_recall._world import LangChainWorld
+from recall_stages.core.driver import completed
 from recall_stages.retriever.call_options import CallOptions
-from recall_stages.retriever.recall_function import (
-    RecallConfig,
-    Recalled,
-    arecall_with,
-    recall_with,
-)
+from recall_stages.retriever.recall_function import RecallConfig, Recalled, recall_with
 
 
 def recall(query: str, config: RecallConfig, **options: Unpack[CallOptions]) -> Recalled[Document]:
@@ -51,7 +47,8 @@ def recall(query: str, config: RecallConfig, **options: Unpack[CallOptions]) -> 
         >>> store.close()
     """
     around = get_callback_manager_for_config(ensure_config())  # of the chain that calls this
-    return recall_with(partial(LangChainWorld, around), to_documents, query, config, options)
+    world = partial(LangChainWorld, around)
+    return completed(recall_with(world, to_documents, query, config, options))
 
 
 async def arecall(
@@ -60,4 +57,4 @@ async def arecall(
     """The same as `recall`, without blocking the event loop."""
     around = get_async_callback_manager_for_config(ensure_config())
     world = partial(LangChainWorld, around)
-    return await arecall_with(world, to_documents, query, config, options)
+    return await recall_with(world, to_documents, query, config, options)

@@ -38,7 +38,7 @@ from recall_stages.core.world import MemoryStore
 from recall_stages.store.any_store import any_store
 from recall_stages.store.any_store.answers import Answer, Lookup, in_our_names
 from recall_stages.store.any_store.any_store import AnyStoreOptions
-from recall_stages.store.any_store.own_search import acalled, called
+from recall_stages.store.any_store.own_search import called
 from recall_stages.store.any_store.push_down import Narrowing
 
 Searchable = MemoryStore | VectorStoreIndex | BasePydanticVectorStore | BaseRetriever
@@ -107,17 +107,13 @@ class AnyStore(any_store.AnyStore):
         found = self._converted(self.source, (NodeWithScore(node=n) for n in nodes), None)
         return [each.memory.memory() for each in found]
 
-    def _ask(self, lookup: Lookup) -> list[Answer]:
-        source = self._searchable(lookup)
-        if isinstance(source, BaseRetriever):
-            return self._converted(source, source.retrieve(lookup.search.text), lookup)
-        return self._converted(source, called(source, lookup.search), lookup)
-
-    async def _aask(self, lookup: Lookup) -> list[Answer]:
-        source = self._searchable(lookup)
-        if isinstance(source, BaseRetriever):
-            return self._converted(source, await source.aretrieve(lookup.search.text), lookup)
-        return self._converted(source, await acalled(source, lookup.search), lookup)
+    async def _ask(self, lookup: Lookup, *, asynchronous: bool) -> list[Answer]:
+        source, text = self._searchable(lookup), lookup.search.text
+        if not isinstance(source, BaseRetriever):
+            found = await called(source, lookup.search, asynchronous=asynchronous)
+        else:
+            found = await source.aretrieve(text) if asynchronous else source.retrieve(text)
+        return self._converted(source, found, lookup)
 
     def _takes_limit(self, source: object) -> bool:
         return isinstance(source, VectorStoreIndex | VectorIndexRetriever)

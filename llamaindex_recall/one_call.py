@@ -9,13 +9,9 @@ from llama_index.core.schema import NodeWithScore
 
 from llamaindex_recall._convert import to_nodes
 from llamaindex_recall._world import LlamaIndexWorld
+from recall_stages.core.driver import completed
 from recall_stages.retriever.call_options import CallOptions
-from recall_stages.retriever.recall_function import (
-    RecallConfig,
-    Recalled,
-    arecall_with,
-    recall_with,
-)
+from recall_stages.retriever.recall_function import RecallConfig, Recalled, recall_with
 
 
 def recall(
@@ -47,7 +43,7 @@ def recall(
         ('Anna likes tea.', 'Anna likes tea. [1]')
         >>> store.close()
     """
-    return recall_with(LlamaIndexWorld, to_nodes, query, config, options)
+    return completed(recall_with(LlamaIndexWorld, to_nodes, query, config, options))
 
 
 async def arecall(
@@ -55,4 +51,4 @@ async def arecall(
 ) -> Recalled[NodeWithScore]:
     """The same as `recall`, without blocking the event loop."""
     world = partial(LlamaIndexWorld, asynchronous=True)
-    return await arecall_with(world, to_nodes, query, config, options)
+    return await recall_with(world, to_nodes, query, config, options)

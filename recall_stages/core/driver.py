@@ -15,10 +15,22 @@ Answer = TypeVar("Answer")
 Outcome = TypeVar("Outcome")
 
 
-async def drive_async(
+async def drive(
     flow: Generator[Wanted, Answer, Outcome], answer: Callable[[Wanted], Awaitable[Answer]]
 ) -> Outcome:
-    """Answer each request of a generator in turn, and return its outcome."""
+    """Answer each request of a generator in turn, and return its outcome.
+
+    Examples:
+        >>> def flow():
+        ...     try:
+        ...         yield 0
+        ...     except ZeroDivisionError:
+        ...         return (yield 4)
+        >>> async def divide(wanted):
+        ...     return 12 / wanted
+        >>> completed(drive(flow(), divide))
+        3.0
+    """
     try:
         wanted = next(flow)
         while True:
@@ -31,25 +43,6 @@ async def drive_async(
     except StopIteration as ended:
         outcome: Outcome = ended.value
         return outcome
-
-
-def drive(flow: Generator[Wanted, Answer, Outcome], answer: Callable[[Wanted], Answer]) -> Outcome:
-    """The same with a function that blocks.
-
-    Examples:
-        >>> def flow():
-        ...     try:
-        ...         yield 0
-        ...     except ZeroDivisionError:
-        ...         return (yield 4)
-        >>> drive(flow(), lambda wanted: 12 / wanted)
-        3.0
-    """
-
-    async def blocking(wanted: Wanted) -> Answer:
-        return answer(wanted)
-
-    return completed(drive_async(flow, blocking))
 
 
 def completed(coroutine: Coroutine[object, None, Outcome]) -> Outcome:

@@ -92,27 +92,17 @@ class RankStage(Stage):
 
     top_n: TopN = None
 
-    def limit(self, query: Query) -> int:
-        """How many to keep for this question."""
-        return limit(self.top_n, query)
-
     def cut(self, recall: Recall, ranked: Sequence[Candidate]) -> Recall:
         """A copy with the best of the ranked candidates; the others count as dropped."""
         by_k = self.top_n is None and recall.query.k is not None
-        best = ranked[: self.limit(recall.query)]
+        best = ranked[: limit(self.top_n, recall.query)]
         recall = replace(recall, memories=tuple(ranked))
         return recall.keep(best, self.stage_name, "cut at k" if by_k else "cut at top_n")
 
 
-def limit(top_n: int | None, query: Query, at_least: int = 1) -> int:
-    """How many memories a stage keeps for a question.
-
-    Args:
-        top_n: The setting of the stage.
-        query: The question, with the retriever's k.
-        at_least: How many at least if ``top_n`` is None: more, where a later stage ranks again.
-    """
-    return top_n or max(at_least, query.k or 5)
+def limit(top_n: int | None, query: Query) -> int:
+    """How many memories a stage with this setting keeps for a question."""
+    return top_n or query.k or 5
 
 
 @dataclass(frozen=True, slots=True)

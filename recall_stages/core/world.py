@@ -14,7 +14,7 @@ from typing import Protocol, TypeGuard, TypeVar, runtime_checkable
 
 from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.concurrent import call_all, call_all_async
-from recall_stages.core.driver import completed, drive_async
+from recall_stages.core.driver import completed, drive
 from recall_stages.core.errors import RecallError, StoreError
 from recall_stages.core.memory import Memory
 from recall_stages.core.recall import Recall
@@ -174,7 +174,7 @@ def run(flow: Flow, world: World = _NOWHERE) -> Recall:
 
 async def arun(flow: Flow, world: World | Metered) -> Recall:
     """The same in a world that does not block the event loop."""
-    return await drive_async(flow, world.answer)
+    return await drive(flow, world.answer)
 
 
 def _all_are(requests: Requests, kind: type[Kind]) -> TypeGuard[Sequence[Kind]]:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from recall_stages.core.settings import Settings
 from recall_stages.core.stage import Flow, Recall, pipeline
-from recall_stages.core.world import MemoryStore, World, arun, run
+from recall_stages.core.world import MemoryStore, World, arun
 from recall_stages.retriever.call_options import CallOptions
 from recall_stages.retriever.memory_retriever import MemoryRetriever
 from recall_stages.retriever.stage_list import AnyStage, StageInput
@@ -43,31 +43,20 @@ class RecallConfig(Settings):
         SettingsError: When a setting is unknown or out of range.
     """
 
-    source: OpenStore = Field(repr=False, exclude=True)
+    if TYPE_CHECKING:  # what may be handed in; checkers would take the types that are read back
+        source: MemoryStore
+        filters: Sequence[StageInput] = ()
+        ranker: StageInput = FuseRerank()
+    else:
+        source: OpenStore = Field(repr=False, exclude=True)
+        filters: list[AnyStage] = Field(default_factory=list)
+        ranker: AnyStage = Field(default_factory=FuseRerank)
     retrieval_method: Method = "hybrid"
     max_candidates: int = Field(default=50, ge=1)
-    filters: list[AnyStage] = Field(default_factory=list)
-    ranker: AnyStage = Field(default_factory=FuseRerank)
     max_results: int = Field(default=5, ge=1)
     generate_reflection: bool = False
     reflector: Reflect | None = None
     store_reflections: bool = False
-
-    if TYPE_CHECKING:  # what may be handed in; checkers would take the types that are read back
-
-        def __init__(  # noqa: PLR0913 - the settings of a call, each by name
-            self,
-            *,
-            source: MemoryStore,
-            retrieval_method: Method = "hybrid",
-            max_candidates: int = 50,
-            filters: Sequence[StageInput] = (),
-            ranker: StageInput = ...,
-            max_results: int = 5,
-            generate_reflection: bool = False,
-            reflector: Reflect | None = None,
-            store_reflections: bool = False,
-        ) -> None: ...
 
     def search(self, question: str, options: CallOptions) -> tuple[Flow, NarrowedStore]:
         """The steps that find, filter and rank the memories, and the store for them."""
@@ -100,7 +89,7 @@ class Recalled(TypedDict, Generic[Result]):
     reflection: Result | None
 
 
-def recall_with(
+async def recall_with(
     world: Callable[[MemoryStore], World],
     convert: Callable[[Recall], list[Result]],
     query: str,
@@ -111,27 +100,9 @@ def recall_with(
     config = RecallConfig.model_validate(config)
     steps, store = config.search(query, options)
     around = world(store)
-    found = run(steps, around)
-    return _recalled(found, run(config.reflection(found), around), convert)
-
-
-async def arecall_with(
-    world: Callable[[MemoryStore], World],
-    convert: Callable[[Recall], list[Result]],
-    query: str,
-    config: RecallConfig,
-    options: CallOptions,
-) -> Recalled[Result]:
-    """The same as `recall_with`, without blocking the event loop."""
-    config = RecallConfig.model_validate(config)
-    steps, store = config.search(query, options)
-    around = world(store)
     found = await arun(steps, around)
-    return _recalled(found, await arun(config.reflection(found), around), convert)
-
-
-def _recalled(
-    found: Recall, reflected: Recall, convert: Callable[[Recall], list[Result]]
-) -> Recalled[Result]:
-    reflection = convert(reflected)[0] if reflected.text else None
-    return {"memories": convert(found), "reflection": reflection}
+    reflected = await arun(config.reflection(found), around)
+    return {
+        "memories": convert(found),
+        "reflection": convert(reflected)[0] if reflected.text else None,
+    }

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from recall_stages.core.candidate import Candidate, Note, Step
 from recall_stages.core.query import Query
-from recall_stages.core.stage import RankStage, Recall
+from recall_stages.core.stage import RankStage, Recall, limit
 from recall_stages.core.time_trace import stamped, stamped_ranges
 from recall_stages.ranking.by_time import order_ratios
 from recall_stages.ranking.relevance import own_marks, relevances, start
@@ -135,8 +135,8 @@ class FuseRerank(RankStage):
             or _found(memories[place]) >= self.fuse_score_threshold
         ]
         worth_keeping.sort(key=[-score for score in fused].__getitem__)
-        count = (order and order.count) or self.limit(query)
-        best = worth_keeping[: min(count, self.limit(query))]
+        most = limit(self.top_n, query)
+        best = worth_keeping[: min((order and order.count) or most, most)]
         if len(best) < len(memories):
             above = [memories[place] for place in worth_keeping]
             reason = f"below fuse_score_threshold {self.fuse_score_threshold}"

@@ -10,12 +10,13 @@ import logging
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Never, TypedDict
 
 from pydantic import Field, PrivateAttr
 
 from recall_stages.core.candidate import Hit, Hits
-from recall_stages.core.driver import drive, drive_async
+from recall_stages.core.driver import completed, drive
 from recall_stages.core.errors import ForeignCollectionError, KeywordSearchError, described
 from recall_stages.core.memory import Memory
 from recall_stages.core.settings import Settings
@@ -112,11 +113,11 @@ class AnyStore(Settings):
             KeywordSearchError: When all searches are by words, and there is no ``keyword``.
             FilterError: When a filter cannot match anything.
         """
-        return drive(self._answers(_at_once(searches)), self._ask)
+        return completed(self._found(searches, asynchronous=False))
 
     async def afind(self, searches: Sequence[Search]) -> list[list[Hit]]:
         """Search as `find` does, without blocking the event loop."""
-        return await drive_async(self._answers(_at_once(searches)), self._aask)
+        return await self._found(searches, asynchronous=True)
 
     def add(self, memories: Iterable[Memory]) -> Never:
         """Raise an error: only the owner of the store knows how to write to it."""
@@ -125,12 +126,8 @@ class AnyStore(Settings):
             "not stored. Add them by its own methods, or keep memories in a RecallStore"
         )
 
-    def _ask(self, lookup: Lookup) -> list[Answer]:
-        """Search the store, as the framework does."""
-        raise NotImplementedError
-
-    async def _aask(self, lookup: Lookup) -> list[Answer]:
-        """The same, without blocking the event loop."""
+    async def _ask(self, lookup: Lookup, *, asynchronous: bool) -> list[Answer]:
+        """Search the store, as the framework does; where it may block, nothing is waited for."""
         raise NotImplementedError
 
     def _takes_limit(self, source: object) -> bool:
@@ -153,6 +150,10 @@ class AnyStore(Settings):
                 "hand over the vector store itself, or a retriever that is narrow already"
             )
         return Narrowing(None, self.fields)
+
+    async def _found(self, searches: Sequence[Search], *, asynchronous: bool) -> list[list[Hit]]:
+        ask = partial(self._ask, asynchronous=asynchronous)
+        return await drive(self._answers(_at_once(searches)), ask)
 
     def _answers(self, searches: Sequence[Search]) -> AnswerFlow:
         """The hits of each search; searches with the same text and conditions share one."""

@@ -13,12 +13,17 @@ from recall_stages.core.stage import Search
 Found = TypeVar("Found")
 
 
-def called(function: Callable[[Search], Found | Awaitable[Found]], search: Search) -> Found:
-    """What a function finds.
+async def called(
+    function: Callable[[Search], Found | Awaitable[Found]], search: Search, *, asynchronous: bool
+) -> Found:
+    """What a function finds. In an event loop, a plain function is called in a thread.
 
     Raises:
-        StoreError: When it is async: a call that blocks cannot wait for it.
+        StoreError: When it is async, and the call blocks: it cannot wait for it.
     """
+    if asynchronous:
+        found = await asyncio.to_thread(function, search)
+        return await found if inspect.isawaitable(found) else found
     found = function(search)
     if not inspect.isawaitable(found):
         return found
@@ -27,9 +32,3 @@ def called(function: Callable[[Search], Found | Awaitable[Found]], search: Searc
     raise StoreError(
         "keyword is an async function; ask with the async method, or make it a plain one"
     )
-
-
-async def acalled(function: Callable[[Search], Found | Awaitable[Found]], search: Search) -> Found:
-    """The same without blocking the event loop: a plain function is called in a thread."""
-    found = await asyncio.to_thread(function, search)
-    return await found if inspect.isawaitable(found) else found
