@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from langchain_recall.compressors import *  # noqa: F403 - the stages
     from langchain_recall.document_compressor import MemoryCompressor as MemoryCompressor
     from langchain_recall.document_compressor import RecallCompressor as RecallCompressor
+    from langchain_recall.document_compressor import originals as originals
     from langchain_recall.evaluation import evaluate as evaluate
     from langchain_recall.graph_store import RecallGraphStore as RecallGraphStore
     from langchain_recall.middleware import RecallMiddleware as RecallMiddleware
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from langchain_recall.presets import task_memory_retriever as task_memory_retriever
     from langchain_recall.retriever import RecallRetriever as RecallRetriever
     from langchain_recall.retriever import explain as explain
-    from langchain_recall.sources import originals as originals
     from langchain_recall.tools import create_recall_tool as create_recall_tool
     from langchain_recall.vector_store import RecallVectorStore as RecallVectorStore
     from recall_stages import *  # noqa: F403 - what both faces export
@@ -38,7 +38,7 @@ _EXPORTS = by_name(
     {
         "langchain_recall.any_store": "AnyStore",
         "langchain_recall.compressors": STAGES,
-        "langchain_recall.document_compressor": "MemoryCompressor RecallCompressor",
+        "langchain_recall.document_compressor": "MemoryCompressor RecallCompressor originals",
         "langchain_recall.evaluation": "evaluate",
         "langchain_recall.graph_store": "RecallGraphStore",
         "langchain_recall.middleware": "RecallMiddleware",
@@ -47,7 +47,6 @@ _EXPORTS = by_name(
             "personal_memory_retriever simple_task_memory_retriever task_memory_retriever"
         ),
         "langchain_recall.retriever": "RecallRetriever explain",
-        "langchain_recall.sources": "originals",
         "langchain_recall.tools": "create_recall_tool",
         "langchain_recall.vector_store": "RecallVectorStore",
     },

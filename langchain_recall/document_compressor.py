@@ -27,11 +27,12 @@ from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import ConfigDict
 from typing_extensions import TypedDict  # pydantic, which makes the schema, wants this one
 
-from langchain_recall._convert import to_candidate, to_documents
+from langchain_recall._convert import to_candidate, to_document, to_documents
 from langchain_recall._world import LangChainWorld, StageInput
 from recall_stages.core.clock import Timestamp, Timezone, moment
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall, Stage
+from recall_stages.core.text_sources import memories_in
 from recall_stages.core.world import arun, run
 from recall_stages.retriever.stage_list import StageList
 
@@ -130,3 +131,15 @@ class TextCompressor(MemoryCompressor):
         """The text alone, also for no documents: ``retriever | PrintMemory().format | prompt``."""
         flow = self.flow(self._recall({"query": query, "documents": documents}))
         return run(flow, LangChainWorld(CallbackManager([]))).text
+
+
+def originals(document: Document) -> list[Document]:
+    """The memories that a text was made of, best first, with their scores and their traces.
+
+    Args:
+        document: What `RewriteMemory`, `Reflect`, `MergeMemory` or `PrintMemory` returned.
+
+    Returns:
+        Nothing if no stage of this library wrote the text, or if it was JSON in between.
+    """
+    return [to_document(memory) for memory in memories_in(document.metadata)]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from llamaindex_recall.memory import RecallMemoryBlock as RecallMemoryBlock
     from llamaindex_recall.node_postprocessor import MemoryPostprocessor as MemoryPostprocessor
     from llamaindex_recall.node_postprocessor import RecallPostprocessor as RecallPostprocessor
+    from llamaindex_recall.node_postprocessor import originals as originals
     from llamaindex_recall.one_call import arecall as arecall
     from llamaindex_recall.one_call import recall as recall
     from llamaindex_recall.postprocessors import *  # noqa: F403 - the stages
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from llamaindex_recall.retriever import RecallRetriever as RecallRetriever
     from llamaindex_recall.retriever import SearchSkipped as SearchSkipped
     from llamaindex_recall.retriever import explain as explain
-    from llamaindex_recall.sources import originals as originals
     from llamaindex_recall.tools import create_recall_tool as create_recall_tool
     from llamaindex_recall.vector_store import RecallVectorStore as RecallVectorStore
     from recall_stages import *  # noqa: F403 - what both faces export
@@ -44,12 +44,11 @@ _EXPORTS = by_name(
         "llamaindex_recall.memory": "RecallMemoryBlock",
         "llamaindex_recall.one_call": "arecall recall",
         "llamaindex_recall.postprocessors": STAGES,
-        "llamaindex_recall.node_postprocessor": "MemoryPostprocessor RecallPostprocessor",
+        "llamaindex_recall.node_postprocessor": "MemoryPostprocessor RecallPostprocessor originals",
         "llamaindex_recall.presets": (
             "personal_memory_retriever simple_task_memory_retriever task_memory_retriever"
         ),
         "llamaindex_recall.retriever": "RecallQueryBundle RecallRetriever SearchSkipped explain",
-        "llamaindex_recall.sources": "originals",
         "llamaindex_recall.tools": "create_recall_tool",
         "llamaindex_recall.vector_store": "RecallVectorStore",
     },

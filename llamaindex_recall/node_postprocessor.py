@@ -17,16 +17,17 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 from llama_index_instrumentation import get_dispatcher
 from pydantic import ConfigDict
 
-from llamaindex_recall._convert import to_candidate, to_nodes
+from llamaindex_recall._convert import to_candidate, to_node, to_nodes
 from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.retriever import RecallQueryBundle
 from recall_stages.core.clock import Timestamp, Timezone
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall, Stage
+from recall_stages.core.text_sources import memories_in
 from recall_stages.core.world import arun, run
 from recall_stages.retriever.call_options import RecallOptions
 from recall_stages.retriever.stage_list import StageList
@@ -99,3 +100,15 @@ class TextPostprocessor(MemoryPostprocessor):
         """The text alone, also for no nodes."""
         flow = self.flow(self._recall(nodes, QueryBundle(query)))
         return run(flow, LlamaIndexWorld()).text
+
+
+def originals(node: NodeWithScore | BaseNode) -> list[NodeWithScore]:
+    """The memories that a text was made of, best first, with their scores and their traces.
+
+    Args:
+        node: What `RewriteMemory`, `Reflect`, `MergeMemory` or `PrintMemory` returned.
+
+    Returns:
+        Nothing if no stage of this library wrote the text, or if it was JSON in between.
+    """
+    return [to_node(memory) for memory in memories_in(node.metadata)]

@@ -33,8 +33,8 @@ def by_name(*tables: Mapping[str, str]) -> dict[str, str]:
     """The module of each name, sorted by name, from tables with the names of each module.
 
     Examples:
-        >>> by_name({"langchain_recall.sources": "originals citations"})
-        {'citations': 'langchain_recall.sources', 'originals': 'langchain_recall.sources'}
+        >>> by_name({"langchain_recall.retriever": "RecallRetriever explain"})
+        {'RecallRetriever': 'langchain_recall.retriever', 'explain': 'langchain_recall.retriever'}
     """
     modules = {
         name: module

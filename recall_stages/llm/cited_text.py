@@ -1,15 +1,36 @@
-"""A text of cited sentences out of a model's reply, which may be prose, or an honest "nothing"."""
+"""The sentences that a model wrote, each with the memory numbers that it cites.
+
+A reply may be prose in place of JSON, an honest "nothing", or still being written.
+"""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from recall_stages.core.citation import Claim
 from recall_stages.core.errors import ReplyError
-from recall_stages.llm.claims import claims_of
-from recall_stages.llm.replies import objects_with
+from recall_stages.llm.fencing import visible
+from recall_stages.llm.replies import objects_with, whole_number
 from recall_stages.llm.salvage import read_answer
 from recall_stages.llm.thoughts import without_thoughts
+
+_TEXT = ("text", "sentence", "content", "point")
+_NUMBERS = ("memories", "memory", "citations", "sources")
+_MARK = re.compile(
+    r"\s*[\[【][^\d\[\]【】]{0,24}(\d+(?:\s*[,，;]\s*\d+)*)\s*(?:†[^\]】]{0,80})?[\]】]"
+)
+_MARKS_BEHIND = re.compile(rf"([.!?。！？…]+)((?:{_MARK.pattern})+)")
+_BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
+_END = re.compile(r"(?<=[.!?…])\s+(?=[^a-z\s])|(?<=[。！？])\s*")
+_ABBREVIATED = re.compile(
+    r"(?:^|[\s(])(?:[A-HJ-Z]|Dr|Mrs?|Ms|Prof|St|Jr|Sr|No|vs|etc|approx|ca|bzw|e\.g|i\.e|z\. ?B)\.$"
+)
+_MOST = 200  # sentences; no reader asked for a longer text
+_DECODER = json.JSONDecoder()
+_BETWEEN = re.compile(r"[\s,]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +78,74 @@ def read_sentences(reply: str, name: str) -> CitedText:
         return CitedText(claims, "it is prose with marks, and no JSON")
 
 
+def finished_claims(text: str, name: str) -> list[Claim]:
+    """The sentences that are complete, if the reply begins as it was asked for.
+
+    A reply that begins with anything else, such as thoughts, has none before it ends.
+
+    Examples:
+        >>> finished_claims('{"said": [{"text": "Tea.", "memories": [1]}, {"text": "Ja', "said")
+        [Claim(sentence='Tea.', numbers=(1,))]
+        >>> finished_claims('<think>{"said": [{"text": "Tea.", "memories": [1]}', "said")
+        []
+    """
+    opening = re.match(rf'\s*(?:```(?:json)?\s*)?\{{\s*"{re.escape(name)}"\s*:\s*\[', text)
+    claims: list[Claim] = []
+    at = opening.end() if opening else len(text)
+    while at < len(text):
+        at = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]  # it may match nothing
+        if not text.startswith("{", at):
+            break
+        try:
+            entry, at = _DECODER.raw_decode(text, at)
+            claims += claims_of([entry])
+        except (ValueError, RecursionError, ReplyError):
+            break
+    return claims
+
+
+def claims_of(value: object) -> list[Claim]:
+    """The sentences in the value of a reply, each with the numbers it cites; none is checked yet.
+
+    The value is a list of ``{"text": ..., "memories": [1, 2]}``; or texts, with marks like [1] in
+    them. Marks within a text count for their sentence and are taken out of it.
+
+    Raises:
+        ReplyError: When there is no sentence in it.
+
+    Examples:
+        >>> claims_of([{"text": "Tea is at four.", "memories": [1]}])
+        [Claim(sentence='Tea is at four.', numbers=(1,))]
+        >>> claims_of("Tea. [1] Ann comes too [2, 3].")
+        [Claim(sentence='Tea.', numbers=(1,)), Claim(sentence='Ann comes too.', numbers=(2, 3))]
+    """
+    items = value if isinstance(value, list) else [value]
+    claims = [claim for item in items for claim in _claims(item)]
+    if not claims or len(claims) > _MOST:
+        raise ReplyError(f"expected 1 to {_MOST} sentences; got {len(claims)}: {str(value)[:80]!r}")
+    return claims
+
+
+def sentences_in(text: str) -> list[str]:
+    """The sentences of a text, each on one line; a stop after "Dr" or an initial ends none.
+
+    Examples:
+        >>> sentences_in("Dr. Lee came. He left!")
+        ['Dr. Lee came.', 'He left!']
+        >>> sentences_in("我喜欢茶。你呢？")
+        ['我喜欢茶。', '你呢？']
+    """
+    sentences: list[str] = []
+    for line in visible(text).splitlines():
+        for part in _END.split(_BULLET.sub("", line)):
+            sentence = " ".join(part.split())
+            if sentences and _ABBREVIATED.search(sentences[-1]):
+                sentences[-1] = f"{sentences[-1]} {sentence}"
+            elif sentence:
+                sentences.append(sentence)
+    return sentences
+
+
 def _prose(text: str) -> tuple[Claim, ...]:
     """The sentences of a text with marks; none if it has none, or something like an object."""
     if not text or "{" in text:
@@ -66,3 +155,26 @@ def _prose(text: str) -> tuple[Claim, ...]:
     except ReplyError:
         return ()
     return tuple(claims) if any(claim.numbers for claim in claims) else ()
+
+
+def _claims(item: object) -> Iterator[Claim]:
+    fields = item if isinstance(item, Mapping) else {"text": item}
+    text, cited = (
+        next((fields[name] for name in names if name in fields), None)
+        for names in (_TEXT, _NUMBERS)
+    )
+    if not isinstance(text, str):
+        return
+    numbers = _numbers(cited)
+    # "Tea is at four. [1]": the mark stands behind the stop of the sentence that it belongs to.
+    for sentence in sentences_in(_MARKS_BEHIND.sub(r"\2\1 ", text)):
+        marked = [number for mark in _MARK.finditer(sentence) for number in _numbers(mark[1])]
+        bare = _MARK.sub("", sentence).strip()
+        if bare:
+            yield Claim(bare, tuple(dict.fromkeys([*numbers, *marked])))
+
+
+def _numbers(cited: object) -> list[int]:
+    parts = re.split(r"[,，;\s]+", cited) if isinstance(cited, str) else cited
+    parts = parts if isinstance(parts, list | tuple) else [parts]
+    return [number for part in parts if (number := whole_number(part)) is not None]

@@ -18,10 +18,9 @@ from recall_stages.core.errors import ModelError, ReplyError
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Flow, Prompt, Recall
 from recall_stages.llm.citation_check import Verified, notes_on, verify
-from recall_stages.llm.cited_text import read_sentences
+from recall_stages.llm.cited_text import finished_claims, read_sentences
 from recall_stages.llm.fencing import QUOTED_MATERIAL, indented
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_stages.llm.partial_reply import finished_claims
 from recall_stages.llm.reply_schemas import sentences_form
 from recall_stages.llm.rewrite_prompt import (
     CITED_SENTENCES,

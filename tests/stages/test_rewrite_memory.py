@@ -11,7 +11,7 @@ from recall_stages.core.citation import Claim, Draft
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall
 from recall_stages.core.world import run
-from recall_stages.llm.claims import sentences_in
+from recall_stages.llm.cited_text import sentences_in
 from recall_stages.stages.rewrite_memory import RewriteMemory
 from recall_stages.timeline import parse_time
 
