@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import TypedDict, TypeVar
+from typing import TypedDict, TypeVar, cast
 
 from recall_stages.core.errors import ModelError
 from recall_stages.core.requests import Prompt, Refine, Reply, Tokens
@@ -97,14 +97,8 @@ class Meter:
 
     def figures(self) -> Figures:
         """The same as numbers alone, as the traces of a framework show them."""
-        return {
-            "calls": self.calls,
-            "attempts": self.attempts,
-            "tokens_in": self.tokens_in,
-            "tokens_out": self.tokens_out,
-            "estimated": self.estimated,
-            "milliseconds": round(self.milliseconds, 1),
-        }
+        own = {name: getattr(self, name) for name in Figures.__annotations__}
+        return cast("Figures", {**own, "milliseconds": round(self.milliseconds, 1)})
 
     @contextmanager
     def asking(self, prompts: Sequence[Prompt]) -> Iterator[list[Prompt]]:

@@ -18,13 +18,7 @@ _MARKS = "osD^vPX"
 def plot_figures(evaluations: Mapping[str, Evaluation], measure: str, ax: Axes | None) -> Axes:
     """Draw a dot for each evaluation, in a row for all questions and one for each category.
 
-    Args:
-        evaluations: Each by its name.
-        measure: What is drawn.
-        ax: Where to draw; None = a figure of its own.
-
-    Returns:
-        Where it was drawn.
+    See `Comparison.plot`.
     """
     everything, categories = means(evaluations), by_category(evaluations, measure)
     place = everything.columns.index(measure)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from recall_stages.core.candidate import Candidate
 from recall_stages.evaluation.evaluate import Answered, Evaluation
 from recall_stages.evaluation.questions import Question
 from recall_stages.explain.rows import rows, understood
@@ -71,13 +70,7 @@ def _why(answered: Answered, *, better: bool) -> str:
     if shown is None:
         return "\n".join([*lines, "nothing was found" if not answered.memories else ""]).strip()
     place = answered.memories.index(shown) + 1
-    return "\n".join([*lines, f"{place}. {_short(shown)}", _way(shown)]).strip()
-
-
-def _short(memory: Candidate) -> str:
-    text = " ".join(memory.content.split())
-    return f"{text[:_TEXT]}…" if len(text) > _TEXT else text
-
-
-def _way(memory: Candidate) -> str:
-    return ", ".join(row.label for row in rows(memory))
+    text = " ".join(shown.content.split())
+    short = f"{text[:_TEXT]}…" if len(text) > _TEXT else text
+    way = ", ".join(row.label for row in rows(shown))
+    return "\n".join([*lines, f"{place}. {short}", way]).strip()

@@ -127,8 +127,14 @@ def evaluate_with(
         as_questions(questions), unit="questions", desc=name, wanted=progress
     ):
         started = time.perf_counter()
-        memories = _with_ids(find(question), question)
+        memories = find(question)
         took = 1000 * (time.perf_counter() - started)
+        if not all(memory.id for memory in memories):
+            raise ValueError(
+                f"what came back for {question.question!r} has no id, so it cannot be compared "
+                "with the ids in relevant; store the memories with ids, and evaluate without a "
+                "rewrite"
+            )
         # A retriever of a user's own may return a memory twice; the measures count it once.
         once = dict(reversed([(memory.id, memory) for memory in memories]))
         first = candidates([*reversed(once.values())][:LOOKED_AT])
@@ -156,19 +162,3 @@ def unscoped(question: Question, retriever: str) -> str:
             "question.scope: evaluate(lambda question: ..., questions)"
         )
     return question.question
-
-
-def _with_ids(
-    memories: Sequence[Candidate | Memory], question: Question
-) -> Sequence[Candidate | Memory]:
-    """The memories, where each can be compared with the ids in ``relevant``.
-
-    Raises:
-        ValueError: When one has no id.
-    """
-    if not all(memory.id for memory in memories):
-        raise ValueError(
-            f"what came back for {question.question!r} has no id, so it cannot be compared with "
-            "the ids in relevant; store the memories with ids, and evaluate without a rewrite"
-        )
-    return memories

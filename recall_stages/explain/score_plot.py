@@ -18,16 +18,8 @@ _DISTANCE = 0.025  # between a bar and its label, as a share of the highest scor
 _ROOM = 1.6  # the width of the picture, as a multiple of the highest score: labels need room
 
 
-def plot_scores(memories: Sequence[Candidate], ax: Axes | None = None) -> Axes:
-    """Draw the steps to each score.
-
-    Args:
-        memories: The memories, best first.
-        ax: The axes to draw on; None = those of a new figure.
-
-    Returns:
-        The axes.
-    """
+def plot_scores(memories: Sequence[Candidate], ax: Axes | None) -> Axes:
+    """Draw the steps to each score; see `Explanation.plot_scores`."""
     ways = [rows(memory) for memory in memories]
     lanes = sum(_lanes(way) + _GAP for way in ways)
     ax = axes_of(_LANE * lanes + 0.8, ax)

@@ -38,16 +38,8 @@ _EARLIEST, _LATEST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinf
 _View = tuple[float, float]  # its first and its last moment, in the days of matplotlib
 
 
-def plot_timeline(memories: Sequence[Candidate], ax: Axes | None = None) -> Axes:
-    """Draw the recorded time and the events of each memory, and the time that the question names.
-
-    Args:
-        memories: The memories, best first.
-        ax: The axes to draw on; None = those of a new figure.
-
-    Returns:
-        The axes.
-    """
+def plot_timeline(memories: Sequence[Candidate], ax: Axes | None) -> Axes:
+    """Draw the recorded time and the events of each memory; see `Explanation.plot_timeline`."""
     ax = axes_of(0.5 * len(memories) + 1.6, ax)
     ranges = stamped_ranges(memories)
     view = _view(memories, ranges)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import tzinfo
 from functools import partial
 from operator import itemgetter
-from typing import Protocol, Self, cast, runtime_checkable
+from typing import Protocol, Self, runtime_checkable
 
 from pydantic import Field, model_validator
 
@@ -100,7 +100,7 @@ class ReadMessage(Stage):
     @model_validator(mode="after")
     def _can_be_read(self) -> Self:
         if self.source is not None:
-            _check(self.source, self.key)
+            _reading(self.source, self.key)
         return self
 
     def read(self, source: Source) -> list[Message]:
@@ -113,8 +113,7 @@ class ReadMessage(Stage):
             ValueError: When the source is of an unknown kind.
             QueryError: When a message, or the time of a message, cannot be read.
         """
-        _check(source, self.key)
-        return self._chosen(_messages(source, self.key), None)
+        return self._chosen(_reading(source, self.key)(), None)
 
     def apply(self, recall: Recall) -> Recall | Flow:
         """Add the messages to the memories."""
@@ -124,7 +123,7 @@ class ReadMessage(Stage):
 
     def _from_source(self, recall: Recall) -> Flow:
         try:
-            [messages] = yield [Work(partial(_messages, self.source, self.key))]
+            [messages] = yield [Work(_reading(self.source, self.key))]
         except Exception as error:  # noqa: BLE001 - a user's source may raise anything
             logger.warning("%s: the source failed with %s", self.stage_name, type(error).__name__)
             return recall.fell_back(self.stage_name, error)
@@ -162,29 +161,28 @@ class ReadMessage(Stage):
         return is_theirs or asks_about(message.content, target)
 
 
-def _check(source: object, key: str) -> None:
+def _reading(source: object, key: str) -> Callable[[], Sequence[object]]:
+    """What reads the messages of a source; every framework has its own name for them.
+
+    Raises:
+        ValueError: When the source is of an unknown kind, or ``key`` is missing for a chat store.
+    """
     if isinstance(source, ChatStore):
         if not key:
             raise ValueError("a chat store holds several conversations; say which one with key")
-    elif isinstance(source, str) or not (
-        isinstance(source, Sequence | ChatMemory | ChatHistory) or callable(source)
-    ):
-        raise ValueError(  # noqa: TRY004 - pydantic gathers it among its errors
-            "source must be a list of messages, a chat history, a chat store, a memory or a "
-            f"function that returns messages; got {type(source).__name__}"
-        )
-
-
-def _messages(source: object, key: str) -> Sequence[object]:
-    """The messages of a source; every framework has its own name for them."""
-    if isinstance(source, ChatStore):
-        return source.get_messages(key)
+        return partial(source.get_messages, key)
     if isinstance(source, ChatMemory):
-        return source.get_all()
+        return source.get_all
     if isinstance(source, ChatHistory):
-        messages: Sequence[object] = source.messages  # type: ignore[attr-defined]  # the protocol cannot name it: isinstance would read it
-        return messages
-    return cast("Sequence[object]", source() if callable(source) else source)
+        return partial(getattr, source, "messages")
+    if callable(source):
+        return source
+    if isinstance(source, Sequence) and not isinstance(source, str):
+        return partial(list, source)
+    raise ValueError(
+        "source must be a list of messages, a chat history, a chat store, a memory or a "
+        f"function that returns messages; got {type(source).__name__}"
+    )
 
 
 def _flat(messages: Sequence[object]) -> list[object]:
