@@ -9,12 +9,15 @@ benchmarks.retrieval), through the public retriever, with its defaults but for t
 
 - ``dense``: keyword search alone; ``keyword``: search by meaning alone.
 - ``context``: each memory stored for itself, without what was said before it.
-- ``single words``: the words of a question are not compared with those of a memory by meaning.
+- ``words around``: a turn is found by its own words alone, not by those of the turns around it.
+- ``single words``: the words of a question are not compared with those of a memory by meaning
+  (MaxSim).
 - ``fusion``: fused by rank instead of by score.
 - ``time window``: the time that a question names is not read.
 - ``event time``: the times that memories tell of are not read.
 - ``type``, ``author``: neither kind nor speaker of a memory counts.
 - ``session``: what else was said in its session does not count.
+- ``short turns``: a few words of a person count as much as others.
 - ``duplicates``: copies and near-copies stay.
 
 ``--part`` measures these alone. ``--variant`` measures settings of the retriever, as JSON:
@@ -30,10 +33,12 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypedDict
+from unittest.mock import patch
 
 from rich.console import Console
 from rich.table import Table
@@ -62,6 +67,7 @@ class Part(TypedDict, total=False):
     settings: Mapping[str, object]
     store: Mapping[str, bool]
     time: TimeUse
+    own_words: bool
 
 
 def _fused(**ratios: Any) -> Part:
@@ -73,6 +79,7 @@ PARTS: dict[str, Part] = {
     "dense": {"settings": {"method": "keyword"}},
     "keyword": {"settings": {"method": "semantic"}},
     "context": {"store": {"context": False}},
+    "words around": {"own_words": True},
     "single words": {"settings": {"token_weight": 0.0}},
     "fusion": {"settings": {"fusion": "ranks"}},
     "time window": {"time": "none"},
@@ -80,6 +87,7 @@ PARTS: dict[str, Part] = {
     "type": _fused(fuse_ratio_dict={}),
     "author": _fused(fuse_author_ratio=1.0, fuse_role_ratio_dict={}),
     "session": _fused(fuse_session_share=0.0),
+    "short turns": _fused(fuse_short_ratio=1.0),
     "duplicates": {"settings": {"duplicate_threshold": None}},
 }
 
@@ -101,19 +109,28 @@ def measure(
 ) -> dict[str, Answers]:
     """The figures over all questions of a set, by the name of the part that was off."""
     answers: dict[str, Answers] = {}
-    loaded: dict[tuple[tuple[str, bool], ...], dict[str, RecallStore]] = {}
+    loaded: dict[tuple[object, ...], dict[str, RecallStore]] = {}
     with ExitStack() as stack:
         for name, part in parts.items():
-            how = part.get("store", {})
-            stores = loaded.setdefault(tuple(how.items()), {})
-            for corpus in data.corpora:
-                if corpus not in stores:
-                    opened = open_store(data, corpus, vectors, **how)
-                    stores[corpus] = stack.enter_context(opened)
-            settings: Mapping[str, Any] = part.get("settings", {})
-            found, _ = ask_all(data, face, part.get("time", "parser"), stores, **settings)
+            how, own_words = part.get("store", {}), part.get("own_words", False)
+            stores = loaded.setdefault((*how.items(), own_words), {})
+            with _own_words() if own_words else nullcontext():
+                for corpus in data.corpora:
+                    if corpus not in stores:
+                        opened = open_store(data, corpus, vectors, **how)
+                        stores[corpus] = stack.enter_context(opened)
+                settings: Mapping[str, Any] = part.get("settings", {})
+                found, _ = ask_all(data, face, part.get("time", "parser"), stores, **settings)
             answers[name] = _answers(data, found)
     return answers
+
+
+@contextmanager
+def _own_words() -> Iterator[None]:
+    """Count the own words of each memory alone; no setting of a store does that."""
+    counted = "recall_stages.store.rows.context.counted"
+    with patch(counted, lambda own, _before, _after: Counter(own)):
+        yield
 
 
 def _answers(data: RetrievalSet, found: Sequence[Sequence[str]]) -> Answers:

@@ -112,8 +112,23 @@ def test_the_parts_are_off(folder, monkeypatch) -> None:
         "type": {"stages"},
         "author": {"stages"},
         "session": {"stages"},
+        "short turns": {"stages"},
         "duplicates": {"duplicate_threshold"},
     }
+
+
+def test_words_around_a_turn_are_off(folder) -> None:
+    by_words = {"settings": {"method": "keyword"}}
+    parts = {
+        "nothing": by_words,
+        "words around": {**ablation.PARTS["words around"], **by_words},
+        "nothing again": by_words,
+    }
+    answers = ablation.measure(read_retrieval_set(folder), "langchain", OncePerText(), parts)
+
+    # "Three of them, tabby." answers the question about pets, and does not say the word.
+    found = [answers[part]["overall"]["recall@5"] for part in parts]
+    assert found == [1.0, 0.5, 1.0]
 
 
 def test_data_that_is_not_there_is_named(tmp_path, capsys) -> None:
