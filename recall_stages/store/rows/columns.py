@@ -98,8 +98,6 @@ class Columns:
         self._counts = np.zeros(self._count, dtype=np.int64)
         self._counts[counts["place"]] = counts["words"]
         self.words = int(self._counts[self._live].sum())
-        self._answers: tuple[NDArray[np.uint64], Places] | None = None
-        self._new_answers: dict[int, list[int]] = {}
         self._first: int | None = None  # when the first row expires; None = not known
         self._sort()
 
@@ -129,8 +127,6 @@ class Columns:
         self._live = _grown(self._live, first, self._count)
         self._counts = _grown(self._counts, first, self._count)
         self._counts[first : self._count] = 0
-        for n in np.flatnonzero(new["answers"]).tolist():
-            self._new_answers.setdefault(int(new["answers"][n]), []).append(first + n)
         for name, column in self._columns.items():
             self._columns[name] = _grown(column, first, self._count)
             self._columns[name][first : self._count] = new[name]
@@ -146,58 +142,6 @@ class Columns:
         """Take note of how many words a row has now."""
         self.words += words - int(self._counts[place])
         self._counts[place] = words
-
-    def before(self, places: Places) -> tuple[Places, NDArray[np.bool_]]:
-        """The place of the turn before each turn, and whether it answers the same turn.
-
-        Several turns of one speaker answer one turn. So the turn before is the last of these, or
-        else the turn that is answered.
-
-        Returns:
-            The places, -1 for none and for the place -1; and whether they answer the same turn.
-        """
-        answers = np.where(places < 0, np.uint64(0), self["answers"][places])
-        found = self.places(answers.tolist())
-        beside = np.zeros(len(places), dtype=np.bool_)
-        for n, turns in enumerate(self._answering(answers)):
-            if len(turns) > 1 and (own := turns.index(places[n])):
-                found[n], beside[n] = turns[own - 1], True
-        return found, beside
-
-    def after(self, places: Places) -> Places:
-        """The place of the turn after each turn; -1 for none and for the place -1."""
-        after = np.full(len(places), -1, dtype=np.intp)
-        answers = np.where(places < 0, np.uint64(0), self["answers"][places])
-        own = np.where(places < 0, np.uint64(0), self["id"][places])
-        alike, replies = self._answering(answers), self._answering(own)
-        for n, (turns, later) in enumerate(zip(alike, replies, strict=True)):
-            rest = turns[turns.index(places[n]) + 1 :] if len(turns) > 1 else []
-            if rest or later:
-                after[n] = (rest or later)[0]
-        return after
-
-    def _answering(self, hashes: NDArray[np.uint64]) -> list[list[int]]:
-        """The places of the turns that answer the turns with these ids, as they were said."""
-        if self._answers is None or len(self._new_answers) > _MOST_NEW + self._count // 2:
-            linked = np.flatnonzero(self["answers"])
-            order = np.argsort(self["answers"][linked], kind="stable")
-            answered = self["answers"][linked][order].astype(np.uint64)
-            self._answers = answered, linked[order].astype(np.intp)
-            self._new_answers = {}
-        answered, linked = self._answers
-        firsts = np.searchsorted(answered, hashes).tolist()
-        lasts = np.searchsorted(answered, hashes, side="right").tolist()
-        found = [
-            [*linked[first:last].tolist(), *self._new_answers.get(one, ())]
-            for one, first, last in zip(hashes.tolist(), firsts, lasts, strict=True)
-        ]
-        created, ids, live = self["created"], self["id"], self.live
-        for turns in found:
-            if turns:
-                turns[:] = [place for place in turns if live[place]]
-            if len(turns) > 1:
-                turns.sort(key=lambda place: (int(created[place]), int(ids[place])))
-        return found
 
     def kill(self, place: int) -> None:
         """Take a row out."""

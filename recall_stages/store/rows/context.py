@@ -14,6 +14,7 @@ import numpy as np
 from recall_stages.core.candidate import Candidate
 from recall_stages.store.chroma.turn_words import AFTER, BEFORE, Spoken, counted
 from recall_stages.store.rows.columns import Columns
+from recall_stages.store.rows.turns import Turns
 from recall_stages.store.rows.wanted import Places
 
 _KEPT = 4096  # rows whose words are kept: those around the next turns
@@ -28,7 +29,7 @@ class Context:
     """
 
     def __init__(self, columns: Columns, read: Callable[[int], Candidate | None]) -> None:
-        self._columns = columns
+        self._turns = Turns(columns)
         self._read = read
         self._kept: dict[int, Spoken | None] = {}
 
@@ -59,7 +60,7 @@ class Context:
         changed = set[int]()
         at = np.array(places, dtype=np.intp)
         for _ in AFTER:
-            at, _beside = self._columns.before(at)
+            at, _beside = self._turns.before(at)
             changed.update(at.tolist())
         for level in self._after(places, len(BEFORE)):
             changed.update(level.tolist())
@@ -70,7 +71,7 @@ class Context:
         found = list[list[Sequence[str]]]()
         at = np.array(places, dtype=np.intp)
         for _ in BEFORE:
-            earlier, beside = self._columns.before(at)
+            earlier, beside = self._turns.before(at)
             rows = zip(at.tolist(), earlier.tolist(), beside.tolist(), strict=True)
             found.append([self._end_before(*row) for row in rows])
             at = earlier
@@ -87,7 +88,7 @@ class Context:
         """The turns after turns, the turns after these, and so on; -1 for none."""
         found, at = list[Places](), np.array(places, dtype=np.intp)
         for _ in range(levels):
-            at = self._columns.after(at)
+            at = self._turns.after(at)
             found.append(at)
         return found
 

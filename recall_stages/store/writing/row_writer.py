@@ -19,7 +19,7 @@ from recall_stages.store.chroma.ownership import Identity
 from recall_stages.store.chroma.prepare import Ready
 from recall_stages.store.chroma.row_fields import KEYWORD_VECTOR, WRITTEN_AT, Row
 from recall_stages.store.chroma.search_text import index_text
-from recall_stages.store.chroma.turn import turn_of
+from recall_stages.store.chroma.write_lock import write_lock_of
 from recall_stages.store.cloud.keyword_vector import keyword_vector
 from recall_stages.store.embedding.bounded import BoundedEmbedding, Outcome
 from recall_stages.store.embedding.token_vectors import Embedded
@@ -70,7 +70,7 @@ class RowWriter:
         begin: Called before each step with the seconds that it may take; None = no limit.
 
     Attributes:
-        turn: What it shares with the writers of other stores.
+        lock: What it shares with the writers of other stores.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class RowWriter:
     ) -> None:
         self._collection = opened.collection
         self._folder = opened.folder
-        self.turn = turn_of(opened.collection, opened.folder)
+        self.lock = write_lock_of(opened.collection, opened.folder)
         self._words = opened.cloud and identity.with_words
         self._embedding = embedding
         self._identity = identity
@@ -90,7 +90,7 @@ class RowWriter:
 
     def fresh(self, rows: Sequence[Ready]) -> Fresh:
         """The rows that are not stored yet as they are."""
-        writes = self.turn.writes
+        writes = self.lock.writes
         present = self._replaced(rows)
         stored = {x.memory.id for x in rows if x.is_stored_as(*present.get(x.memory.id, ()))}
         if stored and not self._have_vectors(list(stored)):
@@ -108,8 +108,8 @@ class RowWriter:
         if not fresh.rows:
             return
         self._identity.check_dimension(embedded.vectors)
-        with self.turn.writing():
-            as_read = self.turn.writes == fresh.writes
+        with self.lock.writing():
+            as_read = self.lock.writes == fresh.writes
             present = fresh.present if as_read else self._replaced(fresh.rows)
             self._store(fresh.rows, present, embedded)
         self._identity.learn_dimension(embedded.vectors)
@@ -157,7 +157,7 @@ class RowWriter:
         for start in range(0, len(ids), BATCH):
             part = list(ids[start : start + BATCH])
             self._begin(CHROMA_S)
-            with self.turn.writing():
+            with self.lock.writing():
                 self._collection.delete(ids=part)
                 for rows in indexes:  # at once: the next part may fail
                     rows.drop(part)

@@ -83,7 +83,7 @@ class Writer:
     @property
     def changing(self) -> Lock:
         """Held while a memory is read, changed and written again."""
-        return self._rows.turn.changing
+        return self._rows.lock.changing
 
     def close(self) -> bool:
         """Finish the waiting writes, and take no more.

@@ -1,4 +1,4 @@
-"""Whose turn it is to write: the stores of one process on one collection take turns.
+"""The lock that the stores of one process on one collection share when they write.
 
 Each of them has a writer of its own. Chroma would add the metadata of two writes of one row up, and
 a row index could hear of them in another order than Chroma.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
 
-class Turn:
+class WriteLock:
     """What the writers of one collection share.
 
     Attributes:
@@ -32,7 +32,7 @@ class Turn:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Wait for the turn; it lasts until Chroma and the row indexes have taken over a write."""
+        """Hold it until Chroma and the row indexes have taken over a write."""
         with self._writing:
             try:
                 yield
@@ -40,16 +40,16 @@ class Turn:
                 self.writes += 1
 
 
-_turns: WeakValueDictionary[tuple[str, str], Turn] = WeakValueDictionary()
+_locks: WeakValueDictionary[tuple[str, str], WriteLock] = WeakValueDictionary()
 _looking = Lock()
 
 
-def turn_of(collection: Collection, folder: Path | None) -> Turn:
-    """The turn of a collection; it is gone with the last store that has it.
+def write_lock_of(collection: Collection, folder: Path | None) -> WriteLock:
+    """The lock of a collection; it is gone with the last store that has it.
 
     Args:
         collection: The collection.
         folder: The Chroma path; None = it is not in one.
     """
     with _looking:
-        return _turns.setdefault((str(folder or ""), str(collection.id)), Turn())
+        return _locks.setdefault((str(folder or ""), str(collection.id)), WriteLock())
