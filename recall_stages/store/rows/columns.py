@@ -40,8 +40,6 @@ RECORD = np.dtype(
         ("length", "<u4"),  # and its bytes
     ]
 )
-COUNT = np.dtype([("place", "<u4"), ("words", "<u4")])
-"""How many words a row has; they are counted anew when a turn beside it comes or goes."""
 
 
 @lru_cache(maxsize=65_536)
@@ -85,19 +83,15 @@ class Columns:
     Args:
         records: The file of the columns.
         dead: The places of rows that were replaced or deleted.
-        counts: How many words the rows have; of two of one row, the later one.
     """
 
-    def __init__(self, records: AppendFile, dead: Places, counts: NDArray[np.void]) -> None:
+    def __init__(self, records: AppendFile, dead: Places) -> None:
         self._file = records
         self._count = len(self._records())
         self._live = np.ones(self._count, dtype=np.bool_)
         self._live[dead] = False
         self._columns: dict[str, NDArray[Any]] = {}
         self.alive = int(np.count_nonzero(self._live))
-        self._counts = np.zeros(self._count, dtype=np.int64)
-        self._counts[counts["place"]] = counts["words"]
-        self.words = int(self._counts[self._live].sum())
         self._first: int | None = None  # when the first row expires; None = not known
         self._sort()
 
@@ -124,11 +118,9 @@ class Columns:
         new = np.array(records, dtype=RECORD)
         first, self._count = self._count, self._count + len(new)
         self._file.append(new.tobytes())
-        self._live = _grown(self._live, first, self._count)
-        self._counts = _grown(self._counts, first, self._count)
-        self._counts[first : self._count] = 0
+        self._live = grown(self._live, first, self._count)
         for name, column in self._columns.items():
-            self._columns[name] = _grown(column, first, self._count)
+            self._columns[name] = grown(column, first, self._count)
             self._columns[name][first : self._count] = new[name]
         self._live[first : self._count] = True
         self._new.update(zip(new["id"].tolist(), range(first, self._count), strict=True))
@@ -138,16 +130,10 @@ class Columns:
         if len(self._new) > _MOST_NEW + self._count // 2:
             self._sort()
 
-    def count(self, place: int, words: int) -> None:
-        """Take note of how many words a row has now."""
-        self.words += words - int(self._counts[place])
-        self._counts[place] = words
-
     def kill(self, place: int) -> None:
         """Take a row out."""
         self._live[place] = False
         self.alive -= 1
-        self.words -= int(self._counts[place])
         if self._first is not None and self["expires"][place] <= self._first:
             self._first = None if self._first < NEVER else NEVER
 
@@ -208,8 +194,8 @@ def _owner(value: str | None) -> int:
     return 0 if value is None else hashed(value)
 
 
-def _grown(column: NDArray[Any], used: int, wanted: int) -> NDArray[Any]:
-    """A column that has room for so many rows."""
+def grown(column: NDArray[Any], used: int, wanted: int) -> NDArray[Any]:
+    """A column that has room for so many rows; the rest of it is zeros."""
     if wanted <= len(column):
         return column
     grown = np.zeros(max(wanted, len(column) * 3 // 2, 1024), dtype=column.dtype)

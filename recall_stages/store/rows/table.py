@@ -36,13 +36,12 @@ from recall_stages.store.embedding.token_vectors import Embedded, TokenVectors
 from recall_stages.store.rows.append_file import AppendFile, Mark
 from recall_stages.store.rows.cache import Cache
 from recall_stages.store.rows.cells import Cell, Cells, cells_of
-from recall_stages.store.rows.columns import COUNT, Columns, hashed, record
-from recall_stages.store.rows.context import Context
+from recall_stages.store.rows.columns import Columns, hashed, record
+from recall_stages.store.rows.indexed_words import IndexedWords
 from recall_stages.store.rows.token_rows import Coded, TokenRows, coded
 from recall_stages.store.rows.vectors import Vectors
 from recall_stages.store.rows.wanted import Places, Selection, Wanted
 from recall_stages.store.rows.word_search import Scored
-from recall_stages.store.rows.words import Words
 
 TOKENS = ("tokens", "spans")
 FILES = ("rows", "columns", "counts", "cells", "vectors", "slots", "dead", *TOKENS)
@@ -51,7 +50,6 @@ WORDS = "words"
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _DECODER = json.JSONDecoder()
 GATHERED = 20_000  # rows whose words are committed together, while all rows are read
-_PART = 500  # rows whose words are read at once
 _MOST_WAITING = 500  # rows that are searched by words before they are committed
 
 
@@ -83,9 +81,9 @@ class Table:
         self._lock = threading.Lock()
         self._committing = threading.Lock()
         dead = self.files["dead"].view().view(np.int64)
-        counts = self.files["counts"].view().view(COUNT)
-        self._columns = Columns(self.files["columns"], dead, counts)
-        self._context = Context(self._columns, self._memory)
+        self._columns = Columns(self.files["columns"], dead)
+        counts, words = self.files["counts"], folder and folder / WORDS
+        self._words = IndexedWords(self._columns, counts, self._memory, words)
         self._cells = Cells(self.files["cells"])
         self._cache = cache or Cache(0)
         self._owner = object()  # of what is in the cache
@@ -93,12 +91,8 @@ class Table:
         room = partial(self._cache.take, self._owner) if folder is None else None
         numbers, slots = self.files["vectors"], self.files["slots"]
         self._vectors = Vectors(numbers, slots, dimension, room)
-        lost = folder is not None and not (folder / WORDS).is_dir()
-        self._without_words = len(self._columns) if lost else 0
-        self._words_read = 0  # of these
         codes, spans = (self.files[name] for name in TOKENS)
         self._tokens = TokenRows(codes, spans, len(self._columns), room)
-        self._words = Words(folder and folder / WORDS)
         self._closed = False
         self.changed = False  # since the last commit
 
@@ -113,12 +107,12 @@ class Table:
     @property
     def has_words(self) -> bool:
         """Whether all rows can be found by words; see `read_words`."""
-        return not self._without_words
+        return self._words.whole
 
     @property
     def waiting(self) -> int:
         """How many rows wait for the next commit of their words."""
-        return self._words.waiting
+        return self._words.index.waiting
 
     @property
     def dimension(self) -> int:
@@ -166,48 +160,18 @@ class Table:
             if cells:
                 self._cells.append(cells)
             self._columns.append(records)
-            self._index(dict(enumerate(memories, first)), beside)
+            self._words.put(dict(enumerate(memories, first)), beside)
             self._tokens.append(tokens, len(rows))
             if embedded is not None:
                 self._vectors.keep(np.arange(first, first + len(rows)), embedded.vectors)
             self.changed = True
         return len(rows)
 
-    def _index(self, memories: Mapping[int, Candidate | None], beside: set[int]) -> None:
-        """Index the words of new rows, and anew those of the turns around them.
-
-        Args:
-            memories: The memory of each new row.
-            beside: The rows around those that are gone.
-        """
-        for place, memory in memories.items():
-            self._context.take(place, memory)
-        new = {place: each for place, each in memories.items() if each is not None}
-        around = (beside | self._context.around([*memories])) - new.keys()
-        # Rows whose words are not read again yet will have those of the turns around them.
-        known = [x for x in sorted(around) if not self._words_read <= x < self._without_words]
-        self._put_words(new)
-        self._put_words(self._read_at(known), again=True)
-
-    def _read_at(self, places: Iterable[int]) -> dict[int, Candidate]:
-        """The memories at some places; without rows that have no text."""
-        read = {place: self._memory(place) for place in places}
-        return {place: each for place, each in read.items() if each is not None}
-
-    def _put_words(self, rows: Mapping[int, Candidate], *, again: bool = False) -> None:
-        counted = self._context.counts([*rows])
-        totals: list[tuple[int, int]] = []
-        for (place, memory), counts in zip(rows.items(), counted, strict=True):
-            self._words.put(place, memory, counts, again=again)
-            totals.append((place, counts.total()))
-            self._columns.count(*totals[-1])
-        self.files["counts"].append(np.array(totals, dtype=COUNT).tobytes())
-
     def drop(self, hashes: Iterable[int]) -> int:
         """Take rows out, by the hash of their id, and return how many there were."""
         with self._lock:
             places = self._columns.places(hashes)
-            self._index({}, self._drop_at(places))
+            self._words.put({}, self._drop_at(places))
             return int(np.count_nonzero(np.unique(places) >= 0))
 
     def keep_vectors(self, places: Places, vectors: NDArray[np.float32]) -> None:
@@ -226,15 +190,14 @@ class Table:
         """Take rows out, and return the places of those around them."""
         self._check_open()
         dead = np.unique(places[places >= 0])
-        beside = self._context.around(dead.tolist())
+        beside = self._words.drop(dead.tolist())
         for place in dead.tolist():
             self._columns.kill(place)
-            self._words.drop(place)
             self._cache.forget(self._owner, place)
         if len(dead):
             self.files["dead"].append(dead.astype(np.int64).tobytes())
             self.changed = True
-        return beside.difference(dead.tolist())
+        return beside
 
     # -- questions --------------------------------------------------------------------------------
 
@@ -323,7 +286,7 @@ class Table:
         with self._lock:
             self._check_open()
             known[known] = ~self._tokens.missing(places[known])
-            words = self._words.snapshot()
+            words = self._words.index.snapshot()
             rows = len(self)
         rarities = np.array([words.rarity(word, rows) for word in question.words], dtype=np.float32)
         likeness = self._tokens.likeness(places[known], question.vectors, rarities)
@@ -343,13 +306,13 @@ class Table:
         """
         if rows is None and wanted.limited:
             rows = self.select(wanted, None)
-        if self._words.waiting > _MOST_WAITING:
+        if self.waiting > _MOST_WAITING:
             self.commit()
         with self._lock:
             self._check_open()
-            words = self._words.snapshot()
-            counted = len(self), self._columns.words
-            gone = len(self._words.changes()[1])
+            words = self._words.index.snapshot()
+            counted = len(self), self._words.total
+            gone = len(self._words.index.changes()[1])
         found = words.search(text, limit + gone, wanted, rows, counted)
         with self._lock:
             live = self._columns.live
@@ -418,16 +381,14 @@ class Table:
 
     def read_words(self) -> None:
         """Read the words of the rows whose words were lost."""
-        for first in range(0, self._without_words, _PART):
+        while True:
             with self._lock:
                 self._check_open()
-                last = min(first + _PART, self._without_words)
-                living = first + np.flatnonzero(self._columns.live[first:last])
-                self._put_words(self._read_at(living.tolist()))
-                self._words_read, self.changed = last, True
-            if self._words.waiting > GATHERED:
+                if not self._words.read_some():
+                    return
+                self.changed = True
+            if self.waiting > GATHERED:
                 self.commit()
-        self._without_words = 0
 
     # -- the end ----------------------------------------------------------------------------------
 
@@ -440,13 +401,13 @@ class Table:
         with self._committing:
             with self._lock:
                 self._check_open()
-                new, dropped = self._words.changes()
+                new, dropped = self._words.index.changes()
                 marks = {name: file.mark for name, file in self.files.items()}
                 self.changed = self.changed and save is None
             if new or dropped:
-                searcher = self._words.commit(new, dropped)
+                searcher = self._words.index.commit(new, dropped)
                 with self._lock:
-                    self._words.take(searcher, new, dropped)
+                    self._words.index.take(searcher, new, dropped)
             if save is not None:
                 save(marks)
 
