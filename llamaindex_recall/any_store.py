@@ -36,9 +36,8 @@ from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Search
 from recall_stages.core.world import MemoryStore
 from recall_stages.store.any_store import any_store
-from recall_stages.store.any_store.answers import Answer, Lookup, in_our_names
+from recall_stages.store.any_store.answers import Answer, Lookup, called, in_our_names
 from recall_stages.store.any_store.any_store import AnyStoreOptions
-from recall_stages.store.any_store.own_search import called
 from recall_stages.store.any_store.push_down import Narrowing
 
 Searchable = MemoryStore | VectorStoreIndex | BasePydanticVectorStore | BaseRetriever

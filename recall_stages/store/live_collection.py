@@ -23,8 +23,7 @@ from recall_stages.store.cloud.searcher import CloudSearcher
 from recall_stages.store.conditions import Conditions
 from recall_stages.store.embedding.bounded import BoundedEmbedding
 from recall_stages.store.embedding.token_vectors import Embedded
-from recall_stages.store.listing import Listing
-from recall_stages.store.ordered_pages import ids_in_chroma, present_in_chroma
+from recall_stages.store.listing import Listing, ids_in_chroma, present_in_chroma
 from recall_stages.store.position import Walk
 from recall_stages.store.rows.open_indexes import OpenIndex
 from recall_stages.store.rows.scoped_rows import ServerRows

@@ -22,7 +22,7 @@ from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.prepare import distinct_ids
 from recall_stages.store.chroma.search_text import index_text
 from recall_stages.store.conditions import Conditions, RangeInput, TypeInput
-from recall_stages.store.ordered_pages import expired_in_chroma
+from recall_stages.store.listing import expired_in_chroma
 from recall_stages.store.writing.row_writer import LOST
 from recall_stages.timeline import parse_time
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from recall_stages.core.candidate import Candidate
+from recall_stages.core.errors import StoreError
 from recall_stages.core.memory import is_reserved
 from recall_stages.core.reflection import digest
 from recall_stages.core.stage import Search
@@ -13,6 +17,8 @@ from recall_stages.store.chroma.epoch import to_milliseconds
 from recall_stages.store.chroma.filter_match import fulfils
 from recall_stages.store.chroma.row_fields import Fields
 from recall_stages.store.chroma.where import filter_where
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +95,26 @@ def in_our_names(metadata: Mapping[str, object], fields: Fields) -> dict[str, ob
         key: value for key, value in metadata.items() if key not in others and not is_reserved(key)
     }
     return {**rest, **{name: metadata[key] for name, key in others.items() if key in metadata}}
+
+
+async def called(
+    function: Callable[[Search], Found | Awaitable[Found]], search: Search, *, asynchronous: bool
+) -> Found:
+    """What a search finds that is a function of the user.
+
+    In an event loop, a plain function is called in a thread.
+
+    Raises:
+        StoreError: When it is async, and the call blocks: it cannot wait for it.
+    """
+    if asynchronous:
+        found = await asyncio.to_thread(function, search)
+        return await found if inspect.isawaitable(found) else found
+    found = function(search)
+    if not inspect.isawaitable(found):
+        return found
+    if inspect.iscoroutine(found):
+        found.close()
+    raise StoreError(
+        "keyword is an async function; ask with the async method, or make it a plain one"
+    )

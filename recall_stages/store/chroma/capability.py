@@ -1,16 +1,32 @@
-"""What a server can do, found out by asking it: never by its name."""
+"""What a server can do, found out by asking it, never by its name; and how fast it may be read."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from threading import BoundedSemaphore
+from typing import TYPE_CHECKING, cast
+
+from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from recall_stages.core.errors import StoreError
+from recall_stages.core.transient_errors import is_transient
 from recall_stages.store.chroma.row_fields import KEYWORD_VECTOR
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
     from chromadb.api.types import Schema
+
+_AT_ONCE = 5  # reads; the quota is 10, which a second store of the process shares
+_READS = frozenset({"count", "get", "query", "search"})
+
+_again = retry(
+    # Other processes read as well, so the cloud may turn a read away nevertheless.
+    retry=retry_if_exception(lambda error: is_transient(error.__cause__ or error)),
+    stop=stop_after_attempt(4),
+    wait=wait_random_exponential(multiplier=0.1, max=2),
+    reraise=True,
+)
 
 # The words of a server's error for what it cannot do. `chroma run` 1.5 says the first two.
 _CANNOT_SEARCH = ("not implemented", "notimplemented", "not found", "not allowed")
@@ -63,6 +79,12 @@ def made_with_words(
         raise
 
 
+def paced(collection: Collection) -> Collection:
+    """A collection of which no more than `_AT_ONCE` reads run at once; the others wait."""
+    # It has whatever a collection has, and Chroma's types have no protocol for that.
+    return cast("Collection", _Paced(collection))
+
+
 def _schema() -> Schema:
     from chromadb import Schema, SparseVectorIndexConfig, VectorIndexConfig  # noqa: PLC0415
 
@@ -73,3 +95,22 @@ def _schema() -> Schema:
 def _says(error: Exception, signs: tuple[str, ...]) -> bool:
     text = str(error).lower()
     return any(sign in text for sign in signs)
+
+
+class _Paced:
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+        self._places = BoundedSemaphore(_AT_ONCE)
+
+    def __getattr__(self, name: str) -> object:
+        value = getattr(self._collection, name)
+        if name not in _READS:
+            return value
+        read: Callable[..., object] = value
+
+        @_again
+        def call(*args: object, **kwargs: object) -> object:
+            with self._places:
+                return read(*args, **kwargs)
+
+        return call

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 
 from recall_stages.core.errors import MissingCollectionError, StoreError
 from recall_stages.store.chroma.access import Access
-from recall_stages.store.chroma.capability import made_with_words, searches_itself
+from recall_stages.store.chroma.capability import made_with_words, paced, searches_itself
 from recall_stages.store.chroma.errors import chroma_errors, guarded
-from recall_stages.store.chroma.pace import paced
 from recall_stages.store.disk.check import check_collection
 
 if TYPE_CHECKING:

@@ -2,21 +2,28 @@
 
 They are the default quotas of https://docs.trychroma.com/cloud/quotas-limits. `SEARCHES` is not
 there; it is the default of Chroma's source.
+
+A named time costs one predicate for the recorded time and two for the events. Several named times
+soon are more than the cloud takes. Then a search becomes several requests, each with a part of the
+times, and their rows are joined.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from recall_stages.core.errors import MemoryFormatError
+from recall_stages.core.errors import FilterError, MemoryFormatError
 from recall_stages.core.memory import MetadataValue
+from recall_stages.core.stage import Search
+from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.prepare import Ready
-from recall_stages.store.chroma.where import Where
+from recall_stages.store.chroma.where import Where, all_of, any_of, living_where, scope_where
 
 RESULTS = 300  # rows that one search, or one read, returns
 SEARCHES = 5  # in one request
 PREDICATES = 8  # in one condition; the values of an $in count as one
 
+_BUCKETS = ("created_day", "created_month")
 _DOCUMENT, _VALUE, _ID, _KEY = 16_384, 4_096, 128, 36  # bytes
 _KEYS = 32
 _ADDED = 2  # keys that a row gets when it is written: the time of writing, and its words
@@ -38,6 +45,44 @@ def predicates(where: Where | None) -> int:
         else:
             total += len(value) if key[:1] != "$" and isinstance(value, Mapping) else 1
     return total
+
+
+def conditions(search: Search, index: Index, *, living: bool = False) -> list[Where | None]:
+    """The condition of each request that together answer a search.
+
+    They are coarse: the bounds of a time are whole days or months, so check the rows exactly. If
+    scope and filter leave no room for a time, only the rows are checked.
+
+    Args:
+        search: The search.
+        index: The collection.
+        living: Whether the cloud checks that a row has not expired, if there is room for it.
+
+    Raises:
+        FilterError: When scope and filter alone are too long.
+    """
+    fixed = all_of([index.filter_where(search), scope_where(search.scope, index.fields)])
+    room = PREDICATES - predicates(fixed)
+    if room < 0:
+        scope = len(search.scope.fields())
+        raise FilterError(
+            f"Chroma Cloud takes {PREDICATES} conditions in a search; the scope has {scope}, and "
+            f"this filter {PREDICATES - room - scope}. Make the filter shorter: $in with a list of "
+            "values counts as one"
+        )
+    if living and search.moment is not None and not index.foreign:
+        alive = living_where(search.moment)
+        if predicates(alive) <= room:
+            fixed, room = all_of([fixed, alive]), room - predicates(alive)
+    times = _joined_buckets(index.times(search))
+    if None in times or any(predicates(time) > room for time in times):
+        return [fixed]
+    groups: list[list[Where | None]] = [[]]
+    for time in times:
+        if predicates(any_of([*groups[-1], time])) > room:
+            groups.append([])
+        groups[-1].append(time)
+    return [all_of([fixed, any_of(group)]) for group in groups]
 
 
 def check_fits(rows: Iterable[Ready]) -> None:
@@ -72,3 +117,20 @@ def _sizes(
 
 def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+def _joined_buckets(times: Sequence[Where | None]) -> list[Where | None]:
+    """The conditions on times, with all lists of days as one list, and all of months."""
+    joined: list[Where | None] = []
+    lists: dict[str, list[object]] = {}
+    for time in times:
+        key, wanted = next(iter(time.items())) if time else ("", None)
+        values = wanted.get("$in") if isinstance(wanted, dict) and key in _BUCKETS else None
+        if not isinstance(values, list):
+            joined.append(time)
+        elif key in lists:
+            lists[key].extend(value for value in values if value not in lists[key])
+        else:
+            lists[key] = [*values]
+            joined.append({key: {"$in": lists[key]}})
+    return joined

@@ -21,9 +21,8 @@ from recall_stages.store.chroma.index import Index, unit
 from recall_stages.store.chroma.pool_bm25 import by_words
 from recall_stages.store.chroma.row_fields import KEYWORD_VECTOR
 from recall_stages.store.chroma.where import Where
-from recall_stages.store.cloud.conditions import conditions
 from recall_stages.store.cloud.keyword_vector import question_vector
-from recall_stages.store.cloud.limits import RESULTS, SEARCHES
+from recall_stages.store.cloud.limits import RESULTS, SEARCHES, conditions
 from recall_stages.store.embedding.token_vectors import Embedded
 
 if TYPE_CHECKING:
