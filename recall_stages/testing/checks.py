@@ -5,18 +5,18 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from recall_stages.testing.check import AnySubject, Check, ContractError, NotApplicable, raised
 from recall_stages.testing.items import BARE, ITEMS, MARK, TIED, Item
 from recall_stages.testing.replies import ERRORS, NUMBERINGS, UNUSABLE, WRAPPINGS
+from recall_stages.testing.subject import Trial
 
 _PLAIN = (str, int, float, bool, type(None))
 
 
 def _nothing_in(subject: AnySubject) -> None:
-    for is_async in (False, True):
-        trial = subject.trial(is_async)
-        found = trial.use([])
+    for trial, found in _tried(subject, ()):
         _expect(not found, f"{len(found)} came out of nothing")
         _expect(
             not trial.prompts, f"the model was asked about nothing, {len(trial.prompts)} time(s)"
@@ -76,9 +76,8 @@ def _sync_is_async(subject: AnySubject) -> None:
 
 
 def _plain(subject: AnySubject) -> None:
-    for is_async in (False, True):
-        for thing in subject.trial(is_async).use([subject.write(item) for item in ITEMS]):
-            item = subject.read(thing)
+    for _, found in _tried(subject, ITEMS):
+        for item in map(subject.read, found):
             score_is_plain = item.score is None or (
                 type(item.score) in (int, float) and math.isfinite(item.score)
             )
@@ -135,12 +134,15 @@ def _expect(holds: bool, otherwise: str) -> None:
         raise ContractError(otherwise)
 
 
-def _both_ways(subject: AnySubject, items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
-    def use(is_async: bool) -> list[Item]:
-        trial = subject.trial(is_async, count=len(items))
-        return subject.results(trial.use([subject.write(item) for item in items]))
+def _tried(subject: AnySubject, items: Sequence[Item]) -> Iterator[tuple[Trial[Any], list[Any]]]:
+    """The subject in use, sync and async, and what came back."""
+    for is_async in (False, True):
+        trial = subject.trial(is_async)
+        yield trial, trial.use([subject.write(item) for item in items])
 
-    return use(False), use(True)
+
+def _both_ways(subject: AnySubject, items: Sequence[Item]) -> list[list[Item]]:
+    return [subject.results(found) for _, found in _tried(subject, items)]
 
 
 def _after(subject: AnySubject, name: str, reply: object) -> Iterator[list[Item]]:
@@ -173,9 +175,8 @@ def _odd_replies(subject: AnySubject) -> Iterator[tuple[str, object]]:
 
 
 def _altered(was: Item, now: Item) -> str:
-    names = {
-        n for n in (*was.metadata, *now.metadata) if was.metadata.get(n) != now.metadata.get(n)
-    }
+    before, after = was.metadata, now.metadata
+    names = {name for name in {**before, **after} if before.get(name) != after.get(name)}
     parts = {
         "its text": was.content != now.content,
         "its score": was.score != now.score,

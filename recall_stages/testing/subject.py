@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from recall_stages.testing.items import Item
+from recall_stages.testing.items import ITEMS, Item
 
 
 class Scripted(Protocol):
@@ -79,10 +79,10 @@ class Subject(ABC, Generic[Thing, Piece, Model]):
             found = [original for thing in found for original in self.originals(thing)]
         return [self.read(thing) for thing in found]
 
-    def trial(self, is_async: bool, reply: object = None, count: int = 4) -> Trial[Thing]:
+    def trial(self, is_async: bool, reply: object = None) -> Trial[Thing]:
         """A new subject with a model of this reply; None = the reply of a model that works."""
         if reply is None:
-            reply = "" if self.reply is None else self.reply([*range(1, count + 1)])
+            reply = "" if self.reply is None else self.reply([*range(1, len(ITEMS) + 1)])
         model = self.model(reply)
         piece = self.make(model)
 
