@@ -6,7 +6,7 @@ import base64
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 from pydantic import BeforeValidator, Field
 
@@ -98,6 +98,14 @@ class _Conditions(TimedOperation):
         default=None, description="Conditions on metadata, as Chroma writes them, in JSON."
     )
 
+    def _conditions(self, service: ScopedService) -> dict[str, Any]:
+        """The conditions, as the methods of a store take them."""
+        return {
+            "time_range": service.time_range(self.time_options()),
+            "filter": self.filter,
+            "memory_type": self.memory_type,
+        }
+
 
 class ListMemories(_Conditions):
     """List memories by their time."""
@@ -111,9 +119,7 @@ class ListMemories(_Conditions):
     async def done_by(self, service: ScopedService) -> Page:
         """Read one memory more than is shown: so it is known whether there is another page."""
         listed = service.store.amemories(
-            time_range=service.time_range(self.time_options()),
-            filter=self.filter,
-            memory_type=self.memory_type,
+            **self._conditions(service),
             order=self.order,
             limit=self.limit + 1,
             after=None if self.after is None else _read_place(self.after),
@@ -131,12 +137,7 @@ class CountMemories(_Conditions):
 
     async def done_by(self, service: ScopedService) -> Counted:
         """Count them."""
-        count = await service.store.acount(
-            time_range=service.time_range(self.time_options()),
-            filter=self.filter,
-            memory_type=self.memory_type,
-        )
-        return Counted(count=count)
+        return Counted(count=await service.store.acount(**self._conditions(service)))
 
 
 class GetMemory(Operation):
@@ -223,9 +224,8 @@ class DeleteMemories(_Conditions):
         Raises:
             QueryError: When there is no condition, and not ``everything``, or both.
         """
-        time_range = service.time_range(self.time_options())
-        limits = (time_range, self.filter, self.memory_type, self.ids)
-        limited = any(each is not None for each in limits)
+        conditions = self._conditions(service)
+        limited = any(each is not None for each in (self.ids, *conditions.values()))
         whole_scope = self.everything or bool(self.scope().fields())
         if limited and self.everything:
             raise QueryError("everything deletes without conditions; leave it out, or all of them")
@@ -234,14 +234,8 @@ class DeleteMemories(_Conditions):
                 "name which memories are to be deleted: ids, when, since, until, memory_type or "
                 "filter; or everything=true"
             )
-        deleted = await service.store.adelete(
-            self.ids,
-            time_range=time_range,
-            filter=self.filter,
-            memory_type=self.memory_type,
-            everything=not limited,
-        )
-        return Deleted(deleted=deleted)
+        store = service.store
+        return Deleted(deleted=await store.adelete(self.ids, **conditions, everything=not limited))
 
 
 def _place(memory: Memory) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
@@ -71,8 +72,7 @@ class McpTools:
     ) -> types.CallToolResult:
         """Call a tool; what is wrong is a sentence that the model can act on."""
         try:
-            call = self._called(params.name).model_validate(params.arguments or {})
-            text = await self._done(context, call)
+            text = await self._done(context, self._called(params.name), params.arguments or {})
         except Exception as error:  # noqa: BLE001 - a model gets a sentence, and the log the rest
             return types.CallToolResult(content=[_text(failure_of(error).sentence)], is_error=True)
         return types.CallToolResult(content=[_text(text)])
@@ -82,8 +82,20 @@ class McpTools:
             raise QueryError(f"there is no tool {name!r}; there are {', '.join(self._tools)}")
         return self._tools[name]
 
-    async def _done(self, context: Context, call: ToolArguments) -> str:
+    async def _done(
+        self, context: Context, tool: type[ToolArguments], arguments: Mapping[str, object]
+    ) -> str:
+        call = tool.model_validate(arguments)
         return call.text(await self._service.do(call.operation(), self._scope_of(context)))
+
+    async def _text(
+        self, context: Context, tool: type[ToolArguments], arguments: Mapping[str, object]
+    ) -> str:
+        """The same outside a tool: what is wrong is an error of the protocol."""
+        try:
+            return await self._done(context, tool, arguments)
+        except Exception as error:  # noqa: BLE001 - as of a tool
+            raise _wrong(failure_of(error).sentence) from None
 
     def _scope_of(self, context: Context) -> Scope:
         request = context.request
@@ -106,10 +118,7 @@ class McpTools:
     ) -> types.ReadResourceResult:
         if str(params.uri) != LATEST:
             raise _wrong(f"there is no resource {str(params.uri)!r}; there is {LATEST}")
-        try:
-            text = await self._done(context, ListArguments())
-        except Exception as error:  # noqa: BLE001 - as of a tool
-            raise _wrong(failure_of(error).sentence) from None
+        text = await self._text(context, ListArguments, {})
         content = types.TextResourceContents(uri=LATEST, text=text, mime_type="text/plain")
         return types.ReadResourceResult(contents=[content])
 
@@ -131,10 +140,7 @@ class McpTools:
         question = (params.arguments or {}).get("question", "")
         if params.name != PROMPT:
             raise _wrong(f"there is no prompt {params.name!r}; there is {PROMPT}")
-        try:
-            text = await self._done(context, RecallArguments(question=question))
-        except Exception as error:  # noqa: BLE001 - as of a tool
-            raise _wrong(failure_of(error).sentence) from None
+        text = await self._text(context, RecallArguments, {"question": question})
         message = types.PromptMessage(role="user", content=_text(f"{text}\n\n{question}"))
         return types.GetPromptResult(messages=[message])
 

@@ -122,13 +122,13 @@ class ScopedService:
     scope: Scope
 
     @classmethod
-    def of(cls, store: ManagedStore, *, k: int = 5, timezone: str | None = None) -> ScopedService:
+    def of(cls, store: ManagedStore, *, timezone: str | None = None) -> ScopedService:
         """A service for all memories of a store, with flows that ask no model."""
         personal = MemoryRetriever(
-            store=store, k=k, timezone=timezone, stages=[*default_stages(), PrintMemory()]
+            store=store, timezone=timezone, stages=[*default_stages(), PrintMemory()]
         )
         tasks = MemoryRetriever(
-            store=store, k=k, timezone=timezone, filter=TASKS, stages=[BuildQuery(), MergeMemory()]
+            store=store, timezone=timezone, filter=TASKS, stages=[BuildQuery(), MergeMemory()]
         )
         return cls(store, personal, tasks, Scope())
 

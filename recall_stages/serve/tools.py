@@ -36,7 +36,7 @@ class ToolArguments(Settings):
     changes: ClassVar[bool] = False
     destroys: ClassVar[bool] = False
 
-    def named(self) -> dict[str, Any]:
+    def _named(self) -> dict[str, Any]:
         """The arguments, without those that are an empty text: a model means nothing by these."""
         return {name: value for name, value in self if value != ""}
 
@@ -64,7 +64,7 @@ class RecallArguments(ToolArguments):
 
     def operation(self) -> RetrievePersonalMemory:
         """A question."""
-        named = self.named()
+        named = self._named()
         return RetrievePersonalMemory(query=named.pop("question"), **named)
 
     def text(self, result: BaseModel) -> str:
@@ -96,7 +96,7 @@ class RememberArguments(ToolArguments):
 
     def operation(self) -> AddMemories:
         """A memory to store."""
-        return AddMemories(memories=[NewMemory(**self.named())])
+        return AddMemories(memories=[NewMemory(**self._named())])
 
     def text(self, result: BaseModel) -> str:
         """That it is stored."""
@@ -154,7 +154,7 @@ class ListArguments(ToolArguments):
 
     def operation(self) -> ListMemories:
         """Memories to list."""
-        return ListMemories(**self.named())
+        return ListMemories(**self._named())
 
     def text(self, result: BaseModel) -> str:
         """The memories in their fences, and how to go on."""
