@@ -2,11 +2,12 @@
 
 import gc
 import hashlib
+import os
 import re
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,7 +17,10 @@ import pytest
 from chroma_server import ChromaServer
 from chromadb.api.shared_system_client import SharedSystemClient
 from cloud_stand_in import CloudStandIn
+from embeds_once import kept
 from hypothesis import settings
+
+from recall_stages.store.embedding.minilm import MiniLM
 
 collect_ignore_glob = ["types/*"]  # read by type checkers; test_types.py runs what is to run
 
@@ -118,6 +122,27 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CloudStandIn]:
         stand_in.stop()
 
 
+@pytest.fixture(scope="session")
+def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where all workers of a run keep vectors of the default model."""
+    own = tmp_path_factory.getbasetemp()
+    return (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "vectors"
+
+
+@pytest.fixture(scope="session")
+def _embedding_once(vectors: Path) -> dict[str, Callable[..., object]]:
+    return kept(vectors)
+
+
+@pytest.fixture
+def embeds_once(
+    _embedding_once: dict[str, Callable[..., object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The default model embeds a text once in a run of the tests, whichever tests have it."""
+    for name, method in _embedding_once.items():
+        monkeypatch.setattr(MiniLM, name, method)
+
+
 @pytest.fixture
 def with_a_key(cloud: CloudStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     """Chroma Cloud is the stand-in, and the environment has a key for it."""
@@ -128,7 +153,11 @@ def with_a_key(cloud: CloudStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def readers_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server_port: int, with_a_key: None
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    server_port: int,
+    with_a_key: None,
+    embeds_once: None,
 ) -> Path:
     """What a reader of the documentation has: a folder with real conversations, and a server."""
     monkeypatch.chdir(tmp_path)

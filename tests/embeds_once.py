@@ -1,7 +1,9 @@
 """The real embedding model, for tests that embed the same texts again and again."""
 
+import hashlib
+import os
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +25,41 @@ class EmbedsOnce(MiniLM):
         return np.array([self._made[text] for text in texts]).reshape(-1, self.dimension)
 
 
-def keep_vectors(file: Path) -> None:
-    """Let the default model embed each text once, in all processes that use a file in turn."""
-    embed = MiniLM.embed_with_tokens
-    known: dict[str, Any] = pickle.loads(file.read_bytes()) if file.exists() else {}
+def kept(folder: Path) -> dict[str, Callable[..., Any]]:
+    """The methods of MiniLM that embed, but each text once in all processes that share a folder.
 
-    def embed_once(self: MiniLM, texts: Sequence[str]) -> Any:
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        if new:
-            known.update(zip(new, zip(*embed(self, new), strict=True), strict=True))
-            file.write_bytes(pickle.dumps(known))
+    Args:
+        folder: Where vectors are kept, a file a text; it is made if it is missing.
+    """
+    embed = MiniLM.embed_with_tokens
+    known: dict[str, Any] = {}
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def file_of(text: str) -> Path:
+        return folder / hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def embed_with_tokens(self: MiniLM, texts: Sequence[str]) -> Any:
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        known.update(
+            (x, pickle.loads(file_of(x).read_bytes())) for x in missing if file_of(x).exists()
+        )
+        if new := [text for text in missing if text not in known]:
+            for text, made in zip(new, zip(*embed(self, new), strict=True), strict=True):
+                known[text] = made
+                written = file_of(text).with_suffix(f".{os.getpid()}")
+                written.write_bytes(pickle.dumps(made))
+                written.replace(file_of(text))  # so that nobody reads half a file
         vectors = [known[text][0] for text in texts]
         return np.array(vectors).reshape(-1, self.dimension), [known[text][1] for text in texts]
 
-    MiniLM.embed_with_tokens = embed_once  # type: ignore[method-assign]
+    def embed_documents(self: MiniLM, texts: Sequence[str]) -> NDArray[np.float32]:
+        vectors: NDArray[np.float32] = embed_with_tokens(self, texts)[0]
+        return vectors
+
+    return {"embed_with_tokens": embed_with_tokens, "embed_documents": embed_documents}
+
+
+def keep_vectors(folder: Path) -> None:
+    """Let the default model of this process embed as `kept` does."""
+    for name, method in kept(folder).items():
+        setattr(MiniLM, name, method)

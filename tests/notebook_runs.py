@@ -36,7 +36,7 @@ from pathlib import Path
 sys.path.append({folder!r})
 import embeds_once
 
-embeds_once.keep_vectors(Path({file!r}))"""
+embeds_once.keep_vectors(Path({kept!r}))"""
 
 
 def run(notebook: nbformat.NotebookNode, vectors: Path | None = None) -> None:
@@ -44,9 +44,9 @@ def run(notebook: nbformat.NotebookNode, vectors: Path | None = None) -> None:
 
     Args:
         notebook: The notebook.
-        vectors: Where vectors are kept for the next notebook; None = nowhere.
+        vectors: The folder where vectors are kept for the next notebook; None = nowhere.
     """
-    once = _ONCE.format(folder=str(Path(__file__).parent), file=str(vectors)) if vectors else ""
+    once = _ONCE.format(folder=str(Path(__file__).parent), kept=str(vectors)) if vectors else ""
     settings, first = notebook.metadata.copy(), new_code_cell(_NO_NETWORK + once)
     notebook.cells.insert(0, first)
     client = NotebookClient(

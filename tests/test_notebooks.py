@@ -14,12 +14,12 @@ ONE_QUESTION = "0.013"  # of the 75
 TWINS = ["langchain_recall", "llamaindex_recall"]
 
 
-def test_the_notebooks_run_and_say_what_is_committed(tmp_path: Path) -> None:
+def test_the_notebooks_run_and_say_what_is_committed(vectors: Path) -> None:
     # One after the other: they have the same memories, and embedding is most of the work.
     for name in notebook_runs.NAMES:
         committed, fresh = notebook_runs.read(name), notebook_runs.read(name)
 
-        notebook_runs.run(fresh, tmp_path / "vectors")
+        notebook_runs.run(fresh, vectors)
 
         for before, after in zip(committed.cells, fresh.cells, strict=True):
             said, says = (notebook_runs.shown(cell) for cell in (before, after))

@@ -8,7 +8,7 @@ from pages import ROOT
 from benchmarks import everyday
 from recall_stages.evaluation.comparison import BY_CATEGORY
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("embeds_once")]
 NAMES = {"by meaning": "by meaning (vectors)"}  # as the page calls what the benchmark measures
 
 

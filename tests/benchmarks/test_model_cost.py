@@ -9,6 +9,7 @@ import pytest
 from benchmarks import model_cost
 
 
+@pytest.mark.usefixtures("embeds_once")
 def test_it_counts_what_both_sides_ask(tmp_path, capsys):
     out = tmp_path / "out.json"
 
