@@ -148,7 +148,7 @@ for use in (
 
 @pytest.fixture(scope="module")
 def names(environment: tuple[str, Path]) -> list[str]:
-    """What three programs print, one after the other in one process: a start is most of the work."""
+    """What three programs print in one process, one after the other: a start is most of it."""
     programs = f"\nprint('{_NEXT}')\n".join((INSTALLED, OTHER_EXTRAS, EVERYTHING))
     done = _run(environment[1], "-c", programs)
     shown = done.stdout.split(f"{_NEXT}\n")

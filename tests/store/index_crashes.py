@@ -6,7 +6,6 @@ Nothing here needs pytest: the server of processes imports it once for all of th
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import random
 import signal
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from chromadb.api.models.Collection import Collection
+from store.elsewhere import server
 from store.kit import SmallEmbedding
 
 from recall_stages.core.errors import StoreDamagedError
@@ -27,9 +27,6 @@ from recall_stages.timeline import TimeRange
 
 ENDS = 120.0  # seconds within which a process must have looked
 FIRST = datetime(2024, 1, 1, 12, tzinfo=UTC)
-
-server = multiprocessing.get_context("forkserver")
-server.set_forkserver_preload(["store.killed", "store.index_crashes", "chromadb.api.rust"])
 
 Texts = dict[str, str]
 """The texts of memories by id, as they must be."""

@@ -7,7 +7,6 @@ lock nor a crash reaches the tests. The processes come from a server that has Ch
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import random
 import signal
@@ -19,6 +18,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import chromadb
+from store.elsewhere import server
 from store.kit import SmallEmbedding
 
 from recall_stages.core.errors import StoreDamagedError
@@ -32,9 +32,6 @@ _STARTS = 60.0  # seconds within which a process must begin its work
 _ENDS = 120.0  # and within which a look must end
 _LOOKED_AT = 60  # memories searched for through the store; every one is searched for in Chroma
 _LOOKED_AT_REAL = 10  # with the embedding default, which takes its time
-
-_server = multiprocessing.get_context("forkserver")
-_server.set_forkserver_preload(["store.killed", "store.index_crashes", "chromadb.api.rust"])
 
 
 @dataclass
@@ -174,7 +171,7 @@ def killed(
     """Let some work begin in a process, and kill it: at random, or while Chroma saves an index."""
     chosen = random.Random(seed)
     begun = diary.size()
-    process = _server.Process(target=_work, args=(work.__name__, path, diary.path, seed, real))
+    process = server.Process(target=_work, args=(work.__name__, path, diary.path, seed, real))
     process.start()
     _wait_for(lambda: diary.size() > begun, process)
     time.sleep(chosen.uniform(0, 1.2))
@@ -235,8 +232,8 @@ def what_is_left(path: Path, diary: Diary, seed: int, *, real: bool) -> str:
     Returns:
         How it went: "opened" or "repaired".
     """
-    ours, theirs = _server.Pipe()
-    process = _server.Process(target=_look, args=(theirs, path, diary.path, seed, real))
+    ours, theirs = server.Pipe()
+    process = server.Process(target=_look, args=(theirs, path, diary.path, seed, real))
     process.start()
     theirs.close()
     outcome = "crashed"

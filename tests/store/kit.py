@@ -85,17 +85,3 @@ def python_process(script: str, *arguments: str) -> subprocess.Popen[str]:
         text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
     )
-
-
-def opens_elsewhere(path: Path) -> str:
-    """What another process says when it opens a path: how many memories, or which error."""
-    script = """
-        import sys
-        from recall_stages.store import RecallStore
-        from store.kit import SmallEmbedding
-        try:
-            print(RecallStore(sys.argv[1], embedding=SmallEmbedding()).count())
-        except Exception as error:
-            print(type(error).__name__)
-    """
-    return python_process(script, str(path)).communicate(timeout=60)[0].strip()

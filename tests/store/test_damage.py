@@ -12,8 +12,9 @@ from pathlib import Path
 import chromadb
 import pytest
 from chroma_server import ChromaServer
+from store.elsewhere import opens_elsewhere
 from store.killed import new_store
-from store.kit import SmallEmbedding, best, opens_elsewhere
+from store.kit import SmallEmbedding, best
 
 from recall_stages.core.errors import (
     EmbeddingMismatchError,

@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-from store.kit import opens_elsewhere, python_process
+from store.elsewhere import opens_elsewhere
+from store.kit import python_process
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

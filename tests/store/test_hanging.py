@@ -9,7 +9,8 @@ from typing import Any
 
 import chromadb
 import pytest
-from store.kit import SmallEmbedding, best, contents, opens_elsewhere, python_process
+from store.elsewhere import opens_elsewhere
+from store.kit import SmallEmbedding, best, contents, python_process
 
 from recall_stages.core.errors import StoreError, StoreUnavailableError
 from recall_stages.core.stage import Search

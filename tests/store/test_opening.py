@@ -7,7 +7,8 @@ from typing import Any
 import chromadb
 import pytest
 from chromadb.config import Settings
-from store.kit import NOON, SmallEmbedding, best, contents, opens_elsewhere, python_process
+from store.elsewhere import opens_elsewhere
+from store.kit import NOON, SmallEmbedding, best, contents, python_process
 
 from recall_stages.core.errors import (
     EmbeddingMismatchError,

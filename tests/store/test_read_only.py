@@ -3,48 +3,28 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import chromadb
 import pytest
-from store.kit import SmallEmbedding, best, contents, opens_elsewhere, python_process
+from store.elsewhere import held_elsewhere, opens_elsewhere
+from store.kit import SmallEmbedding, best, contents, python_process
 
 from recall_stages.core.errors import EmbeddingMismatchError, StoreError, StoreLockedError
 from recall_stages.store import RecallStore
 
-HOLDS = """
-    import sys
-    import chromadb
-    from recall_stages.store import RecallStore
-    from store.kit import SmallEmbedding
-    client = {client}
-    store = RecallStore(client or sys.argv[1], embedding=SmallEmbedding())
-    store.add(["theirs"])
-    print("open", flush=True)
-    sys.stdin.readline()
-"""
 
-
-@contextmanager
-def held_elsewhere(path: Path, client: str = "None") -> Iterator[None]:
-    other = python_process(HOLDS.format(client=client), str(path))
-    try:
-        assert other.stdout is not None
-        assert other.stdout.readline() == "open\n"
-        yield
-    finally:
-        other.kill()
-        other.communicate(timeout=20)
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("whole") / "store"
+    with RecallStore(path, embedding=SmallEmbedding()) as store:
+        store.add({"id": f"m{n}", "content": f"word{n}"} for n in range(1_300))
+    return path
 
 
 @pytest.fixture
-def filled(tmp_path: Path, small: SmallEmbedding) -> Path:
-    path = tmp_path / "store"
-    with RecallStore(path, embedding=small) as store:
-        store.add({"id": f"m{n}", "content": f"word{n}"} for n in range(1_300))
-    return path
+def filled(tmp_path: Path, whole: Path) -> Path:
+    return shutil.copytree(whole, tmp_path / "store")
 
 
 def everything_in(folder: Path) -> dict[str, tuple[bytes, int]]:
@@ -193,8 +173,7 @@ class TestHandedInClients:
     def test_one_holds_its_path_until_the_store_is_closed(
         self, filled: Path, small: SmallEmbedding
     ) -> None:
-        theirs = "chromadb.PersistentClient(sys.argv[1])"
-        with held_elsewhere(filled, theirs), pytest.raises(StoreLockedError):
+        with held_elsewhere(filled, by_a_client=True), pytest.raises(StoreLockedError):
             RecallStore(filled, embedding=small)
         client = chromadb.PersistentClient(str(filled))
         with (

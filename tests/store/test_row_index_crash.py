@@ -16,13 +16,13 @@ from pathlib import Path
 
 import chromadb
 import pytest
+from store.elsewhere import server
 from store.index_crashes import (
     ENDS,
     Texts,
     add,
     look_and_work,
     seen,
-    server,
     text_of,
     wrong,
 )
