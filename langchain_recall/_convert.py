@@ -11,7 +11,7 @@ from recall_stages.core.flat_metadata import (
     FoundMetadata,
     from_flat,
     marked_trace,
-    to_flat,
+    stored_fields,
     untraced,
 )
 from recall_stages.core.memory import SCORE_KEY
@@ -36,13 +36,16 @@ def to_document(memory: Candidate, timezone: tzinfo | None = None) -> Document:
     score = {} if memory.score is None else {SCORE_KEY: memory.score}
     if isinstance(memory.source, Document):
         stored = untraced(memory.source.metadata)
-        document = memory.source
     else:
-        stored = to_flat(memory, timezone)
-        document = Document(page_content=memory.content)
+        stored = stored_fields(memory, timezone)
     metadata = FoundMetadata({**stored, **marked_trace(memory), **score})
-    changed = {"id": memory.id or None, "page_content": memory.content, "metadata": metadata}
-    return document.model_copy(update=changed)  # which leaves the metadata what it is
+    # Neither validates again, and both leave the metadata what it is.
+    if isinstance(memory.source, Document):
+        changed = {"id": memory.id or None, "page_content": memory.content, "metadata": metadata}
+        return memory.source.model_copy(update=changed)
+    return Document.model_construct(
+        id=memory.id or None, page_content=memory.content, metadata=metadata
+    )
 
 
 def to_documents(recall: Recall) -> list[Document]:

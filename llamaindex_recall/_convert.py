@@ -12,7 +12,7 @@ from recall_stages.core.flat_metadata import (
     from_flat,
     is_bookkeeping,
     marked_trace,
-    to_flat,
+    stored_fields,
     untraced,
 )
 from recall_stages.core.memory import TRACE_PREFIX
@@ -60,7 +60,7 @@ def to_node(memory: Candidate, timezone: tzinfo | None = None) -> NodeWithScore:
         if node.get_content(MetadataMode.NONE) != memory.content:
             node.set_content(memory.content)
     else:
-        metadata = {**to_flat(memory, timezone), **marked_trace(memory)}
+        metadata = {**stored_fields(memory, timezone), **marked_trace(memory)}
         node = MemoryNode(id_=memory.id, text=memory.content, metadata=metadata)
     return _unseen(node, memory.score)
 

@@ -26,9 +26,11 @@ _MEASURES = {"similarity": "similarity", "nearness": "nearness", "keyword": "BM2
 _NO_SCOPE = Scope()
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """The effect of a stage on the score of a candidate.
+
+    It is a named tuple, as a question makes some two hundred: a frozen dataclass takes ten times as
+    long to make.
 
     Attributes:
         stage: The stage.
@@ -48,7 +50,7 @@ class Step:
     after: float | None = None
     name: str = ""
     about: str = ""
-    notes: Mapping[str, Note] = field(default_factory=dict)
+    notes: Mapping[str, Note] = {}  # never written to
     ranges: tuple[TimeRange, ...] = ()
 
     @property
@@ -72,7 +74,7 @@ class Step:
         return f"{self.value:.3f}{about}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Candidate:
     """A memory under consideration: its stored fields, its score, and the steps to that score.
 
@@ -137,8 +139,10 @@ class Candidate:
 
     def after(self, score: float | None, *steps: Step) -> Self:
         """A copy with this score, after further steps."""
-        values = (*_stored(self), score, (*self.steps, *steps), self.source)
-        return type(self)(*values)
+        # A question does this a hundred times, and a frozen dataclass sets every field by a call.
+        later = object.__new__(type(self))
+        vars(later).update(vars(self), score=score, steps=(*self.steps, *steps))
+        return later
 
     def noted(self, name: str) -> Note | None:
         """The latest value with this name in the steps; None if there is none."""

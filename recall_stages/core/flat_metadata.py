@@ -58,6 +58,11 @@ def to_flat(memory: Candidate, timezone: tzinfo | None) -> dict[str, object]:
         >>> to_flat(Candidate(content="Tea.", author="Ann").scored(0.5, similarity=0.5), None)
         {'memory_type': 'observation', 'author': 'Ann', 'recall_similarity': 0.5}
     """
+    return stored_fields(memory, timezone) | flat_trace(memory.trace)
+
+
+def stored_fields(memory: Candidate, timezone: tzinfo | None) -> dict[str, object]:
+    """The same without the trace."""
     created_at = memory.created_at.astimezone(timezone).isoformat() if memory.created_at else ""
     fields = {
         "memory_type": memory.memory_type,
@@ -67,7 +72,7 @@ def to_flat(memory: Candidate, timezone: tzinfo | None) -> dict[str, object]:
         "said_before": memory.said_before,
         "turn_before": memory.turn_before,
         **memory.scope.fields(),
-        "event_ranges": " ".join(format_interval(event) for event in memory.events),
+        "event_ranges": " ".join([format_interval(event) for event in memory.events]),
         "expires_at": memory.expires_at.astimezone(timezone).isoformat()
         if memory.expires_at
         else "",
@@ -76,7 +81,7 @@ def to_flat(memory: Candidate, timezone: tzinfo | None) -> dict[str, object]:
     flat |= {name: text for name, text in fields.items() if text}
     if memory.quality is not None:
         flat["quality"] = memory.quality
-    return flat | flat_trace(memory.trace)
+    return flat
 
 
 class Trace(str):

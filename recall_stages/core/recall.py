@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import is_
 
 from recall_stages.core.candidate import Candidate, Step, candidates
 from recall_stages.core.citation import Citation, Draft
@@ -78,6 +79,8 @@ class Recall:
             stage: The stage.
             reason: Why the others are dropped, such as "cut at top_n".
         """
+        if len(memories) == len(self.memories) and all(map(is_, memories, self.memories)):
+            return self
         staying = {memory.id or memory.content for memory in memories}
         before = [memory.id or memory.content for memory in self.memories]
         gone = tuple([identity for identity in before if identity not in staying])

@@ -82,36 +82,33 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
     worded = measures.get("keyword", {})
     share = weight if similar and worded else float(bool(similar))
     if by == "scores":
-        unseen_similar, unseen_worded = _last(semantic, limit), _last(keyword, limit)
         # A nearness has another scale, so its floor is not known.
-        floor = similarity_floor if "similarity" in measures else 0.0
-        seen = {key: similar.get(key, unseen_similar) for key in pool}
-        meaning = _of_the_best(_above(seen, floor))
-        wording = _of_the_best({key: worded.get(key, unseen_worded) for key in pool})
+        floor = similarity_floor if measures.get("similarity") else 0.0
+        meaning = _of_the_best(_above(_column(pool, similar, _last(semantic, limit)), floor))
+        wording = _of_the_best(_column(pool, worded, _last(keyword, limit)))
     else:
-        meaning, wording = _by_rank(similar), _by_rank(worded)
-    tokens = _token_scores(pool, measures) if by == "scores" else {}
-    # Of the whole memory, and of its single words.
-    own = {
-        key: ((1 - token_weight) * meaning.get(key, 0.0), token_weight * tokens[key])
-        if key in tokens
-        else (meaning.get(key, 0.0), 0.0)
-        for key in pool
-    }
-    replies = {each.turn_before: own[key] for key, each in pool.items() if each.turn_before}
-    scores = {}
-    for key, (whole, single) in own.items():
-        reply_whole, reply_single = replies.get(key, (0.0, 0.0))
-        scores[key] = (
-            share * (whole + _REPLY * reply_whole),
-            share * (single + _REPLY * reply_single),
-            (1 - share) * wording.get(key, 0.0),
-        )
-    best = [key for _, key in sorted([(-sum(parts), key) for key, parts in scores.items()])]
+        meaning = _column(pool, _by_rank(similar), 0.0)
+        wording = _column(pool, _by_rank(worded), 0.0)
+    whole, single = meaning, [0.0] * len(pool)  # of the memory, and of its single words
+    if tokens := _token_scores(pool, measures) if by == "scores" else {}:
+        whole = [
+            (1 - token_weight) * score if key in tokens else score
+            for key, score in zip(pool, meaning, strict=True)
+        ]
+        single = [token_weight * score for score in _column(pool, tokens, 0.0)]
+    replies = {each.turn_before: n for n, each in enumerate(pool.values()) if each.turn_before}
+    scores: dict[str, tuple[float, float, float]] = {}
+    for place, key in enumerate(pool):
+        by_meaning, by_tokens = whole[place], single[place]
+        if key in replies:
+            by_meaning += _REPLY * whole[replies[key]]
+            by_tokens += _REPLY * single[replies[key]]
+        scores[key] = share * by_meaning, share * by_tokens, (1 - share) * wording[place]
+    best = [key for _, key in sorted([(-(x + y + z), key) for key, (x, y, z) in scores.items()])]
     chosen: set[str] = set()
     for ids in _ids_by_width(semantic, keyword):
         chosen.update([key for key in best if key in ids][:limit])
-    return [_fused(pool[key], *scores[key], measures) for key in best if key in chosen]
+    return _fused([(pool[key], scores[key]) for key in best if key in chosen], measures)
 
 
 def _pooled(
@@ -121,11 +118,15 @@ def _pooled(
     pool: dict[str, Candidate] = {}
     measures: dict[str, dict[str, float]] = {}
     for name, arms in (("similarity", semantic), ("keyword", keyword)):
+        unnamed = measures.setdefault(name, {})
         for arm in arms:
             for memory, score, values in arm:
-                pool[memory.id] = memory
-                for measure, value in values.items() if values else ((name, score),):
-                    measures.setdefault(measure, {}).setdefault(memory.id, value)
+                key = memory.id
+                pool[key] = memory
+                if not values:
+                    unnamed.setdefault(key, score)
+                for measure, value in values.items():
+                    measures.setdefault(measure, {}).setdefault(key, value)
     return pool, measures
 
 
@@ -138,10 +139,12 @@ def unmeasured(arms: Iterable[Sequence[Hit]]) -> int:
         >>> unmeasured([[measured]]), unmeasured([[measured, Hit(cup, 0.5)]])
         (0, 1)
     """
-    known = {hit.memory.id: False for arm in arms for hit in arm}
-    known |= {hit.memory.id: True for arm in arms for hit in arm if _TOKENS in hit.measures}
-    measured = sum(known.values())
-    return len(known) - measured if 0 < measured < _ENOUGH * len(known) else 0
+    hits = [hit for arm in arms for hit in arm]
+    measured = {hit.memory.id for hit in hits if _TOKENS in hit.measures}
+    if not measured:
+        return 0
+    number = len({hit.memory.id for hit in hits})
+    return number - len(measured) if len(measured) < _ENOUGH * number else 0
 
 
 def _token_scores(
@@ -149,7 +152,8 @@ def _token_scores(
 ) -> dict[str, float]:
     """How near memories come to every word of the question; empty if too few of them are known."""
     known = measures.get(_TOKENS, {})
-    return _of_the_best(known) if len(known) >= _ENOUGH * len(pool) else {}
+    enough = len(known) >= _ENOUGH * len(pool)
+    return dict(zip(known, _of_the_best([*known.values()]), strict=True)) if enough else {}
 
 
 def _ids_by_width(
@@ -161,26 +165,26 @@ def _ids_by_width(
 
 
 def _fused(
-    memory: Candidate,
-    by_meaning: float,
-    by_tokens: float,
-    by_words: float,
+    scored: Iterable[tuple[Candidate, tuple[float, float, float]]],
     measures: Mapping[str, Mapping[str, float]],
-) -> Candidate:
-    notes: dict[str, dict[str, Note]] = {"by_meaning": {}, "by_tokens": {}, "by_words": {}}
-    for name, values in measures.items():
-        if memory.id in values:
-            notes[_SUMMANDS.get(name, "by_words")][name] = values[memory.id]
-    score, steps = 0.0, []
-    for name, value in (
-        ("by_meaning", by_meaning),
-        ("by_tokens", by_tokens),
-        ("by_words", by_words),
-    ):
-        if value or name != "by_tokens":
-            score += value
-            steps.append(Step("Retrieve", "add", value, score, name, _ABOUT[name], notes[name]))
-    return memory.after(score, *steps)
+) -> list[Candidate]:
+    """The candidates with their score, and a step for each of its summands."""
+    known: dict[str, list[tuple[str, Mapping[str, float]]]] = {name: [] for name in _ABOUT}
+    for measure, values in measures.items():
+        known[_SUMMANDS.get(measure, "by_words")].append((measure, values))
+    fused = []
+    for memory, summands in scored:
+        key, score, steps = memory.id, 0.0, []
+        for (name, about), value in zip(_ABOUT.items(), summands, strict=True):
+            if value or name != "by_tokens":
+                notes: dict[str, Note] = {}
+                for measure, values in known[name]:
+                    if key in values:
+                        notes[measure] = values[key]
+                score += value
+                steps.append(Step("Retrieve", "add", value, score, name, about, notes))
+        fused.append(memory.after(score, *steps))
+    return fused
 
 
 def _last(arms: Sequence[Sequence[Hit]], limit: int) -> float:
@@ -189,15 +193,20 @@ def _last(arms: Sequence[Sequence[Hit]], limit: int) -> float:
     return min([hit.score for hit in first], default=0.0) if len(first) >= limit else 0.0
 
 
-def _above(scores: Mapping[str, float], floor: float) -> Mapping[str, float]:
-    if not floor or max(scores.values(), default=0.0) <= floor:
+def _column(pool: Iterable[str], scores: Mapping[str, float], missing: float) -> list[float]:
+    """The score of each memory of the pool, in its order."""
+    return [scores.get(key, missing) for key in pool]
+
+
+def _above(scores: Sequence[float], floor: float) -> Sequence[float]:
+    if not floor or max(scores, default=0.0) <= floor:
         return scores
-    return {key: max(0.0, score - floor) for key, score in scores.items()}
+    return [max(0.0, score - floor) for score in scores]
 
 
-def _of_the_best(scores: Mapping[str, float]) -> dict[str, float]:
-    best = max(scores.values(), default=0.0)
-    return {key: score / best if best > 0 else 0.0 for key, score in scores.items()}
+def _of_the_best(scores: Sequence[float]) -> list[float]:
+    best = max(scores, default=0.0)
+    return [score / best if best > 0 else 0.0 for score in scores]
 
 
 def _by_rank(scores: Mapping[str, float]) -> dict[str, float]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import chain
 
@@ -48,15 +48,16 @@ def near_duplicates(texts: Sequence[str], threshold: float) -> list[int]:
         >>> near_duplicates(texts, 0.95)
         [0, 1, 0]
     """
-    firsts: list[int] = []
     words = [split_words(_ends(text).lower()) for text in texts]
+    firsts = list(range(len(texts)))
     first_of: dict[str, int] = {}  # the position for every text so far
     originals: dict[str, list[int]] = defaultdict(list)  # by rare word: texts that repeat no other
-    for place, (text, rare) in enumerate(zip(texts, _rarest(words, threshold), strict=True)):
-        if text.strip() in first_of:
-            firsts.append(first_of[text.strip()])
+    for place, rare in _rarest(words, threshold):
+        text = texts[place]
+        bare = text.strip()
+        if bare in first_of:
+            firsts[place] = first_of[bare]
             continue
-        first = place
         for other in sorted(set[int]().union(*map(originals.__getitem__, rare))):
             if (
                 _alike(words[other], words[place], threshold)
@@ -64,11 +65,10 @@ def near_duplicates(texts: Sequence[str], threshold: float) -> list[int]:
                 and _of_similar_length(texts[other], text, threshold)
                 and _same_names_and_negations(texts[other], text)
             ):
-                first = other
+                firsts[place] = other
                 break
-        firsts.append(first)
-        first_of[text.strip()] = first
-        if first == place:
+        first_of[bare] = firsts[place]
+        if firsts[place] == place:
             for word in rare:
                 if len(originals[word]) < _COMPARED:
                     originals[word].append(place)
@@ -103,24 +103,27 @@ def _only(words: Sequence[str], allowed: set[str]) -> list[str]:
     return [word.lower() for word in words if word.lower() in allowed]
 
 
-def _rarest(texts: Sequence[Sequence[str]], threshold: float) -> Iterable[list[str]]:
-    """The rarest words of every text: one more than may differ in a repetition.
+def _rarest(texts: Sequence[Sequence[str]], threshold: float) -> Iterator[tuple[int, list[str]]]:
+    """The rarest words of the texts that may repeat another: one more than may differ then.
 
-    A text with too many words that no other text has repeats none. Its list is empty.
+    A text with too many words that no other text has repeats none. It is left out.
     """
     distinct = [set(words) for words in texts]
-    counts = Counter(chain.from_iterable(distinct))
-    shared_words = {word for word, count in counts.items() if count > 1}
+    seen, shared_words = set[str](), set[str]()
+    for vocabulary in distinct:
+        shared_words |= vocabulary & seen
+        seen |= vocabulary
     # A repetition of n words has at least n x threshold / (2 - threshold) of them in common.
     differing = (2 - 2 * threshold) / (2 - threshold)
-    for words, vocabulary in zip(texts, distinct, strict=True):
+    alike: dict[int, tuple[set[str], int]] = {}
+    for place, vocabulary in enumerate(distinct):
         shared = vocabulary & shared_words
-        may_differ = int(differing * len(words) + _ROUNDING) - len(vocabulary) + len(shared)
-        if may_differ < 0:
-            yield []
-        else:
-            by_rarity = sorted(sorted(shared), key=counts.__getitem__)
-            yield by_rarity[: may_differ + 1]
+        may_differ = int(differing * len(texts[place]) + _ROUNDING) - len(vocabulary) + len(shared)
+        if may_differ >= 0:
+            alike[place] = shared, may_differ
+    counts = Counter(chain.from_iterable(distinct if alike else ()))
+    for place, (shared, may_differ) in alike.items():
+        yield place, sorted(sorted(shared), key=counts.__getitem__)[: may_differ + 1]
 
 
 def _alike(one: Sequence[str], other: Sequence[str], threshold: float) -> bool:

@@ -12,10 +12,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from operator import attrgetter
 
 from recall_stages.core.candidate import Candidate
 
 PAUSE = timedelta(hours=1)  # a longer pause ends a session
+
+_TURN_BEFORE = attrgetter("turn_before")
 
 
 def session_ratios(
@@ -41,6 +44,8 @@ def session_ratios(
         [1.125, 1.5, 1.0]
     """
     ratios = [1.0] * len(memories)
+    if not any(map(_TURN_BEFORE, memories)):  # none answers another
+        return ratios
     for session in _sessions(memories):
         best, second = sorted((worth[place] for place in session), reverse=True)[:2]
         for place in session:

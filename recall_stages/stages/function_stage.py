@@ -74,7 +74,7 @@ class FunctionStage(Stage):
     def _signed(self, memory: Candidate) -> Candidate:
         """A memory with the name of the function on the steps without a stage name."""
         steps = [
-            step if step.stage else replace(step, stage=self.stage_name) for step in memory.steps
+            step if step.stage else step._replace(stage=self.stage_name) for step in memory.steps
         ]
         return replace(memory, steps=tuple(steps))
 

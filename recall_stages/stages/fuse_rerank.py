@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
-from math import prod
 
 from pydantic import Field
 
@@ -113,7 +111,7 @@ class FuseRerank(RankStage):
             for own, (own_time, notes) in zip(ratios, timed, strict=True):
                 own.time, own.time_notes = own_time, notes
         fused = [
-            relevance * prod((own.kind, own.author, own.session)) * own.time
+            relevance * (own.kind * own.author * own.session) * own.time
             for relevance, own in zip(before, ratios, strict=True)
         ]
         if any(marks):
@@ -173,9 +171,17 @@ class FuseRerank(RankStage):
             for author in {memory.author for memory in memories}
         }
         people = {author for author in authors if person(author)}
-        short = [_is_short_turn(memory, people) for memory in memories]
+        short = [memory.author in people and _is_short_turn(memory) for memory in memories]
+        kinds = {
+            kind: self.fuse_ratio_dict.get(kind, 1.0)
+            for kind in {memory.memory_type for memory in memories}
+        }
         ratios = [
-            _Ratios(self._kind_ratio(memory, is_short=is_short), authors[memory.author], is_short)
+            _Ratios(
+                kinds[memory.memory_type] * (self.fuse_short_ratio if is_short else 1.0),
+                authors[memory.author],
+                is_short,
+            )
             for memory, is_short in zip(memories, short, strict=True)
         ]
         worth = [
@@ -190,10 +196,6 @@ class FuseRerank(RankStage):
         for own, ratio in zip(ratios, sessions, strict=True):
             own.session = ratio
         return ratios
-
-    def _kind_ratio(self, memory: Candidate, *, is_short: bool) -> float:
-        ratio = self.fuse_ratio_dict.get(memory.memory_type, 1.0)
-        return ratio * self.fuse_short_ratio if is_short else ratio
 
     def _author_ratio(self, author: str, query: Query) -> float:
         named = asks_about(query.text, author)
@@ -273,9 +275,9 @@ def _steps(
     ]
 
 
-def _is_short_turn(memory: Candidate, people: AbstractSet[str]) -> bool:
-    """Whether it is a few words of a person to another: these name people, and say little."""
-    if memory.memory_type != "conversation" or memory.author not in people:
+def _is_short_turn(memory: Candidate) -> bool:
+    """Whether what a person said is a few words to another: these name people, and say little."""
+    if memory.memory_type != "conversation":
         return False
     return len(memory.content) < _LONGEST_SHORT and len(split_words(memory.content)) < _SHORT
 

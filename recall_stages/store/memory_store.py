@@ -91,7 +91,9 @@ class ListsMemories(Protocol):
 
 def required_by(store: MemoryStore) -> tuple[ScopeName, ...]:
     """The fields of a scope that a store requires."""
-    return store.require_scope if isinstance(store, RequiresScope) else ()
+    # Not by isinstance: that takes 20 microseconds for a protocol, and every question asks.
+    required: tuple[ScopeName, ...] = getattr(store, "require_scope", ())
+    return required
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,8 @@ _WHO = r"(?:i|we|you)"
 _NEXT = r"(?= (?:about|on|regarding|concerning|that|when|where|with|from|i|we|you)\b|\W*$)"
 
 
-def _english(which: str, adverb: str) -> str:
+def _english(words: Iterable[str], adverb: str) -> str:
+    which = "|".join(words)
     return "|".join(
         (
             rf"\b{_WHOSE}(?:{which}) {_NUMBER}(?: {_NOUN}| times)?{_NEXT}",
@@ -43,12 +44,14 @@ _COUNTED = rf"(?P<count>[{_CHINESE}两]|\d{{1,3}}|几)(?:条|次|篇|则|件|个
 # A question, and no story such as "last time we saw a tiger!".
 _ASKS = "(?=[^。！!\\n]{0,40}(?:[？?吗哪谁几]|什么|多少|怎么|何时))"
 _LONGEST = 200  # characters: a pasted dialogue asks for no order
+_NEW: Final = ("latest", "most recent", "newest", "last")
+_OLD: Final = ("first", "earliest", "oldest")
 _NEWEST: Final = (
-    re.compile(_english("latest|most recent|newest|last", "last"), re.IGNORECASE),
+    re.compile(_english(_NEW, "last"), re.IGNORECASE),
     re.compile(rf"(?:最新|最近|最后)的?{_COUNTED}|(?:最近|最后|上)一?次{_ASKS}"),
 )
 _OLDEST: Final = (
-    re.compile(_english("first|earliest|oldest", "first"), re.IGNORECASE),
+    re.compile(_english(_OLD, "first"), re.IGNORECASE),
     re.compile(rf"(?:最早|最初|最先)的?{_COUNTED}|(?:最早|第)一次(?!世界){_ASKS}"),
 )
 
@@ -92,10 +95,12 @@ def asked_order(text: str, taken: Iterable[tuple[int, int]] = ()) -> AskedOrder 
     """
     if len(text) > _LONGEST:
         return None
-    spans = [*taken]
-    for newest, patterns in ((True, _NEWEST), (False, _OLDEST)):
-        for pattern in patterns:
-            found = pattern.search(text)
+    spans, lower = [*taken], text.lower()
+    for newest, words, (english, chinese) in ((True, _NEW, _NEWEST), (False, _OLD, _OLDEST)):
+        # Hardly any question has one of the words, and to look for these takes no time.
+        by_words = english if any(map(lower.__contains__, words)) else None
+        for pattern in (by_words, None if text.isascii() else chinese):
+            found = pattern and pattern.search(text)
             if found and not any(a < found.end() and found.start() < b for a, b in spans):
                 named = [each for each in found.groupdict().values() if each]
                 return AskedOrder(newest, _number(named[0]) if named else None, found.span())

@@ -25,9 +25,9 @@ STEERING = re.compile(rf"[{INVISIBLE}\u2028\u2029]")
 _WORD = re.compile(rf"[{CJK}]|\w+(?:['\u2019]\w+)?")
 _ASCII_WORD = re.compile(r"[0-9A-Za-z_]+(?:'[0-9A-Za-z_]+)?")  # the same, in two thirds of the time
 
-# ASCII without apostrophes is split without a pattern, again in two thirds of the time.
+# ASCII is split without a pattern, again in two thirds of the time.
 _SPACED = bytes(
-    ord(" ") if code > ord("z") or _ASCII_WORD.fullmatch(chr(code)) is None else code
+    ord(" ") if code > ord("z") or _ASCII_WORD.fullmatch(f"a{chr(code)}a") is None else code
     for code in range(256)
 )
 
@@ -41,9 +41,10 @@ def split_words(text: str) -> list[str]:
     """
     if not text.isascii():
         return _WORD.findall(text)
-    if "'" in text:
-        return _ASCII_WORD.findall(text)
-    return text.encode().translate(_SPACED).decode().split()
+    words = text.encode().translate(_SPACED).decode().split()
+    if "'" in text and not all(map(_ASCII_WORD.fullmatch, [each for each in words if "'" in each])):
+        return _ASCII_WORD.findall(text)  # an apostrophe is a quotation mark
+    return words
 
 
 def printable(text: str) -> str:

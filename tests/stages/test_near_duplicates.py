@@ -75,7 +75,7 @@ _TOLD = st.lists(_EDIT, max_size=4).map(_edited)
 def test_no_repetition_is_missed(texts: list[str], threshold: float) -> None:
     # A private name, as nothing public says which pairs were passed over.
     with pytest.MonkeyPatch.context() as patch:
-        every_word = lambda texts, _: texts  # noqa: E731
+        every_word = lambda texts, _: enumerate(texts)  # noqa: E731
         patch.setattr(room, "_rarest", every_word)
         compared_with_all = near_duplicates(texts, threshold)
 

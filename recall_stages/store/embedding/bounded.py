@@ -33,6 +33,8 @@ class BoundedEmbedding:
     def __init__(self, model: Embedder, timeout_s: float | None) -> None:
         _check(timeout_s)
         self._model = model
+        # Asked once: isinstance takes long for a protocol.
+        self._with_tokens = model if isinstance(model, TokenEmbedding) else None
         self._timeout_s: float | None
         self.dimension: int | None
         if isinstance(model, MiniLM | Multilingual):
@@ -70,7 +72,7 @@ class BoundedEmbedding:
         Raises:
             StoreError: When the model fails, or returns something else than a vector.
         """
-        if isinstance(self._model, TokenEmbedding):
+        if self._with_tokens:
             return self._embed([text])
         return Embedded(self._model.embed_query(text)[None])
 
@@ -83,15 +85,15 @@ class BoundedEmbedding:
         """
         try:
             async with asyncio.timeout(self._timeout_s):
-                if isinstance(self._model, TokenEmbedding):
+                if self._with_tokens:
                     return await asyncio.to_thread(self._embed, [text])
                 return Embedded((await self._model.aembed_query(text))[None])
         except TimeoutError as error:
             raise self._too_late("a question", error) from error
 
     def _embed(self, texts: Sequence[str]) -> Embedded:
-        if isinstance(self._model, TokenEmbedding):
-            vectors, tokens = self._model.embed_with_tokens(texts)
+        if self._with_tokens:
+            vectors, tokens = self._with_tokens.embed_with_tokens(texts)
             return Embedded(vectors, [TokenVectors(*each) for each in tokens])
         return Embedded(self._model.embed_documents(texts))
 

@@ -34,9 +34,12 @@ class Cache:
 
     def found(self, owner: object, places: Iterable[int]) -> dict[int, Candidate | None]:
         """The memories at places; None where one has to be read."""
+        known: dict[int, Candidate | None] = {}
         with self._lock:
-            known = {place: self._memories.get((owner, place)) for place in places}
-        return {place: each and each[0] for place, each in known.items()}
+            for place in places:
+                kept = self._memories.get((owner, place))
+                known[place] = kept and kept[0]
+        return known
 
     def keep(self, owner: object, place: int, memory: Candidate, size: int) -> None:
         """Keep a memory that was read, in place of the oldest ones.

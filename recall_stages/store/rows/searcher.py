@@ -242,8 +242,8 @@ class Searcher:
             scored.sort(key=itemgetter(0, 1))
             for negative, _, memory in scored:
                 if admitted is None or admitted(memory):
-                    score = min(max(-negative, 0.0), 1.0) if by_meaning else -negative
-                    hits.append(Hit(memory, score))
+                    inside = not by_meaning or 0 <= -negative <= 1
+                    hits.append(Hit(memory, -negative if inside else min(max(-negative, 0.0), 1.0)))
             if len(hits) >= limit:
                 break
         return hits[:limit]
@@ -256,7 +256,9 @@ class Searcher:
             ids = {place: unknown.get(place) or plan.table.row(place)[0] for place in places}
             there = self._index.read(list(ids.values()), plan.where)
             return iter([there.get(ids[place]) for place in places])
-        fresh = self._index.read(list(unknown.values()), plan.where) if unknown else {}
+        if not unknown:
+            return iter(plan.table.memories(places, plan.where))
+        fresh = self._index.read(list(unknown.values()), plan.where)
         known = plan.table.memories([place for place in places if place >= 0], plan.where)
         rest = iter(known)
         return iter([next(rest) if x >= 0 else fresh.get(unknown[x]) for x in places])

@@ -31,7 +31,9 @@ def with_tokens(
             ids = {hit.memory.id: None for n in compared for hit in answers[n]}
             likeness[text] = table.likenesses(ids, question.tokens[0])
     return [
-        _measured(hits, search, likeness.get(search.text, {})) if search.by_tokens else hits
+        _measured(hits, search, likeness[search.text])
+        if search.by_tokens and search.text in likeness
+        else hits
         for search, hits in zip(searches, answers, strict=True)
     ]
 
