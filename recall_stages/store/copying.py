@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -14,7 +15,6 @@ from numpy.typing import NDArray
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.memory import Memory
 from recall_stages.core.progress import progress_bar
-from recall_stages.store.adding_store import AddingStore
 from recall_stages.store.chroma.prepare import make_ready
 from recall_stages.store.live_collection import LiveCollection
 from recall_stages.store.writing.row_writer import BATCH
@@ -23,20 +23,13 @@ if TYPE_CHECKING:
     from recall_stages.store.recall_store import RecallStore
 
 
-def copy_collection(source: LiveCollection, target: AddingStore, *, progress: bool) -> int:
-    """Copy all memories. What is there already, without any change, is not written again.
+def copy_collection(source: LiveCollection, target: RecallStore, *, progress: bool) -> int:
+    """Copy all memories; see `RecallStore.copy_to`.
 
     Args:
         source: The collection to read.
         target: The other store.
         progress: Show a progress bar on standard error if it is a terminal.
-
-    Returns:
-        The number of memories.
-
-    Raises:
-        MemoryFormatError: When a memory is too large for the target; then none is copied.
-        StoreError: When reading or writing fails. Copy again: it goes on where it ended.
     """
 
     def memory(row: Candidate) -> Memory:
@@ -58,30 +51,30 @@ def copy_collection(source: LiveCollection, target: AddingStore, *, progress: bo
     return copied
 
 
-def embed_again(source: LiveCollection, target: AddingStore, *, progress: bool) -> int:
-    """Store all memories in another collection, with vectors of its own model.
+def embed_again(source: RecallStore, target: RecallStore, *, progress: bool) -> None:
+    """Store all memories with vectors of another model; see `RecallStore.reembed`.
 
     Args:
-        source: The collection to read.
+        source: The store to read.
         target: The other store. What it has already is not embedded again.
         progress: Show a progress bar on standard error if it is a terminal.
-
-    Returns:
-        The number of memories.
-
-    Raises:
-        StoreError: When reading, embedding or writing fails. Do it again: it goes on where it
-            ended.
     """
-    known = not source.identity.foreign
-    memories = (row.memory(events_known=known) for row in source.index.memories())
-    count, total = 0, source.collection.count()
-    with progress_bar(total=total, desc="embedding", unit="memories", wanted=progress) as bar:
-        while batch := list(islice(memories, BATCH)):
-            target.add(batch, progress=False)
-            count += len(batch)
-            bar.update(len(batch))
-    return count
+    live, count = source._opened.found(), 0
+    if live is not None:
+        known, total = not live.identity.foreign, live.collection.count()
+        memories = (row.memory(events_known=known) for row in live.index.memories())
+        with progress_bar(total=total, desc="embedding", unit="memories", wanted=progress) as bar:
+            while batch := list(islice(memories, BATCH)):
+                target.add(batch)
+                count += len(batch)
+                bar.update(len(batch))
+    there = target._opened.found()
+    if there is not None and (more := there.collection.count() - count) > 0:
+        warnings.warn(
+            f"{more:,} memories of {target.name!r} are not in {source.name!r}, where they may have "
+            "been deleted; delete those that nobody should find",
+            stacklevel=3,
+        )
 
 
 def add_with_vectors(

@@ -7,7 +7,7 @@ and then the rows, page by page, as they are wanted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import islice
@@ -162,13 +162,6 @@ def expired_in_chroma(index: Index, moment: datetime, scope: Scope | None = None
     """
     where = all_of([expired_where(moment), scope_where(scope or Scope(), index.fields)])
     return [row_id for page in _pages(index, where, _IDS, []) for row_id in page["ids"]]
-
-
-def present_in_chroma(index: Index, ids: Sequence[str]) -> list[str]:
-    """Those of some ids that the collection has."""
-    collection: Any = index.collection
-    parts = (list(ids[start : start + READ]) for start in range(0, len(ids), READ))
-    return [row_id for part in parts for row_id in collection.get(ids=part, include=[])["ids"]]
 
 
 def _where(index: Index, conditions: Conditions) -> Where | None:

@@ -23,7 +23,7 @@ from recall_stages.store.cloud.searcher import CloudSearcher
 from recall_stages.store.conditions import Conditions
 from recall_stages.store.embedding.bounded import BoundedEmbedding
 from recall_stages.store.embedding.token_vectors import Embedded
-from recall_stages.store.listing import Listing, ids_in_chroma, present_in_chroma
+from recall_stages.store.listing import Listing, ids_in_chroma
 from recall_stages.store.position import Walk
 from recall_stages.store.rows.open_indexes import OpenIndex
 from recall_stages.store.rows.scoped_rows import ServerRows
@@ -158,7 +158,7 @@ class LiveCollection:
             found = index.read(ids, where).values()
             wanted = [memory.id for memory in found if conditions.admits(memory)]
         else:
-            wanted = present_in_chroma(index, ids)
+            wanted = [row_id for page in index.by_id(ids, []) for row_id in page["ids"]]
         if wanted:
             self.writer.delete(wanted).result()
         return len(wanted)

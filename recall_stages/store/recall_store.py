@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -284,15 +283,7 @@ class RecallStore(ManagedStore):
             create=True,
         )
         try:
-            live = self._opened.found()
-            count = 0 if live is None else embed_again(live, new, progress=progress)
-            known = new._opened.found()
-            if known is not None and (more := known.collection.count() - count) > 0:
-                warnings.warn(
-                    f"{more:,} memories of {name!r} are not in {self.name!r}, where they may have "
-                    "been deleted; delete those that nobody should find",
-                    stacklevel=2,
-                )
+            embed_again(self, new, progress=progress)
         except BaseException:
             new.close()
             raise

@@ -143,24 +143,32 @@ class Index:
 
     def read(self, ids: Sequence[str], where: Where | None) -> dict[str, Candidate]:
         """Memories by id, without rows that do not fit the filter or have no text."""
-        memories: dict[str, Candidate] = {}
-        collection: Any = self.collection
-        for start in range(0, len(ids), _PAGE):
-            page = collection.get(
-                ids=ids[start : start + _PAGE], where=where, include=["documents", "metadatas"]
-            )
-            memories |= {each.id: each for each in self._candidates(page) if each is not None}
-        return memories
+        read = self.by_id(ids, ["documents", "metadatas"], where)
+        found = (memory for page in read for memory in self._candidates(page))
+        return {memory.id: memory for memory in found if memory is not None}
 
     def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """The vectors of rows by id; ids that are not there are left out."""
         vectors: dict[str, NDArray[np.float32]] = {}
-        collection: Any = self.collection
-        for start in range(0, len(ids), _PAGE):
-            page = collection.get(ids=ids[start : start + _PAGE], include=["embeddings"])
+        for page in self.by_id(ids, ["embeddings"]):
             read = np.asarray(page["embeddings"], dtype=np.float32)
             vectors |= zip(page["ids"], read, strict=True)
         return vectors
+
+    def by_id(
+        self, ids: Sequence[str], include: Sequence[str], where: Where | None = None
+    ) -> Iterator[Mapping[str, Any]]:
+        """Rows by id, page by page; ids that are not there are left out.
+
+        Args:
+            ids: The ids.
+            include: What is read of a row beside its id.
+            where: The condition on the rows.
+        """
+        collection: Any = self.collection
+        for start in range(0, len(ids), _PAGE):
+            part = list(ids[start : start + _PAGE])
+            yield collection.get(ids=part, where=where, include=[*include])
 
     def among(self, vector: NDArray[np.float32], search: Search, ids: Sequence[str]) -> list[Hit]:
         """The rows with these ids that fit a search, the nearest first; no other row is read."""
@@ -229,11 +237,7 @@ class Index:
         matching = collection.get(where=where, include=[])["ids"]
         missing = [row_id for row_id in matching if row_id not in reached]
         unreached: list[_Row] = []
-        for start in range(0, len(missing), _PAGE):
-            page = collection.get(
-                ids=missing[start : start + _PAGE],
-                include=["documents", "metadatas", "embeddings"],
-            )
+        for page in self.by_id(missing, ["documents", "metadatas", "embeddings"]):
             cosines = _cosines(vector, np.asarray(page["embeddings"], dtype=np.float32))
             unreached += self._rows(page["ids"], page["documents"], page["metadatas"], cosines)
         return unreached

@@ -19,11 +19,11 @@ from recall_stages.store.chroma.ownership import Identity
 from recall_stages.store.chroma.prepare import Ready
 from recall_stages.store.chroma.row_fields import KEYWORD_VECTOR, WRITTEN_AT, Row
 from recall_stages.store.chroma.search_text import index_text
-from recall_stages.store.chroma.write_lock import write_lock_of
 from recall_stages.store.cloud.keyword_vector import keyword_vector
 from recall_stages.store.embedding.bounded import BoundedEmbedding, Outcome
 from recall_stages.store.embedding.token_vectors import Embedded
 from recall_stages.store.rows.open_indexes import Rows, indexes_of
+from recall_stages.store.writing.write_lock import write_lock_of
 
 _log = logging.getLogger(__name__)
 
