@@ -141,7 +141,9 @@ class Candidate:
         """A copy with this score, after further steps."""
         # A question does this a hundred times, and a frozen dataclass sets every field by a call.
         later = object.__new__(type(self))
-        vars(later).update(vars(self), score=score, steps=(*self.steps, *steps))
+        values = vars(later)
+        values.update(vars(self))
+        values["score"], values["steps"] = score, self.steps + steps
         return later
 
     def noted(self, name: str) -> Note | None:

@@ -104,7 +104,8 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
             by_meaning += _REPLY * whole[replies[key]]
             by_tokens += _REPLY * single[replies[key]]
         scores[key] = share * by_meaning, share * by_tokens, (1 - share) * wording[place]
-    best = [key for _, key in sorted([(-(x + y + z), key) for key, (x, y, z) in scores.items()])]
+    totals = {key: -(x + y + z) for key, (x, y, z) in scores.items()}
+    best = sorted(sorted(totals), key=totals.__getitem__)
     chosen: set[str] = set()
     for ids in _ids_by_width(semantic, keyword):
         chosen.update([key for key in best if key in ids][:limit])
@@ -123,10 +124,11 @@ def _pooled(
             for memory, score, values in arm:
                 key = memory.id
                 pool[key] = memory
-                if not values:
+                if values:
+                    for measure, value in values.items():
+                        measures.setdefault(measure, {}).setdefault(key, value)
+                else:
                     unnamed.setdefault(key, score)
-                for measure, value in values.items():
-                    measures.setdefault(measure, {}).setdefault(key, value)
     return pool, measures
 
 
@@ -172,13 +174,14 @@ def _fused(
     known: dict[str, list[tuple[str, Mapping[str, float]]]] = {name: [] for name in _ABOUT}
     for measure, values in measures.items():
         known[_SUMMANDS.get(measure, "by_words")].append((measure, values))
+    kinds = [(name, about, known[name]) for name, about in _ABOUT.items()]
     fused = []
     for memory, summands in scored:
-        key, score, steps = memory.id, 0.0, []
-        for (name, about), value in zip(_ABOUT.items(), summands, strict=True):
+        key, score, steps = memory.id, 0.0, list[Step]()
+        for value, (name, about, measured) in zip(summands, kinds, strict=True):
             if value or name != "by_tokens":
                 notes: dict[str, Note] = {}
-                for measure, values in known[name]:
+                for measure, values in measured:
                     if key in values:
                         notes[measure] = values[key]
                 score += value

@@ -55,7 +55,7 @@ def relevances(
     scores = [None if score is None or not math.isfinite(score) else score for score in before]
     scale = max([1.0, *[score for score in scores if score is not None]])
     return [
-        1 - place / len(memories) if score is None else max(score, 0.0) / scale
+        1 - place / len(memories) if score is None else (score if score > 0 else 0.0) / scale
         for place, score in enumerate(scores)
     ]
 

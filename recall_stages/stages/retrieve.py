@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -29,6 +30,7 @@ _ONLY_IN_THE_POOL = (
 _NAME = "Retrieve"
 _FEW_WORDS = 8  # of a question; in a longer one each counts less, and so do all together
 _LARGEST_POOL = 100_000  # a larger pool means a collection full of copies
+_ID = attrgetter("id")
 
 
 class Retrieve(Stage):
@@ -99,11 +101,12 @@ class Retrieve(Stage):
                 recall = recall.fell_back(_NAME, error)
         wanted = query.k or 1
         limit = max(self.fetch_k, 4 * wanted)
+        token_weight = self._token_weight(query)
         while True:
-            searches = self._searches(query, limit, order)
+            searches = self._searches(query, limit, order, by_tokens=token_weight > 0)
             arms: Sequence[list[Hit]] = yield searches
             _check_hits(arms)
-            fused = self._fused(searches, arms, limit, self._token_weight(query))
+            fused = self._fused(searches, arms, limit, token_weight)
             pool = {memory.id: memory for memory in fused}
             near = self._near_enough(pool.values())
             candidates = self._distinct(near, _bounded(query))
@@ -121,7 +124,9 @@ class Retrieve(Stage):
                 return replace(recall, memories=tuple(_noted(candidates, looked)))
             limit *= 4
 
-    def _searches(self, query: Query, limit: int, order: AskedOrder | None) -> list[Search]:
+    def _searches(
+        self, query: Query, limit: int, order: AskedOrder | None, *, by_tokens: bool
+    ) -> list[Search]:
         text = query.search_text or query.text
         if order is not None and order.count:
             text = text.replace(query.text[slice(*order.span)], "", 1).strip() or text
@@ -133,7 +138,7 @@ class Retrieve(Stage):
             query.filter,
             timezone=zone,
             moment=query.reference_time,
-            by_tokens=self.method == "hybrid" and self._token_weight(query) > 0,
+            by_tokens=self.method == "hybrid" and by_tokens,
         )
         window = _bounded(query)
         in_time = [replace(whole, within=window)] if window else []
@@ -285,9 +290,9 @@ def _by_meaning(hit: Hit) -> Candidate:
 
 
 def _best_first(memories: Iterable[Candidate]) -> list[Candidate]:
-    listed = [*memories]
-    keys = [(-(memory.score or 0.0), memory.id) for memory in listed]
-    return [listed[place] for place in sorted(range(len(listed)), key=keys.__getitem__)]
+    listed = sorted(memories, key=_ID)
+    negative = [-(memory.score or 0.0) for memory in listed]
+    return [listed[place] for place in sorted(range(len(listed)), key=negative.__getitem__)]
 
 
 def _preferred(same: Sequence[Candidate], window: tuple[TimeRange, ...]) -> Candidate:
