@@ -124,7 +124,7 @@ def test_words_around_a_turn_are_off(folder) -> None:
         "words around": {**ablation.PARTS["words around"], **by_words},
         "nothing again": by_words,
     }
-    answers = ablation.measure(read_retrieval_set(folder), "langchain", OncePerText(), parts)
+    answers = ablation.measure(read_retrieval_set(folder), "langchain", once_per_text(), parts)
 
     # "Three of them, tabby." answers the question about pets, and does not say the word.
     found = [answers[part]["overall"]["recall@5"] for part in parts]
