@@ -164,7 +164,7 @@ def test_the_vectors_of_the_row_index_are_not_made_again(whole: Path, tmp_path: 
     [repaired] = RecallStore.repair(path, embedding=embedding)
 
     assert (repaired.embedded, repaired.recovered) == (0, 128)
-    assert state["position"] < 200
+    assert state["known"]["position"] < 200
     assert all_is_there(path, SmallEmbedding())
     with RecallStore(path, embedding=SmallEmbedding()) as store:
         assert best(store, "milk")[0].id == "m5"

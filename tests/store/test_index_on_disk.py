@@ -188,7 +188,7 @@ def test_many_new_versions_of_rows_do_not_make_it_grow(
             store.add([Memory(id=f"m{n}", content=f"tea turn{turn} word{n}") for n in range(10)])
             assert by_words(store, f"turn{turn} word3", 1) == ["m3"]
     root = root_of(tmp_path)
-    state = json.loads((root / "state.json").read_text(encoding="utf-8"))
+    state = json.loads((root / "state.json").read_text(encoding="utf-8"))["known"]
     assert [each.name for each in root.iterdir() if each.is_dir()] == [state["folder"]]
     assert len((root / state["folder"] / "rows").read_bytes()) < 100 * 400
     with RecallStore(tmp_path, embedding=SMALL) as store:

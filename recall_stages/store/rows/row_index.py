@@ -319,8 +319,7 @@ class RowIndex:
                 for file in table.files.values():
                     file.sync()
                 name = table.folder.name
-                known = Known(self._form, position, name, table.dimension, marks, whole)
-                save(self._root, known)
+                save(self._root, Known(self._form, position, name, table.dimension, whole), marks)
 
         table.commit(note)
         if table.places - len(table) > max(len(table), _FEW_DEAD):

@@ -1,7 +1,8 @@
 """The state of a row index on disk: what it holds, how far it has followed, if it is whole.
 
-The file is replaced after everything else is on the disk. A file whose size and time are as noted
-is trusted. Any other is read, and its checksum compared. What does not fit is never trusted.
+The state is replaced after everything else is on the disk. It notes each file: how much of it is
+whole, the time of its last change, and a checksum. A file whose size and time are as noted is
+trusted. Any other is read, and its checksum compared. What does not fit is never trusted.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import logging
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from recall_stages.store.rows.table import FILES, TOKENS, WORDS, Table
 
 _log = logging.getLogger(__name__)
 
-FORMAT = 4
+FORMAT = 5
 _STATE = "state.json"
 _LOCKS = frozenset({".tantivy-meta.lock", ".tantivy-writer.lock", ".managed.json"})
 
@@ -35,8 +36,7 @@ _PART = 1000  # rows at once
 Part = tuple[list[str], NDArray[np.float32]]
 """The ids of rows, and their vectors."""
 
-Stamp = tuple[int, int]
-"""The size of a file, and the time of its last change."""
+_Noted = tuple[int, int, int]  # whole bytes of a file, when it was changed last, their checksum
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,6 @@ class Known:
         position: The number of the last operation of Chroma that is in it.
         folder: The name of the folder of its files.
         dimension: The length of its vectors; 0 = not known yet.
-        marks: How much of each file belongs to it.
         whole: Whether all rows are in it; else a build was ended, and can go on.
     """
 
@@ -56,29 +55,29 @@ class Known:
     position: int
     folder: str
     dimension: int
-    marks: Mapping[str, Mark]
     whole: bool = True
 
 
-def save(root: Path, known: Known) -> None:
-    """Write the state of an index whose words are committed."""
+def save(root: Path, known: Known, marks: Mapping[str, Mark]) -> None:
+    """Write the state of an index whose words are committed.
+
+    Args:
+        root: The folder of the index.
+        known: What is known of it.
+        marks: How much of each file belongs to it.
+    """
     folder = root / known.folder
-    before = _noted(root)
-    words = {}
-    for name, file in _words(folder).items():  # only what has changed is read again
-        stamp, noted = _stamp(file), before.get(name)
-        words[name] = noted if noted and noted[:2] == stamp else (*stamp, _whole(file))
-    state = {
-        "format": FORMAT,
-        "form": known.form,
-        "position": known.position,
-        "folder": known.folder,
-        "dimension": known.dimension,
-        "marks": known.marks,
-        "stamps": {name: _stamp(folder / name) for name in FILES},
-        "words": words,
-        "whole": known.whole,
+    files: dict[str, _Noted] = {
+        name: (size, _changed(folder / name), crc) for name, (size, crc) in marks.items()
     }
+    before = _noted(root)
+    for name in _words(folder):  # only what has changed is read again
+        file = folder / name
+        noted, size, changed = before.get(name), file.stat().st_size, _changed(file)
+        as_before = noted is not None and noted[:2] == (size, changed)
+        crc = noted[2] if noted and as_before else checksum(file, size)
+        files[name] = size, changed, crc
+    state = {"format": FORMAT, "known": asdict(known), "files": files}
     partial = root / f"{_STATE}.new"
     partial.write_text(json.dumps(state), encoding="utf-8")
     partial.replace(root / _STATE)
@@ -100,26 +99,21 @@ def load(
     """
     try:
         state: dict[str, Any] = json.loads((root / _STATE).read_text(encoding="utf-8"))
-        marks = {name: (int(size), int(crc)) for name, (size, crc) in state["marks"].items()}
-        known = Known(
-            str(state["form"]),
-            int(state["position"]),
-            Path(state["folder"]).name,
-            int(state["dimension"]),
-            marks,
-            bool(state["whole"]),
-        )
-        folder = root / known.folder
-        fits = state["format"] == FORMAT and form in (None, known.form)
-        needed = set(FILES) - set(TOKENS)
-        if not fits or not needed <= set(marks):
+        if state["format"] != FORMAT or form not in (None, state["known"]["form"]):
             return None
-        stamps = {name: tuple(stamp) for name, stamp in state["stamps"].items()}
-        for name in needed:
-            _check(folder / name, marks[name], stamps[name])
-        if not _has_tokens(folder, marks, stamps):
+        known = Known(**state["known"])
+        folder, files = root / Path(known.folder).name, _noted(root)
+        torn = {name for name in FILES if not _is_whole(folder / name, files[name])}
+        if torn.difference(TOKENS):
+            _log.warning("the row index in %s is built again: %s are torn", root, sorted(torn))
+            return None
+        marks = {name: (files[name][0], files[name][2]) for name in FILES}
+        if torn:  # without them rows are compared by their own vector
+            _log.warning("the token vectors in %s are not whole, and are left out", folder)
             marks |= dict.fromkeys(TOKENS, (0, 0))
-        if not _are_whole(folder, _noted(root)):
+        words = set(_words(folder))
+        as_noted = words == files.keys() - set(FILES)
+        if not as_noted or not all(_is_whole(folder / x, files[x], exact=True) for x in words):
             _log.info("the words of the rows are read again: their files are not whole")
             shutil.rmtree(folder / WORDS, ignore_errors=True)
         table = Table(read, folder, marks, known.dimension, cache)
@@ -156,57 +150,31 @@ def kept_vectors(root: Path, newer: Callable[[int], AbstractSet[str]]) -> Iterat
     table.close()
 
 
-def _has_tokens(
-    folder: Path, marks: Mapping[str, Mark], stamps: Mapping[str, tuple[int, ...]]
-) -> bool:
-    """Whether the token vectors are whole; without them rows are compared by their own vector."""
-    if not set(TOKENS) <= set(marks):
-        return False  # of a version that had none
+def _noted(root: Path) -> dict[str, _Noted]:
+    """What was noted of each file when the state was saved last."""
     try:
-        for name in TOKENS:
-            _check(folder / name, marks[name], stamps[name])
-    except (OSError, ValueError) as error:
-        _log.warning("the token vectors in %s are not whole, and are left out: %r", folder, error)
-        return False
-    return True
-
-
-def _check(file: Path, mark: Mark, stamp: tuple[int, ...]) -> None:
-    if _stamp(file) != stamp or stamp[0] != mark[0]:
-        size, value = mark
-        if _stamp(file)[0] < size or checksum(file, size) != value:
-            raise ValueError(f"{file.name} is not as it was written")
-
-
-def _noted(root: Path) -> dict[str, tuple[int, int, int]]:
-    """The size, the time and the checksum of each file of words, as they were saved last."""
-    try:
-        words = json.loads((root / _STATE).read_text(encoding="utf-8"))["words"]
-        return {name: (int(a), int(b), int(c)) for name, (a, b, c) in words.items()}
+        files = json.loads((root / _STATE).read_text(encoding="utf-8"))["files"]
+        return {name: (int(a), int(b), int(c)) for name, (a, b, c) in files.items()}
     except (OSError, ValueError, TypeError, KeyError):
         return {}
 
 
-def _are_whole(folder: Path, noted: Mapping[str, tuple[int, int, int]]) -> bool:
-    there = _words(folder)
-    if set(there) != set(noted):
+def _is_whole(file: Path, noted: _Noted, *, exact: bool = False) -> bool:
+    """Whether a file is as noted; one that is only appended may be longer."""
+    size, changed, crc = noted
+    if not file.exists():
         return False
-    for name, (size, changed, value) in noted.items():
-        stamp = _stamp(there[name])
-        if stamp != (size, changed) and (stamp[0] != size or _whole(there[name]) != value):
-            return False
-    return True
+    there = file.stat().st_size
+    if there == size and _changed(file) == changed:
+        return True
+    return (there == size if exact else there >= size) and checksum(file, size) == crc
 
 
-def _words(folder: Path) -> dict[str, Path]:
+def _words(folder: Path) -> list[str]:
+    """The files of words, in the folder of the index."""
     files = (folder / WORDS).iterdir() if (folder / WORDS).is_dir() else ()
-    return {each.name: each for each in files if each.name not in _LOCKS}
+    return [f"{WORDS}/{each.name}" for each in files if each.name not in _LOCKS]
 
 
-def _stamp(file: Path) -> Stamp:
-    stat = file.stat()
-    return stat.st_size, stat.st_mtime_ns
-
-
-def _whole(file: Path) -> int:
-    return checksum(file, file.stat().st_size)
+def _changed(file: Path) -> int:
+    return file.stat().st_mtime_ns
