@@ -113,10 +113,6 @@ class OncePerText:
     def _embedded_question(self, text: str) -> _Known:
         return self._model.embed_query(text), _NOTHING
 
-    async def aembed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed stored texts in a thread."""
-        return await asyncio.to_thread(self.embed_documents, texts)
-
     async def aembed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question in a thread."""
         return await asyncio.to_thread(self.embed_query, text)

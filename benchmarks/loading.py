@@ -18,7 +18,6 @@ from its beginning, each time with a number behind its texts, so that no two are
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import resource
 import statistics
@@ -73,10 +72,6 @@ class Counting:
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed."""
         return self._model.embed_query(text)
-
-    async def aembed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Count and embed in a thread."""
-        return await asyncio.to_thread(self.embed_documents, texts)
 
     async def aembed_query(self, text: str) -> NDArray[np.float32]:
         """Embed in a thread."""

@@ -41,10 +41,6 @@ class NoModel:
         """Refuse, as `embed_documents` does."""
         self.embed_documents([text])
 
-    async def aembed_documents(self, texts: list[str]) -> Never:
-        """Refuse, as `embed_documents` does."""
-        self.embed_documents(texts)
-
     async def aembed_query(self, text: str) -> Never:
         """Refuse, as `embed_documents` does."""
         self.embed_documents([text])

@@ -45,9 +45,6 @@ class SmallEmbedding:
         scale = 1 if self.unit else len(text)
         return (vector / np.linalg.norm(vector) * scale).tolist()
 
-    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
-        return self.embed_documents(texts)
-
     async def aembed_query(self, text: str) -> list[float]:
         return self.embed_query(text)
 

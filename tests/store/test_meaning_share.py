@@ -22,9 +22,6 @@ class Near:
     def embed_query(self, text: str) -> list[float]:
         return [1.0, 0.0]
 
-    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
-        return self.embed_documents(texts)
-
     async def aembed_query(self, text: str) -> list[float]:
         return self.embed_query(text)
 

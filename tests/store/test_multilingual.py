@@ -76,7 +76,6 @@ async def test_async_is_the_same() -> None:
     model = Multilingual()
 
     assert (await model.aembed_query("tea") == model.embed_query("tea")).all()
-    assert (await model.aembed_documents(["tea"]) == model.embed_documents(["tea"])).all()
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

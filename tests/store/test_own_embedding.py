@@ -21,9 +21,6 @@ class OwnModel:
     def embed_query(self, text: str) -> object:
         return self.answer
 
-    async def aembed_documents(self, texts: list[str]) -> object:
-        return self.answer
-
     async def aembed_query(self, text: str) -> object:
         return self.answer
 
@@ -43,12 +40,9 @@ class TestAsEmbedder:
         embedder = as_embedder(model)
         expected = np.asarray([model.embed_query("a"), model.embed_query("b")], dtype=np.float32)
         assert embedder.model_name == "DeterministicFakeEmbedding"
-        for rows in (
-            embedder.embed_documents(["a", "b"]),
-            await embedder.aembed_documents(["a", "b"]),
-        ):
-            assert rows.dtype == np.float32
-            assert (rows == expected).all()
+        rows = embedder.embed_documents(["a", "b"])
+        assert rows.dtype == np.float32
+        assert (rows == expected).all()
         for row in (embedder.embed_query("a"), await embedder.aembed_query("a")):
             assert (row == expected[0]).all()
 
@@ -69,7 +63,6 @@ class TestAsEmbedder:
         embedder = as_embedder(Letters())
         assert embedder.model_name == "Letters"  # and not LlamaIndex's "unknown"
         assert embedder.embed_documents(["a", "bcd"]).tolist() == [[1, 1], [3, 1]]
-        assert (await embedder.aembed_documents(["a", "bcd"])).tolist() == [[1, 1], [3, 1]]
         assert embedder.embed_query("bcd").tolist() == [3, 2]
         assert (await embedder.aembed_query("bcd")).tolist() == [3, 2]
 
@@ -111,12 +104,10 @@ class TestAsEmbedder:
             ("words", "something else than vectors"),
         ],
     )
-    async def test_bad_documents_are_named(self, answer: object, complaint: str) -> None:
+    def test_bad_documents_are_named(self, answer: object, complaint: str) -> None:
         embedder = as_embedder(OwnModel(answer, model="acme-1"))
         with pytest.raises(StoreError, match=f"'acme-1'.*{complaint}"):
             embedder.embed_documents(["a", "b"])
-        with pytest.raises(StoreError, match=f"'acme-1'.*{complaint}"):
-            await embedder.aembed_documents(["a", "b"])
 
     @pytest.mark.parametrize("answer", [[float("nan"), 1.0], [[1.0, 2.0]], [], 1.0, None])
     async def test_bad_queries_are_named(self, answer: object) -> None:

@@ -17,13 +17,8 @@ from recall_stages.store.embedding.multilingual import Multilingual
 from recall_stages.store.embedding.token_vectors import TokenEmbedding, TokenVectors
 
 MULTILINGUAL: Final = "multilingual"
-_LANGCHAIN = ("embed_documents", "embed_query", "aembed_documents", "aembed_query")
-_LLAMAINDEX = (
-    "get_text_embedding_batch",
-    "get_query_embedding",
-    "aget_text_embedding_batch",
-    "aget_query_embedding",
-)
+_LANGCHAIN = ("embed_documents", "embed_query", "aembed_query")
+_LLAMAINDEX = ("get_text_embedding_batch", "get_query_embedding", "aget_query_embedding")
 
 
 class Embedder(Protocol):
@@ -44,9 +39,6 @@ class Embedder(Protocol):
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question: finite numbers, one dimension."""
-
-    async def aembed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts to store, without blocking the event loop."""
 
     async def aembed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question, without blocking the event loop."""
@@ -126,13 +118,11 @@ class _Checked:
         model_name: str,
         embed_documents: Callable[[list[str]], object],
         embed_query: Callable[[str], object],
-        aembed_documents: Callable[[list[str]], Awaitable[object]],
         aembed_query: Callable[[str], Awaitable[object]],
     ) -> None:
         self.model_name = model_name
         self._embed_documents = embed_documents
         self._embed_query = embed_query
-        self._aembed_documents = aembed_documents
         self._aembed_query = aembed_query
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -145,11 +135,6 @@ class _Checked:
         with self._failing():
             answer = self._embed_query(text)
         return self._row(answer)
-
-    async def aembed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        with self._failing():
-            answer = await self._aembed_documents(list(texts)) if texts else np.empty((0, 0))
-        return self._rows(answer, len(texts))
 
     async def aembed_query(self, text: str) -> NDArray[np.float32]:
         with self._failing():

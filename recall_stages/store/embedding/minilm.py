@@ -4,7 +4,6 @@ It is Chroma's own default model, so a collection filled with Chroma's default c
 once. Nothing is downloaded while the program runs.
 """
 
-import asyncio
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from recall_stages.core.awaited import awaited
 from recall_stages.store.embedding.minilm_network import MODEL_NAME, Network, Vectors, network
 from recall_stages.store.embedding.token_vectors import TokenVectors
 
@@ -142,13 +142,8 @@ class MiniLM:
         vector: NDArray[np.float32] = self.embed_documents([text])[0]
         return vector
 
-    async def aembed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts as `embed_documents` does, in a thread."""
-        return await asyncio.to_thread(self.embed_documents, texts)
-
-    async def aembed_query(self, text: str) -> NDArray[np.float32]:
-        """Embed one text as `embed_query` does, in a thread."""
-        return await asyncio.to_thread(self.embed_query, text)
+    aembed_query = awaited(embed_query)
+    """Embed one text as `embed_query` does, in a thread."""
 
 
 def _means(hidden: Vectors, mask: Vectors) -> Vectors:

@@ -6,7 +6,6 @@ downloaded while the program runs.
 
 from __future__ import annotations
 
-import asyncio
 import ctypes
 import platform
 import sys
@@ -20,6 +19,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from recall_stages.core.awaited import awaited
 from recall_stages.core.errors import StoreError
 from recall_stages.store.embedding.minilm import WORKERS
 
@@ -112,13 +112,8 @@ class Multilingual:
         """
         return _engine().question(text)
 
-    async def aembed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts as `embed_documents` does, in a thread."""
-        return await asyncio.to_thread(self.embed_documents, texts)
-
-    async def aembed_query(self, text: str) -> NDArray[np.float32]:
-        """Embed a question as `embed_query` does, in a thread."""
-        return await asyncio.to_thread(self.embed_query, text)
+    aembed_query = awaited(embed_query)
+    """Embed a question as `embed_query` does, in a thread."""
 
 
 class _Engine:
