@@ -57,6 +57,7 @@ _OF_A_RETRIEVER = {
     "stages=[ExtractTime(), SemanticRank(llm=...), FuseRerank()]",
 }
 
+_NEED_A_QUESTION = (RankStage, ModelStage)
 
 _UNREAD_TIME = (
     "the stages prefer the time that a question names (FuseRerank), and none of them reads it: put "
@@ -200,41 +201,14 @@ class MemoryRetriever(TakesStages, RecallOptions):
             given = {"messages": asked["messages"], **given}
         call = self.for_call(given)
         call.scope.require(self._required)
-        moment = call.moment(now)
         # The flows for tasks have a filter and build questions: there an empty one is a mistake.
         condition = given.get("filter") if self._builds else call.filter
         lists = call.time_range is not None or bool(condition)
-        query = Query(
-            text=self._question(asked, call, lists=lists),
-            reference_time=moment,
-            scope=call.scope,
-            filter=call.filter,
-            time_ranges=call.bounds(moment, self._calendar),
-            k=call.k,
-            messages=call.messages,
-        )
-        retrieve = _retrieve(
-            method=call.method,
-            fetch_k=self.fetch_k,
-            fusion=self.fusion,
-            semantic_weight=self._share_of_meaning(query.text),
-            token_weight=self._share_of_tokens(query.text),
-            similarity_floor=self._floor(),
-            duplicate_threshold=self.duplicate_threshold,
-            mmr_lambda=self.mmr_lambda,
-            threshold_score=call.threshold_score,
-            require_time=call.time_mode == "require",
-        )
-        stages = [stage for stage in self.stages if not self._reads_no_time(stage, call)]
-        before = [stage for stage in stages if stage.before_search]
-        after = [stage for stage in stages if not stage.before_search]
-        gate = [] if self.gate is None else [self.gate]
-        steps = [*gate, *before, retrieve, *after]
-        if not query.text and not (self._builds and call.messages):
-            steps = [retrieve, *(stage for stage in after if not _needs_a_question(stage))]
+        query = self._query(self._question(asked, call, lists=lists), call, now)
+        stages = self._in_order(call, query)
         with memory_operation("search_memory", getattr(self.store, "name", "")) as operation:
             operation.asked(query.text)
-            recall = yield from pipeline(steps, Recall(query), call.deadline_s, call.k)
+            recall = yield from pipeline(stages, Recall(query), call.deadline_s, call.k)
             operation.records(recall.memories)
             operation.degraded(recall.fallbacks)
         if recall.skipped:
@@ -269,20 +243,49 @@ class MemoryRetriever(TakesStages, RecallOptions):
         own = [stage for stage in self.stages if isinstance(stage, ExtractTime)]
         return own[0] if own else ExtractTime()
 
-    def _share_of_meaning(self, text: str) -> float:
-        if "semantic_weight" in self.model_fields_set:
-            return self.semantic_weight
-        return meaning_share(text, getattr(self.store, "embedding_model", ""))
+    def _query(self, text: str, call: RecallOptions, now: datetime) -> Query:
+        moment = call.moment(now)
+        return Query(
+            text=text,
+            reference_time=moment,
+            scope=call.scope,
+            filter=call.filter,
+            time_ranges=call.bounds(moment, self._calendar),
+            k=call.k,
+            messages=call.messages,
+        )
 
-    def _share_of_tokens(self, text: str) -> float:
+    def _in_order(self, call: RecallOptions, query: Query) -> list[Stage]:
+        """The stages of a question: those before the search, the search, and those after it."""
+        retrieve = self._search(call, query.text)
+        # A call that has a time range, or ignores time, does not read the words of time.
+        reads_time = call.time_mode != "ignore" and call.time_range is None
+        stages = [each for each in self.stages if reads_time or not isinstance(each, ExtractTime)]
+        after = [stage for stage in stages if not stage.before_search]
+        if not query.text and not (self._builds and call.messages):
+            return [retrieve, *(each for each in after if not isinstance(each, _NEED_A_QUESTION))]
+        gate = [] if self.gate is None else [self.gate]
+        return [*gate, *(stage for stage in stages if stage.before_search), retrieve, *after]
+
+    def _search(self, call: RecallOptions, text: str) -> Retrieve:
         model = getattr(self.store, "embedding_model", "")
-        known = meaning_share(text, model) == KNOWN
-        return self.token_weight if known or "token_weight" in self.model_fields_set else 0.0
-
-    def _floor(self) -> float:
-        if "similarity_floor" in self.model_fields_set:
-            return self.similarity_floor
-        return similarity_floor(getattr(self.store, "embedding_model", ""))
+        share = meaning_share(text, model)
+        by_model = {
+            "semantic_weight": share,
+            "token_weight": self.token_weight if share == KNOWN else 0.0,
+            "similarity_floor": similarity_floor(model),
+        }
+        by_model |= {name: getattr(self, name) for name in self.model_fields_set & by_model.keys()}
+        return _retrieve(
+            method=call.method,
+            fetch_k=self.fetch_k,
+            fusion=self.fusion,
+            duplicate_threshold=self.duplicate_threshold,
+            mmr_lambda=self.mmr_lambda,
+            threshold_score=call.threshold_score,
+            require_time=call.time_mode == "require",
+            **by_model,
+        )
 
     @property
     def _builds(self) -> bool:
@@ -304,16 +307,6 @@ class MemoryRetriever(TakesStages, RecallOptions):
         if lists and isinstance(question, str) and not question.strip():
             return ""
         return query_text(question)
-
-    @staticmethod
-    def _reads_no_time(stage: Stage, call: RecallOptions) -> bool:
-        """Whether the call has a time range or ignores time: then its words are not read."""
-        read_already = call.time_mode == "ignore" or call.time_range is not None
-        return read_already and isinstance(stage, ExtractTime)
-
-
-def _needs_a_question(stage: Stage) -> bool:
-    return isinstance(stage, RankStage | ModelStage)
 
 
 def _stack_level(retriever: type) -> int:
