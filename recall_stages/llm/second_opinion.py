@@ -55,7 +55,7 @@ def second_opinions(
     of a function is raised.
 
     Args:
-        check: The function or the model.
+        check: The function or the model; None = nobody is asked.
         outcomes: The outcome of each window.
         shown: The windows.
         to_model: Sets how a prompt is sent.
@@ -66,7 +66,7 @@ def second_opinions(
         if isinstance(each, Verified) and each.citations
     ]
     results = [*outcomes]
-    if not asked:
+    if check is None or not asked:
         return results, ""
     note = ""
     if _is_model(check):

@@ -112,12 +112,10 @@ class Reflect(ModelStage):
             try:
                 [reply] = yield [self._prompt(recall.query, window)]
                 text = read_sentences(reply, "points")
-                outcome: Verified | Exception = self._verified(text.claims, window)
-                opinion = ""
-                if self.check is not None:
-                    [outcome], opinion = yield from second_opinions(
-                        self.check, [outcome], [window], self.to_model
-                    )
+                own = self._verified(text.claims, window)
+                [outcome], opinion = yield from second_opinions(
+                    self.check, [own], [window], self.to_model
+                )
                 verified = _standing(outcome)
             except (ModelError, ReplyError) as error:
                 recall = recall.fell_back(self.stage_name, error)

@@ -126,12 +126,9 @@ class RewriteMemory(ModelStage):
                 outcomes = read_replies(
                     shown, replies, lambda reply, window: self._read(reply, window, notes)
                 )
-            if self.check is not None:
-                outcomes, note = yield from second_opinions(
-                    self.check, outcomes, shown, self.to_model
-                )
-                self._standing(outcomes)
-                notes += filter(None, [note])
+            outcomes, note = yield from second_opinions(self.check, outcomes, shown, self.to_model)
+            self._standing(outcomes)
+            notes += filter(None, [note])
         except (ModelError, ReplyError) as error:
             return replace(recall.fell_back(self.stage_name, error), text=plain_text(memories))
         recall = some_failed(recall, self.stage_name, outcomes)
