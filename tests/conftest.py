@@ -28,7 +28,8 @@ collect_ignore_glob = ["types/*"]  # read by type checkers; test_types.py runs w
 gc.disable()
 
 # No example has a time limit: a busy machine is no failure.
-settings.register_profile("house", deadline=None)
+# Where a rare case costs most, as in filters, a test takes more examples.
+settings.register_profile("house", deadline=None, max_examples=50)
 settings.load_profile("house")
 
 

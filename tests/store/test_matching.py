@@ -3,13 +3,14 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from store.test_where import ROWS, filters, holds
 
 from recall_stages.store.chroma.filter_match import fulfils
 from recall_stages.store.chroma.where import filter_where
 
 
+@settings(max_examples=100)
 @given(given_filter=filters)
 def test_a_filter_gives_exactly_the_rows_of_which_it_is_true(given_filter: dict[str, Any]) -> None:
     where = filter_where(given_filter)
