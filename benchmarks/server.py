@@ -1,6 +1,7 @@
 """What a question of one user costs over `chroma run`: seconds, and bytes from the server.
 
     python -m benchmarks.server [--rows 100000] [--folder FOLDER] [--json OUT]
+                                [--page docs/how_it_grows.md]
 
 The collection is that of `opening`, with 50 users, and is kept under ``--folder``; the server reads
 a copy of it. Each system asks in a process of its own, through a proxy on loopback that counts
@@ -37,6 +38,7 @@ import chromadb
 from chromadb.api import ClientAPI
 
 from benchmarks.counting_proxy import CountingProxy
+from benchmarks.grown_page import write_server
 from benchmarks.kept_collection import NAME, Kept
 from benchmarks.made_collection import made
 from benchmarks.output import json_file, write_json
@@ -181,6 +183,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--folder", type=Path, help="where the collection is kept (nowhere)")
     parser.add_argument("--minutes", type=float, default=60, help="for building it")
     parser.add_argument("--json", type=json_file)
+    parser.add_argument("--page", type=Path, metavar="FILE.md", help="put the figures into it")
     given = parser.parse_args(argv)
     if given.rows < 1000:
         parser.error("--rows takes a number from 1000 on: each of 50 users needs 20")
@@ -192,6 +195,8 @@ def main(argv: Sequence[str] | None = None) -> None:
                 by_system[system] = measure(system, port, data)
     result = {"rows": given.rows, "systems": by_system}
     print_server(result)
+    if given.page is not None:
+        write_server(given.page, by_system)
     write_json(given.json, result)
 
 

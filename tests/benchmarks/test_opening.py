@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from benchmarks import opening
@@ -10,6 +12,8 @@ from benchmarks.made_collection import NotBuiltError, made
 from benchmarks.opening_process import SYSTEMS
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
+
+PAGE = Path(__file__).parents[2] / "docs" / "how_it_grows.md"
 
 
 def test_a_build_that_was_ended_goes_on(tmp_path):
@@ -37,10 +41,17 @@ def test_the_row_index_is_built_once_in_a_run(tmp_path, capsys, monkeypatch):
     )
     monkeypatch.setattr(opening, "_asked", lambda data, rounds: 1.0)
 
-    opening.main(["--rows", "30", "--rounds", "2", "--folder", str(tmp_path)])
+    page = tmp_path / "page.md"
+    page.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
+    words = ["--rows", "30", "--rounds", "2", "--folder", str(tmp_path), "--page", str(page)]
+    opening.main(words)
 
     assert asked == ["recall", *(name for name in SYSTEMS for _ in range(2))]
     assert "recall, building" in capsys.readouterr().out
+    written = page.read_text(encoding="utf-8")
+    assert written.count("\n| 30 | ") == len(SYSTEMS) + 1
+    assert "\n| 10,000 | " not in written
+    assert written.count("<!-- figures of") == written.count("<!-- end of figures -->") == 2
     with client_of(tmp_path / "rows-30") as client:
         assert client.get_collection("memories", embedding_function=None).count() == 30
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import socket
 import threading
+from pathlib import Path
 
 import pytest
 
 from benchmarks import server
 from benchmarks.counting_proxy import CountingProxy
+from benchmarks.grown_page import write_server
+
+PAGE = Path(__file__).parents[2] / "docs" / "how_it_grows.md"
 
 
 def test_the_proxy_counts_what_it_passes_on():
@@ -37,3 +41,17 @@ def test_the_server_is_not_measured_with_what_it_cannot_do(argv, capsys):
         server.main(argv)
     assert stopped.value.code == 2
     assert argv[0] in capsys.readouterr().err
+
+
+def test_the_figures_go_into_the_page(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
+    steps = {name: {"s": 0.5, "down": 2048} for name in ("first", "next", "deleted")}
+
+    write_server(page, {"recall": steps, "langchain_chroma": steps})
+
+    written = page.read_text(encoding="utf-8")
+    assert written.count("| 500 ms, 2.0 KB | 500 ms, 2.0 KB | 500 ms, 2.0 KB |") == 2
+    page.write_text("# Another page", encoding="utf-8")
+    with pytest.raises(ValueError, match="has no place for figures"):
+        write_server(page, {"recall": steps, "langchain_chroma": steps})
