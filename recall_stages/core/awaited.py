@@ -1,4 +1,7 @@
-"""The twins of methods for `await`: the same parameters, in a thread; the event loop goes on."""
+"""The twins of methods for `await`: the same parameters, in a thread; the event loop goes on.
+
+A twin calls the method by its name: a class that overrides the method has changed both.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,8 @@ def awaited(
 
     @wraps(method)
     async def twin(self: Self, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
-        return await asyncio.to_thread(method, self, *args, **kwargs)
+        own: Callable[Given, Result] = getattr(self, method.__name__)
+        return await asyncio.to_thread(own, *args, **kwargs)
 
     return twin
 
@@ -46,7 +50,8 @@ def awaited_each(
     async def twin(
         self: Self, /, *args: Given.args, **kwargs: Given.kwargs
     ) -> AsyncIterator[Result]:
-        found = await asyncio.to_thread(method, self, *args, **kwargs)
+        own: Callable[Given, Iterator[Result]] = getattr(self, method.__name__)
+        found = await asyncio.to_thread(own, *args, **kwargs)
         while page := await asyncio.to_thread(lambda: list(islice(found, _READ))):
             for each in page:
                 yield each

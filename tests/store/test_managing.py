@@ -243,3 +243,12 @@ def test_a_collection_of_others_is_listed_and_never_changed(
                 refused.delete(everything=True)
     assert theirs.count() == 6
     client.delete_collection(name)
+
+
+async def test_a_method_that_a_subclass_overrides_is_awaited_as_it_is() -> None:
+    class Counted(RecallStore):
+        def count(self, **conditions: Any) -> int:
+            return -1
+
+    with Counted(embedding=SmallEmbedding()) as store:
+        assert await store.acount() == -1
