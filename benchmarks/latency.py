@@ -12,7 +12,8 @@ by query, in an order dealt anew for each, after a warm-up. Vectors are given fo
 - ``recall_store``: ``RecallStore.find`` by meaning, which answers what the others answer;
 - with a time range that holds 1 %, 10 % or 50 % of the rows: the first two with ``$gte`` and
   ``$lt`` on ``created_at`` in the where clause; ours with ``time_range``, as ``recall_require``
-  (only that time, as the others do) and ``recall_prefer`` (the default: the whole and that time).
+  (only that time, as the others do) and ``recall_prefer`` (the default: the whole and that time);
+- with a filter that a tenth of the rows fulfil; ``recall_unfiltered`` is the same without it.
 
 ``ratio_to_raw`` and ``ratio_to_langchain_chroma`` divide medians. ``found_of_exact`` is the share
 of the ten nearest, by looking at every row, that a system returned. ``first_question_ms`` is the
@@ -66,7 +67,11 @@ _CASES = {
     "range_1_percent": 0.01,
     "range_10_percent": 0.1,
     "range_50_percent": 0.5,
+    "filter_10_percent": None,
 }
+_FILTERED = "filter_10_percent"
+_FILTER: dict[str, Any] = {"stars": {"$gte": 9}}
+_FITTING = slice(9, None, 10)  # the rows that fulfil it
 _EXACT = ("raw", "recall_store")  # those that answer by similarity alone
 
 
@@ -81,18 +86,19 @@ def measure(rows: int, queries: int) -> Measured:
             for start in range(0, rows, _PART):
                 store.add(
                     [
-                        Memory(content=text, created_at=moment, memory_type="conversation")
-                        for text, moment in zip(
-                            data.texts[start : start + _PART],
-                            data.times[start : start + _PART],
-                            strict=True,
+                        Memory(
+                            content=data.texts[number],
+                            created_at=data.times[number],
+                            memory_type="conversation",
+                            metadata={"stars": number % 10},
                         )
+                        for number in range(start, min(start + _PART, rows))
                     ],
                     progress=True,
                 )
             cases = {
-                case: _measure_case(_systems(client, store, data, share), data, share)
-                for case, share in _CASES.items()
+                case: _measure_case(_systems(client, store, data, case), data, case)
+                for case in _CASES
             }
         with _store(client, data) as store:
             started = time.perf_counter()
@@ -114,8 +120,9 @@ def _client(folder: str) -> Iterator[ClientAPI]:
 
 
 def _systems(
-    client: ClientAPI, store: RecallStore, data: SyntheticRows, share: float | None
+    client: ClientAPI, store: RecallStore, data: SyntheticRows, case: str
 ) -> dict[str, System]:
+    given = _FILTER if case == _FILTERED else None
     raw = client.get_collection(_NAME)
     stock = Chroma(_NAME, client=client, embedding_function=data.embedding)  # type: ignore[arg-type]  # it has the two methods
     ours = RecallRetriever(store=store, k=_K, timezone="UTC")
@@ -128,17 +135,19 @@ def _systems(
 
     others: dict[str, System] = {
         "raw": lambda text, window: raw.query(
-            query_embeddings=vectors[text], n_results=_K, where=_where(window)
+            query_embeddings=vectors[text], n_results=_K, where=given or _where(window)
         ),
         "langchain_chroma": lambda text, window: stock.similarity_search(
-            text, k=_K, filter=_where(window)
+            text, k=_K, filter=given or _where(window)
         ),
     }
-    if share is None:
+    if given is not None:
+        others["recall_unfiltered"] = lambda text, _: ours.invoke(text)
+    if _CASES[case] is None:
         return {
             **others,
-            "recall": lambda text, _: ours.invoke(text),
-            "recall_store": lambda text, _: found(Search(text, _K)),
+            "recall": lambda text, _: ours.invoke(text, filter=given),
+            "recall_store": lambda text, _: found(Search(text, _K, filter=given)),
         }
     return {
         **others,
@@ -153,8 +162,9 @@ def _systems(
 
 
 def _measure_case(
-    systems: dict[str, System], data: SyntheticRows, share: float | None
+    systems: dict[str, System], data: SyntheticRows, case: str
 ) -> dict[str, dict[str, float]]:
+    share, among = _CASES[case], _FITTING if case == _FILTERED else slice(None)
     took: dict[str, list[float]] = {name: [] for name in systems}
     found: dict[str, list[float]] = {name: [] for name in _EXACT}
     order = np.random.default_rng(0)
@@ -162,7 +172,7 @@ def _measure_case(
         # Another part of the two years each time, in an order that does not walk through them.
         place = number * 0.618034 % 1
         window = None if share is None else data.window(share, place)
-        nearest = data.nearest(text, window, _K)
+        nearest = data.nearest(text, window, _K, among)
         # Whoever follows another finds warm what that one has read. In one order, begun by each in
         # turn, langchain-chroma came right after raw Chroma three times of four, and seemed to be
         # quicker than the very call it makes.

@@ -81,15 +81,29 @@ class SyntheticRows:
         last = self.times[end] if end < len(self.times) else _FIRST + _SPAN
         return self.times[first], last
 
-    def nearest(self, question: str, window: tuple[datetime, datetime] | None, k: int) -> set[str]:
-        """The texts that are nearest to a question, by looking at each memory of the window."""
+    def nearest(
+        self,
+        question: str,
+        window: tuple[datetime, datetime] | None,
+        k: int,
+        among: slice = slice(None),
+    ) -> set[str]:
+        """The texts that are nearest to a question, by looking at each memory.
+
+        Args:
+            question: The question.
+            window: The time of the memories.
+            k: How many.
+            among: Which of the memories of that time.
+        """
         first, end = window or (self.times[0], self.times[-1] + _SPAN)
         low, high = bisect_left(self.times, first), bisect_left(self.times, end)
-        vectors = self.embedding.vectors[low:high]
+        vectors = self.embedding.vectors[low:high][among]
         asked = self.embedding.vectors[self.embedding.known[question]]
         # Not `@`: its threads wait for more, and take the processor from what is timed next.
         cosines = np.einsum("ij,j->i", vectors, asked)
-        return {self.texts[low + place] for place in np.argsort(-cosines)[:k].tolist()}
+        texts = self.texts[low:high][among]
+        return {texts[place] for place in np.argsort(-cosines)[:k].tolist()}
 
 
 def synthesise(rows: int, questions: int, seed: int = 7) -> SyntheticRows:

@@ -139,7 +139,7 @@ def _latency(kept: Kept) -> Iterator[str]:
         "it is required, as the others do it. The last column is `RecallStore.find` by meaning "
         "alone.\n"
     )
-    yield "| memories | time | raw Chroma | langchain-chroma | ours, hybrid | ours, meaning |"
+    yield "| memories | condition | raw Chroma | langchain-chroma | ours, hybrid | ours, meaning |"
     yield "|---|---|---|---|---|---|"
     for rows in counts:
         for case, one in kept["by_rows"][rows]["cases"].items():

@@ -19,10 +19,11 @@ def test_latency_compares_the_systems(tmp_path):
     assert measured["first_question_ms"] > 0
     cases = measured["cases"]
     ranges = {"range_1_percent", "range_10_percent", "range_50_percent"}
-    assert cases.keys() == {"unfiltered", *ranges}
+    assert cases.keys() == {"unfiltered", *ranges, "filter_10_percent"}
     systems = {"raw", "langchain_chroma", "recall_store"}
     for case, figures in cases.items():
-        ours = {"recall"} if case == "unfiltered" else {"recall_require", "recall_prefer"}
+        ours = {"recall_require", "recall_prefer"} if case in ranges else {"recall"}
+        ours |= {"recall_unfiltered"} if case == "filter_10_percent" else set()
         timed = ("median_ms", "ratio_to_raw", "ratio_to_langchain_chroma")
         assert figures.keys() == {*timed, "found_of_exact"}
         assert all(figures[each].keys() == systems | ours for each in timed)
