@@ -79,27 +79,19 @@ class Cells:
             where: The clause.
             rows: How many places there are.
         """
-        return self._clause(where, rows)
-
-    def _clause(self, where: Where, rows: int) -> Fits:
-        parts = [self._condition(key, wanted, rows) for key, wanted in where.items()]
-        return _all_of(parts)
+        return _all_of([self._condition(key, wanted, rows) for key, wanted in where.items()])
 
     def _condition(self, key: str, wanted: object, rows: int) -> Fits:
         if key in ("$and", "$or"):
-            arms = [self._clause(arm, rows) for arm in cast("Sequence[Where]", wanted)]
+            arms = [self.fitting(arm, rows) for arm in cast("Sequence[Where]", wanted)]
             return _all_of(arms) if key == "$and" else _any_of(arms)
-        if key == DOCUMENT or key in _LEFT_OUT:
-            return None
         conditions = cast("Mapping[str, object]", wanted).items()
         return _all_of([self._compared(key, each, bound, rows) for each, bound in conditions])
 
     def _compared(self, key: str, operator: str, bound: object, rows: int) -> Fits:
-        if operator in _IN_LISTS:
+        if not _is_decided(key, operator, bound):
             return None
         values = bound if isinstance(bound, list) else [bound]
-        if any(_is_number(each) and abs(cast("float", each)) > _EXACT for each in values):
-            return None
         if operator in _ORDER:
             places, coded = self._column(_key("n", key))
             numbers = coded.view(np.float64)
@@ -150,19 +142,19 @@ def decided(where: Where) -> bool:
         >>> decided({"stars": {"$gte": 3}}), decided({"tags": {"$contains": "tea"}})
         (True, False)
     """
-    for key, wanted in where.items():
-        if key in ("$and", "$or"):
-            if not all(map(decided, cast("Sequence[Where]", wanted))):
-                return False
-            continue
-        conditions = cast("Mapping[str, object]", wanted)
-        if key == DOCUMENT or key in _LEFT_OUT or not conditions.keys().isdisjoint(_IN_LISTS):
-            return False
-        for bound in conditions.values():
-            values = bound if isinstance(bound, list) else [bound]
-            if any(_is_number(each) and abs(cast("float", each)) >= _EXACT for each in values):
-                return False
-    return True
+    return all(
+        all(map(decided, cast("Sequence[Where]", wanted)))
+        if key in ("$and", "$or")
+        else all(_is_decided(key, *each) for each in cast("Mapping[str, object]", wanted).items())
+        for key, wanted in where.items()
+    )
+
+
+def _is_decided(key: str, operator: str, bound: object) -> bool:
+    if key == DOCUMENT or key in _LEFT_OUT or operator in _IN_LISTS:
+        return False
+    values = bound if isinstance(bound, list) else [bound]
+    return not any(_is_number(each) and abs(cast("float", each)) >= _EXACT for each in values)
 
 
 def _coded(key: str, value: object) -> Cell:

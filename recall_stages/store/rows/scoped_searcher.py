@@ -11,7 +11,7 @@ from recall_stages.store.chroma.index import Index
 from recall_stages.store.embedding.token_vectors import Embedded
 from recall_stages.store.rows.open_indexes import OpenIndex
 from recall_stages.store.rows.searcher import Searcher
-from recall_stages.store.rows.token_search import with_tokens
+from recall_stages.store.rows.table import Table
 
 
 class ScopedSearcher:
@@ -43,7 +43,7 @@ class ScopedSearcher:
             with self._opened.using(scope) as rows:
                 searcher = Searcher(self._index, rows, self._threads)
                 found = searcher.answers([searches[place] for place in places], vectors)
-                compared = with_tokens([searches[n] for n in places], found, embedded, rows.table)
+                compared = _with_tokens([searches[n] for n in places], found, embedded, rows.table)
             answers |= zip(places, compared, strict=True)
         return [answers[place] for place in range(len(searches))]
 
@@ -51,3 +51,34 @@ class ScopedSearcher:
         """Stop the threads, and let the rows go."""
         self._threads.shutdown()
         self._opened.close()
+
+
+def _with_tokens(
+    searches: Sequence[Search],
+    answers: Sequence[list[Hit]],
+    embedded: Mapping[str, Embedded],
+    table: Table,
+) -> list[list[Hit]]:
+    """The hits, compared token by token where their row and the question have token vectors."""
+    likeness: dict[str, dict[str, float]] = {}
+    for text, question in embedded.items():
+        compared = [n for n, each in enumerate(searches) if each.by_tokens and each.text == text]
+        if compared and question.tokens is not None:
+            ids = {hit.memory.id: None for n in compared for hit in answers[n]}
+            likeness[text] = table.likenesses(ids, question.tokens[0])
+    return [
+        _measured(hits, search, likeness[search.text])
+        if search.by_tokens and search.text in likeness
+        else hits
+        for search, hits in zip(searches, answers, strict=True)
+    ]
+
+
+def _measured(hits: list[Hit], search: Search, likeness: Mapping[str, float]) -> list[Hit]:
+    name = "similarity" if search.method == "semantic" else "keyword"
+    return [
+        Hit(memory, score, {name: score, **measures, "token_similarity": likeness[memory.id]})
+        if memory.id in likeness
+        else Hit(memory, score, measures)
+        for memory, score, measures in hits
+    ]
