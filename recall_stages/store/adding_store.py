@@ -15,7 +15,7 @@ from recall_stages.core.errors import RecallError, ScopeError
 from recall_stages.core.progress import progress_bar
 from recall_stages.core.scope import Scope, ScopeInput
 from recall_stages.core.tracing import memory_operation
-from recall_stages.store.chroma.prepare import MemoryInput, Ready, make_ready
+from recall_stages.store.chroma.prepare import MemoryInput, Ready, id_is_taken, make_ready
 from recall_stages.store.conversation import conversation
 from recall_stages.store.live_collection import LiveCollection
 from recall_stages.store.reading_store import ReadingStore
@@ -183,10 +183,7 @@ class AddingStore(ReadingStore):
                         "give the new one another id"
                     )
             if not self._scope.holds(stored.scope):
-                raise ScopeError(
-                    f"a memory with the id {row_id!r} is there already, outside the scope "
-                    f"{self._scope.fields()}; give the new one another id"
-                )
+                raise id_is_taken(row_id, self._scope)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from recall_stages.core.memory import Memory
 from recall_stages.core.message import read_message
 from recall_stages.core.scope import Scope
 from recall_stages.ranking.sessions import PAUSE
+from recall_stages.store.chroma.prepare import filled_in
 from recall_stages.store.chroma.search_text import ending, index_text
 from recall_stages.timeline import parse_time
 
@@ -157,7 +158,7 @@ def read_turn(message: object, scope: Scope) -> Memory | None:
         'user'
     """
     if isinstance(message, Memory):
-        return message.model_copy(update={"scope": scope.narrow(message.scope)})
+        return filled_in(message, scope)
     try:
         turn = read_message(message)
         role = turn.role.lower()

@@ -13,7 +13,7 @@ from typing import Annotated, Literal, Protocol, runtime_checkable
 from pydantic import BeforeValidator
 
 from recall_stages.core.candidate import Candidate, Hit
-from recall_stages.core.errors import IdLookupError, ScopeError, StoreError
+from recall_stages.core.errors import IdLookupError, StoreError
 from recall_stages.core.memory import Memory
 from recall_stages.core.query import Filter
 from recall_stages.core.requests import Listing, Search
@@ -21,6 +21,7 @@ from recall_stages.core.scope import Scope, ScopeName
 from recall_stages.core.settings_messages import got
 from recall_stages.core.world import MemoryStore
 from recall_stages.store.chroma.epoch import bounds_of
+from recall_stages.store.chroma.prepare import filled_in, id_is_taken
 from recall_stages.store.position import place_of
 from recall_stages.store.recall_store import RecallStore
 from recall_stages.store.scoped_store import ScopedStore
@@ -155,8 +156,7 @@ class NarrowedStore:
         return replace(search, scope=self.scope.narrow(search.scope))
 
     def _filled_in(self, memory: Memory) -> Memory:
-        if not self.scope.holds(memory.scope):
-            memory = memory.model_copy(update={"scope": self.scope.narrow(memory.scope)})
+        memory = filled_in(memory, self.scope)
         memory.scope.require(self.required)
         return memory
 
@@ -168,10 +168,7 @@ class NarrowedStore:
         for owner, ids in by_owner.items():
             for stored in self._stored(ids, owner):
                 if not self.scope.holds(stored.scope):
-                    raise ScopeError(
-                        f"a memory with the id {stored.id!r} is there already, outside the scope "
-                        f"{self.scope.fields()}; give the new one another id"
-                    )
+                    raise id_is_taken(stored.id, self.scope)
 
     def _owner(self, scope: Scope) -> Scope:
         """The part of a scope that the store requires; it guards these owners itself."""

@@ -13,10 +13,9 @@ from recall_stages.store.chroma.access import (
     check_can_be_made,
     client_access,
     is_chroma_path,
-    memory_access,
     path_access,
 )
-from recall_stages.store.chroma.client import check_chroma_is_installed
+from recall_stages.store.chroma.client import check_chroma_is_installed, memory_client
 from recall_stages.store.chroma.open_collection import (
     FORMAT,
     MARK,
@@ -199,7 +198,7 @@ class NamedCollection:
             )
         # One in-memory system serves the whole process, so a name of its own keeps it private.
         self.name = f"{self.name}-{uuid.uuid4().hex[:12]}"
-        self._access = memory_access()
+        self._access = Access(memory_client(), own=True)
         try:
             opened = make_collection(self._access, self.name, self._facts, private=True)
             self._live = self._alive(opened)

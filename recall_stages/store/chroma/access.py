@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from recall_stages.core.errors import StoreError
 from recall_stages.store.chroma.client import (
     host_of,
-    memory_client,
     path_client,
     path_of,
     registering,
@@ -95,11 +94,6 @@ class Access:
                 self.held.close()
             if self.copy is not None:
                 self.copy.close()
-
-
-def memory_access() -> Access:
-    """A client of the one in-memory system that a process has."""
-    return Access(memory_client(), own=True)
 
 
 def client_access(client: object) -> Access:

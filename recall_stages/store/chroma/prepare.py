@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.errors import MemoryFormatError
+from recall_stages.core.errors import MemoryFormatError, ScopeError
 from recall_stages.core.memory import Memory, MetadataValue, UnreadEvents
 from recall_stages.core.progress import progress_bar
 from recall_stages.core.scope import Scope, with_scope
@@ -102,7 +102,7 @@ def make_ready(
         )
     ready: dict[str, Ready] = {}
     shown = progress_bar(memories, desc="reading", unit="memories", wanted=progress)
-    for memory in (_filled_in(_as_memory(each), within) for each in shown):
+    for memory in (filled_in(_as_memory(each), within) for each in shown):
         made_now = frozenset[str]() if memory.created_at else CREATED_KEYS
         created_at = memory.created_at or clock()
         memory_id = memory.id or new_id(created_at)
@@ -138,10 +138,23 @@ def distinct_ids(ids: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(listed))
 
 
-def _filled_in(memory: Memory, within: Scope) -> Memory:
+def filled_in(memory: Memory, within: Scope) -> Memory:
+    """A memory in a scope; fields that it does not set are filled in.
+
+    Raises:
+        ScopeError: When it has another scope.
+    """
     if within.holds(memory.scope):
         return memory
     return memory.model_copy(update={"scope": within.narrow(memory.scope)})
+
+
+def id_is_taken(row_id: str, scope: Scope) -> ScopeError:
+    """The error for a memory that would replace one outside a scope."""
+    return ScopeError(
+        f"a memory with the id {row_id!r} is there already, outside the scope {scope.fields()}; "
+        "give the new one another id"
+    )
 
 
 def _as_memory(source: MemoryInput) -> Memory:

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.errors import ScopeError, StoreError
+from recall_stages.core.errors import StoreError
 from recall_stages.store.chroma.epoch import to_milliseconds
 from recall_stages.store.chroma.open_collection import Opened
 from recall_stages.store.chroma.ownership import Identity
-from recall_stages.store.chroma.prepare import Ready
+from recall_stages.store.chroma.prepare import Ready, id_is_taken
 from recall_stages.store.chroma.row_fields import KEYWORD_VECTOR, WRITTEN_AT, Row
 from recall_stages.store.chroma.search_text import index_text
 from recall_stages.store.cloud.keyword_vector import keyword_vector
@@ -181,10 +181,7 @@ class RowWriter:
         present = self._present([each.memory.id for each in rows if not each.is_new])
         for row in rows:
             if row.memory.id in present and not row.may_replace(present[row.memory.id][1]):
-                raise ScopeError(
-                    f"a memory with the id {row.memory.id!r} is there already, outside the scope "
-                    f"{row.guard.fields()}; give the new one another id"
-                )
+                raise id_is_taken(row.memory.id, row.guard)
         return present
 
     def _present(self, ids: Sequence[str]) -> _Rows:
