@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import tzinfo
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from langchain_core.documents import Document
@@ -32,7 +33,6 @@ from recall_stages.core.world import MemoryStore
 from recall_stages.store.any_store import any_store
 from recall_stages.store.any_store.answers import Answer, Lookup, called, in_our_names
 from recall_stages.store.any_store.any_store import AnyStoreOptions
-from recall_stages.store.any_store.push_down import Narrowing
 
 Searchable = MemoryStore | VectorStore | BaseRetriever
 """What a retriever takes as its store."""
@@ -63,12 +63,8 @@ class AnyStore(any_store.AnyStore):
 
     @model_validator(mode="after")
     def _with_its_language(self) -> Self:
-        push = self.push_down
-        if isinstance(self.source, VectorStore):
-            language = dialect(push, self.source) if isinstance(push, str) else push
-            self._narrowing = Narrowing(language, self.fields)
-        else:
-            self._narrowing = self._nothing_pushed_down()
+        source = self.source
+        self._narrow_by(partial(dialect, source) if isinstance(source, VectorStore) else None)
         return self
 
     def get(self, ids: Sequence[str]) -> list[Memory]:

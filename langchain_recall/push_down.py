@@ -82,7 +82,7 @@ def _bounded(key: str, low: object, high: object) -> Words:
     return bounds[0] if len(bounds) == 1 else {"$and": bounds}
 
 
-def dialect(push_down: str, source: VectorStore) -> Dialect[Any] | None:
+def dialect(source: VectorStore, push_down: str) -> Dialect[Any] | None:
     """The filter language with a name; with "auto" that of a store, if there is one.
 
     Raises:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING, Self, Unpack
 
 from llama_index.core import VectorStoreIndex
@@ -38,7 +39,6 @@ from recall_stages.core.world import MemoryStore
 from recall_stages.store.any_store import any_store
 from recall_stages.store.any_store.answers import Answer, Lookup, called, in_our_names
 from recall_stages.store.any_store.any_store import AnyStoreOptions
-from recall_stages.store.any_store.push_down import Narrowing
 
 Searchable = MemoryStore | VectorStoreIndex | BasePydanticVectorStore | BaseRetriever
 """What a retriever takes as its store."""
@@ -80,12 +80,9 @@ class AnyStore(any_store.AnyStore):
 
     @model_validator(mode="after")
     def _with_its_language(self) -> Self:
-        push = self.push_down
-        if isinstance(self.source, VectorStoreIndex):
-            language = dialect(push, self.source.vector_store) if isinstance(push, str) else push
-            self._narrowing = Narrowing(language, self.fields)
-        else:
-            self._narrowing = self._nothing_pushed_down()
+        source = self.source
+        index = source if isinstance(source, VectorStoreIndex) else None
+        self._narrow_by(None if index is None else partial(dialect, index.vector_store))
         return self
 
     def get(self, ids: Sequence[str]) -> list[Memory]:

@@ -81,7 +81,7 @@ class _PayloadDialect(QdrantDialect):
         return {"vector_store_kwargs": super().arguments(written)}
 
 
-def dialect(push_down: str, source: BasePydanticVectorStore) -> Dialect[Any]:
+def dialect(source: BasePydanticVectorStore, push_down: str) -> Dialect[Any]:
     """The filter language with a name; with "auto" that of a store.
 
     Raises:

@@ -78,28 +78,6 @@ def public_name(owner: type[BaseModel]) -> str:
     return str(vars(owner).get("public_name", owner.__name__))
 
 
-def unknown_name(
-    owner: str, name: str, known: set[str], elsewhere: Mapping[str, str] | None = None
-) -> str:
-    """Say that ``owner`` has no argument ``name``, and which one was probably meant.
-
-    Args:
-        owner: The class, as a user calls it.
-        name: What was handed in.
-        known: The names that it has.
-        elsewhere: For names that other libraries use, what to write here.
-
-    Examples:
-        >>> unknown_name("RecallRetriever", "kk", {"k", "scope"})
-        "RecallRetriever has no argument 'kk'; did you mean 'k'? It takes: k, scope"
-    """
-    if name in (elsewhere or {}):
-        return f"{owner} has no argument {name!r}; {(elsewhere or {})[name]}"
-    close = get_close_matches(name, known, n=1, cutoff=0.6)
-    hint = f"; did you mean {close[0]!r}?" if close else "."
-    return f"{owner} has no argument {name!r}{hint} It takes: {', '.join(sorted(known))}"
-
-
 def got(value: object) -> str:
     """A value that is not as expected, in a few words.
 
@@ -220,10 +198,17 @@ def _unknown(owner: type[BaseModel], path: Path) -> str:
         field = None if inside is None else inside.model_fields.get(str(part))
         inside = inside if isinstance(part, int) else field and _model(field.annotation)
     called = _named(path[:-1]) or public_name(owner)
+    name = str(path[-1])
+    wrong = f"{called} has no argument {name!r}"
     if inside is None:
-        return f"{called} has no argument {path[-1]!r}"
-    elsewhere = getattr(inside, "elsewhere", None)
-    return unknown_name(called, str(path[-1]), set(inside.model_fields), elsewhere)
+        return wrong
+    elsewhere = getattr(inside, "elsewhere", {})
+    if name in elsewhere:
+        return f"{wrong}; {elsewhere[name]}"
+    known = sorted(inside.model_fields)
+    close = get_close_matches(name, known, n=1, cutoff=0.6)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    return f"{wrong}{hint} It takes: {', '.join(known)}"
 
 
 def _model(annotation: object) -> type[BaseModel] | None:

@@ -28,6 +28,7 @@ from recall_stages.store.any_store.answers import (
     is_conditional,
     named,
 )
+from recall_stages.store.any_store.coarse_filter import Dialect
 from recall_stages.store.any_store.push_down import NOTHING, Narrowing, Push
 from recall_stages.store.any_store.scores import nearness, similarities, word_scores
 from recall_stages.store.chroma.pool_bm25 import by_words
@@ -138,18 +139,23 @@ class AnyStore(Settings):
     def _name(self) -> str:
         return type(self.source).__name__
 
-    def _nothing_pushed_down(self) -> Narrowing:
-        """For a search that takes no arguments.
+    def _narrow_by(self, dialect: Callable[[str], Dialect[Any] | None] | None) -> None:
+        """Push down in the language with a name; None = the search takes no arguments.
 
         Raises:
-            ValueError: When the setting ``push_down`` names something.
+            ValueError: When the setting ``push_down`` names something that is not possible.
         """
-        if self.push_down not in ("auto", None):
+        push = self.push_down
+        if dialect is not None:
+            language = dialect(push) if isinstance(push, str) else push
+            self._narrowing = Narrowing(language, self.fields)
+            return
+        if push not in ("auto", None):
             raise ValueError(
                 f"push_down is for the search of a vector store; {self._name} takes no arguments: "
                 "hand over the vector store itself, or a retriever that is narrow already"
             )
-        return Narrowing(None, self.fields)
+        self._narrowing = Narrowing(None, self.fields)
 
     async def _found(self, searches: Sequence[Search], *, asynchronous: bool) -> list[list[Hit]]:
         ask = partial(self._ask, asynchronous=asynchronous)
