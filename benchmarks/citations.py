@@ -23,7 +23,7 @@ from benchmarks.output import json_file, write_json
 from recall_stages.core.candidate import Candidate, candidates
 from recall_stages.core.citation import Claim
 from recall_stages.core.memory import Memory
-from recall_stages.llm.citation_check import verify
+from recall_stages.llm.checking.citation_check import verify
 from recall_stages.llm.fencing import body
 from recall_stages.text.stems import words
 

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from recall_stages.core.citation import Claim
 from recall_stages.core.errors import ReplyError
 from recall_stages.llm.fencing import visible
-from recall_stages.llm.replies import objects_with, whole_number
+from recall_stages.llm.replies import objects_with, whole_number, without_thoughts
 from recall_stages.llm.salvage import read_answer
-from recall_stages.llm.thoughts import without_thoughts
 
 _TEXT = ("text", "sentence", "content", "point")
 _NUMBERS = ("memories", "memory", "citations", "sources")

@@ -16,13 +16,18 @@ import re
 from collections.abc import Iterable, Iterator
 
 from recall_stages.core.errors import ReplyError
-from recall_stages.llm.thoughts import without_thoughts
 
 _MOST_TRIES = 200  # brackets that open nothing; each costs a scan of what follows
 _FENCED = re.compile(r"```(?:\w+)?\s*(.*?)```", re.DOTALL)
 _DEEPEST = 8  # objects within each other in which an answer is looked for
 _NUMBER = re.compile(r"\s*(?:memory|no\.?|#)?\s*\[?\s*(\d{1,6})\s*\]?\s*", re.IGNORECASE)
 _TRAILING_COMMA = re.compile(r",(\s*[\]}])")
+_LONGEST = 200_000  # characters; no honest reply is longer
+_NAMES = r"think(?:ing)?|thoughts?|reasoning|scratchpad"
+# The square brackets are Mistral's, and the triangles are Kimi's.
+_THOUGHT = re.compile(rf"<(?:{_NAMES})>|◁think▷|(?-i:\[THINK\])", re.IGNORECASE)
+_END_OF_THOUGHT = re.compile(rf"</(?:{_NAMES})>|◁/think▷|(?-i:\[/THINK\])", re.IGNORECASE)
+_FINAL = re.compile(r"<\|channel\|>\s*final[^<]*<\|message\|>")  # gpt-oss, after its analysis
 
 Object = dict[str, object]
 Json = Object | list[object]
@@ -90,6 +95,27 @@ def objects_with(reply: str, name: str) -> list[Object]:
                 if found not in objects:
                     objects.append(found)
     return objects
+
+
+def without_thoughts(reply: str) -> str:
+    """A reply without thoughts, which may begin in the prompt or be cut off.
+
+    Raises:
+        ReplyError: When the reply is longer than any honest one.
+
+    Examples:
+        >>> without_thoughts("<think>Perhaps March?</think> None.")
+        'None.'
+        >>> without_thoughts("Perhaps March?[/THINK] None.")
+        'None.'
+    """
+    if len(reply) > _LONGEST:
+        raise ReplyError(f"expected a short JSON reply; got {len(reply)} characters")
+    *_, reply = _FINAL.split(reply)
+    ends = [match.end() for match in _END_OF_THOUGHT.finditer(reply)]
+    begin = _THOUGHT.search(reply)
+    before = reply[: begin.start()] if begin else "" if ends else reply
+    return (before + (reply[ends[-1] :] if ends else "")).strip()
 
 
 def whole_number(value: object) -> int | None:

@@ -18,8 +18,8 @@ from recall_stages.llm.replies import (
     json_values,
     objects_with,
     whole_number,
+    without_thoughts,
 )
-from recall_stages.llm.thoughts import without_thoughts
 
 _PYTHON = re.compile(r"[\[{]\s*(?:[\[{]\s*)?'")
 _JSON = re.compile(r'[\[{]\s*"')

@@ -13,7 +13,7 @@ from recall_stages.core.candidate import Candidate
 from recall_stages.core.citation import Citation
 from recall_stages.core.errors import ModelError, ReplyError, described
 from recall_stages.core.requests import Answers, Prompt, Requests, Work
-from recall_stages.llm.citation_check import Verified
+from recall_stages.llm.checking.citation_check import Verified
 from recall_stages.llm.fencing import QUOTED_MATERIAL, body, fenced, harmless, quoted
 from recall_stages.llm.replies import whole_number
 from recall_stages.llm.salvage import read_answer

@@ -18,7 +18,7 @@ from recall_stages.core.errors import ModelError, RecallError, ReplyError
 from recall_stages.core.query import Query
 from recall_stages.core.reflection import is_reflection, reflection_of
 from recall_stages.core.stage import Flow, Prompt, Recall, Write
-from recall_stages.llm.citation_check import Verified, notes_on, verify
+from recall_stages.llm.checking.citation_check import Verified, notes_on, verify
 from recall_stages.llm.cited_text import read_sentences, sentences_in
 from recall_stages.llm.fencing import QUOTED_MATERIAL
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter

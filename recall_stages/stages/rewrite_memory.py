@@ -17,7 +17,7 @@ from recall_stages.core.citation import Claim, Draft, identity
 from recall_stages.core.errors import ModelError, ReplyError
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Flow, Prompt, Recall
-from recall_stages.llm.citation_check import Verified, notes_on, verify
+from recall_stages.llm.checking.citation_check import Verified, notes_on, verify
 from recall_stages.llm.cited_text import finished_claims, read_sentences
 from recall_stages.llm.fencing import QUOTED_MATERIAL, indented
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter

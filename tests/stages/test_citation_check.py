@@ -4,7 +4,7 @@ from tables import table
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.citation import Claim
-from recall_stages.llm.citation_check import Verified, verify
+from recall_stages.llm.checking.citation_check import Verified, verify
 from recall_stages.timeline import parse_time
 
 PASSES = {

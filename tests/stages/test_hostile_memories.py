@@ -22,8 +22,8 @@ from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall, Stage
 from recall_stages.core.world import run
 from recall_stages.explain.explanation import explain
+from recall_stages.llm.checking.live_text import live_parts
 from recall_stages.llm.fencing import QUOTED_MATERIAL
-from recall_stages.llm.live_text import live_parts
 from recall_stages.stages.fuse_rerank import FuseRerank
 from recall_stages.stages.merge_memory import MergeMemory
 from recall_stages.stages.print_memory import PrintMemory

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from recall_stages.core.errors import ReplyError
 from recall_stages.core.memory import Memory
 from recall_stages.core.query import Query
-from recall_stages.llm.citation_check import verify
+from recall_stages.llm.checking.citation_check import verify
 from recall_stages.llm.cited_text import read_sentences
 from recall_stages.llm.scores import read_ranking, read_scores
 from recall_stages.llm.search_gate_prompt import read_verdict

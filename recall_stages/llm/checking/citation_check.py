@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.citation import Citation, Claim
-from recall_stages.llm.clauses import adds_a_clause
-from recall_stages.llm.evidence import Evidence, contradicts
-from recall_stages.llm.languages import same_language
-from recall_stages.llm.live_text import live_parts
-from recall_stages.llm.numbers.said import is_number
-from recall_stages.llm.numbers.values import stated_numbers, unknown_numbers
-from recall_stages.llm.proper_names import unknown_names
+from recall_stages.llm.checking.clauses import adds_a_clause
+from recall_stages.llm.checking.evidence import Evidence, contradicts
+from recall_stages.llm.checking.languages import same_language
+from recall_stages.llm.checking.live_text import live_parts
+from recall_stages.llm.checking.numbers.said import is_number
+from recall_stages.llm.checking.numbers.values import stated_numbers, unknown_numbers
+from recall_stages.llm.checking.proper_names import unknown_names
 from recall_stages.text.stems import words
 
 CLEARLY = 0.25

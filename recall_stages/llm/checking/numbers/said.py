@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from recall_stages.llm.numbers.units import Found, measured
+from recall_stages.llm.checking.numbers.units import Found, measured
 from recall_stages.timeline.chinese.numbers import NUMERALS, numeral_kinds
 
 _UP_TO_19 = """

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from recall_stages.core.candidate import Candidate
+from recall_stages.llm.checking.live_text import live_parts
+from recall_stages.llm.checking.negation import Polarity, may_deny, polarity
+from recall_stages.llm.checking.numbers.values import known_numbers
 from recall_stages.llm.fencing import body, harmless, visible
-from recall_stages.llm.live_text import live_parts
-from recall_stages.llm.negation import Polarity, may_deny, polarity
-from recall_stages.llm.numbers.values import known_numbers
 from recall_stages.text.stems import words
 from recall_stages.timeline.calendar_names import month_name, weekday_name
 

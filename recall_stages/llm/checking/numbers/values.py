@@ -9,7 +9,7 @@ import re
 from datetime import date
 from fractions import Fraction
 
-from recall_stages.llm.numbers.dates import (
+from recall_stages.llm.checking.numbers.dates import (
     clock,
     date_names,
     in_english,
@@ -17,8 +17,14 @@ from recall_stages.llm.numbers.dates import (
     in_han,
     weekday,
 )
-from recall_stages.llm.numbers.said import SCALES, in_chinese, in_words, is_number_word, meant
-from recall_stages.llm.numbers.units import HAN, UNITS, Found, measured
+from recall_stages.llm.checking.numbers.said import (
+    SCALES,
+    in_chinese,
+    in_words,
+    is_number_word,
+    meant,
+)
+from recall_stages.llm.checking.numbers.units import HAN, UNITS, Found, measured
 
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yuan"}
 _FACTORS = SCALES | {"k": 1000, "百": 100, "千": 1000, "万": 10**4, "亿": 10**8}
