@@ -14,7 +14,7 @@ from recall_stages.cli.existing import open_existing
 from recall_stages.cli.jsonl import Loaded, open_beside, open_in_memory
 from recall_stages.cli.output import complain
 from recall_stages.core.errors import SettingsError
-from recall_stages.core.memory_lines import examples, without
+from recall_stages.core.memory_lines import left_out
 from recall_stages.core.scope import Scope
 from recall_stages.store import Fields, RecallStore
 from recall_stages.store.embedding.minilm import MiniLM
@@ -127,8 +127,7 @@ def opened_file(
         )
     with store:
         if loaded.bad_lines:
-            complain(without(_name(options), loaded.bad_lines))
-            for each in examples(loaded.bad_lines):
+            for each in left_out(_name(options), loaded.bad_lines):
                 complain(each)
         yield store, loaded
 

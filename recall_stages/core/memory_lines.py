@@ -77,7 +77,7 @@ def read_memories(path: str | Path, *, timezone: str | None = None) -> list[Memo
     content = sys.stdin.buffer.read() if from_stdin else Path(path).read_bytes()
     read = read_lines(content, name, timezone)
     if read.bad:
-        warnings.warn("\n".join([without(name, read.bad), *examples(read.bad)]), stacklevel=2)
+        warnings.warn("\n".join(left_out(name, read.bad)), stacklevel=2)
     return list(read.memories.values())
 
 
@@ -138,15 +138,14 @@ def memory_line(
     return line
 
 
-def without(name: str, bad_lines: Mapping[int, str]) -> str:
-    """How many lines of a file are left out."""
+def left_out(name: str, bad_lines: Mapping[int, str]) -> list[str]:
+    """What is said of lines of a file that cannot be read: how many, and the first of them."""
     count = len(bad_lines)
     lines = "1 line" if count == 1 else f"{count:,} lines"
-    return f"{name}: without {lines} that cannot be read"
+    return [f"{name}: without {lines} that cannot be read", *_examples(bad_lines)]
 
 
-def examples(bad_lines: Mapping[int, str]) -> list[str]:
-    """The first lines that cannot be read, and the number of further ones."""
+def _examples(bad_lines: Mapping[int, str]) -> list[str]:
     shown = [f"line {number}: {why}" for number, why in [*bad_lines.items()][:_EXAMPLES]]
     more = len(bad_lines) - len(shown)
     return [*shown, f"and {more:,} more"] if more else shown
@@ -157,7 +156,7 @@ def _refused(content: bytes, name: str, bad_lines: Mapping[int, str]) -> Iterato
         yield f"{name} is empty; nothing is changed. {_EXPECTED}"
         return
     yield f"{name}: none of {len(bad_lines):,} lines can be read; nothing is changed. {_EXPECTED}"
-    yield from examples(bad_lines)
+    yield from _examples(bad_lines)
     if not content.lstrip().startswith(b"{") and b"," in content.splitlines()[0]:
         yield "It looks like CSV. Write each row as a JSON object, with the names of the columns"
 
