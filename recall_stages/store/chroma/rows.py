@@ -49,6 +49,7 @@ _REFUSED_KEY = re.compile(r"([#$].*|chroma:document)?", re.DOTALL)  # names Chro
 
 _NOT_METADATA = OWN_KEYS | FRAMEWORK_KEYS | {SCORE_KEY}
 _TEXTS = ("memory_type", "when_to_use", "author", "said_before", "turn_before")
+_OWNERS = tuple(Scope.model_fields)
 _LLAMAINDEX = "_node_content"  # in every row that LlamaIndex writes
 
 
@@ -134,7 +135,8 @@ def to_candidate(
         return None
     ours = _is_ours(row)
     if ours:
-        created_at, expires_at = (_moment(row_id, row.get(k)) for k in ("created_at", EXPIRES_AT))
+        created_at = _moment(row_id, row.get("created_at"))
+        expires_at = _moment(row_id, row.get(EXPIRES_AT))
     else:
         created_at = read_time(row.get(fields.created_at), unit, fields)
         expires_at = read_time(row.get(fields.expires_at), "mixed", fields)
@@ -148,7 +150,7 @@ def to_candidate(
         author=_text(row, fields.author),
         said_before=_text(row, "said_before"),
         turn_before=_text(row, "turn_before"),
-        scope=scope_of(*(_text(row, getattr(fields, name)) for name in Scope.model_fields)),
+        scope=scope_of(*[_text(row, getattr(fields, name)) for name in _OWNERS]),
         quality=_quality(row.get("quality")),
         expires_at=expires_at,
         metadata=_own_metadata(row) if ours else {},

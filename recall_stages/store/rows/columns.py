@@ -103,10 +103,15 @@ class Columns:
             self._columns[name] = np.ascontiguousarray(self._records()[name])
         return self._columns[name][: self._count]
 
-    def at(self, place: int) -> np.void:
-        """All columns of a row, as they are in the file."""
-        record: np.void = self._records()[place]
-        return record
+    def span(self, place: int) -> tuple[int, int]:
+        """Where a row is in the file of rows, and its bytes."""
+        record = self._records()[place]
+        return int(record["row"]), int(record["length"])
+
+    def spans(self, places: Sequence[int]) -> list[tuple[int, int]]:
+        """The same for several rows, without a numpy scalar for each."""
+        records = self._records()[np.array(places, dtype=np.intp)]
+        return list(zip(records["row"].tolist(), records["length"].tolist(), strict=True))
 
     @property
     def live(self) -> NDArray[np.bool_]:

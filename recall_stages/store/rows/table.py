@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -322,22 +322,22 @@ class Table:
 
     def row(self, place: int) -> Row:
         """The row at a place, as Chroma returned it."""
-        row_id, document, metadata = json.loads(self._text_at(place))
-        return row_id, document, metadata
+        return _row(self.files["rows"].view(), *self._columns.span(place))
+
+    def _rows(self, places: Sequence[int]) -> Iterator[tuple[int, Row, int]]:
+        """Each of these places, its row, and the bytes of the row in the file."""
+        data = self.files["rows"].view()
+        for place, (start, length) in zip(places, self._columns.spans(places), strict=True):
+            yield place, _row(data, start, length), length
 
     def _memory(self, place: int) -> Candidate | None:
         return self._read(self.row(place))
 
     def id_at(self, place: int) -> str:
         """The id of the row at a place, an old version as well."""
-        row_id: str = _DECODER.raw_decode(self._text_at(place), 1)[0]
+        text = _text(self.files["rows"].view(), *self._columns.span(place))
+        row_id: str = _DECODER.raw_decode(text, 1)[0]
         return row_id
-
-    def _text_at(self, place: int) -> str:
-        columns = self._columns.at(place)
-        start, length = int(columns["row"]), int(columns["length"])
-        text = self.files["rows"].view()[start : start + length].tobytes()
-        return text.decode("utf-8", "surrogatepass")
 
     def memories(self, places: Sequence[int], where: Where | None) -> list[Candidate | None]:
         """The memories of rows; None if one is gone, has no text, or does not fit a filter."""
@@ -345,19 +345,17 @@ class Table:
             self._check_open()
             live = self._columns.live
             found = self._cache.found(self._owner, [place for place in places if live[place]])
-        for place, memory in found.items():
-            if memory is None or where is not None:
-                row = self.row(place)
-                if not fulfils(where, row[1] or "", row[2] or {}):
-                    found[place] = None
-                elif memory is None:
-                    found[place] = self._keep(place, self._read(row))
+        wanted = [place for place, known in found.items() if known is None or where is not None]
+        for place, row, size in self._rows(wanted):
+            if not fulfils(where, row[1] or "", row[2] or {}):
+                found[place] = None
+            elif found[place] is None:
+                found[place] = self._keep(place, self._read(row), size)
         return [found.get(place) for place in places]
 
-    def _keep(self, place: int, memory: Candidate | None) -> Candidate | None:
+    def _keep(self, place: int, memory: Candidate | None, size: int) -> Candidate | None:
         with self._lock:
             if memory is not None and self._columns.live[place]:
-                size = int(self._columns.at(place)["length"])
                 self._cache.keep(self._owner, place, memory, size)
         return memory
 
@@ -422,3 +420,13 @@ class Table:
     def _check_open(self) -> None:
         if self._closed:
             raise StoreClosedError("the store was closed while it was searched")
+
+
+def _row(data: NDArray[np.uint8], start: int, length: int) -> Row:
+    row_id, document, metadata = _DECODER.raw_decode(_text(data, start, length))[0]
+    return row_id, document, metadata
+
+
+def _text(data: NDArray[np.uint8], start: int, length: int) -> str:
+    """A row as text, out of the file of rows."""
+    return data[start : start + length].tobytes().decode("utf-8", "surrogatepass")
