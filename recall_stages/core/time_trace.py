@@ -68,8 +68,8 @@ def stamped(memories: Sequence[Candidate], ranges: Sequence[TimeRange]) -> tuple
     fresh = []
     for memory in memories:
         steps = [step for step in memory.steps if not step.ranges]
-        same = not stamp and len(steps) == len(memory.steps)
-        fresh.append(memory if same else replace(memory, steps=(*steps, *stamp)))
+        bare = memory if len(steps) == len(memory.steps) else replace(memory, steps=tuple(steps))
+        fresh.append(bare.after(bare.score, *stamp) if stamp else bare)
     return tuple(fresh)
 
 

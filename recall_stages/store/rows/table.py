@@ -346,7 +346,7 @@ class Table:
             live = self._columns.live
             found = self._cache.found(self._owner, [place for place in places if live[place]])
         wanted = [place for place, known in found.items() if known is None or where is not None]
-        for place, row, size in self._rows(wanted):
+        for place, row, size in self._rows(wanted) if wanted else ():
             if not fulfils(where, row[1] or "", row[2] or {}):
                 found[place] = None
             elif found[place] is None:
