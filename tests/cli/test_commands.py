@@ -2,7 +2,6 @@
 
 import json
 import logging
-import re
 import tomllib
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -10,17 +9,12 @@ from pathlib import Path
 import chromadb
 import pytest
 from cli.kit import FIXED, LINES, run
-from tables import table
 
 from recall_stages.cli import main, recall
 from recall_stages.store import RecallStore
 from recall_stages.store.embedding.minilm import MiniLM
 
 ROOT = Path(__file__).parent.parent.parent
-MORE = [
-    {**LINES[0], "id": "copy", "content": "the dentist filled a tooth", "created_at": "2024-03-01"},
-    {"id": "dull", "content": "Revenue grew by four percent in the north.", "user_id": "ann"},
-]
 COMMANDS = (
     "ask",
     "explain",
@@ -35,13 +29,6 @@ COMMANDS = (
     "gate",
     "eval",
 )
-
-
-@pytest.fixture(scope="module")
-def more_memories(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("more") / "memories.jsonl"
-    path.write_text("\n".join(json.dumps(line) for line in [*LINES, *MORE]), encoding="utf-8")
-    return path
 
 
 def test_the_command_is_installed() -> None:
@@ -126,71 +113,6 @@ def test_ask_as_json(memories: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert second["memories"][0]["id"] == "bob"
 
 
-def test_explain_shows_every_number(memories: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    question = ["-k", 1, "--user-id", "ann", "the dentist last Tuesday"]
-    code, out, _ = run(capsys, "explain", "--memories", memories, *FIXED, *question)
-
-    assert code == 0
-    assert "1. filled" in out
-    for step in ("by meaning (similarity ", "by words (BM25 ", "x 2 recorded in time"):
-        assert step in out
-    assert re.search(r"│ score +│ 2\.0000", out)
-
-
-def test_explain_finds_the_place_of_a_memory_that_did_not_come_back(
-    memories: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    asked = ["explain", "--memories", memories, *FIXED, "-k", 1, "the dentist last Tuesday"]
-    code, out, _ = run(capsys, *asked, "--id", "moved")
-    assert (code, "3. moved" in out, "filled" in out) == (0, True, False)
-
-    code, out, _ = run(capsys, *asked, "--id", "moved", "--user-id", "bob")
-    assert (code, "moved was not found: it is outside the scope" in out) == (0, True)
-
-    code, _, err = run(capsys, *asked, "--id", "nobody")
-    assert (code, "no memory with the id nobody" in err) == (2, True)
-
-    code, out, _ = run(capsys, *asked, "--id", "moved", "--json")
-    assert json.loads(out)[0]["places"] == [3]
-
-
-@table(
-    ("memory_id", "options", "reason"),
-    [
-        ("dull", [], "left out by FuseRerank: below fuse_score_threshold 0.1"),
-        ("moved", ["--threshold-score", 0.6], "left out by Retrieve: below threshold_score 0.6"),
-        ("copy", [], "left out by Retrieve: duplicate of filled"),
-        ("moved", ["-k", 1], "left out: cut at k 1"),
-        ("moved", ["--user-id", "ann"], "not found: it is outside the scope, user_id ann"),
-        ("moved", ["--filter", '{"x": 1}'], "not found: it does not fit the filter"),
-        ("moved", ["--time-mode", "require"], "not found: it is outside the time required"),
-        ("dull", ["--method", "keyword"], "not found: it has no word of the question"),
-    ],
-)
-def test_explain_says_what_left_a_memory_out(
-    memory_id: str,
-    options: list[object],
-    reason: str,
-    more_memories: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    asked = ["explain", "--memories", more_memories, *FIXED, "--id", memory_id, *options]
-    code, out, _ = run(capsys, *asked, "the dentist last Tuesday")
-    assert (code, f"\n{memory_id} was {reason}\n" in out) == (0, True)
-
-    code, out, _ = run(capsys, *asked, "--json", "the dentist last Tuesday")
-    assert (code, json.loads(out)[0]["left_out"]) == (0, {memory_id: reason})
-
-
-def test_explain_finds_a_memory_in_the_scope_of_its_user(
-    more_memories: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    asked = ["explain", "--memories", more_memories, *FIXED, "--id", "filled", "--user-id", "ann"]
-    code, out, _ = run(capsys, *asked, "the dentist last Tuesday")
-
-    assert (code, "1. filled" in out, "filled was" in out) == (0, True, False)
-
-
 def test_stats_counts_kinds_people_and_times(
     memories: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -268,70 +190,6 @@ def test_a_collection_of_somebody_else_is_asked_and_left_as_it_is(
     assert [each.name for each in chromadb.PersistentClient(str(tmp_path)).list_collections()] == [
         "notes"
     ]
-
-
-def test_repair_says_what_it_did(memories: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(capsys, "load", "--memories", memories)
-    path = memories.with_name(memories.name + ".recall")
-
-    assert run(capsys, "repair", path)[:2] == (0, "memories: 3 memories, nothing to repair\n")
-    code, out, _ = run(capsys, "repair", path, "--json")
-    assert (code, json.loads(out)[0]["fault"]) == (0, None)
-    code, _, err = run(capsys, "repair", path / "nowhere")
-    assert (code, "there is no folder" in err) == (2, True)
-
-
-def test_migrate_copies_to_a_folder_and_to_a_server(
-    memories: Path,
-    tmp_path: Path,
-    server_port: int,
-    collection_name: str,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    run(capsys, "load", "--memories", memories)
-    path, url = memories.with_name(memories.name + ".recall"), f"http://127.0.0.1:{server_port}"
-    to_folder = (0, f"3 memories copied to {tmp_path}, collection memories\n")
-    assert run(capsys, "migrate", path, tmp_path)[:2] == to_folder
-    code, out, _ = run(capsys, "migrate", tmp_path, url, "--as", collection_name, "--json")
-    assert (code, json.loads(out)["copied"]) == (0, 3)
-    code, out, _ = run(capsys, "stats", "--chroma", url, "--collection", collection_name, "--json")
-    assert (code, json.loads(out)["memories"]) == (0, 3)
-
-    for wrong, said in (
-        (("migrate", path, path), "onto itself"),
-        (
-            ("migrate", path, tmp_path, "--collection", "note"),
-            "--collection takes memories",
-        ),
-        (("migrate", path, "cloud"), "CHROMA_TENANT, CHROMA_DATABASE, CHROMA_API_KEY"),
-    ):
-        code, _, err = run(capsys, *wrong)
-        assert (code, said in err) == (2, True)
-
-
-def test_migrate_copies_within_a_folder(
-    memories: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    run(capsys, "load", "--memories", memories)
-    run(capsys, "migrate", memories.with_name(memories.name + ".recall"), tmp_path / "here")
-    monkeypatch.chdir(tmp_path)
-    assert run(capsys, "migrate", "here", tmp_path / "here", "--as", "second")[0] == 0
-    with RecallStore("here", "second") as copied:
-        assert copied.count() == 3
-
-
-def test_migrate_copies_to_the_cloud(
-    memories: Path, collection_name: str, with_a_key: None, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(capsys, "load", "--memories", memories)
-    path = memories.with_name(memories.name + ".recall")
-    assert run(capsys, "migrate", path, "cloud", "--as", collection_name)[0] == 0
-    words = ("--chroma", "cloud", "--collection", collection_name, "--method", "keyword", "street?")
-    code, out, _ = run(capsys, "ask", *words, "--json")
-    assert (code, json.loads(out)[0]["memories"][0]["id"]) == (0, "moved")
 
 
 def test_a_folder_without_a_database_stays_without(

@@ -6,7 +6,8 @@ What every reply is read as is tested once for both faces, in `tests/stages/test
 import pytest
 from conftest import WordsEmbedding
 from faces.adapters import Face, Found
-from stages.reply_table import CONTENTS, KITS, REPLIES, Kit, Reply
+from stages.reply_kit import CONTENTS, KITS, Kit, Reply
+from stages.reply_table import REPLIES
 from tables import table
 
 from recall_stages.stages.rewrite_memory import plain_text

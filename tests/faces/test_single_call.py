@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from faces.adapters import Face, Found
-from stages.reply_table import CONTENTS, REPLIES, Kit, Reply
+from stages.reply_kit import CONTENTS, Kit, Reply
+from stages.reply_table import REPLIES
 from tables import table
 
 from recall_stages.core.candidate import Candidate, Hit

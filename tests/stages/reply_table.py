@@ -1,89 +1,18 @@
-"""What models say when they are asked for JSON: the good, the sloppy and the useless.
-
-A reply is made for a stage out of its `Kit`, which knows under which name the stage wants its
-entries and what an entry looks like. ``understood`` says whether the stage can use the reply.
-"""
+"""What models say when they are asked for JSON: the good, the sloppy and the useless."""
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+
+from stages.reply_kit import (
+    CONTENTS,
+    LEFT_OUT,
+    RANK,
+    RANKS,
+    bad,
+    good,
+)
+from stages.scored_replies import SCORED
 
 from recall_stages.testing.replies import ERRORS, UNUSABLE
-
-CONTENTS = {
-    "a": "The dentist moved to Elm Street.",
-    "b": "A filling by the dentist.",
-    "c": "Green tea in the morning.",
-    "d": "Carla plans a wedding.",
-}
-SCORES = [0.2, 0.9, 0.1, 0.4]  # of a, b, c and d, where a model scores them
-
-
-@dataclass(frozen=True)
-class Kit:
-    """How one stage wants to be answered."""
-
-    stage: str
-    key: str
-    settings: dict[str, Any]
-
-    @property
-    def ranks(self) -> bool:
-        return self.key in {"scores", "ranking"}
-
-    def entry(self, place: int, number: object, **other: object) -> dict[str, object]:
-        """The entry on the memory at a place, under this number."""
-        if self.ranks:
-            return {"memory": number, "score": SCORES[place - 1], **other}
-        return {"text": list(CONTENTS.values())[place - 1], "memories": [number], **other}
-
-    def entries(self, numbers: Sequence[object] = (1, 2, 3, 4)) -> list[dict[str, object]]:
-        return [self.entry(place, number) for place, number in enumerate(numbers, 1)]
-
-    def pairs(self) -> list[list[float]]:
-        """The scores in the form that the prompt asks for."""
-        return [[number, score] for number, score in enumerate(SCORES, 1)]
-
-    def payload(self, entries: object = None) -> dict[str, object]:
-        return {self.key: self.entries() if entries is None else entries}
-
-    def json(self, entries: object = None) -> str:
-        return json.dumps(self.payload(entries))
-
-
-KITS = [
-    Kit("SemanticRank", "scores", {"semantic_share": 1}),
-    Kit("RerankMemory", "ranking", {"semantic_share": 1}),
-    Kit("RewriteMemory", "sentences", {}),
-    Kit("Reflect", "points", {"kind": "key_points"}),
-]
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What a model says, or the error it raises."""
-
-    name: str
-    make: Callable[[Kit], Any]
-    understood: bool
-    kits: Sequence[str] = tuple(kit.stage for kit in KITS)
-    order: str = "bdac"  # of the memories, where a model that is understood ranks them
-    note: str = ""  # what the trace says of a reply that is understood, yet odd
-
-    def __str__(self) -> str:
-        return self.name
-
-
-def good(
-    name: str, make: Callable[[Kit], Any], *kits: str, order: str = "bdac", note: str = ""
-) -> Reply:
-    return Reply(name, make, True, kits or tuple(kit.stage for kit in KITS), order, note)
-
-
-def bad(name: str, make: Callable[[Kit], Any], *kits: str) -> Reply:
-    return Reply(name, make, False, kits or tuple(kit.stage for kit in KITS))
-
 
 WRAPPED = [
     good("bare", lambda kit: kit.json()),
@@ -120,7 +49,6 @@ WRAPPED = [
     ),
 ]
 
-LEFT_OUT = "{} of 4 not judged"
 NUMBERED = [
     good("numbers as strings", lambda kit: kit.json(kit.entries(["1", "2", "3", "4"]))),
     good("numbers in brackets", lambda kit: kit.json(kit.entries(["[1]", "[2]", "[3]", "[4]"]))),
@@ -153,143 +81,7 @@ NUMBERED = [
     bad("another name for everything", lambda kit: json.dumps({"items": {"x": kit.entries()}})),
 ]
 
-RANK, RERANK = "SemanticRank", "RerankMemory"
-SCORED = [
-    good(
-        "scores as strings",
-        lambda kit: kit.json([kit.entry(1, 1, score="0.8")]),
-        RANK,
-        RERANK,
-        order="abcd",
-        note=LEFT_OUT.format(3),
-    ),
-    good(
-        "all the same",
-        lambda kit: kit.json([{"memory": n, "score": 1} for n in (1, 2)]),
-        RANK,
-        RERANK,
-        order="abcd",
-        note=LEFT_OUT.format(2),
-    ),
-    *[
-        good(
-            f"all {score}",
-            lambda kit, score=score: kit.json(
-                [{"memory": n, "score": score} for n in (1, 2, 3, 4)]
-            ),
-            RANK,
-            RERANK,
-            order="abcd",
-        )
-        for score in (0, 0.5, 1)
-    ],
-    good(
-        "one of 0.05",
-        lambda kit: kit.json([[4, 0.05]]),
-        RANK,
-        RERANK,
-        order="abcd",
-        note=LEFT_OUT.format(3),
-    ),
-    good(
-        "scored twice, and the first counts",
-        lambda kit: kit.json([*kit.entries(), kit.entry(1, 1, score=1.0)]),
-        RANK,
-        RERANK,
-    ),
-    good("one score of none", lambda kit: kit.json([{"memory": 3}, *kit.entries()]), RANK, RERANK),
-    good(
-        "one score below zero",
-        lambda kit: kit.json([*kit.entries()[:3], kit.entry(4, 4, score=-1)]),
-        RANK,
-        order="bdac",
-        note=LEFT_OUT.format(1),
-    ),
-    *[
-        good(
-            f"scores up to {scale}",
-            lambda kit, scale=scale: kit.json([[n, s * scale] for n, s in kit.pairs()]),
-            RANK,
-            RERANK,
-            note=f"scores on a scale of {scale}",
-        )
-        for scale in (5, 10, 100)
-    ],
-    good(
-        "scores in percent", lambda kit: kit.json([[n, f"{s:.0%}"] for n, s in kit.pairs()]), RANK
-    ),
-    good(
-        "scores as fractions",
-        lambda kit: kit.json([[n, f"{s * 5}/5"] for n, s in kit.pairs()]),
-        RANK,
-    ),
-    good("a list of scores", lambda kit: f'{{"scores": {SCORES}}}', RANK, note="without numbers"),
-    good("a bare list of scores", lambda kit: f"{SCORES}", RANK, note="without numbers"),
-    good(
-        "a list of scores as text",
-        lambda kit: kit.json([str(each) for each in SCORES]),
-        RANK,
-        note="without numbers",
-    ),
-    good(
-        "numbers and scores in one list",
-        lambda kit: kit.json([each for pair in kit.pairs() for each in pair]),
-        RANK,
-    ),
-    good("numbers alone", lambda kit: '{"ranking": [2, 4, 1, 3]}', RERANK),
-    good(
-        "numbers alone, from 0",
-        lambda kit: '{"ranking": [1, 3, 0, 2]}',
-        RERANK,
-        note="numbers from 0",
-    ),
-    good(
-        "numbers alone, some twice",
-        lambda kit: '{"ranking": [2, 2, 2, 2]}',
-        RERANK,
-        order="bacd",
-        note=LEFT_OUT.format(3),
-    ),
-    good(
-        "numbers alone, some unknown",
-        lambda kit: '{"ranking": [9, 2, 0, -1, "1"]}',
-        RERANK,
-        order="bacd",
-        note=LEFT_OUT.format(2),
-    ),
-    good(
-        "objects for scores, from 0",
-        lambda kit: kit.json([{"memory": n - 1, "score": s} for n, s in kit.pairs()]),
-        RANK,
-        RERANK,
-        note="numbers from 0",
-    ),
-    good(
-        "pairs, from 0",
-        lambda kit: kit.json([[n - 1, s] for n, s in kit.pairs()]),
-        RANK,
-        RERANK,
-        note="numbers from 0",
-    ),
-    bad("scores on two scales", lambda kit: kit.json([[1, 0.9], [2, 0.7], [3, 8]]), RANK, RERANK),
-    bad("scores of thousands", lambda kit: kit.json([[1, 9000], [2, 700]]), RANK, RERANK),
-    bad("negative scores", lambda kit: kit.json([kit.entry(1, 1, score=-0.5)]), RANK),
-    bad("scores in words", lambda kit: kit.json([kit.entry(1, 1, score="high")]), RANK),
-    bad("scores of null", lambda kit: kit.json([kit.entry(1, 1, score=None)]), RANK),
-    bad("NaN", lambda kit: '{"scores": [{"memory": 1, "score": NaN}]}', RANK),
-    bad("infinity", lambda kit: '{"scores": [{"memory": 1, "score": Infinity}]}', RANK),
-    bad("too few scores in a list", lambda kit: '{"scores": [0.2, 0.9, 0.1]}', RANK),
-    bad("a division by zero", lambda kit: kit.json([[1, "3/0"]]), RANK),
-    bad(
-        "integers in prose",
-        lambda kit: "Of the 4 memories 2 is the best, then 1 and 3.",
-        RANK,
-        RERANK,
-    ),
-]
-
 CUT, ALONE, PYTHON = "the list is cut off", "the entries stand alone", "it is Python"
-RANKS = (RANK, RERANK)
 FORMED = [
     good("pairs", lambda kit: kit.json(kit.pairs()), *RANKS),
     good("bare pairs", lambda kit: json.dumps(kit.pairs()), *RANKS),

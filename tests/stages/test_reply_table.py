@@ -3,7 +3,8 @@
 from datetime import UTC, datetime
 
 import pytest
-from stages.reply_table import CONTENTS, KITS, REPLIES, SCORES, USELESS, WRAPPED, Kit, Reply
+from stages.reply_kit import CONTENTS, KITS, SCORES, Kit, Reply
+from stages.reply_table import REPLIES, USELESS, WRAPPED
 from stages.scripted import answered
 from tables import table
 

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import chromadb
 import pytest
+from store.following import SMALL
 from store.kit import SmallEmbedding
 
 from recall_stages.store import RecallStore
+from recall_stages.store.rows import follower
+from recall_stages.store.writing import row_writer
 
 
 @pytest.fixture
@@ -56,3 +59,27 @@ def chroma() -> Iterator[chromadb.ClientAPI]:
     client = chromadb.EphemeralClient()
     yield client
     client.close()
+
+
+@pytest.fixture
+def two(
+    server_port: int, collection_name: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[RecallStore, RecallStore]]:
+    """Two stores on one collection of a server, which do not pass on what they write.
+
+    Those of two processes cannot either.
+    """
+    monkeypatch.setattr(row_writer, "indexes_of", lambda *_: [])
+    client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
+    with (
+        RecallStore(client, collection_name, embedding=SMALL) as ours,
+        RecallStore(client, collection_name, embedding=SMALL) as theirs,
+    ):
+        yield ours, theirs
+    client.delete_collection(collection_name)
+
+
+@pytest.fixture
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every question looks, as if a second had passed since the last."""
+    monkeypatch.setattr(follower, "POLL_S", 0.0)

@@ -1,0 +1,57 @@
+"""What the tests of a row index that follows its collection share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import chromadb
+import numpy as np
+import pytest
+from store.kit import SmallEmbedding, ids
+
+from recall_stages.core.stage import Search
+from recall_stages.store import RecallStore
+
+MANY = 5_500  # more than are counted before each question
+SMALL = SmallEmbedding(8)
+
+
+def fill(collection: Any, names: Sequence[str]) -> None:
+    """Rows of somebody else's, with made vectors; each is found by its name."""
+    for start in range(0, len(names), 5000):
+        part = list(names[start : start + 5000])
+        collection.add(
+            ids=part,
+            documents=[f"tea {name}" for name in part],
+            embeddings=np.array([SMALL.embed_query(name) for name in part], dtype=np.float32),
+        )
+
+
+def by_words(store: RecallStore, text: str, limit: int = 5, **search: Any) -> list[str]:
+    return ids(store.find([Search(text, limit, method="keyword", **search)])[0])
+
+
+def by_meaning(store: RecallStore, text: str, **search: Any) -> list[str]:
+    return ids(store.find([Search(text, 5, **search)])[0])
+
+
+def raw(store: RecallStore, port: int) -> Any:
+    client = chromadb.HttpClient(host="127.0.0.1", port=port)
+    return client.get_collection(store.name, embedding_function=None)
+
+
+@contextmanager
+def watched(monkeypatch: pytest.MonkeyPatch, see: Callable[[dict[str, Any], Any], None]) -> Any:
+    """Everything that is read from a collection is seen as well."""
+    get = chromadb.Collection.get
+
+    def seen(self: Any, **asked: Any) -> Any:
+        page = get(self, **asked)
+        see(asked, page)
+        return page
+
+    with monkeypatch.context() as patched:
+        patched.setattr(chromadb.Collection, "get", seen)
+        yield
