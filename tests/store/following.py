@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from threading import Event
 from typing import Any
 
 import chromadb
@@ -55,3 +56,22 @@ def watched(monkeypatch: pytest.MonkeyPatch, see: Callable[[dict[str, Any], Any]
     with monkeypatch.context() as patched:
         patched.setattr(chromadb.Collection, "get", seen)
         yield
+
+
+@contextmanager
+def held(
+    monkeypatch: pytest.MonkeyPatch, include: list[str]
+) -> Iterator[tuple[Callable[[], object], Event]]:
+    """The first page of this kind is read and held back: wait for its reading, then let it go."""
+    read, go_on = Event(), Event()
+
+    def hold(asked: dict[str, Any], _: object) -> None:
+        if asked.get("include") == include and not read.is_set():
+            read.set()
+            assert go_on.wait(60)
+
+    with watched(monkeypatch, hold):
+        try:
+            yield lambda: read.wait(30), go_on
+        finally:
+            go_on.set()

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from threading import Event
-from typing import Any
 
 import chromadb
 import pytest
-from store.following import SMALL, by_meaning, by_words, raw, watched
+from store.following import SMALL, by_meaning, by_words, held, raw, watched
 from store.kit import contents
 
 from recall_stages.core.memory import Memory
@@ -95,25 +91,6 @@ def test_until_it_is_known_which_rows_are_gone_none_of_them_is_returned(
     assert sum(limit > 100_000 for limit in limits) <= 1  # all ids were listed
     theirs.add([Memory(id="m3", content="tea word3")])
     assert by_words(ours, "word3") == ["m3"]
-
-
-@contextmanager
-def held(
-    monkeypatch: pytest.MonkeyPatch, include: list[str]
-) -> Iterator[tuple[Callable[[], object], Event]]:
-    """The first page of this kind is read and held back: wait for its reading, then let it go."""
-    read, go_on = Event(), Event()
-
-    def hold(asked: dict[str, Any], _: object) -> None:
-        if asked.get("include") == include and not read.is_set():
-            read.set()
-            assert go_on.wait(60)
-
-    with watched(monkeypatch, hold):
-        try:
-            yield lambda: read.wait(30), go_on
-        finally:
-            go_on.set()
 
 
 def test_while_one_question_looks_others_write_and_nothing_of_it_is_lost(

@@ -10,6 +10,7 @@ import chromadb
 import pytest
 from store.foreign import FIELDS, FILLERS, MOMENTS
 from store.kit import SmallEmbedding, ids
+from tables import table
 
 from recall_stages.core.errors import ForeignCollectionError, StoreClosedError
 from recall_stages.core.memory import Memory
@@ -170,6 +171,24 @@ def test_deleting_all_has_to_be_meant(in_memory: RecallStore, conditions: Any) -
     in_memory.add(["tea"])
     with pytest.raises(ValueError, match="everything=True"):
         in_memory.delete(**conditions)
+    assert in_memory.count() == 1
+
+
+@table(
+    "conditions",
+    [
+        {"ids": ["tea"]},
+        {"filter": {"a": 1}},
+        {"memory_type": "insight"},
+        {"time_range": (None, "2024-03-05")},
+    ],
+)
+def test_all_and_some_are_not_deleted_in_one_call(
+    in_memory: RecallStore, conditions: dict[str, Any]
+) -> None:
+    in_memory.add([{"id": "tea", "content": "tea"}])
+    with pytest.raises(ValueError, match="deletes without conditions"):
+        in_memory.delete(everything=True, **conditions)
     assert in_memory.count() == 1
 
 

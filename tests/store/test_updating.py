@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from store.following import held
 from store.kit import NOON, SmallEmbedding, best, ids
 from tables import table
 
@@ -196,6 +198,27 @@ def test_changes_at_once_lose_nothing(notes: RecallStore) -> None:
 
     asyncio.run(all_at_once())
     assert {f"n{n}" for n in range(20)} <= notes.get(["tea"])[0].metadata.keys()
+
+
+@pytest.mark.parametrize("gone", ["delete", "purge"])
+def test_what_is_deleted_during_a_change_is_not_stored_again(
+    notes: RecallStore, monkeypatch: pytest.MonkeyPatch, gone: str
+) -> None:
+    [note] = notes.add([{"content": "a parcel comes", "expires_at": NOON + timedelta(days=400)}])
+    away = {
+        "delete": lambda: notes.delete([note]),
+        "purge": lambda: notes.purge(timestamp=NOON + timedelta(days=500)),
+    }
+    with ThreadPoolExecutor(2) as threads, held(monkeypatch, ["embeddings"]) as (read, go_on):
+        change = threads.submit(notes.update, note, metadata={"heavy": True})
+        read()
+        deleted = threads.submit(away[gone])
+        wait([deleted], timeout=0.3)  # it could be done by now if nothing kept it
+        go_on.set()
+        change.result()
+
+        assert deleted.result() == 1
+    assert notes.get([note]) == []
 
 
 def test_a_collection_of_others_is_never_changed(
