@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from recall_stages.gate.learned import Learned, load_learned
 from recall_stages.gate.phrases import Phrases, tokens_of
 
 CUES = {
@@ -57,6 +58,7 @@ class Language:
         words: The words of every class.
         phrases: Its cues.
         written_in_han: Whether it is recognised by its letters instead.
+        learned: The weights of its words; none, where no prompts in it were learned from.
     """
 
     code: str
@@ -64,6 +66,7 @@ class Language:
     words: Mapping[str, frozenset[str]]
     phrases: Phrases
     written_in_han: bool
+    learned: Learned
 
 
 def load_language(name: str, extra: Mapping[str, Sequence[str]]) -> Language:
@@ -105,6 +108,7 @@ def _language(file: Path, extra: tuple[tuple[str, tuple[str, ...]], ...]) -> Lan
         words={name: frozenset(map(str.lower, entries)) for name, entries in words.items()},
         phrases=Phrases(cues, words),
         written_in_han=bool(_HAN.search(common)),
+        learned=load_learned(file, words),
     )
 
 

@@ -16,13 +16,23 @@ _SHORT = 8  # tokens of a message that only continues the one before it, boundar
 _REQUEST = 14  # tokens of a request, boundaries included; statements are longer than questions
 _FOLLOWED = 5  # such messages in a row
 
+LEARNED = "learned"
+"""The kind of the cue that a message is as a whole; see `recall_stages.gate.learned`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Words that count, and their kind: one of `CUES`."""
+    """Words that count, and their kind: one of `CUES`, or `LEARNED`.
+
+    Attributes:
+        kind: The kind.
+        words: The words.
+        strength: How often the weight of the kind counts.
+    """
 
     kind: str
     words: str
+    strength: float = 1.0
 
 
 Cues = tuple[Cue, ...]
@@ -42,9 +52,9 @@ def read_cues(turns: Sequence[Turn], language: Language, people: frozenset[str])
         if last is None:
             return []
         message, turns = turns[last].text, turns[:last]
-        text = without_material(_without_task_text(message, language))
         sentences = [
-            (sentence, language.phrases.find(sentence.tokens)) for sentence in sentences_of(text)
+            (sentence, language.phrases.find(sentence.tokens))
+            for sentence in sentences_in(message, language)
         ]
         if not _only_continues(sentences) or not _has_subject(turns, language):
             break
@@ -52,7 +62,16 @@ def read_cues(turns: Sequence[Turn], language: Language, people: frozenset[str])
     read = [reader.read(sentence, matches) for sentence, matches in sentences]
     if _only_continues(sentences) and not any(read) and sentences[0][0].is_question:
         read = [(Cue("pointing", message.strip()),)]
+    learned = language.learned.weights and not reader.points_back
+    if learned and sentences:
+        cue = Cue(LEARNED, *language.learned.read([sentence for sentence, _ in sentences]))
+        read = [(*cues, cue) for cues in read]
     return [cues for cues in read if cues]
+
+
+def sentences_in(message: str, language: Language) -> list[Sentence]:
+    """The sentences of a message that are the user's own: no quotation, no text of a task."""
+    return [*sentences_of(without_material(_without_task_text(message, language)))]
 
 
 def _without_task_text(message: str, language: Language) -> str:
@@ -96,6 +115,7 @@ class _Reader:
         self._people = people
         self._own: Cue | None = None  # of the sentence before
         self._before = before
+        self.points_back = False  # to what this conversation says
         self._read: list[Sentence] = []
 
     def read(self, sentence: Sentence, matches: Sequence[Match]) -> Cues:
@@ -158,6 +178,7 @@ class _Reader:
         if match.kind == "own" and _only_introduces(match, sentence):
             return ""
         if match.kind == "pointing" and self._has_antecedent(match, sentence):
+            self.points_back = bool(self._before)
             return ""
         return match.kind
 

@@ -2,9 +2,10 @@
 
 The last message of the user is read for cues, sentence by sentence: words of earlier talk ("you
 said"), habits ("the usual"), facts that only the user knows ("my sister's birthday"). Each kind of
-cue has a weight and counts once in a sentence. The sentence with the highest sum decides. A model
-can decide if the sum is just below the threshold. If the model fails, the sum decides, and the
-trace says so.
+cue has a weight and counts once in a sentence. In English and Chinese a last cue is what the words
+of the whole message say, by weights learned from labelled prompts. The sentence with the highest
+sum decides. A model can decide if the sum is just below the threshold. If the model fails, the sum
+decides, and the trace says so.
 
 PersonaLab's gate adds memory words x 3, question words x 1 and pronouns x 2 over the whole text. It
 searches from 3 on. This gate has the same three weights, for other cues.
@@ -18,12 +19,12 @@ from functools import cache
 from operator import itemgetter
 from typing import ClassVar, Self
 
-from pydantic import Field, PrivateAttr, field_validator, model_validator
+from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from recall_stages.core.errors import ModelError, ReplyError
 from recall_stages.core.stage import Flow, Recall
 from recall_stages.gate.language import CUES, Language, likely, load_language
-from recall_stages.gate.reading import names_served, read_cues
+from recall_stages.gate.reading import LEARNED, names_served, read_cues
 from recall_stages.gate.turns import USER, Conversation, Turn, read_turns
 from recall_stages.llm.model_stage import ModelStage
 from recall_stages.llm.search_gate_prompt import gate_prompt, read_verdict
@@ -39,8 +40,13 @@ WEIGHTS = {
     "abstract": -3.0,
     "wording": -5.0,
     "note": -4.0,
+    LEARNED: 1.0,
 }
-"""The weight of each kind of cue; `recall_stages.gate.language.CUES` explains the kinds."""
+"""The weight of each kind of cue; `recall_stages.gate.language.CUES` explains the kinds.
+
+The last one is not a phrase: it multiplies what all the words of a message say by weights learned
+from labelled prompts. They are there for English and Chinese. 0 turns them off.
+"""
 
 LANGUAGES = ("en", "zh", "de", "es", "fr")
 
@@ -95,9 +101,9 @@ class SearchGate(ModelStage):
     Examples:
         >>> gate = SearchGate()
         >>> print(gate.explain("When is my sister's birthday?"))
-        search: asks "When is" +1, own "is my" +2 = 3
+        search: asks "When is" +1, own "is my" +2, learned "<mine>" +4 = 7
         >>> print(gate.explain("What is computer memory?"))
-        no search: asks "What is" +1 = 1
+        no search: asks "What is" +1, learned "| what" -3 = -2
     """
 
     before_search: ClassVar[bool] = True
@@ -111,10 +117,11 @@ class SearchGate(ModelStage):
 
     @field_validator("weights", "phrases")
     @classmethod
-    def _known_kinds(cls, by_kind: dict[str, object]) -> dict[str, object]:
+    def _known_kinds(cls, by_kind: dict[str, object], field: ValidationInfo) -> dict[str, object]:
+        known = WEIGHTS if field.field_name == "weights" else CUES
         for kind in by_kind:
-            if kind not in CUES:
-                raise ValueError(f"{kind!r} is no kind of cue; there are {', '.join(CUES)}")
+            if kind not in known:
+                raise ValueError(f"{kind!r} is no kind of cue; there are {', '.join(known)}")
         return by_kind
 
     @model_validator(mode="after")
@@ -170,9 +177,12 @@ class SearchGate(ModelStage):
             for cues in read_cues(turns, language, people)
         ]
         weights = WEIGHTS | self.weights
-        sums = [sum(weights[cue.kind] for cue in cues) for cues in sentences]
+        sums = [
+            round(sum(weights[cue.kind] * cue.strength for cue in cues), 1) for cues in sentences
+        ]
         score, cues = max(zip(sums, sentences, strict=True), default=(0.0, ()), key=itemgetter(0))
-        counted = tuple((cue.words, cue.kind, weights[cue.kind]) for cue in cues)
+        each = [(cue.words, cue.kind, weights[cue.kind] * cue.strength) for cue in cues]
+        counted = tuple(cue for cue in each if cue[-1])
         return GateReading(score >= self.threshold, score, self.threshold, counted)
 
 

@@ -21,7 +21,7 @@ QUESTIONS = {
     "Thanks!": False,
     "Was ist ein Zahnarzt?": False,
 }
-UNDECIDED = "Why is my dentist so expensive?"
+UNDECIDED = "Warum zahnt mein Baby?"
 CANDIDATES = [Found("filling", "The dentist put a filling in my tooth.", 0.6, {})]
 
 
@@ -98,7 +98,7 @@ def test_a_model_that_fails_leaves_the_words_answer(store: RecallStore, face: Fa
 def test_an_empty_result_says_why_to_those_who_listen(store: RecallStore, face: Face) -> None:
     retriever = face.RecallRetriever(store=store, gate=face.SearchGate())
     told: list[str] = []
-    expected = 'SearchGate: no search: asks "What is" +1 = 1'
+    expected = f"SearchGate: {face.SearchGate().explain('What is a dentist?')}"
 
     if face.is_langchain:
 

@@ -25,6 +25,7 @@ DATA = Path(__file__).parents[2] / "benchmarks" / "data"
 FILES = ("gate.jsonl", "gate_heldout.jsonl")
 LANGUAGES = ("en", "zh", "de", "es", "fr")
 GATE = SearchGate()
+PHRASES = SearchGate(weights={"learned": 0})
 
 NEEDED = """\
 continue
@@ -182,7 +183,7 @@ def test_a_name_alone_is_a_friend_and_a_full_name_is_the_worlds() -> None:
 
 
 def test_the_system_prompt_says_whose_memories_they_are() -> None:
-    asked = "What is Zaphod working on?"
+    asked = "Woran arbeitet Zaphod?"
 
     assert not should_search_memory(asked)
     assert should_search_memory(asked, "You are Zaphod's assistant.")
@@ -190,23 +191,42 @@ def test_the_system_prompt_says_whose_memories_they_are() -> None:
 
 
 def test_it_explains_which_words_counted_how_much() -> None:
-    reading = GATE.explain("Hello! When is my sister's birthday?")
+    reading = PHRASES.explain("Hello! When is my sister's birthday?")
 
     assert (reading.search, reading.score, reading.threshold) == (True, 3, 3)
     assert {(kind, weight) for _, kind, weight in reading.cues} == {("asks", 1), ("own", 2)}
     assert "own" in str(reading)
-    assert str(GATE.explain("Hi")) == "no search: nothing that points to memories = 0"
+    assert str(PHRASES.explain("Hi")) == "no search: nothing that points to memories = 0"
+
+
+def test_what_no_phrase_says_is_read_from_all_the_words() -> None:
+    """Questions about things that one must know, and about things of the world, look alike."""
+    for needed in ("Which of the two flats had the balcony?", "备用灯泡放在哪个抽屉里了"):
+        reading = GATE.explain(needed)
+
+        assert reading.search, reading
+        assert reading.cues[-1][1] == "learned"
+        assert not PHRASES.should_search(needed)
+    for not_needed in ("Where is the Louvre?", "长城有多长"):
+        assert GATE.explain(not_needed).cues[-1][2] < 0
+
+
+def test_what_the_conversation_itself_says_is_not_looked_up() -> None:
+    asked = "Did she ever answer?"
+
+    assert GATE.should_search(asked)
+    assert not GATE.should_search(_said("Ann Lee wrote to the Queen in 1890.", "Yes.", asked))
 
 
 def test_its_settings() -> None:
-    question = "Why is my cat sneezing?"
-    said = "As per our chat, it rains."
+    question = "Warum niest meine Katze?"
+    said = "Wie im Plauderstündchen, es regnet."
 
     assert not GATE.should_search(question)
     assert SearchGate(threshold=2).should_search(question)
     assert SearchGate(weights={"own": 3}).should_search(question)
     assert not GATE.should_search(said)
-    assert SearchGate(phrases={"earlier": ["per our chat"]}).should_search(said)
+    assert SearchGate(phrases={"earlier": ["im plauderstündchen"]}).should_search(said)
     assert not SearchGate(languages=("de", "fr")).should_search("Where were we?")
 
 
@@ -227,6 +247,7 @@ def test_a_language_of_ones_own(tmp_path: Path) -> None:
     [
         ({"weights": {"onw": 1}}, "'onw' is no kind of cue; there are earlier"),
         ({"phrases": {"memory": ["x"]}}, "'memory' is no kind of cue"),
+        ({"phrases": {"learned": ["x"]}}, "'learned' is no kind of cue"),
         ({"phrases": {"own": ["?x"]}}, "holds no word that must be there"),
         ({"phrases": {"own": ["my <persn>"]}}, "<persn> is no class"),
         ({"languages": ("it",)}, "no language 'it'; there are de, en, es, fr, zh"),
@@ -243,7 +264,7 @@ def test_wrong_settings(settings: dict[str, object], message: str) -> None:
 
 
 MEMORIES = (Memory(content="Tea."),)
-UNDECIDED = "Why is my cat sneezing?"
+UNDECIDED = "Warum niest meine Katze?"
 
 
 def _recall(question: str) -> Recall:

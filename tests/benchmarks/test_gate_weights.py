@@ -1,0 +1,70 @@
+"""The gate's weights are learned from the labelled prompts, and are those in the package."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks import gate_weights
+
+DATA = Path(__file__).parents[2] / "benchmarks" / "data"
+GATE = Path(gate_weights.__file__).parents[1] / "recall_stages" / "gate"
+
+NEEDED = ("Where is my hat?", "Where is my bag?", "Where is my cup?", "Is my hat here?")
+NOT_NEEDED = ("What is a hat?", "What is a bag?", "What is a cup?", "Is a hat warm?")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    rows = [
+        {"conversation": text, "search": texts is NEEDED, "language": "en", "batch": number % 2}
+        for texts in (NEEDED, NOT_NEEDED)
+        for number, text in enumerate(texts)
+    ]
+    rows.append({"conversation": "Wo ist mein Hut?", "search": False, "language": "de"})
+    written = tmp_path / "prompts.jsonl"
+    written.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return written
+
+
+def test_it_predicts_every_batch_from_the_others(file: Path, capsys) -> None:
+    gate_weights.main(["--data", str(file), "--language", "en"])
+
+    assert capsys.readouterr().out.splitlines() == [
+        "batch 0  precision 1.0  recall 1.0  false_positive_rate 0.0",
+        "batch 1  precision 1.0  recall 1.0  false_positive_rate 0.0",
+    ]
+
+
+def test_it_writes_the_weights_of_one_language(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "en.json"
+    gate_weights.main(["--data", str(file), "--language", "en", "--write", str(out)])
+
+    weights = json.loads(out.read_text(encoding="utf-8"))["weights"]
+    assert weights["<mine>"] > 0 > weights["a"]
+    assert not any("hut" in name for name in weights)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path, capsys) -> None:
+    with pytest.raises(SystemExit):
+        gate_weights.main(["--data", str(tmp_path / "x.jsonl"), "--language", "en"])
+    assert "x.jsonl is not there" in capsys.readouterr().err
+
+
+def test_the_weights_of_the_package_are_learned_from_the_prompts(tmp_path: Path) -> None:
+    """Whoever changes a class of words or a prompt writes the weights anew."""
+    out = tmp_path / "zh.json"
+    data = [str(file) for file in sorted(DATA.glob("gate*.jsonl"))]
+    gate_weights.main(["--data", *data, "--language", "zh", "--write", str(out)])
+
+    learned, packed = (
+        json.loads(file.read_text(encoding="utf-8")) for file in (out, GATE / "zh.json")
+    )
+    assert learned["bias"] == pytest.approx(packed["bias"], abs=0.15)
+    names = learned["weights"].keys() | packed["weights"].keys()
+    off = {
+        name
+        for name in names
+        if abs(learned["weights"].get(name, 0) - packed["weights"].get(name, 0)) > 0.35
+    }
+    assert not off
