@@ -25,7 +25,7 @@ from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.store.chroma.index import Index, Similar
 from recall_stages.store.embedding.minilm import MiniLM
-from recall_stages.store.rows import planner, searcher
+from recall_stages.store.rows import planner
 from recall_stages.store.rows.table import Table
 from recall_stages.timeline import TimeRange
 
@@ -128,7 +128,7 @@ def test_a_forced_way_finds_what_exact_search_finds(
     opened: RecallStore = request.getfixturevalue(store)
     # The graph may come back short; then comes what is exact.
     ways = [route, "where"] if route == "graph" else [route]
-    monkeypatch.setattr(searcher, "routes", lambda _: ways)
+    monkeypatch.setattr(planner.RowCounts, "routes", ways)
 
     @given(searches())
     @settings(deadline=None, max_examples=40)
@@ -159,7 +159,7 @@ def test_a_question_and_its_time_take_one_look_at_the_graph(
         return neighbours(index, vector, limit)
 
     monkeypatch.setattr(Index, "neighbours", counted)
-    monkeypatch.setattr(searcher, "routes", lambda _: ["graph", "where"])
+    monkeypatch.setattr(planner.RowCounts, "routes", ["graph", "where"])
     whole = Search("tea", 5)
     then = replace(whole, within=(TimeRange(FIRST, FIRST + timedelta(days=200), "day"),))
     assert [ids(found) for found in filled.find([whole, then])] == [exact(whole), exact(then)]
@@ -191,16 +191,16 @@ def test_other_work_is_done_while_chroma_searches(
     monkeypatch.setattr(Index, "neighbours", waiting)
     monkeypatch.setattr(Table, name, working)
     monkeypatch.setattr(
-        searcher,
+        planner.RowCounts,
         "routes",
-        lambda given: ["graph", "where"] if given.matching == len(MEMORIES) else ["rows"],
+        property(lambda x: ["graph", "where"] if x.matching == len(MEMORIES) else ["rows"]),
     )
     assert ids(filled.find([whole, besides])[0]) == exact(whole)
 
 
 def test_every_way_is_chosen_where_it_is_the_cheapest() -> None:
     def first(matching: int | None, unread: int, rows: int = 100_000) -> str:
-        return planner.routes(planner.Conditions(50, rows, matching, unread))[0]
+        return planner.RowCounts(50, rows, matching, unread).routes[0]
 
     assert first(100_000, 100_000) == "graph"
     assert first(60_000, 60_000) == "graph"
@@ -214,7 +214,7 @@ def test_every_way_is_chosen_where_it_is_the_cheapest() -> None:
 def test_only_what_cannot_come_back_short_stands_alone() -> None:
     for matching in (None, 0, 1, 50, 1000, 50_000, 100_000):
         for unread in (0, matching or 0):
-            ways = planner.routes(planner.Conditions(50, 100_000, matching, unread))
+            ways = planner.RowCounts(50, 100_000, matching, unread).routes
             assert ways[-1] in {"rows", "where"}
 
 
@@ -255,7 +255,7 @@ def test_the_graph_finds_nearly_all_of_real_embeddings(
     share: float, real: Real, monkeypatch: Any
 ) -> None:
     """Recall of the ten nearest against exact search, over the graph alone."""
-    monkeypatch.setattr(searcher, "routes", lambda _: ["graph", "where"])
+    monkeypatch.setattr(planner.RowCounts, "routes", ["graph", "where"])
     span = TimeRange(FIRST, FIRST + timedelta(hours=len(real.moments) * share), "day")
     inside = [n for n, moment in enumerate(real.moments) if span.contains(moment)]
     hits, wanted = 0, 0

@@ -29,7 +29,7 @@ _MOST_NEIGHBOURS = 4000  # with more, the graph is slower than any other route
 
 
 @dataclass(frozen=True, slots=True)
-class Conditions:
+class RowCounts:
     """The numbers of rows that decide the route of a search.
 
     Attributes:
@@ -46,55 +46,46 @@ class Conditions:
     unread: int
     graph: bool = True
 
+    @property
+    def routes(self) -> list[Route]:
+        """The routes to try, the cheapest first. The last one returns all that there are.
 
-def routes(conditions: Conditions) -> list[Route]:
-    """The routes to try, the cheapest first. The last one returns all that there are.
+        Examples:
+            >>> RowCounts(wanted=50, rows=100_000, matching=50_000, unread=0).routes
+            ['graph', 'rows']
+            >>> RowCounts(wanted=50, rows=100_000, matching=300, unread=300).routes
+            ['rows']
+            >>> RowCounts(wanted=50, rows=100_000, matching=None, unread=0).routes
+            ['where']
+        """
+        if self.matching is None:
+            return ["where"]
+        return ["graph", "rows"] if self._is_worth(self.neighbours) else ["rows"]
 
-    Examples:
-        >>> routes(Conditions(wanted=50, rows=100_000, matching=50_000, unread=0))
-        ['graph', 'rows']
-        >>> routes(Conditions(wanted=50, rows=100_000, matching=300, unread=300))
-        ['rows']
-        >>> routes(Conditions(wanted=50, rows=100_000, matching=None, unread=0))
-        ['where']
-    """
-    if conditions.matching is None:
-        return ["where"]
-    if _is_worth(conditions, neighbours(conditions)):
-        return ["graph", "rows"]
-    return ["rows"]
+    @property
+    def neighbours(self) -> int:
+        """The number of nearest rows to check, so that enough of them fulfil the conditions."""
+        if not self.matching or self.matching >= self.rows:
+            return self.wanted
+        return round(_MARGIN * self.wanted * self.rows / self.matching)
 
+    def wider(self, checked: int, found: int) -> int | None:
+        """The number of nearest rows to check after so many were too few; None = compare all.
 
-def wider(conditions: Conditions | None, checked: int, found: int) -> int | None:
-    """The number of nearest rows to check after so many were too few; None = compare all.
+        Args:
+            checked: How many were checked.
+            found: How many of them fulfil the conditions.
 
-    Args:
-        conditions: The numbers of rows.
-        checked: How many were checked.
-        found: How many of them fulfil the conditions.
+        Examples:
+            >>> half = RowCounts(wanted=50, rows=100_000, matching=50_000, unread=0)
+            >>> half.wider(200, 25), half.wider(800, 1)
+            (800, None)
+        """
+        wide = round(_MARGIN * checked * self.wanted / max(found, 1))
+        return wide if self.matching != self.rows and self._is_worth(wide) else None
 
-    Examples:
-        >>> half = Conditions(wanted=50, rows=100_000, matching=50_000, unread=0)
-        >>> wider(half, 200, 25), wider(half, 800, 1)
-        (800, None)
-    """
-    if conditions is None:
-        return None
-    wide = round(_MARGIN * checked * conditions.wanted / max(found, 1))
-    limited = conditions.matching != conditions.rows
-    return wide if limited and _is_worth(conditions, wide) else None
-
-
-def _is_worth(conditions: Conditions, checked: int) -> bool:
-    """Whether to check so many neighbours takes less time than to compare all that match."""
-    matching = conditions.matching or 0
-    graph = _ASKING + _A_NEIGHBOUR * checked
-    rows = _COMPARING + _A_ROW * matching + _AN_UNREAD_ROW * conditions.unread
-    return conditions.graph and graph < rows and checked <= _MOST_NEIGHBOURS
-
-
-def neighbours(conditions: Conditions) -> int:
-    """The number of nearest rows to check, so that enough of them fulfil the conditions."""
-    if not conditions.matching or conditions.matching >= conditions.rows:
-        return conditions.wanted
-    return round(_MARGIN * conditions.wanted * conditions.rows / conditions.matching)
+    def _is_worth(self, checked: int) -> bool:
+        """Whether to check so many neighbours takes less time than to compare all that match."""
+        graph = _ASKING + _A_NEIGHBOUR * checked
+        rows = _COMPARING + _A_ROW * (self.matching or 0) + _AN_UNREAD_ROW * self.unread
+        return self.graph and graph < rows and checked <= _MOST_NEIGHBOURS

@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 
 from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.stage import Search
-from recall_stages.store.chroma.index import Index, unit
+from recall_stages.store.chroma.index import Index, Similar, unit
 from recall_stages.store.chroma.pool_bm25 import by_words
 from recall_stages.store.chroma.where import Where
 from recall_stages.store.rows.neighbour_query import Graph
-from recall_stages.store.rows.planner import Conditions, Route, neighbours, routes, wider
+from recall_stages.store.rows.planner import RowCounts
 from recall_stages.store.rows.row_index import RowIndex
 from recall_stages.store.rows.table import Table
 from recall_stages.store.rows.wanted import Selection, Wanted
 
 _FEW = 20_000  # rows: of more, the graph finds the nearest of all more quickly
-_NO_VECTOR = np.zeros(0, dtype=np.float32)
+_NOT_COUNTED = RowCounts(0, 0, None, 0)
 _NOT_THERE = -1.5  # the score of a row that is gone is lower
 _MORE = 4  # times as many rows by words, where too few of them fit exactly
 
@@ -37,11 +37,8 @@ class _Plan:
         where: The condition that its filter sets.
         rows: The rows that fulfil its conditions; None = it has none, or only Chroma checks them.
         table: The rows of the collection.
-        vector: The vector of the search; empty for a search by words.
-        graph: The neighbours of that vector, if it is by meaning.
-        widest: The number of neighbours to check, if the graph is used.
-        conditions: The numbers that decided the routes.
-        ways: The routes to try, in order; empty for a search by words.
+        graph: The neighbours of its vector; None = it is a search by words.
+        counts: The numbers of rows that decide its routes; those of a search by words are not used.
     """
 
     place: int
@@ -49,11 +46,13 @@ class _Plan:
     where: Where | None
     rows: Selection | None
     table: Table
-    vector: NDArray[np.float32]
     graph: Graph | None
-    widest: int
-    conditions: Conditions | None
-    ways: list[Route]
+    counts: RowCounts
+
+    @property
+    def begins_with_graph(self) -> bool:
+        """Whether Chroma's graph is asked first."""
+        return self.graph is not None and self.counts.routes[0] == "graph"
 
 
 class Searcher:
@@ -88,12 +87,15 @@ class Searcher:
         graphs = {text: Graph(self._index, x, self._threads) for text, x in vectors.items()}
         plans = self._plans(searches, graphs)
         for plan in plans:
-            if plan.graph is not None and plan.ways[0] == "graph":
-                plan.graph.begin(plan.widest)
+            if plan.graph is not None and plan.begins_with_graph:
+                plan.graph.begin(plan.counts.neighbours)
         # While Chroma searches the graph, rows are compared and words looked up here.
         answers: dict[int, list[Hit]] = {}
-        for plan in sorted(plans, key=lambda plan: plan.ways[:1] == ["graph"]):
-            answers[plan.place] = self._nearest(plan) if plan.graph else self._by_words(plan)
+        for plan in sorted(plans, key=lambda plan: plan.begins_with_graph):
+            if plan.graph is None:
+                answers[plan.place] = self._by_words(plan)
+            else:
+                answers[plan.place] = self._nearest(plan, plan.graph)
         return [answers[place] for place in range(len(searches))]
 
     def _in_chroma(self, search: Search, vector: NDArray[np.float32]) -> list[Hit]:
@@ -117,54 +119,47 @@ class Searcher:
                 wanted = _wanted(search, table)
                 limited = search.filter is not None or wanted.limited
                 rows = table.select(wanted, where) if limited and self._knows_all() else None
-            if search.method == "keyword":
-                plans.append(
-                    _Plan(place, search, where, rows, table, _NO_VECTOR, None, 0, None, [])
-                )
-                continue
-            conditions = self._counted(search, rows, table)
-            widest, ways = neighbours(conditions), routes(conditions)
-            graph = graphs[search.text]
-            by_meaning = (graph.vector, graph, widest, conditions, ways)
-            plans.append(_Plan(place, search, where, rows, table, *by_meaning))
-        return sorted(plans, key=lambda plan: -plan.widest)
+            graph, counts = None, _NOT_COUNTED
+            if search.method == "semantic":
+                graph, counts = graphs[search.text], self._counted(search, rows, table)
+            plans.append(_Plan(place, search, where, rows, table, graph, counts))
+        return sorted(plans, key=lambda plan: -plan.counts.neighbours)
 
     def _knows_all(self) -> bool:
         """Whether the row index decides which rows fulfil a condition."""
         return self._rows.follower.sees_all and self._index.cosine
 
-    def _counted(self, search: Search, rows: Selection | None, table: Table) -> Conditions:
+    def _counted(self, search: Search, rows: Selection | None, table: Table) -> RowCounts:
         count, follower = len(table), self._rows.follower
         if not self._knows_all():
-            return Conditions(search.limit, count, matching=None, unread=0)
+            return RowCounts(search.limit, count, matching=None, unread=0)
         if rows is None and count > _FEW:  # the graph is the quickest way
-            return Conditions(search.limit, count, matching=count, unread=count)
+            return RowCounts(search.limit, count, matching=count, unread=count)
         places = table.living() if rows is None else rows.places
         unread = int(np.count_nonzero(table.missing(places)))
         if unread > follower.most_vectors:
-            return Conditions(search.limit, count, matching=None, unread=0)
-        return Conditions(search.limit, count, len(places), unread, graph=not follower.scoped)
+            return RowCounts(search.limit, count, matching=None, unread=0)
+        return RowCounts(search.limit, count, len(places), unread, graph=not follower.scoped)
 
     # -- by meaning -------------------------------------------------------------------------------
 
-    def _nearest(self, plan: _Plan) -> list[Hit]:
+    def _nearest(self, plan: _Plan, graph: Graph) -> list[Hit]:
         hits: list[Hit] = []
-        for way in plan.ways:
-            if way == "graph":
-                widest: int | None = plan.widest
+        for route in plan.counts.routes:
+            if route == "graph":
+                widest: int | None = plan.counts.neighbours
                 while widest and len(hits) < plan.search.limit:
-                    hits = self._by_graph(plan, widest)
-                    widest = wider(plan.conditions, widest, len(hits))
-            elif way == "rows":
-                hits = self._by_rows(plan)
+                    hits = self._by_graph(plan, graph.nearest(widest))
+                    widest = plan.counts.wider(widest, len(hits))
+            elif route == "rows":
+                hits = self._by_rows(plan, unit(graph.vector))
             else:
-                hits = self._index.nearest(plan.vector, plan.search, plan.where)
+                hits = self._index.nearest(graph.vector, plan.search, plan.where)
             if len(hits) >= plan.search.limit:
                 break
         return hits
 
-    def _by_graph(self, plan: _Plan, widest: int) -> list[Hit]:
-        rows = plan.graph.nearest(widest) if plan.graph else []
+    def _by_graph(self, plan: _Plan, rows: Sequence[Similar]) -> list[Hit]:
         places = plan.table.places_of([row_id for row_id, _ in rows])
         if plan.rows is not None:
             fits = places < 0
@@ -176,8 +171,8 @@ class Searcher:
         scored = [(int(place), score) for place, (_, score) in zip(places, rows, strict=True)]
         return self._exact(scored, plan, {-1 - n: x for n, x in unknown.items()})
 
-    def _by_rows(self, plan: _Plan) -> list[Hit]:
-        table, vector = plan.table, unit(plan.vector)
+    def _by_rows(self, plan: _Plan, vector: NDArray[np.float32]) -> list[Hit]:
+        table = plan.table
         places = plan.rows.places if plan.rows is not None else table.living()
         missing = table.missing(places)
         cosines = np.empty(len(places), dtype=np.float32)
