@@ -1,1 +1,4 @@
-"""The rows of a collection in memory, so that a question need not read them from Chroma."""
+"""The row index, on disk or in memory: what a question needs beside Chroma's graph of vectors.
+
+May import: core, text, timeline, and of store chroma, disk and embedding.
+"""
