@@ -82,7 +82,7 @@ class RowWriter:
     ) -> None:
         self._collection = opened.collection
         self._folder = opened.folder
-        self.lock = write_lock_of(opened.collection, opened.folder)
+        self.lock = write_lock_of(opened.collection)
         self._words = opened.cloud and identity.with_words
         self._embedding = embedding
         self._identity = identity

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -40,16 +39,11 @@ class WriteLock:
                 self.writes += 1
 
 
-_locks: WeakValueDictionary[tuple[str, str], WriteLock] = WeakValueDictionary()
+_locks: WeakValueDictionary[str, WriteLock] = WeakValueDictionary()
 _looking = Lock()
 
 
-def write_lock_of(collection: Collection, folder: Path | None) -> WriteLock:
-    """The lock of a collection; it is gone with the last store that has it.
-
-    Args:
-        collection: The collection.
-        folder: The Chroma path; None = it is not in one.
-    """
+def write_lock_of(collection: Collection) -> WriteLock:
+    """The lock of a collection, however it was opened; it goes with the last store that has it."""
     with _looking:
-        return _locks.setdefault((str(folder or ""), str(collection.id)), WriteLock())
+        return _locks.setdefault(str(collection.id), WriteLock())
