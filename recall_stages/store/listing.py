@@ -96,7 +96,7 @@ class Listing:
                 return counts
             table = rows.table
             for place, count in zip(*table.owners(moment), strict=True):
-                memory = self._index.candidate(table.row(int(place)))
+                memory = self._index.candidate(table.texts.at(int(place)))
                 counts[Scope() if memory is None else memory.scope] += int(count)
         return counts
 

@@ -74,7 +74,7 @@ def _ids(table: Table, places: Places, created: NDArray[np.int64], walk: Walk) -
     places, created = places[order], created[order]
     ends = np.flatnonzero(np.diff(created)) + 1
     for first, last in pairwise([0, *ends.tolist(), len(places)]):
-        ids = [table.id_at(place) for place in places[first:last].tolist()]
+        ids = [table.texts.id_at(place) for place in places[first:last].tolist()]
         if ids and walk.after is not None:
             moment = int(created[first])
             ids = [each for each in ids if walk.goes_on((moment, each))]

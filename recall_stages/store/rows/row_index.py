@@ -259,7 +259,7 @@ class RowIndex:
         """
         cosines = dict.fromkeys(places.tolist(), -2.0)
         collection: Any = self.index.collection
-        ids = {table.row(place)[0]: place for place in places.tolist()}
+        ids = {table.texts.id_at(place): place for place in places.tolist()}
         names = list(ids)
         with self.reading() as changed:
             for start in range(0, len(names), _PAGE):

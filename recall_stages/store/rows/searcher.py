@@ -248,7 +248,7 @@ class Searcher:
     ) -> Iterator[Candidate | None]:
         follower = self._rows.follower
         if follower.doubtful or not follower.sees_all:  # the row may have changed
-            ids = {place: unknown.get(place) or plan.table.row(place)[0] for place in places}
+            ids = {place: unknown.get(place) or plan.table.texts.id_at(place) for place in places}
             there = self._index.read(list(ids.values()), plan.where)
             return iter([there.get(ids[place]) for place in places])
         if not unknown:

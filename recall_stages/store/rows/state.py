@@ -144,7 +144,7 @@ def kept_vectors(root: Path, newer: Callable[[int], AbstractSet[str]]) -> Iterat
     places = living[~table.missing(living)]
     for start in range(0, len(places), _PART):
         part = places[start : start + _PART]
-        ids = [table.row(place)[0] for place in part.tolist()]
+        ids = [table.texts.id_at(place) for place in part.tolist()]
         current = [n for n, row_id in enumerate(ids) if row_id not in unknown]
         yield [ids[n] for n in current], table.vectors(part)[current]
     table.close()

@@ -15,9 +15,8 @@ file but that of the words is only ever appended, and a state that fits its firs
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -38,6 +37,7 @@ from recall_stages.store.rows.cache import Cache
 from recall_stages.store.rows.cells import Cell, Cells, cells_of
 from recall_stages.store.rows.columns import Columns, hashed, record
 from recall_stages.store.rows.indexed_words import IndexedWords
+from recall_stages.store.rows.row_texts import RowTexts
 from recall_stages.store.rows.token_rows import Coded, TokenRows, coded
 from recall_stages.store.rows.vectors import Vectors
 from recall_stages.store.rows.wanted import Places, Selection, Wanted
@@ -47,8 +47,6 @@ TOKENS = ("tokens", "spans")
 FILES = ("rows", "columns", "counts", "cells", "vectors", "slots", "dead", *TOKENS)
 WORDS = "words"
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-_DECODER = json.JSONDecoder()
 GATHERED = 20_000  # rows whose words are committed together, while all rows are read
 _MOST_WAITING = 500  # rows that are searched by words before they are committed
 
@@ -62,6 +60,12 @@ class Table:
         marks: How much of each file is whole; empty for a new table.
         dimension: The length of its vectors; 0 = not known yet.
         cache: The memory that it may take. None = next to none.
+
+    Attributes:
+        files: Its files by name, except those of words.
+        folder: Their folder.
+        texts: The rows as Chroma returned them.
+        changed: Whether it has changed since the last commit.
     """
 
     def __init__(
@@ -82,6 +86,7 @@ class Table:
         self._committing = threading.Lock()
         dead = self.files["dead"].view().view(np.int64)
         self._columns = Columns(self.files["columns"], dead)
+        self.texts = RowTexts(self.files["rows"], self._columns)
         counts, words = self.files["counts"], folder and folder / WORDS
         self._words = IndexedWords(self._columns, counts, self._memory, words)
         self._cells = Cells(self.files["cells"])
@@ -94,7 +99,7 @@ class Table:
         codes, spans = (self.files[name] for name in TOKENS)
         self._tokens = TokenRows(codes, spans, len(self._columns), room)
         self._closed = False
-        self.changed = False  # since the last commit
+        self.changed = False
 
     def __len__(self) -> int:
         return self._columns.alive
@@ -143,20 +148,16 @@ class Table:
         with self._lock:
             self._check_open()
             beside = self._drop([row[0] for row in rows])
-            first, offset = len(self._columns), self.files["rows"].size
-            texts: list[bytes] = []
+            first = len(self._columns)
             records: list[tuple[int, ...]] = []
             cells: dict[int, Sequence[Cell]] = {}
-            for place, (row, memory) in enumerate(zip(rows, memories, strict=True), first):
-                text = _ENCODER.encode(row).encode("utf-8", "surrogatepass")
+            spans = self.texts.append(rows)
+            for n, (row, memory, span) in enumerate(zip(rows, memories, spans, strict=True)):
                 written = (row[2] or {}).get(WRITTEN_AT)
                 if memory is not None:
-                    cells[place] = cells_of(row[2] or {})
+                    cells[first + n] = cells_of(row[2] or {})
                 at = written if isinstance(written, int) else 0
-                records.append(record(row[0], memory, at, (offset, len(text))))
-                texts.append(text)
-                offset += len(text)
-            self.files["rows"].append(b"".join(texts))
+                records.append(record(row[0], memory, at, span))
             if cells:
                 self._cells.append(cells)
             self._columns.append(records)
@@ -210,7 +211,7 @@ class Table:
         """The ids of rows by their hashes; unknown ones are passed over."""
         with self._lock:
             places = self._columns.places(hashes)
-        return [self.row(place)[0] for place in places[places >= 0].tolist()]
+        return [self.texts.id_at(place) for place in places[places >= 0].tolist()]
 
     def places_of(self, ids: Iterable[str]) -> Places:
         """The places of rows; -1 for an unknown one."""
@@ -320,24 +321,8 @@ class Table:
 
     # -- memories ---------------------------------------------------------------------------------
 
-    def row(self, place: int) -> Row:
-        """The row at a place, as Chroma returned it."""
-        return _row(self.files["rows"].view(), *self._columns.span(place))
-
-    def _rows(self, places: Sequence[int]) -> Iterator[tuple[int, Row, int]]:
-        """Each of these places, its row, and the bytes of the row in the file."""
-        data = self.files["rows"].view()
-        for place, (start, length) in zip(places, self._columns.spans(places), strict=True):
-            yield place, _row(data, start, length), length
-
     def _memory(self, place: int) -> Candidate | None:
-        return self._read(self.row(place))
-
-    def id_at(self, place: int) -> str:
-        """The id of the row at a place, an old version as well."""
-        text = _text(self.files["rows"].view(), *self._columns.span(place))
-        row_id: str = _DECODER.raw_decode(text, 1)[0]
-        return row_id
+        return self._read(self.texts.at(place))
 
     def memories(self, places: Sequence[int], where: Where | None) -> list[Candidate | None]:
         """The memories of rows; None if one is gone, has no text, or does not fit a filter."""
@@ -346,7 +331,7 @@ class Table:
             live = self._columns.live
             found = self._cache.found(self._owner, [place for place in places if live[place]])
         wanted = [place for place, known in found.items() if known is None or where is not None]
-        for place, row, size in self._rows(wanted) if wanted else ():
+        for place, row, size in self.texts.each(wanted) if wanted else ():
             if not fulfils(where, row[1] or "", row[2] or {}):
                 found[place] = None
             elif found[place] is None:
@@ -367,7 +352,7 @@ class Table:
         missing = self.missing(places)
         for part, vectors in ((places[missing], None), (places[~missing], self.vectors)):
             if len(part):
-                rows = [self.row(place) for place in part.tolist()]
+                rows = [self.texts.at(place) for place in part.tolist()]
                 tokens = [self._tokens.at(place) for place in part.tolist()]
                 other.put(rows, None, vectors and Embedded(vectors(part)), tokens)
 
@@ -420,13 +405,3 @@ class Table:
     def _check_open(self) -> None:
         if self._closed:
             raise StoreClosedError("the store was closed while it was searched")
-
-
-def _row(data: NDArray[np.uint8], start: int, length: int) -> Row:
-    row_id, document, metadata = _DECODER.raw_decode(_text(data, start, length))[0]
-    return row_id, document, metadata
-
-
-def _text(data: NDArray[np.uint8], start: int, length: int) -> str:
-    """A row as text, out of the file of rows."""
-    return data[start : start + length].tobytes().decode("utf-8", "surrogatepass")
