@@ -14,7 +14,7 @@ from recall_stages.core.memory import Memory
 from recall_stages.core.query import Filter
 from recall_stages.core.requests import Search
 from recall_stages.core.scope import Scope, ScopeInput
-from recall_stages.store.framework_objects import (
+from recall_stages.store.chroma.framework_objects import (
     document_metadata,
     stored_memory,
     with_its_fields,

@@ -27,7 +27,7 @@ from recall_stages.explain.explanation import Explanation, all_of
 from recall_stages.explain.explanation import explain as explain_memories
 from recall_stages.retriever.call_options import CallOptions, combine_options
 from recall_stages.retriever.memory_retriever import MemoryRetriever, RetrieverOptions
-from recall_stages.store.framework_objects import stored_memory
+from recall_stages.store.chroma.framework_objects import stored_memory
 from recall_stages.store.memory_store import NarrowedStore, OpenStore
 
 dispatcher = get_dispatcher(__name__)

@@ -22,12 +22,12 @@ from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.memory import Memory
 from recall_stages.core.requests import Search
 from recall_stages.core.scope import Scope, ScopeInput
-from recall_stages.store.chroma.row_fields import NODE_SOURCE
-from recall_stages.store.framework_objects import (
+from recall_stages.store.chroma.framework_objects import (
     document_metadata,
     stored_memory,
     with_its_fields,
 )
+from recall_stages.store.chroma.row_fields import NODE_SOURCE
 from recall_stages.store.memory_store import within
 from recall_stages.store.recall_store import RecallStore
 from recall_stages.store.scoped_store import ScopedStore

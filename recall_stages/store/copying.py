@@ -7,7 +7,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +14,13 @@ from numpy.typing import NDArray
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.memory import Memory
 from recall_stages.core.progress import progress_bar
+from recall_stages.store.adding_store import AddingStore
 from recall_stages.store.chroma.prepare import make_ready
 from recall_stages.store.live_collection import LiveCollection
 from recall_stages.store.writing.row_writer import BATCH
 
-if TYPE_CHECKING:
-    from recall_stages.store.recall_store import RecallStore
 
-
-def copy_collection(source: LiveCollection, target: RecallStore, *, progress: bool) -> int:
+def copy_collection(source: LiveCollection, target: AddingStore, *, progress: bool) -> int:
     """Copy all memories; see `RecallStore.copy_to`.
 
     Args:
@@ -51,7 +48,7 @@ def copy_collection(source: LiveCollection, target: RecallStore, *, progress: bo
     return copied
 
 
-def embed_again(source: RecallStore, target: RecallStore, *, progress: bool) -> None:
+def embed_again(source: AddingStore, target: AddingStore, *, progress: bool) -> None:
     """Store all memories with vectors of another model; see `RecallStore.reembed`.
 
     Args:
@@ -78,7 +75,7 @@ def embed_again(source: RecallStore, target: RecallStore, *, progress: bool) -> 
 
 
 def add_with_vectors(
-    store: RecallStore,
+    store: AddingStore,
     memories: Mapping[str, Memory],
     vectors: Mapping[str, NDArray[np.float32]],
     *,
@@ -106,7 +103,7 @@ def add_with_vectors(
     store.add([each for each in memories.values() if each.id not in vectors], progress=progress)
 
 
-def vectors_in(store: RecallStore, ids: Sequence[str]) -> dict[str, list[float]]:
+def vectors_in(store: AddingStore, ids: Sequence[str]) -> dict[str, list[float]]:
     """The vectors of memories by id; those that are not there are left out."""
     live = store._opened.found()
     if live is None:

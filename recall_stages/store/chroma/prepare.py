@@ -12,6 +12,13 @@ from recall_stages.core.memory import Memory, MetadataValue, UnreadEvents
 from recall_stages.core.progress import progress_bar
 from recall_stages.core.scope import Scope, with_scope
 from recall_stages.store.chroma.epoch import new_id
+from recall_stages.store.chroma.framework_objects import (
+    DocumentLike,
+    NodeLike,
+    is_document,
+    is_node,
+    stored_memory,
+)
 from recall_stages.store.chroma.row_fields import (
     CREATED_KEYS,
     EVENT_KEYS,
@@ -20,13 +27,6 @@ from recall_stages.store.chroma.row_fields import (
 )
 from recall_stages.store.chroma.rows import as_stored, to_metadata, without_strays
 from recall_stages.store.chroma.search_text import READ_CHARACTERS
-from recall_stages.store.framework_objects import (
-    DocumentLike,
-    NodeLike,
-    is_document,
-    is_node,
-    stored_memory,
-)
 from recall_stages.timeline.event_times import event_times
 
 MemoryInput = Memory | Mapping[str, object] | str | DocumentLike | NodeLike

@@ -1,4 +1,4 @@
-"""Chroma's own files on disk, read without its engine: checked at opening, and built anew.
+"""Chroma's own files on disk, read without its engine: checked at opening, followed, built anew.
 
 May import: core.
 """

@@ -30,8 +30,8 @@ import numpy as np
 from recall_stages.core.progress import progress_bar
 from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.index import Index, pages
-from recall_stages.store.chroma.operations import Operations
 from recall_stages.store.chroma.where import Where
+from recall_stages.store.disk.operations import Operations
 from recall_stages.store.rows.columns import hashed
 from recall_stages.store.rows.differences import appended, stored_anew
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store.chroma.index import Index
-from recall_stages.store.chroma.operations import Operations
 from recall_stages.store.disk.closing import index_root
+from recall_stages.store.disk.operations import Operations
 from recall_stages.store.rows.cache import Cache
 from recall_stages.store.rows.columns import hashed
 from recall_stages.store.rows.follower import Follower, PathFollower
