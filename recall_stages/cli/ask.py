@@ -6,7 +6,7 @@ import argparse
 
 from rich.console import Console
 
-from recall_stages.cli.collection import NamedStore, opened
+from recall_stages.cli.collection import opened
 from recall_stages.cli.output import console, print_json, print_time, recall_json, say
 from recall_stages.cli.question import add_question, retriever_of, texts_of
 from recall_stages.core.stage import Recall
@@ -31,7 +31,8 @@ def run(options: argparse.Namespace) -> int:
         retriever = retriever_of(options, collection.store)
         answers = []
         if not options.json:
-            _introduce(console(), collection)
+            held = f"{collection.store.count()} memories {collection.how} in {collection.name}"
+            say(console(), held, style="dim")
         for question in texts_of(options.question):
             recall = retriever.recall_without_model(question)
             if options.json:
@@ -41,11 +42,6 @@ def run(options: argparse.Namespace) -> int:
         if options.json:
             print_json(answers)
     return 0
-
-
-def _introduce(out: Console, collection: NamedStore) -> None:
-    line = f"{collection.store.count()} memories {collection.how} in {collection.name}"
-    say(out, line, style="dim")
 
 
 def _show(out: Console, question: str, recall: Recall) -> None:

@@ -62,7 +62,8 @@ def run(options: argparse.Namespace) -> int:
     with opened(options) as collection:
         _name_missing(collection.store, questions)
         steps = evaluate_steps(collection.store, questions, progress=True)
-    times = _read_times(questions)
+    now, calendar = datetime.now(UTC), ExtractTime()
+    times = [(each, calendar.read(each.question, each.moment(now))) for each in questions]
     final = list(steps.evaluations.values())[-1]
     if options.json:
         print_json(_json(steps.evaluations, final, times))
@@ -95,12 +96,6 @@ def _name_missing(store: RecallStore, questions: Sequence[Question]) -> None:
     if missing:
         some = ", ".join(sorted(missing)[:5])
         complain(f"relevant ids that are not in the collection, {len(missing)} in all: {some}")
-
-
-def _read_times(questions: Sequence[Question]) -> _Times:
-    now = datetime.now(UTC)
-    calendar = ExtractTime()
-    return [(each, calendar.read(each.question, each.moment(now))) for each in questions]
 
 
 def _show(out: Console, steps: Comparison, final: Evaluation, times: _Times) -> None:

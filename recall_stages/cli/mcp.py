@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     check_installed(NAME)
     if options.port is None:
         return run_server(_on_stdio(options))
-    return run_server(_on_http(options))
+    return run_server(serve_http(options, only_mcp=True, read_only=options.read_only))
 
 
 async def _on_stdio(options: argparse.Namespace) -> None:
@@ -53,7 +53,3 @@ async def _on_stdio(options: argparse.Namespace) -> None:
         server = tools.server()
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
-
-
-async def _on_http(options: argparse.Namespace) -> None:
-    await serve_http(options, only_mcp=True, read_only=options.read_only)

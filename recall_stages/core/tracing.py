@@ -175,13 +175,13 @@ def _traced(
 
 @contextmanager
 def _span(title: str, attributes: Attributes, *, client: bool) -> Iterator[Span | None]:
-    tracer = _tracer()
-    if tracer is None:
+    provider = _provider("trace")
+    if provider is None:
         yield None
         return
     from opentelemetry.trace import SpanKind  # noqa: PLC0415 - it is loaded already
 
-    with tracer.start_as_current_span(
+    with _tracer_of(provider).start_as_current_span(
         title,
         kind=SpanKind.CLIENT if client else SpanKind.INTERNAL,
         attributes=attributes,
@@ -198,11 +198,6 @@ def _provider(signal: str) -> Any:
     provider = None if get is None else get()
     # What the API has for itself, until somebody configures it, does nothing.
     return None if type(provider).__module__.startswith(own) else provider
-
-
-def _tracer() -> Tracer | None:
-    provider = _provider("trace")
-    return None if provider is None else _tracer_of(provider)
 
 
 def _instruments() -> tuple[Histogram, Histogram, Counter] | None:

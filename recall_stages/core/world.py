@@ -192,18 +192,14 @@ def _opened(store: MemoryStore | None) -> MemoryStore:
     return store
 
 
-def _lister(store: MemoryStore | None) -> Lists:
-    if isinstance(store, Lists):
-        return store
-    raise StoreError("the memories of this store cannot be listed; ask a question")
-
-
 def _done(requests: Requests, store: MemoryStore | None) -> Answers:
     def answer(request: Request) -> Sequence[object]:
         if isinstance(request, Fetch):
             return _opened(store).get(request.ids)
         if isinstance(request, Listing):
-            return _lister(store).listed(request)
+            if not isinstance(store, Lists):
+                raise StoreError("the memories of this store cannot be listed; ask a question")
+            return store.listed(request)
         if isinstance(request, Write):
             return _opened(store).add(request.memories)
         if isinstance(request, Work):

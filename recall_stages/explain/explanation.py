@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -61,8 +61,8 @@ class Explanation:
         table = Table("#", "score", "why", "memory")
         for number, memory in enumerate(self.memories, 1):
             score = "" if memory.score is None else f"{memory.score:.3f}"
-            why = Text(printable("\n".join(_reasons(memory))))
-            table.add_row(str(number), score, why, _memory_cell(memory, ids))
+            why = "\n".join([*(row.whole for row in rows(memory)), *remarks(memory)])
+            table.add_row(str(number), score, Text(printable(why)), _memory_cell(memory, ids))
         return table
 
     def understood(self) -> str:
@@ -158,11 +158,6 @@ def explain(memories: Sequence[Candidate | Memory]) -> Explanation:
         True
     """
     return Explanation(candidates(memories))
-
-
-def _reasons(memory: Candidate) -> Iterator[str]:
-    yield from (row.whole for row in rows(memory))
-    yield from remarks(memory)
 
 
 def _memory_cell(memory: Candidate, with_id: bool) -> Text:
