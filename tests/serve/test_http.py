@@ -86,6 +86,22 @@ def test_a_token_is_bound_to_its_scope(server: httpx.Client) -> None:
     assert "cannot be changed to 'bob'" in other.json()["error"]
 
 
+def test_no_token_reaches_beyond_the_scope_of_the_server() -> None:
+    asked = {"query": "Who is the dentist?"}
+    with (
+        filled_store() as store,
+        running(store, tokens=TOKENS, scope=Scope(user_id="ann")) as client,
+    ):
+        for token in (ANN, ALL):
+            answer = client.post("/retrieve_personal_memory", json=asked, headers=bearer(token))
+            assert {each["id"] for each in answer.json()["metadata"]["memory_list"]} == {
+                "filled",
+                "moved",
+            }
+        refused = client.post("/retrieve_personal_memory", json=asked, headers=bearer(BOB))
+        assert refused.status_code == 401
+
+
 def test_what_is_stored_is_its_owners() -> None:
     with filled_store() as store, running(store, tokens=TOKENS) as client:
         fresh = {"memories": [{"content": "Ann likes tea.", "created_at": NOW}]}
@@ -237,6 +253,15 @@ def test_a_reserve_fills_again() -> None:
     assert [limit.wait_s("ann") for _ in range(3)] == [0, 0, 0.5]
     seconds[0] = 0.5
     assert [limit.wait_s("ann") for _ in range(2)] == [0, 0.5]
+
+
+def test_of_very_many_clients_the_quiet_ones_are_forgotten() -> None:
+    limit = RateLimit(1, burst=1, clock=lambda: 0.0)
+
+    assert [limit.wait_s("ann") for _ in range(2)] == [0, 1]
+    for number in range(10_000):
+        limit.wait_s(f"client {number}")
+    assert limit.wait_s("ann") == 0
 
 
 def test_the_description_is_valid(open_server: httpx.Client) -> None:

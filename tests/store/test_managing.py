@@ -164,6 +164,30 @@ def test_what_is_listed_is_deleted(store: RecallStore) -> None:
     assert left == set()
 
 
+def test_a_range_has_its_beginning_and_not_its_end(store: RecallStore) -> None:
+    store.add([{"id": "tea", "content": "tea", "created_at": DAY}])
+    check_the_ends(store)
+
+
+def test_a_range_has_its_beginning_and_not_its_end_in_a_collection_of_others(
+    chroma: chromadb.ClientAPI, collection_name: str, small: SmallEmbedding
+) -> None:
+    theirs = chroma.create_collection(collection_name, embedding_function=None)
+    vector, date = small.embed_query("tea"), DAY.isoformat()
+    theirs.add(ids=["tea"], embeddings=[vector], documents=["tea"], metadatas=[{"date": date}])
+    with RecallStore(theirs, embedding=small, fields={"created_at": "date"}) as store:
+        check_the_ends(store)
+
+
+def check_the_ends(store: RecallStore) -> None:
+    before, after = (DAY - timedelta(hours=1), DAY), (DAY, DAY + timedelta(hours=1))
+    assert (ids(list(store.memories(time_range=before))), store.count(time_range=before)) == ([], 0)
+    assert (ids(list(store.memories(time_range=after))), store.count(time_range=after)) == (
+        ["tea"],
+        1,
+    )
+
+
 @pytest.mark.parametrize(
     "conditions", [{}, {"scope": {}}, {"filter": {}}, {"filter": {"$or": [{}, {"a": 1}]}}]
 )
