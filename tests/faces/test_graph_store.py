@@ -122,6 +122,23 @@ def test_a_batch_answers_in_the_order_of_its_operations(pair: Any, is_async: boo
     assert answers(ours) == answers(theirs)
 
 
+@pytest.mark.parametrize("is_async", [False, True])
+def test_of_several_operations_on_an_item_the_last_one_counts(pair: Any, is_async: bool) -> None:
+    place = (f"batch {is_async}",)
+    ops = [
+        *(PutOp(place, "twice", {"n": n}) for n in (1, 2)),
+        *(PutOp(place, "gone", value) for value in ({"n": 1}, None)),
+        *(PutOp(place, "back", value) for value in (None, {"n": 3})),
+    ]
+
+    def left(store: Any) -> Any:
+        asyncio.run(store.abatch(ops)) if is_async else store.batch(ops)
+        return seen(store.search(place))
+
+    theirs, ours = pair
+    assert left(ours) == left(theirs) != []
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["a", "b", "", "ü", 'q"\n']),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("xyz"), inner),
@@ -247,6 +264,17 @@ def test_a_filter_leaves_enough_however_deep_the_items_lie(store: RecallStore) -
     found = items.search(("n",), query="tea", filter={"n": {"$gte": 55}}, limit=5)
 
     assert sorted(item.value["n"] for item in found) == [55, 56, 57, 58, 59]
+
+
+def test_a_filter_that_admits_very_many_leaves_enough(store: RecallStore) -> None:
+    items = RecallGraphStore(store)
+    texts = ["tea", "tea time", *(f"tea and cake number {n}" for n in range(1_100))]
+    items.batch([PutOp(("n",), str(n), {"content": x, "n": n}) for n, x in enumerate(texts)])
+
+    found = items.search(("n",), query="tea", filter={"n": {"$gte": 2}}, limit=2)
+
+    assert len(found) == 2
+    assert all(item.value["n"] >= 2 and item.score is not None for item in found)
 
 
 @table(
