@@ -1,8 +1,8 @@
 """From where on the words of a sentence are a clause of their own."""
 
-from recall_stages.llm.clauses import adds_a_clause
 from tables import table
 
+from recall_stages.llm.checking.clauses import adds_a_clause
 from recall_stages.text.stems import words
 
 KNOWN = frozenset(words("Ann bakes fresh bread for her sister on Sunday. 安喜欢绿茶和面包"))
