@@ -19,7 +19,7 @@ from recall_stages.gate.sentences import Sentence
 _WORDS, _CLASSES = 2, 3  # how many in a row, at most
 _LONGEST_ENTRY = 4  # words of an entry of a class: "plan for the weekend"
 _SCALE = 1.5  # to the weights of the cues
-_LEAN = 2.0  # towards a search: one too many costs 10 ms, one too few costs the memory
+_LEAN = 2.5  # towards a search: one too many costs 10 ms, one too few costs the memory
 _LEAST, _MOST = -3.0, 4.0
 
 
