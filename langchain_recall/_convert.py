@@ -16,6 +16,7 @@ from recall_stages.core.flat_metadata import (
 )
 from recall_stages.core.memory import SCORE_KEY
 from recall_stages.core.stage import Recall
+from recall_stages.core.streamed import Done
 from recall_stages.core.text_sources import flat_sources
 
 
@@ -56,3 +57,14 @@ def to_documents(recall: Recall) -> list[Document]:
     best = next((each.score for each in recall.memories if each.score is not None), None)
     score = {} if best is None else {SCORE_KEY: best}
     return [Document(page_content=recall.text, metadata={**flat_sources(recall), **score})]
+
+
+def to_pieces(part: str | Done[list[Document]]) -> list[Document]:
+    """A part of a text, or what is left of the results, as documents."""
+    if isinstance(part, str):
+        return [Document(page_content=part)]
+    documents = part.value()
+    if not part.shown or len(documents) != 1:
+        return documents
+    rest = part.rest_of(documents[0].page_content)
+    return [documents[0].model_copy(update={"page_content": rest})]

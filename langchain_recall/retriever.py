@@ -18,12 +18,12 @@ from langchain_core.retrievers import BaseRetriever, LangSmithRetrieverParams
 from langchain_core.runnables import RunnableConfig, ensure_config
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from langchain_recall._convert import to_candidate, to_documents
+from langchain_recall._convert import to_candidate, to_documents, to_pieces
 from langchain_recall._world import LangChainWorld, StageInput
 from langchain_recall.any_store import Searchable, as_store
 from langchain_recall.vector_store import RecallVectorStore
 from recall_stages.core.scope import Scope
-from recall_stages.core.streamed import Done, Show, astreamed, streamed
+from recall_stages.core.streamed import Show, astreamed, streamed
 from recall_stages.core.world import arun, run
 from recall_stages.explain.explanation import Explanation, all_of
 from recall_stages.explain.explanation import explain as explain_memories
@@ -126,7 +126,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
             return
         ask = partial(super().invoke, input, config, **given)  # type: ignore[arg-type]
         for part in streamed(lambda show: ask(show=show)):
-            yield _pieces(part)
+            yield to_pieces(part)
 
     async def astream(  # type: ignore[override]
         self,
@@ -141,7 +141,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
             return
         ask = partial(super().ainvoke, input, config, **given)  # type: ignore[arg-type]
         async for part in astreamed(lambda show: ask(show=show)):
-            yield _pieces(part)
+            yield to_pieces(part)
 
     def add_documents(self, documents: Sequence[Document]) -> list[str]:
         """Store documents as memories and return their ids; see `RecallStore.add`.
@@ -212,17 +212,6 @@ def explain(documents: Sequence[Document]) -> Explanation:
         `plot_timeline` draw it (with ``pip install 'recall-retrievers[plot]'``).
     """
     return explain_memories([to_candidate(document) for document in all_of(documents, Document)])
-
-
-def _pieces(part: str | Done[list[Document]]) -> list[Document]:
-    """A part of a text, or what is left of the results, as documents."""
-    if isinstance(part, str):
-        return [Document(page_content=part)]
-    documents = part.value()
-    if not part.shown or len(documents) != 1:
-        return documents
-    rest = part.rest_of(documents[0].page_content)
-    return [documents[0].model_copy(update={"page_content": rest})]
 
 
 def _call_settings(config: RunnableConfig | None, options: CallOptions) -> CallOptions:

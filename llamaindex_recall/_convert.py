@@ -17,6 +17,7 @@ from recall_stages.core.flat_metadata import (
 )
 from recall_stages.core.memory import TRACE_PREFIX
 from recall_stages.core.stage import Recall
+from recall_stages.core.streamed import Done
 from recall_stages.core.text_sources import flat_sources
 from recall_stages.store.chroma.row_fields import NODE_SOURCE
 
@@ -72,6 +73,18 @@ def to_nodes(recall: Recall) -> list[NodeWithScore]:
         return [to_node(memory, zone) for memory in recall.memories]
     best = next((each.score for each in recall.memories if each.score is not None), None)
     return [_unseen(TextNode(text=recall.text, metadata=flat_sources(recall)), best)]
+
+
+def to_pieces(part: str | Done[list[NodeWithScore]]) -> list[NodeWithScore]:
+    """A part of a text, or what is left of the results, as nodes."""
+    if isinstance(part, str):
+        return [NodeWithScore(node=TextNode(text=part))]
+    nodes = part.value()
+    if not part.shown or len(nodes) != 1:
+        return nodes
+    node = nodes[0].node.model_copy()
+    node.set_content(part.rest_of(node.get_content()))
+    return [NodeWithScore(node=node, score=nodes[0].score)]
 
 
 def _unseen(node: BaseNode, score: float | None) -> NodeWithScore:

@@ -11,17 +11,17 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.response.schema import RESPONSE_TYPE
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, QueryType, TextNode
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, QueryType
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.base import BaseEvent
 from pydantic import BeforeValidator, Field, PrivateAttr
 
-from llamaindex_recall._convert import to_candidate, to_nodes
+from llamaindex_recall._convert import to_candidate, to_nodes, to_pieces
 from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.any_store import Searchable, as_store
 from llamaindex_recall.vector_store import RecallVectorStore
 from recall_stages.core.stage import Flow, Recall
-from recall_stages.core.streamed import Done, Show, astreamed, streamed
+from recall_stages.core.streamed import Show, astreamed, streamed
 from recall_stages.core.world import arun, run
 from recall_stages.explain.explanation import Explanation, all_of
 from recall_stages.explain.explanation import explain as explain_memories
@@ -145,7 +145,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
             return
         ask = super().retrieve
         for part in streamed(lambda show: ask(_shown_bundle(bundle, show))):
-            yield _pieces(part)
+            yield to_pieces(part)
 
     async def astream(
         self, str_or_query_bundle: QueryType, **options: Unpack[CallOptions]
@@ -157,7 +157,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
             return
         ask = super().aretrieve
         async for part in astreamed(lambda show: ask(_shown_bundle(bundle, show))):
-            yield _pieces(part)
+            yield to_pieces(part)
 
     def add_nodes(self, nodes: Sequence[BaseNode]) -> list[str]:
         """Store nodes as memories and return their ids; see `RecallStore.add`.
@@ -228,18 +228,6 @@ def _shown_bundle(bundle: QueryBundle, show: Show) -> QueryBundle:
 
 def _show_of(bundle: QueryBundle) -> Show | None:
     return bundle.show if isinstance(bundle, _ShownBundle) else None
-
-
-def _pieces(part: str | Done[list[NodeWithScore]]) -> list[NodeWithScore]:
-    """A part of a text, or what is left of the results, as nodes."""
-    if isinstance(part, str):
-        return [NodeWithScore(node=TextNode(text=part))]
-    nodes = part.value()
-    if not part.shown or len(nodes) != 1:
-        return nodes
-    node = nodes[0].node.model_copy()
-    node.set_content(part.rest_of(node.get_content()))
-    return [NodeWithScore(node=node, score=nodes[0].score)]
 
 
 def _nodes(recall: Recall) -> list[NodeWithScore]:
