@@ -268,11 +268,13 @@ def test_a_filter_leaves_enough_however_deep_the_items_lie(store: RecallStore) -
 
 def test_a_filter_that_admits_very_many_leaves_enough(store: RecallStore) -> None:
     items = RecallGraphStore(store)
-    texts = ["tea", "tea time", *(f"tea and cake number {n}" for n in range(1_100))]
+    texts = ["tea time", "time for tea", *(f"tea and cake number {n}" for n in range(1_100))]
     items.batch([PutOp(("n",), str(n), {"content": x, "n": n}) for n, x in enumerate(texts)])
 
-    found = items.search(("n",), query="tea", filter={"n": {"$gte": 2}}, limit=2)
+    [best] = items.search(("n",), query="tea time", limit=1)
+    found = items.search(("n",), query="tea time", filter={"n": {"$gte": 2}}, limit=2)
 
+    assert best.value["n"] == 0  # which the filter does not admit
     assert len(found) == 2
     assert all(item.value["n"] >= 2 and item.score is not None for item in found)
 

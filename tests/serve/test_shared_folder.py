@@ -3,6 +3,7 @@
 import asyncio
 import json
 import stat
+from asyncio import StreamReader, StreamWriter
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from recall_stages.core.scope import Scope
 from recall_stages.serve import shared_folder
 from recall_stages.serve.answers import Added, Retrieved
 from recall_stages.serve.managing import AddMemories
-from recall_stages.serve.peers import ADDRESS, Address, ask
+from recall_stages.serve.peers import ADDRESS, Address, Listener, Message, ask
 from recall_stages.serve.retrieving import RetrievePersonalMemory
 from recall_stages.serve.shared_folder import SharedFolder
 from recall_stages.store import RecallStore
@@ -153,3 +154,34 @@ async def test_three_servers_at_once_and_a_hundred_writes(tmp_path: Path) -> Non
     with RecallStore(folder) as store:
         assert sorted(each.content for each in store.memories()) == sorted(texts)
         assert {each.scope.user_id for each in store.memories()} == {"ann"}
+
+
+@pytest.mark.parametrize("lies", ["the question itself", "an earlier answer"])
+async def test_an_answer_that_was_not_made_for_the_question_is_refused(lies: str) -> None:
+    """Whoever listens in between has no key, and can only send what others have signed."""
+
+    async def true(_: Message) -> Message:
+        return {"result": "tea"}
+
+    holder = Listener(true)
+    address = await holder.start()
+    earlier: list[bytes] = []
+
+    async def between(reader: StreamReader, writer: StreamWriter) -> None:
+        question = await reader.readline()
+        if not earlier:
+            there, to = await asyncio.open_connection("127.0.0.1", address.port)
+            to.write(question)
+            earlier.append(await there.readline())
+            to.close()
+            writer.write(earlier[0])
+        else:
+            writer.write(question if lies == "the question itself" else earlier[0])
+        writer.close()
+
+    async with await asyncio.start_server(between, "127.0.0.1", 0) as server:
+        false = Address(server.sockets[0].getsockname()[1], address.key)
+        assert (await ask(false, {}))["result"] == "tea"
+        with pytest.raises(ConnectionError):
+            await ask(false, {})
+    await holder.close()

@@ -76,6 +76,19 @@ def test_after_a_slow_look_there_is_no_long_rest(
         assert by_words(ours, "tea") == []
 
 
+def test_what_somebody_deletes_in_memory_is_gone(collection_name: str, no_pause: None) -> None:
+    client = chromadb.EphemeralClient()
+    with RecallStore(client, collection_name, embedding=SMALL) as store:
+        store.add([Memory(id=f"m{n}", content=f"tea word{n}") for n in range(3)])
+        assert by_words(store, "word1") == ["m1"]  # this looks, and compares all ids
+        theirs = client.get_collection(collection_name, embedding_function=None)
+        for n in range(3):
+            theirs.delete(ids=[f"m{n}"])
+            assert by_words(store, f"word{n}") == []
+            assert f"m{n}" not in by_meaning(store, f"tea word{n}")
+    client.delete_collection(collection_name)
+
+
 # -- collections of others ------------------------------------------------------------------------
 
 

@@ -16,7 +16,8 @@ from recall_stages.core.errors import StoreError
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.store.embedding.token_vectors import TokenVectors
-from recall_stages.store.rows.token_rows import coded, packed, unpacked
+from recall_stages.store.rows.append_file import AppendFile
+from recall_stages.store.rows.token_rows import TokenRows, coded, packed, unpacked
 
 TEXTS = {"cup": "a green tea cup", "car": "the red car", "elm": "elm street house"}
 ASKED = "green car"
@@ -156,3 +157,27 @@ def test_vectors_of_tokens_are_checked_as_others_are() -> None:
         pytest.raises(StoreError, match="returned NaN or infinity for text 1 of 4"),
     ):
         store.add(["a green tea cup"])
+
+
+def directions(dimension: int) -> NDArray[np.float32]:
+    """Two vectors of length 1."""
+    made = np.random.default_rng(0).normal(size=(2, dimension)).astype(np.float32)
+    return made / np.linalg.norm(made, axis=1, keepdims=True)
+
+
+def test_vectors_of_another_length_are_not_compared() -> None:
+    rows = TokenRows(AppendFile(None), AppendFile(None), 0, None)
+    rows.append([coded(TokenVectors(["green", "tea"], directions(32)))], 1)
+    place, weights = np.array([0]), np.ones(2, dtype=np.float32)
+
+    assert rows.likeness(place, directions(32), weights)[0] > 0.8
+    assert rows.likeness(place, directions(64), weights)[0] == 0
+
+
+def test_where_there_is_no_room_rows_have_no_vectors() -> None:
+    asked: list[int] = []
+    rows = TokenRows(AppendFile(None), AppendFile(None), 0, lambda size: bool(asked.append(size)))
+    rows.append([coded(TokenVectors(["tea"], directions(32)[:1]))], 1)
+
+    assert asked == [8]
+    assert rows.missing(np.array([0])).tolist() == [True]
