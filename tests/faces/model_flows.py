@@ -24,7 +24,7 @@ MESSAGES = [
     {"role": "user", "content": "I forgot its name. Do you know?"},
 ]
 UNREAD_TIME = "What did Emily cook during the lockdown?"
-UNDECIDED = "Why is my cat sneezing?"
+ASKED_OF_THE_GATE = "Why is my cat sneezing?"
 
 
 def _memories() -> list[dict[str, Any]]:
@@ -137,7 +137,10 @@ FLOWS = [
     Flow(
         "SearchGate",
         _retriever(
-            lambda face, store, llm: _of(face, store, gate=face.SearchGate(llm=llm)), UNDECIDED
+            lambda face, store, llm: _of(
+                face, store, gate=face.SearchGate(llm=llm, undecided=(-9, 99), threshold=99)
+            ),
+            ASKED_OF_THE_GATE,
         ),
         found_three_or_none,
     ),

@@ -232,4 +232,4 @@ def test_the_gates_weights_and_threshold(face: Face) -> None:
     assert face.refine(face.SearchGate(), given, asked)
     assert face.refine(face.SearchGate(threshold=50), given, asked) == []
     assert face.refine(face.SearchGate(), given, "What is a dentist?") == []
-    assert face.refine(face.SearchGate(weights={"asks": 3}), given, "What is a dentist?")
+    assert face.refine(face.SearchGate(weights={"asks": 9}), given, "What is a dentist?")
