@@ -8,7 +8,7 @@ from math import log
 
 from recall_stages.core.candidate import Hit
 from recall_stages.store.chroma.search_text import keyword_text
-from recall_stages.text.stems import words
+from recall_stages.text.stems import indexed_words, wanted_words
 
 _K1, _B = 1.2, 0.75  # as in `keywords`
 
@@ -30,8 +30,8 @@ def by_words(text: str, hits: Sequence[Hit]) -> list[Hit]:
         >>> [hit.memory.content for hit in by_words("When is tea?", hits)]
         ['Tea', 'Tea at four.']
     """
-    terms = dict.fromkeys(words(text))
-    counts = [Counter(words(keyword_text(hit.memory))) for hit in hits]
+    terms = dict.fromkeys(wanted_words(text))
+    counts = [Counter(indexed_words(keyword_text(hit.memory))) for hit in hits]
     lengths = [count.total() for count in counts]
     mean = sum(lengths) / (len(lengths) or 1) or 1.0
     rarity = {}

@@ -17,7 +17,7 @@ from functools import cached_property
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.store.chroma.search_text import ending, index_text, opening
-from recall_stages.text.stems import words
+from recall_stages.text.stems import indexed_words
 
 OWN = 3
 """How often the words of a turn count; those of a memory without turns around it count once."""
@@ -45,24 +45,24 @@ class Spoken:
     @cached_property
     def own(self) -> list[str]:
         """The words of its text."""
-        return words(self._text)
+        return indexed_words(self._text)
 
     @cached_property
     def before(self) -> list[str]:
         """The words of the end of the turn that it answers."""
-        return words(self._said_before) if self._said_before else []
+        return indexed_words(self._said_before) if self._said_before else []
 
     @cached_property
     def opening(self) -> list[str]:
         """The words of the beginning of its text."""
         text = opening(self._text)
-        return self.own if len(text) == len(self._text) else words(text)
+        return self.own if len(text) == len(self._text) else indexed_words(text)
 
     @cached_property
     def ending(self) -> list[str]:
         """The words of the end of its text."""
         text = ending(self._text)
-        return self.own if len(text) == len(self._text) else words(text)
+        return self.own if len(text) == len(self._text) else indexed_words(text)
 
 
 def counted(

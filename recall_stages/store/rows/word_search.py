@@ -19,7 +19,7 @@ from recall_stages.core.candidate import Candidate
 from recall_stages.store.chroma.epoch import EARLIEST, LATEST, bounds_of, to_milliseconds
 from recall_stages.store.rows.columns import NEVER
 from recall_stages.store.rows.wanted import Places, Selection, Wanted
-from recall_stages.text.stems import words
+from recall_stages.text.stems import wanted_words, words
 from recall_stages.text.telling_words import telling_words
 from recall_stages.timeline import TimeRange
 
@@ -81,7 +81,7 @@ class Snapshot:
             rows: The rows that fulfil these, and a filter. None = there are no conditions.
             counted: How many rows there are, and how many words they have.
         """
-        terms = telling_words(words(text), self._rows_with)
+        terms = telling_words(wanted_words(text), self._rows_with)
         having = {term: self.searcher.doc_freq("words", term) for term in terms}
         if not terms or (rows is not None and not len(rows.places)):
             return []
