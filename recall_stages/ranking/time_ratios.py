@@ -68,7 +68,8 @@ def time_ratios(
     highest = [ratio**_DATE if date else ratio for date in dates]
     found: list[TimeRatio] = []
     for memory, matching in zip(memories, matches, strict=True):
-        first = next((place for place, match in enumerate(matching) if match), None)
+        matched = [place for place, match in enumerate(matching) if match]
+        first = matched[0] if matched else None
         if first is None:
             found.append((1.0, {"time_match": "none"}))
             continue

@@ -100,7 +100,11 @@ class TimeRange:
         Args:
             moment: A moment with a time zone.
         """
-        if not _low(self) <= _absolute(moment) < _high(self):
+        # Not by `_low` and `_high`: a question asks this of each of its candidates.
+        start, end, instant = self.start, self.end, _absolute(moment)
+        if start is not None and instant < _absolute(start):
+            return False
+        if end is not None and instant >= _absolute(end):
             return False
         if self.recurrence is None:
             return True
