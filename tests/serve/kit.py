@@ -23,6 +23,8 @@ ROOT = Path(__file__).parent.parent.parent
 ANN, BOB, ALL = "token-of-ann-0001", "token-of-bob-0002", "token-of-all-0003"
 TOKENS = f"{ANN} user_id=ann\n{BOB} user_id=bob\n# everybody\n{ALL} *"
 
+JSON = {"Content-Type": "application/json"}
+
 UPLOADS = {
     "content": "Check the size before the upload begins.",
     "when_to_use": "Uploading files in Python",

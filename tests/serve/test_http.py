@@ -7,18 +7,13 @@ import re
 import httpx
 import jsonschema
 import pytest
-from serve.kit import ALL, ANN, BOB, TOKENS, bearer, filled_store, running
+from serve.kit import ALL, ANN, BOB, JSON, TOKENS, bearer, filled_store, running
 from tables import table
 
-from recall_stages.core.errors import SettingsError
 from recall_stages.core.scope import Scope
-from recall_stages.serve.limits import RateLimit
 from recall_stages.serve.routes import ROUTES
-from recall_stages.serve.running import ServerSettings, guarded
-from recall_stages.serve.tokens import Tokens
 
 NOW = "2024-03-08T12:00:00Z"
-JSON = {"Content-Type": "application/json"}
 
 
 def contents(answer: httpx.Response) -> list[str]:
@@ -218,52 +213,6 @@ def test_pages_of_other_sites_are_refused(open_server: httpx.Client) -> None:
     assert open_server.post(path, json=asked, headers={"Host": "localhost"}).status_code == 200
 
 
-def test_others_than_this_machine_need_a_token() -> None:
-    everywhere = ServerSettings(host="0.0.0.0")
-
-    with pytest.raises(SettingsError, match="there is no token: everybody could read"):
-        guarded(lambda *_: None, everywhere, tokens=None, scope=Scope())
-    guarded(lambda *_: None, everywhere, tokens=Tokens.read(TOKENS), scope=Scope())
-
-
-def test_a_client_has_limits() -> None:
-    with (
-        filled_store() as store,
-        running(store, tokens=TOKENS, rate=0.5, most_bytes=2_000) as client,
-    ):
-        ask = {"query": "dentist"}
-        path = "/retrieve_personal_memory"
-        large = client.post(path, json={"query": "x" * 3_000}, headers=bearer(BOB))
-        assert (large.status_code, "2,000 bytes" in large.text) == (413, True)
-        parts = iter([b'{"query": "', b"x" * 3_000, b'"}'])
-        in_parts = client.post(path, content=parts, headers={**JSON, **bearer(ALL)})
-        assert in_parts.status_code == 413
-
-        first = client.post(path, json=ask, headers=bearer(ANN))
-        second = client.post(path, json=ask, headers=bearer(ANN))
-        assert (first.status_code, second.status_code) == (200, 429)
-        assert second.headers["Retry-After"] in {"1", "2"}
-        assert "too many requests" in second.json()["error"]
-
-
-def test_a_reserve_fills_again() -> None:
-    seconds = [0.0]
-    limit = RateLimit(2, burst=2, clock=lambda: seconds[0])
-
-    assert [limit.wait_s("ann") for _ in range(3)] == [0, 0, 0.5]
-    seconds[0] = 0.5
-    assert [limit.wait_s("ann") for _ in range(2)] == [0, 0.5]
-
-
-def test_of_very_many_clients_the_quiet_ones_are_forgotten() -> None:
-    limit = RateLimit(1, burst=1, clock=lambda: 0.0)
-
-    assert [limit.wait_s("ann") for _ in range(2)] == [0, 1]
-    for number in range(10_000):
-        limit.wait_s(f"client {number}")
-    assert limit.wait_s("ann") == 0
-
-
 def test_the_description_is_valid(open_server: httpx.Client) -> None:
     described = open_server.get("/openapi.json").json()
 
@@ -291,20 +240,3 @@ def test_an_answer_is_as_described(open_server: httpx.Client) -> None:
     answer = open_server.post("/retrieve_personal_memory", json={"query": "dentist"}).json()
 
     jsonschema.validate(answer, {"$ref": "#/components/schemas/Retrieved", **described})
-
-
-@table(
-    ("text", "said"),
-    [
-        ("short user_id=ann", "token 1 has less than 16 characters"),
-        (f"{ANN}", "token 1 has no scope"),
-        (f"{ANN} *\n{ANN} user_id=ann", "token 2 is there twice"),
-        (f"{ANN} user=ann", "'user', which is no field of a scope"),
-        (f"{ANN} user_id=", "scope user_id must be a text"),
-    ],
-)
-def test_wrong_tokens_are_refused_and_not_shown(text: str, said: str) -> None:
-    with pytest.raises(SettingsError, match=said) as refused:
-        Tokens.read(text)
-
-    assert ANN not in str(refused.value)

@@ -30,9 +30,12 @@ from recall_stages.store import RecallStore
 ANN, BOB = Scope(user_id="ann"), Scope(user_id="bob")
 
 
-def shared(folder: Path) -> SharedFolder:
+def shared(folder: Path, timezone: str | None = None) -> SharedFolder:
     return SharedFolder(
-        folder, "memories", lambda name: RecallStore(folder, name, embedding=WordsEmbedding())
+        folder,
+        "memories",
+        lambda name: RecallStore(folder, name, embedding=WordsEmbedding()),
+        timezone,
     )
 
 
@@ -88,6 +91,20 @@ async def test_when_the_holder_ends_another_one_takes_its_place(
 
     found = contents(await three[2].do(asking("one two three"), ANN))
     assert found == {"One.", "One. 0", "One. 1", "Two.", "Two. 0", "Three."}
+
+
+async def test_a_time_is_read_in_the_zone_of_the_process_that_asks(tmp_path: Path) -> None:
+    in_utc, in_tokyo = (shared(tmp_path / "memories", zone) for zone in ("UTC", "Asia/Tokyo"))
+    for each in (in_utc, in_tokyo):
+        await each.start()
+    evening = {"content": "Tea.", "created_at": "2024-03-04T20:00:00Z"}
+    await in_utc.do(AddMemories(memories=[evening]), ANN)
+    asked = RetrievePersonalMemory(query="tea", when="on 5 March 2024")
+
+    assert contents(await in_utc.do(asked, ANN)) == set()
+    assert contents(await in_tokyo.do(asked, ANN)) == {"Tea."}
+    for each in (in_tokyo, in_utc):
+        await each.close()
 
 
 async def test_errors_are_those_of_the_holder(three: list[SharedFolder]) -> None:
