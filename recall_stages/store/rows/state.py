@@ -27,7 +27,7 @@ from recall_stages.store.rows.table import FILES, TOKENS, WORDS, Table
 
 _log = logging.getLogger(__name__)
 
-FORMAT = 5
+FORMAT = 6
 _STATE = "state.json"
 _LOCKS = frozenset({".tantivy-meta.lock", ".tantivy-writer.lock", ".managed.json"})
 
