@@ -105,12 +105,14 @@ def test_a_damaged_package(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="only there the threads are easily counted")
 def test_it_starts_no_threads_that_stay_and_a_forked_child_can_use_it(tmp_path: Path) -> None:
     program = (
-        "import os, sys\n"
+        "import os, sys, time\n"
         "from recall_stages.store.embedding.multilingual import Multilingual\n"
         "threads = lambda: len(os.listdir('/proc/self/task'))\n"
         "environment, before = dict(os.environ), threads()\n"
         "Multilingual().embed_query('tea ' * 100)\n"
         "Multilingual().embed_documents(['tea ' * 20] * 40)\n"
+        "end = time.monotonic() + 10\n"  # a thread that is joined may take a moment to go
+        "while threads() > before and time.monotonic() < end: time.sleep(0.01)\n"
         "assert threads() == before, threads()\n"
         "assert dict(os.environ) == environment\n"
         "child = os.fork()\n"
