@@ -32,6 +32,16 @@ def collection(client: chromadb.ClientAPI, collection_name: str) -> Iterator[Any
     client.delete_collection(collection_name)
 
 
+@pytest.fixture
+def source(
+    request: pytest.FixtureRequest, client: chromadb.ClientAPI, collection: Any
+) -> tuple[Any, ...]:
+    """The same, to be opened. In memory it is by its name: all of it is followed at once."""
+    if request.node.callspec.params["client"] == "embedded":
+        return client, collection.name
+    return (collection,)
+
+
 # -- within a second ------------------------------------------------------------------------------
 
 
@@ -103,11 +113,11 @@ def test_of_few_rows_what_is_added_and_deleted_is_seen_at_once(collection: Any) 
 
 
 def test_one_row_swapped_for_another_is_seen(
-    collection: Any, no_pause: None, monkeypatch: pytest.MonkeyPatch
+    collection: Any, source: Any, no_pause: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follower, "NOW_AND_THEN", 1_000_000)
     fill(collection, [f"word{n}" for n in range(MANY)])
-    with RecallStore(collection, embedding=SMALL) as store:
+    with RecallStore(*source, embedding=SMALL) as store:
         assert by_words(store, "word3") == ["word3"]
 
         collection.delete(ids=["word3"])
@@ -130,12 +140,12 @@ def test_one_row_swapped_for_another_is_seen(
 
 
 def test_a_collection_filled_anew_is_compared_as_a_whole_now_and_then(
-    collection: Any, no_pause: None, monkeypatch: pytest.MonkeyPatch
+    collection: Any, source: Any, no_pause: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follower, "NOW_AND_THEN", 0)
     names = [f"word{n}" for n in range(600)]
     fill(collection, names)
-    with RecallStore(collection, embedding=SMALL) as store:
+    with RecallStore(*source, embedding=SMALL) as store:
         assert by_words(store, "word3") == ["word3"]
         collection.delete(ids=names)
         fill(collection, ["new" if name == "word3" else name for name in names])
@@ -152,10 +162,10 @@ _changes = st.lists(
 )
 
 
-@settings(max_examples=25)
-@given(_changes)
+@settings(max_examples=40)
+@given(_changes, st.booleans())
 def test_the_mirror_equals_the_collection_whatever_others_do(
-    changes: list[tuple[str, int, int]],
+    changes: list[tuple[str, int, int]], by_name: bool
 ) -> None:
     with pytest.MonkeyPatch.context() as patched, chromadb.EphemeralClient() as client:
         for name, value in (("POLL_S", 0.0), ("TAIL", 3), ("COUNTED_AT_ONCE", 0)):
@@ -164,7 +174,8 @@ def test_the_mirror_equals_the_collection_whatever_others_do(
         collection = client.create_collection(name, embedding_function=None)
         there = [f"word{n}" for n in range(8)]
         fill(collection, there)
-        with RecallStore(collection, embedding=SMALL) as store:
+        source = (client, name) if by_name else (collection,)
+        with RecallStore(*source, embedding=SMALL) as store:
             for number, (change, first, many) in enumerate(changes):
                 old = there[first : first + many]
                 new = [f"new{number}x{n}" for n in range(many)]
