@@ -20,8 +20,8 @@ from recall_stages.core.errors import (
 )
 from recall_stages.core.scope import Scope
 from recall_stages.serve import shared_folder
-from recall_stages.serve.answers import Added, Retrieved
-from recall_stages.serve.managing import AddMemories
+from recall_stages.serve.answers import Added, Page, Retrieved
+from recall_stages.serve.managing import AddMemories, ListMemories
 from recall_stages.serve.peers import ADDRESS, Address, Listener, Message, ask
 from recall_stages.serve.retrieving import RetrievePersonalMemory
 from recall_stages.serve.shared_folder import SharedFolder
@@ -202,3 +202,34 @@ async def test_an_answer_that_was_not_made_for_the_question_is_refused(lies: str
         with pytest.raises(ConnectionError):
             await ask(false, {})
     await holder.close()
+
+
+async def test_what_is_asked_for_twice_is_stored_once(tmp_path: Path) -> None:
+    """The answer of the holder is lost, so the other process asks again."""
+    holder, other = shared(tmp_path / "memories"), shared(tmp_path / "memories")
+    await holder.start()
+    await other.start()
+    address = Address.read(tmp_path / "memories")
+    assert address is not None
+    questions: list[bytes] = []
+
+    async def between(reader: StreamReader, writer: StreamWriter) -> None:
+        questions.append(await reader.readline())
+        there, to = await asyncio.open_connection("127.0.0.1", address.port)
+        to.write(questions[-1])
+        answer = await there.readline()
+        to.close()
+        if len(questions) > 1:
+            writer.write(answer)
+        writer.close()
+
+    async with await asyncio.start_server(between, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        Address(port, address.key).write(tmp_path / "memories")
+        [stored] = Added.model_validate(await other.do(adding("Tea."), ANN)).ids
+
+    page = Page.model_validate(await holder.do(ListMemories(), ANN))
+    assert len(questions) == 2
+    assert [each.id for each in page.memories] == [stored]
+    for each in (other, holder):
+        await each.close()
