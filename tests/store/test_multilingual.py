@@ -64,6 +64,16 @@ def test_what_comes_after_a_nul_counts() -> None:
     assert one @ other < 0.95
 
 
+def test_of_a_long_text_the_beginning_counts() -> None:
+    start = "The dentist filled a tooth. " * 71
+    [cut, longer, shorter] = Multilingual().embed_documents(
+        [start[:2000], start[:2000] + "Green tea at four. " * 500, start[:1000] + "Tea. " * 100]
+    )
+
+    assert (cut == longer).all()
+    assert cut @ shorter < 0.999
+
+
 def test_a_question_is_embedded_as_one() -> None:
     [passage] = Multilingual().embed_documents(["green tea"])
     question = Multilingual().embed_query("green tea")

@@ -25,6 +25,9 @@ from recall_stages.store.embedding.minilm import WORKERS
 
 _NEEDED: Final = frozenset({"avx2", "fma"})  # what the wheel is compiled for
 _RUN_TEXTS: Final = 16  # texts that share a pass over the weights
+# Characters of a text that are read: in English some 500 tokens, as many as the model was trained
+# on. A token takes 2 ms of processor time, so a text of 50,000 characters would take half a minute.
+_MOST_CHARACTERS: Final = 2_000
 _CPU_INFO: Final = Path("/proc/cpuinfo")
 
 # The loaded engine, at most one: it holds 72 MB of weights, and several threads may use it.
@@ -39,7 +42,8 @@ class Multilingual:
     91 MB. The first call loads the model.
 
     Stored texts and questions are embedded differently, as the model was trained: the text of a
-    question is led by "query: ", a text to store by "passage: ". Of a long text everything counts.
+    question is led by "query: ", a text to store by "passage: ". Of a long text the first 2,000
+    characters count.
 
     Attributes:
         model_name: The name that a collection records for the model of its vectors.
@@ -157,8 +161,8 @@ def _engine() -> _Engine:
 
 
 def _readable(text: str) -> str:
-    """A text without what C takes for its end, and without halves of characters."""
-    return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+    """As much of a text as counts, without what C takes for its end and halves of characters."""
+    return text[:_MOST_CHARACTERS].replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
 
 
 def _cpu_flags() -> frozenset[str]:
