@@ -65,7 +65,7 @@ def test_what_comes_after_a_nul_counts() -> None:
 
 
 def test_of_a_long_text_the_beginning_counts() -> None:
-    start = "The dentist filled a tooth. " * 71
+    start = "The dentist filled a tooth. " * 80
     [cut, longer, shorter] = Multilingual().embed_documents(
         [start[:2000], start[:2000] + "Green tea at four. " * 500, start[:1000] + "Tea. " * 100]
     )
