@@ -119,8 +119,8 @@ class MemoryRetriever(TakesStages, RecallOptions):
         fusion: How a hybrid search makes one score of two: "scores" weighs the similarity and the
             BM25 score, "ranks" only how they rank (reciprocal rank fusion).
         semantic_weight: The share of meaning in that score, 0 to 1; the rest is that of the words.
-            If it is not set and the embedding model is for English alone, a question in another
-            script has 0.4.
+            If it is not set, it is 0.65 with the default embedding; and with a model for English
+            alone, a question in another script has 0.4.
         token_weight: The share of single words in the share of meaning, 0 to 1: each word of the
             question is compared with the words of a memory, by their meaning in context. It needs
             an embedding that has vectors of tokens, as the default has; if it is not set, a
@@ -151,7 +151,7 @@ class MemoryRetriever(TakesStages, RecallOptions):
     fetch_k: int = Field(default=50, ge=1)
     fusion: Fusion = "scores"
     semantic_weight: float = Field(default=KNOWN, ge=0, le=1)
-    token_weight: float = Field(default=0.4, ge=0, le=1)
+    token_weight: float = Field(default=0.5, ge=0, le=1)
     similarity_floor: float = Field(default=0.0, ge=0, lt=1)
     duplicate_threshold: float | None = Field(default=0.95, gt=0, le=1)
     mmr_lambda: float = Field(default=1.0, ge=0, le=1)
@@ -272,7 +272,7 @@ class MemoryRetriever(TakesStages, RecallOptions):
         share = meaning_share(text, model)
         by_model = {
             "semantic_weight": share,
-            "token_weight": self.token_weight if share == KNOWN else 0.0,
+            "token_weight": self.token_weight if share >= KNOWN else 0.0,
             "similarity_floor": similarity_floor(model),
         }
         by_model |= {name: getattr(self, name) for name in self.model_fields_set & by_model.keys()}

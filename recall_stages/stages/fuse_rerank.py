@@ -87,7 +87,7 @@ class FuseRerank(RankStage):
     )
     fuse_author_ratio: float = Field(default=1.25, gt=0)
     fuse_role_ratio_dict: dict[str, float] = Field(
-        default_factory=lambda: {"assistant": 0.6, "ai": 0.6}
+        default_factory=lambda: {"assistant": 0.5, "ai": 0.5}
     )
     fuse_short_ratio: float = Field(default=0.8, gt=0)
     fuse_session_share: float = Field(default=0.15, ge=0, le=1)

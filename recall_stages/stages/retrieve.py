@@ -75,7 +75,7 @@ class Retrieve(Stage):
     method: Method = "hybrid"
     fusion: Fusion = "scores"
     semantic_weight: float = Field(default=0.6, ge=0, le=1)
-    token_weight: float = Field(default=0.4, ge=0, le=1)
+    token_weight: float = Field(default=0.5, ge=0, le=1)
     similarity_floor: float = Field(default=0.0, ge=0, lt=1)
     duplicate_threshold: float | None = Field(default=0.95, gt=0, le=1)
     mmr_lambda: float = Field(default=1.0, ge=0, le=1)

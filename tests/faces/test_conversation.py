@@ -75,7 +75,7 @@ def test_whom_the_question_names_and_who_only_answered(face: Face, words: Any) -
     assert anns[0].id == "Bob"
     assert anns[0].metadata["recall_author_ratio"] == 1.25
     assert mine["user"].score > mine["assistant"].score
-    assert mine["assistant"].metadata["recall_author_ratio"] == 0.6
+    assert mine["assistant"].metadata["recall_author_ratio"] == 0.5
     assert "said by Bob" in face.explain_text(anns)
 
 

@@ -134,7 +134,7 @@ def test_each_weight_has_its_step() -> None:
     ]
     assert conversation[2:4] == ["x 0.4 short conversation", "x 1.25 said by Ann"]
     assert conversation[4:] == ["x 1.77 recorded in time"]
-    assert assistants[2:] == ["x 0.6 said by assistant"]
+    assert assistants[2:] == ["x 0.5 said by assistant"]
 
 
 def test_stages_stand_in_the_order_in_which_they_worked() -> None:
