@@ -29,7 +29,7 @@ class Near:
 @table(
     ("model", "question", "settings", "share"),
     [
-        ("all-MiniLM-L6-v2", "tea", {}, 0.6),
+        ("all-MiniLM-L6-v2", "tea", {}, 0.65),
         ("all-MiniLM-L6-v2", "茶", {}, 0.4),
         ("all-MiniLM-L6-v2", "茶", {"semantic_weight": 0.6}, 0.6),
         ("multilingual-e5-small", "茶", {}, 0.6),
