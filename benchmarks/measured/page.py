@@ -100,9 +100,10 @@ def _gate(kept: Kept) -> Iterator[str]:
     yield "## The search gate\n"
     yield "    python -m benchmarks.gate --data benchmarks/data/gate_heldout.jsonl --json OUT\n"
     yield (
-        f"{kept['n']} labelled prompts in five languages, {kept['ms']:.2f} ms each. We looked at "
-        "all but the last batch while we added words. `benchmarks/README.md` has the figures of "
-        "each batch at first sight.\n"
+        f"{kept['n']} labelled prompts in five languages, {kept['ms']:.2f} ms each. The gate has "
+        "learned from them since, so the table shows only that nothing broke. At first sight the "
+        "last four batches had a precision of 0.939 and a recall of 0.896: `benchmarks/README.md` "
+        "has the figures of each batch.\n"
     )
     yield "| | precision | recall | false positives |"
     yield "|---|---|---|---|"
