@@ -33,7 +33,7 @@ $(DEMO): pyproject.toml constraints.txt
 	@touch $@
 
 $(READY): $(DEMO)
-	@echo "Installing what tests, checks and docs need into .venv: about 1.2 GB in all"
+	@echo "Installing what tests, checks and docs need into .venv: about 1.6 GB in all"
 	@$(BIN)/pip install --quiet --constraint constraints.txt --upgrade "pip>=25.1"  # knows groups
 	@$(call fetch,--editable ".[all]" --group dev)
 	@touch $@
