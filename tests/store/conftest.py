@@ -42,7 +42,8 @@ def store(
             port = request.getfixturevalue("server_port")
             source = chromadb.HttpClient(host="127.0.0.1", port=port)
             stack.callback(_drop, source, collection_name)
-        beside_others = True if request.param == "cloud" else None
+        # A server of the tests may have collections of other tests.
+        beside_others = True if request.param in ("cloud", "server") else None
         yield stack.enter_context(
             RecallStore(source, collection_name, embedding=small, create=beside_others)
         )
