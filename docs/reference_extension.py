@@ -70,7 +70,7 @@ def _describe(found: griffe.Class, value: type) -> None:
 
 
 def _with_twins(found: griffe.Class) -> None:
-    """Twins for ``await`` as methods, with the parameters of those that they are made of."""
+    """Show each twin for ``await`` as a method, with the parameters of the method it awaits."""
     for name, member in list(found.members.items()):
         value = str(member.value) if isinstance(member, griffe.Attribute) else ""
         made = re.fullmatch(r"awaited(_each)?\((\w+)\)", value)

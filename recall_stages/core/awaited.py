@@ -11,16 +11,16 @@ from functools import wraps
 from itertools import islice
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-Self = TypeVar("Self")
-Given = ParamSpec("Given")
+Owner = TypeVar("Owner")
+Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 _READ = 250  # values that are read in one go
 
 
 def awaited(
-    method: Callable[Concatenate[Self, Given], Result],
-) -> Callable[Concatenate[Self, Given], Coroutine[Any, Any, Result]]:
+    method: Callable[Concatenate[Owner, Arguments], Result],
+) -> Callable[Concatenate[Owner, Arguments], Coroutine[Any, Any, Result]]:
     """The twin of a method, for `await`.
 
     Examples:
@@ -34,23 +34,23 @@ def awaited(
     """
 
     @wraps(method)
-    async def twin(self: Self, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
-        own: Callable[Given, Result] = getattr(self, method.__name__)
+    async def twin(self: Owner, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        own: Callable[Arguments, Result] = getattr(self, method.__name__)
         return await asyncio.to_thread(own, *args, **kwargs)
 
     return twin
 
 
 def awaited_each(
-    method: Callable[Concatenate[Self, Given], Iterator[Result]],
-) -> Callable[Concatenate[Self, Given], AsyncIterator[Result]]:
+    method: Callable[Concatenate[Owner, Arguments], Iterator[Result]],
+) -> Callable[Concatenate[Owner, Arguments], AsyncIterator[Result]]:
     """The twin of a method that returns an iterator, for `async for`."""
 
     @wraps(method)
     async def twin(
-        self: Self, /, *args: Given.args, **kwargs: Given.kwargs
+        self: Owner, /, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> AsyncIterator[Result]:
-        own: Callable[Given, Iterator[Result]] = getattr(self, method.__name__)
+        own: Callable[Arguments, Iterator[Result]] = getattr(self, method.__name__)
         found = await asyncio.to_thread(own, *args, **kwargs)
         while page := await asyncio.to_thread(lambda: list(islice(found, _READ))):
             for each in page:

@@ -1,8 +1,8 @@
-"""How much a message reads like those that needed memories, where the phrases leave it open.
+"""Weights of words: whether a message is like the labelled prompts that need memories.
 
-The weights are learned from labelled prompts and stand in a JSON file beside the language's own:
-`python -m benchmarks.gate_weights` writes it. A weight belongs to a few words in a row. A word of a
-class counts as its class too, so that what was learned of an electrician holds for a plumber.
+Each language has its weights in a JSON file. `python -m benchmarks.gate_weights` learns them from
+the labelled prompts and writes the file. A weight belongs to one word, or to two or three in a row.
+A word also counts as its class, so what was learned about electricians holds for plumbers.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from recall_stages.gate.sentences import Sentence
 
 _WORDS, _CLASSES = 2, 3  # how many in a row, at most
 _LONGEST_ENTRY = 4  # words of an entry of a class: "plan for the weekend"
+# Scale and lean were chosen on batches 10 to 13 of the labelled prompts; see benchmarks/README.
 _SCALE = 1.5  # to the weights of the cues
 _LEAN = 2.5  # towards a search: one too many costs 10 ms, one too few costs the memory
-_LEAST, _MOST = -3.0, 4.0
+_LEAST, _MOST = -3.0, 4.0  # it adds no less and no more
 
 
 def classes_of(words: Mapping[str, Sequence[str]]) -> dict[str, str]:

@@ -37,7 +37,7 @@ class ToolArguments(Settings):
     destroys: ClassVar[bool] = False
 
     def _named(self) -> dict[str, Any]:
-        """The arguments, without those that are an empty text: a model means nothing by these."""
+        """The arguments without empty texts: a model that passes one has left it out."""
         return {name: value for name, value in self if value != ""}
 
     def operation(self) -> Operation:

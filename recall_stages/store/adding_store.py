@@ -54,8 +54,9 @@ class AddingStore(ReadingStore):
             MemoryFormatError: When a memory cannot be stored; then none is.
             ScopeError: When a field of a memory's scope is empty, or a required one is missing, or
                 the memory would replace one of another owner; then none is stored.
-            StoreError: When the embedding or the writing fails. Its ``stored`` has the ids of the
-                memories that are stored nevertheless, its ``unsure`` of those that may be.
+            StoreError: When the embedding or the writing fails. Some memories may be stored then.
+                ``stored`` of the error has their ids. ``unsure`` has the ids of memories for which
+                it is not known.
         """
         with memory_operation("upsert_memory", self.name) as operation:
             ready = self._ready(memories, progress=progress)

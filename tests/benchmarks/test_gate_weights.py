@@ -51,14 +51,17 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path, capsys) -> None:
     assert "x.jsonl is not there" in capsys.readouterr().err
 
 
-def test_the_weights_of_the_package_are_learned_from_the_prompts(tmp_path: Path) -> None:
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_weights_of_the_package_are_learned_from_the_prompts(
+    tmp_path: Path, language: str
+) -> None:
     """Whoever changes a class of words or a prompt writes the weights anew."""
-    out = tmp_path / "zh.json"
+    out = tmp_path / f"{language}.json"
     data = [str(file) for file in sorted(DATA.glob("gate*.jsonl"))]
-    gate_weights.main(["--data", *data, "--language", "zh", "--write", str(out)])
+    gate_weights.main(["--data", *data, "--language", language, "--write", str(out)])
 
     learned, packed = (
-        json.loads(file.read_text(encoding="utf-8")) for file in (out, GATE / "zh.json")
+        json.loads(file.read_text(encoding="utf-8")) for file in (out, GATE / out.name)
     )
     assert learned["bias"] == pytest.approx(packed["bias"], abs=0.15)
     names = learned["weights"].keys() | packed["weights"].keys()

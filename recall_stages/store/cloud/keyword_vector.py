@@ -19,12 +19,12 @@ from zlib import crc32
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.store.chroma.search_text import keyword_text
+from recall_stages.text.bm25 import frequency
 from recall_stages.text.stems import words
 
 if TYPE_CHECKING:
     from chromadb.base_types import SparseVector
 
-_K1, _B = 1.2, 0.75  # as tantivy has them
 _MEAN_WORDS = 48.0  # of a turn with the end of the turn before it, without stop words
 _MOST_WORDS = 256  # of a question; of a longer one, the first words count
 
@@ -38,9 +38,9 @@ def keyword_vector(memory: Candidate) -> SparseVector | None:
         [1.87, 1.62]
     """
     parts = words(keyword_text(memory))
-    damping = _K1 * (1 - _B + _B * len(parts) / _MEAN_WORDS)
+    length = len(parts) / _MEAN_WORDS
     counts = Counter(_number_of(word) for word in parts)
-    return _sparse((n, tf * (_K1 + 1) / (tf + damping)) for n, tf in counts.items())
+    return _sparse((number, frequency(count, length)) for number, count in counts.items())
 
 
 def question_vector(text: str) -> SparseVector | None:

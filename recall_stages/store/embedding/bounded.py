@@ -35,12 +35,8 @@ class BoundedEmbedding:
         self._model = model
         # Asked once: isinstance takes long for a protocol.
         self._with_tokens = model if isinstance(model, TokenEmbedding) else None
-        self._timeout_s: float | None
-        self.dimension: int | None
-        if isinstance(model, MiniLM | Multilingual):
-            self._timeout_s, self.dimension = None, model.dimension
-        else:
-            self._timeout_s, self.dimension = timeout_s, None
+        self.dimension = model.dimension if isinstance(model, MiniLM | Multilingual) else None
+        self._timeout_s = timeout_s if self.dimension is None else None
 
     @property
     def model_name(self) -> str:

@@ -1,7 +1,7 @@
 """Keyword search: BM25 over the words of a collection's memories.
 
-tantivy scores the rows that are committed; k1 is 1.2 and b 0.75. Those that wait for a commit are
-scored here with the same formula.
+tantivy scores the rows that are committed. Those that wait for a commit are scored here, with the
+same formula.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import log
 from operator import itemgetter
 
 import numpy as np
@@ -19,12 +18,12 @@ from recall_stages.core.candidate import Candidate
 from recall_stages.store.chroma.epoch import EARLIEST, LATEST, bounds_of, to_milliseconds
 from recall_stages.store.rows.columns import NEVER
 from recall_stages.store.rows.wanted import Places, Selection, Wanted
+from recall_stages.text.bm25 import frequency, rarity
 from recall_stages.text.stems import wanted_words, words
 from recall_stages.text.telling_words import telling_words
 from recall_stages.timeline import TimeRange
 
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
-_K1, _B = 1.2, 0.75  # tantivy's
 _DIGITS = 4  # of a score, after the point
 _MARGIN = 2  # times as many rows are read as the share of a filter suggests
 _A_NAMED_ROW = 10  # rows are read in the time in which tantivy looks for one that is named
@@ -92,7 +91,7 @@ class Snapshot:
             for term in terms:
                 old, all_rows = having[term], max(counted[0], before)
                 now = old + sum([term in counts for counts in known])
-                weights[term] = _rarity(all_rows, now) / _rarity(before, old)
+                weights[term] = rarity(all_rows, now) / rarity(before, old)
                 having[term] = now
         scored = self._committed(weights, limit, wanted, rows)
         scored += self._waiting(having, rows, counted)
@@ -130,15 +129,13 @@ class Snapshot:
         if rows is not None:
             waiting = waiting[rows.holds(waiting)]
         mean = counted[1] / (counted[0] or 1) or 1.0
-        most = {term: (_K1 + 1) * _rarity(counted[0], number) for term, number in having.items()}
+        rare = {term: rarity(counted[0], number) for term, number in having.items()}
         scored: Scored = []
         for place in waiting.tolist():
             row = self.new[place]
-            if shared := most.keys() & row.counts.keys():
-                damping = _K1 * (1 - _B + _B * row.length / mean)
-                score = 0.0
-                for term in shared:
-                    score += most[term] * row.counts[term] / (row.counts[term] + damping)
+            if shared := rare.keys() & row.counts.keys():
+                length = row.length / mean
+                score = sum([rare[x] * frequency(row.counts[x], length) for x in shared])
                 scored.append((place, round(score, _DIGITS)))
         return scored
 
@@ -149,7 +146,7 @@ class Snapshot:
             word: The word as it is written; a word that no row has is the rarest.
             rows: How many rows there are.
         """
-        return _rarity(rows, min([self._rows_with(term) for term in words(word)], default=0))
+        return rarity(rows, min([self._rows_with(term) for term in words(word)], default=0))
 
     def _rows_with(self, word: str) -> int:
         waiting = sum([word in row.counts for row in self.new.values() if not row.again])
@@ -199,7 +196,3 @@ class Snapshot:
 
 def _any(queries: Sequence[tantivy.Query]) -> tantivy.Query:
     return tantivy.Query.boolean_query([(_SHOULD, query) for query in queries])
-
-
-def _rarity(rows: int, having: int) -> float:
-    return log(1 + (max(rows - having, 0) + 0.5) / (having + 0.5))
