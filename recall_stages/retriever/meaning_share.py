@@ -1,4 +1,4 @@
-"""What the name of an embedding model tells of its similarities.
+"""What an embedding model tells of its similarities, by its name and by what it can do.
 
 They have less of a hybrid search where the model does not know the language. Those of some models
 are all high, so that a floor is taken off.
@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 
-from recall_stages.store.embedding.minilm_network import MODEL_NAME
-
 KNOWN, UNKNOWN = 0.6, 0.4
 """The share of meaning where the model knows the script of a question, and where it does not.
 
@@ -17,7 +15,7 @@ Measured on nine English sets and three Chinese ones, with all-MiniLM-L6-v2. In 
 sees common characters, so it is not worthless.
 """
 
-_WITH_TOKENS = 0.65  # where single words are compared by meaning, too; measured on the same sets
+_WITH_WORDS = 0.65  # where single words are compared by meaning, too; measured on the same sets
 
 # Models for English alone say so in their name, or are known for it.
 _ENGLISH = re.compile(
@@ -29,16 +27,19 @@ _HIGH_FLOOR = 0.7
 _LAST_LATIN = "\u024f"
 
 
-def meaning_share(text: str, embedding_model: str) -> float:
+def meaning_share(text: str, embedding_model: str, *, embeds_words: bool = False) -> float:
     """The share of meaning for a question; less if an English model meets another script.
 
     Args:
         text: The question.
         embedding_model: The name of the model that made the vectors; empty = it is not known.
+        embeds_words: Whether the model has vectors of single words.
 
     Examples:
-        >>> meaning_share("Where is tea?", "all-MiniLM-L6-v2")
+        >>> meaning_share("Where is tea?", "all-MiniLM-L6-v2", embeds_words=True)
         0.65
+        >>> meaning_share("Where is tea?", "all-MiniLM-L6-v2")
+        0.6
         >>> meaning_share("茶在哪里？", "all-MiniLM-L6-v2")
         0.4
         >>> meaning_share("茶在哪里？", "multilingual-e5-small")
@@ -46,7 +47,7 @@ def meaning_share(text: str, embedding_model: str) -> float:
     """
     letters = [letter > _LAST_LATIN for letter in text if letter.isalpha()]
     if not any(letters) or not _ENGLISH.search(embedding_model):
-        return _WITH_TOKENS if embedding_model == MODEL_NAME else KNOWN
+        return _WITH_WORDS if embeds_words else KNOWN
     # Rounded, so that few settings of a search are kept.
     return round(KNOWN - (KNOWN - UNKNOWN) * sum(letters) / len(letters), 1)
 

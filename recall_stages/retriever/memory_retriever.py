@@ -119,8 +119,8 @@ class MemoryRetriever(TakesStages, RecallOptions):
         fusion: How a hybrid search makes one score of two: "scores" weighs the similarity and the
             BM25 score, "ranks" only how they rank (reciprocal rank fusion).
         semantic_weight: The share of meaning in that score, 0 to 1; the rest is that of the words.
-            If it is not set, it is 0.65 with the default embedding; and with a model for English
-            alone, a question in another script has 0.4.
+            If it is not set, it is 0.65 with an embedding that has vectors of tokens, as the
+            default has; and with a model for English alone, a question in another script has 0.4.
         token_weight: The share of single words in the share of meaning, 0 to 1: each word of the
             question is compared with the words of a memory, by their meaning in context. It needs
             an embedding that has vectors of tokens, as the default has; if it is not set, a
@@ -269,7 +269,8 @@ class MemoryRetriever(TakesStages, RecallOptions):
 
     def _search(self, call: RecallOptions, text: str) -> Retrieve:
         model = getattr(self.store, "embedding_model", "")
-        share = meaning_share(text, model)
+        embeds_words = getattr(self.store, "embeds_words", False)
+        share = meaning_share(text, model, embeds_words=embeds_words)
         by_model = {
             "semantic_weight": share,
             "token_weight": self.token_weight if share >= KNOWN else 0.0,

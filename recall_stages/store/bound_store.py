@@ -51,6 +51,11 @@ class BoundStore:
         return self._opened.embedding.model_name
 
     @property
+    def embeds_words(self) -> bool:
+        """Whether that model has vectors of single words, as the default has."""
+        return self._opened.embedding.embeds_words
+
+    @property
     def clock(self) -> Callable[[], datetime]:
         """What gives the time: of memories that come without one, and of what has expired."""
         return self._clock

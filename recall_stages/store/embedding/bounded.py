@@ -44,6 +44,11 @@ class BoundedEmbedding:
         return self._model.model_name
 
     @property
+    def embeds_words(self) -> bool:
+        """Whether the model has vectors of single words; see `TokenEmbedding`."""
+        return self._with_tokens is not None
+
+    @property
     def timeout_s(self) -> float | None:
         """Seconds after which a call is left behind; None = never."""
         return self._timeout_s
