@@ -106,6 +106,16 @@ def test_without_them_rows_are_found_by_their_vectors(tmp_path: Path, damage: st
         assert set(measured(store)) == set(TEXTS)
 
 
+def test_a_memory_keeps_them_when_it_is_changed_but_for_its_text(tmp_path: Path) -> None:
+    for path in (None, tmp_path):
+        with opened(path, **TEXTS) as store:
+            before = measured(store)
+            store.update("cup", metadata={"cups": 2}, expires_at="2200-01-01")
+            assert measured(store) == before
+            store.update("cup", text="the red house")
+            assert measured(store)["cup"] < before["cup"]
+
+
 def test_a_pool_in_which_many_have_none_is_compared_by_vectors_alone() -> None:
     with opened(**TEXTS) as store, opened(raw="green grass") as other:
         other.copy_to(store)  # vectors alone are copied

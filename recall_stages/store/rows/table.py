@@ -30,6 +30,7 @@ from recall_stages.core.errors import StoreClosedError
 from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.filter_match import fulfils
 from recall_stages.store.chroma.row_fields import WRITTEN_AT, Row
+from recall_stages.store.chroma.search_text import index_text
 from recall_stages.store.chroma.where import Where
 from recall_stages.store.embedding.token_vectors import Embedded, TokenVectors
 from recall_stages.store.rows.append_file import AppendFile, Mark
@@ -147,7 +148,9 @@ class Table:
             memories = [self._read(row) for row in rows]
         with self._lock:
             self._check_open()
-            beside = self._drop([row[0] for row in rows])
+            before = self._columns.places([hashed(row[0]) for row in rows])
+            tokens = tokens or self._kept_tokens(before, memories)
+            beside = self._drop_at(before)
             first = len(self._columns)
             records: list[tuple[int, ...]] = []
             cells: dict[int, Sequence[Cell]] = {}
@@ -184,8 +187,17 @@ class Table:
                 self._vectors.keep(places[mine], vectors[mine])
                 self.changed = True
 
-    def _drop(self, ids: Sequence[str]) -> set[int]:
-        return self._drop_at(self._columns.places([hashed(each) for each in ids]))
+    def _kept_tokens(self, places: Places, memories: Sequence[Candidate | None]) -> Sequence[Coded]:
+        """The tokens of rows before they changed, of those whose text is the same."""
+        old = [place for place in places.tolist() if place >= 0]
+        if not old or self._tokens.missing(np.array(old)).all():
+            return ()
+        kept: list[Coded] = []
+        for place, memory in zip(places.tolist(), memories, strict=True):
+            before = None if place < 0 else self._read(self.texts.at(place))
+            same = before and memory and index_text(before) == index_text(memory)
+            kept.append(self._tokens.at(place) if same else (b"", 0, 0))
+        return kept
 
     def _drop_at(self, places: Places) -> set[int]:
         """Take rows out, and return the places of those around them."""
