@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Never, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recall_stages.core.awaited import awaited
 from recall_stages.core.clock import TimeInput
@@ -22,6 +21,7 @@ from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.prepare import distinct_ids
 from recall_stages.store.chroma.search_text import index_text
 from recall_stages.store.conditions import Conditions, RangeInput, TypeInput
+from recall_stages.store.embedding.token_vectors import Embedded
 from recall_stages.store.listing import expired_in_chroma
 from recall_stages.store.writing.row_writer import LOST
 from recall_stages.timeline import parse_time
@@ -74,18 +74,25 @@ class ManagedStore(AddingStore):
             live.writer.changing,
         ):
             now = self._clock()
-            stored = live.index.read([id], None).get(id)
-            if stored is None or not owner.holds(stored.scope) or stored.expired(now):
-                raise _missing(id, self.name)
-            memory = wanted.made_to(stored, now.tzinfo, read_events=self._event_times)
-            [ready] = self._ready([memory])
-            vector = (
-                _vector_of(live.index, id) if index_text(memory) == index_text(stored) else None
-            )
-            if vector is None:
-                live.writer.write([ready]).result()
-            else:
-                live.writer.copy([ready], vector[np.newaxis]).result()
+            vectors: dict[str, Embedded] = {}
+            while True:
+                before = live.index.row(id)
+                stored = None if before is None else live.index.candidate(before)
+                if before is None or stored is None:
+                    raise _missing(id, self.name)
+                if not owner.holds(stored.scope) or stored.expired(now):
+                    raise _missing(id, self.name)
+                memory = wanted.made_to(stored, now.tzinfo, read_events=self._event_times)
+                [ready] = self._ready([memory])
+                text = index_text(memory)
+                embedded = vectors.get(text)
+                if embedded is None and text == index_text(stored):
+                    embedded = _vector_of(live.index, id)
+                if embedded is not None:
+                    break
+                # That takes a while, in which another process may change it: it is read again.
+                vectors[text] = self._opened.embedding.embed(text)
+            live.writer.change(ready, before, embedded).result()
             operation.records([ready.memory])
         return ready.memory.memory()
 
@@ -272,14 +279,15 @@ def _check_deleting(limited: bool, of_scope: bool, everything: bool) -> None:
         )
 
 
-def _vector_of(index: Index, row_id: str) -> NDArray[np.float32] | None:
+def _vector_of(index: Index, row_id: str) -> Embedded | None:
     """The vector of a row; None if it has none."""
     try:
-        return index.vectors([row_id]).get(row_id)
+        vector = index.vectors([row_id]).get(row_id)
     except StoreError as error:
         if LOST not in str(error):
             raise
         return None
+    return None if vector is None else Embedded(vector[np.newaxis])
 
 
 def _missing(id: str, name: str) -> MissingMemoryError:

@@ -1,4 +1,4 @@
-"""Two stores of one process on one collection: each writes, and nothing is lost or doubled."""
+"""Two stores on one collection, of one process or of two: each writes, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from typing import Any
 
 import chromadb
 import pytest
+from store.elsewhere import update_at_once
 from store.kit import NOON, SmallEmbedding
 
+from recall_stages.core.errors import MissingMemoryError
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.store.rows.row_index import RowIndex
@@ -160,3 +162,38 @@ def test_two_changes_of_one_memory_are_both_there(stores: list[RecallStore]) -> 
     assert last.content == f"tea {ROUNDS // 4 - 1}"
     assert last.metadata == {f"key{turn}": turn for turn in range(ROUNDS // 4)}
     assert found(stores[1], "tea") == ["m0"]
+
+
+def test_two_processes_that_change_other_fields_of_one_memory_lose_nothing(
+    server_port: int, collection_name: str
+) -> None:
+    client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
+    with RecallStore(client, collection_name, embedding=SmallEmbedding()) as store:
+        store.add([{"id": "m0", "content": "tea", "metadata": {"cups": 2}}])
+        assert found(store, "tea") == ["m0"]
+        update_at_once(server_port, collection_name, ROUNDS)
+
+        [last] = store.get(["m0"])
+        keys = {f"key{who}x{turn}": turn for who in range(2) for turn in range(ROUNDS)}
+        assert last.metadata == {"cups": 2, **keys}
+        assert (last.content, last.memory_type) == (f"tea {ROUNDS - 1}", f"type{ROUNDS - 1}")
+        assert store.find([Search(last.content, 1)])[0][0].score == pytest.approx(1, abs=1e-4)
+    client.delete_collection(collection_name)
+
+
+def test_a_change_does_not_bring_back_what_another_process_has_deleted(
+    server_port: int, collection_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
+
+    def hold(_: Held, texts: list[str]) -> None:
+        if texts == ["milk"]:
+            client.get_collection(collection_name, embedding_function=None).delete(ids=["m0"])
+
+    monkeypatch.setattr(Held, "hold", hold)
+    with RecallStore(client, collection_name, embedding=Held()) as store:
+        store.add([{"id": "m0", "content": "tea"}])
+        with pytest.raises(MissingMemoryError):
+            store.update("m0", text="milk")
+        assert store.count() == 0
+    client.delete_collection(collection_name)

@@ -147,6 +147,11 @@ class Index:
         found = (memory for page in read for memory in self._candidates(page))
         return {memory.id: memory for memory in found if memory is not None}
 
+    def row(self, row_id: str) -> Row | None:
+        """A row by its id; None if it is not there."""
+        [page] = self.by_id([row_id], ["documents", "metadatas"])
+        return next(zip(page["ids"], page["documents"], page["metadatas"], strict=True), None)
+
     def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """The vectors of rows by id; ids that are not there are left out."""
         vectors: dict[str, NDArray[np.float32]] = {}

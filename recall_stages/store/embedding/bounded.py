@@ -67,6 +67,18 @@ class BoundedEmbedding:
             for each in outcomes
         ]
 
+    def embed(self, text: str) -> Embedded:
+        """Embed one text to store, within the deadline.
+
+        Raises:
+            StoreUnavailableError: When the model has not answered in time.
+            StoreError: When the model fails, or returns something else than a vector.
+        """
+        [outcome] = self.embed_batches([[text]])
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
     def embed_query(self, text: str) -> Embedded:
         """Embed a question, in the thread of the caller and without a deadline.
 

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.errors import StoreError
+from recall_stages.core.errors import MissingMemoryError, StoreError
 from recall_stages.store.chroma.epoch import to_milliseconds
 from recall_stages.store.chroma.open_collection import Opened
 from recall_stages.store.chroma.ownership import Identity
 from recall_stages.store.chroma.prepare import Ready, id_is_taken
 from recall_stages.store.chroma.row_fields import KEYWORD_VECTOR, WRITTEN_AT, Row
+from recall_stages.store.chroma.rows import to_candidate
 from recall_stages.store.chroma.search_text import index_text
 from recall_stages.store.cloud.keyword_vector import keyword_vector
 from recall_stages.store.embedding.bounded import BoundedEmbedding, Outcome
@@ -146,6 +147,47 @@ class RowWriter:
         fresh = self.fresh(rows)
         wanted = {each.memory.id for each in fresh.rows}
         self.store(fresh, Embedded(vectors[[each.memory.id in wanted for each in rows]]))
+
+    def change(self, ready: Ready, before: Row, embedded: Embedded) -> None:
+        """Write what is different in a row, and nothing else: another process may change the rest.
+
+        Chroma has no write on a condition. A row that is gone meanwhile is not stored again.
+
+        Args:
+            ready: The row with its changes.
+            before: The row as it was read.
+            embedded: Its vector.
+        """
+        row_id, document, metadata = before
+        new, old, text = ready.metadata, metadata or {}, index_text(ready.memory)
+        changed: Any = {
+            name: new.get(name) for name in {*old, *new} if old.get(name) != new.get(name)
+        }
+        changed |= {
+            **self._word_vector(ready.memory),
+            WRITTEN_AT: to_milliseconds(datetime.now(UTC)),
+        }
+        known = to_candidate(*before)
+        retold = document != ready.memory.content
+        reworded = retold or known is None or index_text(known) != text
+        self._identity.check_dimension(embedded.vectors)
+        self._begin(CHROMA_S)
+        indexes = self._indexes()
+        with self.lock.writing():
+            if row_id not in self._replaced([ready]):
+                raise MissingMemoryError(f"memory {row_id!r} was deleted while it was changed")
+            self._collection.update(
+                ids=[row_id],
+                metadatas=[changed],
+                documents=[ready.memory.content] if retold else None,
+                embeddings=embedded.vectors if reworded else None,
+            )
+            # As others have left it. Where its text is theirs, the row indexes find that later.
+            now = self._present([row_id]).get(row_id)
+            memory = None if now is None else to_candidate(row_id, *now)
+            if now is not None and memory is not None and index_text(memory) == text:
+                for rows in indexes:
+                    rows.put([(row_id, *now)], [memory], embedded)
 
     def _word_vector(self, memory: Candidate) -> dict[str, object]:
         vector = keyword_vector(memory) if self._words else None

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import groupby
 from threading import Condition, Lock, Thread
 from time import monotonic
 
@@ -23,7 +22,9 @@ from recall_stages.core.errors import RecallError, StoreClosedError, StoreError
 from recall_stages.store.chroma.open_collection import Opened
 from recall_stages.store.chroma.ownership import Identity
 from recall_stages.store.chroma.prepare import Ready
+from recall_stages.store.chroma.row_fields import Row
 from recall_stages.store.embedding.bounded import BoundedEmbedding, Outcome
+from recall_stages.store.embedding.token_vectors import Embedded
 from recall_stages.store.writing.row_writer import BATCH, Fresh, RowWriter
 
 _log = logging.getLogger(__name__)
@@ -34,11 +35,10 @@ _LINGERS_S = 10.0
 
 @dataclass(slots=True)
 class _Job:
-    """The rows or the deletions of one call, and its future."""
+    """The work of one call, and its future."""
 
     rows: Sequence[Ready] = ()
-    vectors: NDArray[np.float32] | None = None  # of the rows, if they need not be embedded
-    deleted: Sequence[str] = ()
+    alone: Callable[[], None] | None = None  # None = the rows are stored together with others
     done: Future[None] = field(default_factory=Future)
     tried: bool = False  # whether Chroma failed while it stored its rows
 
@@ -74,11 +74,15 @@ class Writer:
 
     def copy(self, rows: Sequence[Ready], vectors: NDArray[np.float32]) -> Future[None]:
         """Store some rows with their vectors, at most `BATCH` of them, after all earlier writes."""
-        return self._take(_Job(rows=rows, vectors=vectors))
+        return self._take(_Job(rows, partial(self._rows.copy, rows, vectors)))
+
+    def change(self, row: Ready, before: Row, embedded: Embedded) -> Future[None]:
+        """Write what is different in a row, after all earlier writes; see `RowWriter.change`."""
+        return self._take(_Job([row], partial(self._rows.change, row, before, embedded)))
 
     def delete(self, ids: Sequence[str]) -> Future[None]:
         """Delete rows, after all earlier writes."""
-        return self._take(_Job(deleted=ids))
+        return self._take(_Job(alone=partial(self._rows.delete, ids)))
 
     @property
     def changing(self) -> Lock:
@@ -125,20 +129,11 @@ class Writer:
     def _work(self) -> None:
         while jobs := self._next():
             wanted = [job for job in jobs if job.done.set_running_or_notify_cancel()]
-            for alone, group in groupby(wanted, key=_is_done_alone):
-                if alone:
-                    for job in group:
-                        self._answer(job, partial(self._work_on, job))
-                else:
-                    for together in _joined(list(group)):
-                        if len(together) == 1 or not self._write_together(together):
-                            self._write_apart(together)
-
-    def _work_on(self, job: _Job) -> None:
-        if job.vectors is not None:
-            self._rows.copy(job.rows, job.vectors)
-        else:
-            self._rows.delete(job.deleted)
+            for together in _joined(wanted):
+                if together[0].alone is not None:
+                    self._answer(together[0], together[0].alone)
+                elif len(together) == 1 or not self._write_together(together):
+                    self._write_apart(together)
 
     def _next(self) -> list[_Job]:
         """The waiting jobs; empty when none came for a while, and the thread ends."""
@@ -220,17 +215,14 @@ class Writer:
             error.unsure = tuple(row.memory.id for row in job.rows) if job.tried else ()
 
 
-def _is_done_alone(job: _Job) -> bool:
-    return bool(job.deleted) or job.vectors is not None
-
-
 def _joined(jobs: Sequence[_Job]) -> Iterator[list[_Job]]:
     """Groups of jobs that fit into one batch; two writes of one row are never in one group."""
     together: list[_Job] = []
     ids: set[str] = set()
     for job in jobs:
         new = {row.memory.id for row in job.rows}
-        if together and (ids & new or len(ids) + len(new) > BATCH):
+        alone = job.alone or (together and together[-1].alone)
+        if together and (alone or ids & new or len(ids) + len(new) > BATCH):
             yield together
             together, ids = [], set()
         together.append(job)
