@@ -95,6 +95,7 @@ class RecallVectorStore(VectorStore):
         **_: Any,
     ) -> list[str]:
         """Store texts with their metadata; see `add_documents`."""
+        # LangChain's base reads the texts twice, and an iterator would be empty by then.
         return super().add_texts(list(texts), metadatas, ids=ids)
 
     def delete(self, ids: list[str] | None = None, **_: Any) -> bool:

@@ -168,11 +168,10 @@ class RecallVectorStore(BasePydanticVectorStore):
         self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None
     ) -> list[BaseNode]:
         """The nodes with these ids, with this metadata, or with both; by default, all."""
-        if node_ids is not None and filters is None:
-            return [_node(memory) for memory in self._store.get(node_ids)]
-        fit = self._store.memories(filter=to_filter(filters), order="oldest")
-        wanted = None if node_ids is None else set(node_ids)
-        return [_node(memory) for memory in fit if wanted is None or memory.id in wanted]
+        condition = to_filter(filters)
+        if node_ids is not None:
+            return [_node(memory) for memory in self._store.get(node_ids, filter=condition)]
+        return [_node(each) for each in self._store.memories(filter=condition, order="oldest")]
 
     async def aget_nodes(
         self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None

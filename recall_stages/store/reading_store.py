@@ -25,20 +25,25 @@ from recall_stages.store.position import READ, Order, Position, Walk
 class ReadingStore(BoundStore):
     """A store that finds, lists and counts memories; in a scope, only those of that scope."""
 
-    def get(self, ids: Sequence[str], *, scope: ScopeInput = None) -> list[Memory]:
+    def get(
+        self, ids: Sequence[str], *, scope: ScopeInput = None, filter: Filter | None = None
+    ) -> list[Memory]:
         """The memories with these ids, in the order of the ids; unknown ids are ignored.
 
         Args:
             ids: The ids.
             scope: Return only memories in this scope.
+            filter: Return only memories that fulfil these conditions on metadata.
 
         Raises:
+            FilterError: When the filter cannot match anything.
             ScopeError: When the scope lacks a field of ``require_scope``.
         """
         owner = self._owner(scope)
         wanted = distinct_ids(ids)
+        search = Conditions.of(owner, filter=filter).search()
         live = self._opened.found()
-        memories = {} if live is None else live.index.read(wanted, None)
+        memories = {} if live is None else live.index.read(wanted, live.index.filter_where(search))
         now = self._clock()
         present = (memories[row_id] for row_id in wanted if row_id in memories)
         mine = [each for each in present if owner.holds(each.scope) and not each.expired(now)]

@@ -232,6 +232,22 @@ def test_a_query_of_some_nodes_reads_no_others(nodes: Any, monkeypatch: pytest.M
     assert nodes.query(VectorStoreQuery(query_str="one", node_ids=["2"])).ids == ["2"]
 
 
+@pytest.mark.parametrize("is_async", [False, True])
+def test_nodes_by_their_ids_are_read_alone(
+    nodes: Any, monkeypatch: pytest.MonkeyPatch, is_async: bool
+) -> None:
+    monkeypatch.setattr(type(nodes.store), "memories", None)
+    kinds = MetadataFilters(filters=[one("kind", ["a", "b"], "in")])
+
+    def read(*asked: Any) -> list[str]:
+        found = asyncio.run(nodes.aget_nodes(*asked)) if is_async else nodes.get_nodes(*asked)
+        return [node.node_id for node in found]
+
+    assert read(["3", "2", "none"]) == ["3", "2"]
+    assert read(["3", "2", "none"], kinds) == ["2"]
+    assert read(["3"], kinds) == []
+
+
 def test_metadata_filters_within_filters(nodes: Any) -> None:
     either = MetadataFilters(
         filters=[one("kind", "a", "=="), one("stars", 3, ">")], condition=FilterCondition.OR
