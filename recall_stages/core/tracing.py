@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from functools import lru_cache
 from importlib.metadata import version
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from recall_stages.core.candidate import Candidate
 
@@ -45,18 +45,18 @@ class Operation:
     """An operation that is traced; what becomes known of it is written here.
 
     Args:
-        span: Its span. None = no spans are wanted.
+        span: Its span. None = the application has configured nothing, and nothing is recorded.
         attributes: The attributes of its metrics.
     """
 
-    def __init__(self, span: Span | None, attributes: Attributes) -> None:
+    def __init__(self, span: Span | None = None, attributes: Attributes | None = None) -> None:
         self._span = span
-        self._attributes = attributes
+        self._attributes = attributes or {}
 
     @property
     def seen(self) -> bool:
         """Whether anything of it is recorded."""
-        return bool(self._attributes)
+        return self._span is not None
 
     def note(self, **attributes: str | int | Sequence[str]) -> None:
         """Add attributes to the span; in their names, a double underscore stands for a dot."""
@@ -66,8 +66,8 @@ class Operation:
 
     def asked(self, text: str) -> None:
         """Note the question, if texts are asked for."""
-        if self._span is not None and captures_text():
-            self._span.set_attribute("gen_ai.memory.query.text", text)
+        if self.seen and captures_text():
+            self.note(gen_ai__memory__query__text=text)
 
     def counted(self, number: int) -> None:
         """Note how many memories it is about."""
@@ -75,44 +75,31 @@ class Operation:
 
     def records(self, memories: Iterable[Candidate]) -> None:
         """Note how many memories it is about, and which ones, if texts are asked for."""
-        if self._span is None:
+        if not self.seen:
             return
         listed = [*memories]
         self.counted(len(listed))
         if listed and captures_text():
-            self._span.set_attribute("gen_ai.memory.records", _as_json(listed))
+            self.note(gen_ai__memory__records=_as_json(listed))
 
     def degraded(self, fallbacks: Sequence[str]) -> None:
         """Note the stages that could not do their work; the reasons only if texts are asked for."""
+        if not self.seen or not fallbacks:
+            return
         stages = list(dict.fromkeys(each.partition(":")[0] for each in fallbacks))
-        if self._span is not None and stages:
-            self._span.set_attribute("recall.degraded", stages)
-            if captures_text():
-                self._span.set_attribute("recall.degraded.reasons", list(fallbacks))
-        if instruments := _instruments():
-            for stage in stages:
-                instruments[2].add(1, {"recall.stage": stage})
+        self.note(recall__degraded=stages)
+        if captures_text():
+            self.note(recall__degraded__reasons=list(fallbacks))
+        for stage in stages:
+            _instruments().degraded.add(1, {"recall.stage": stage})
 
     def tokens(self, sent: int, received: int) -> None:
         """Note the tokens that a model has counted."""
-        self.note(gen_ai__usage__input_tokens=sent, gen_ai__usage__output_tokens=received)
-        if instruments := _instruments():
+        if self.seen:
+            self.note(gen_ai__usage__input_tokens=sent, gen_ai__usage__output_tokens=received)
             for kind, number in (("input", sent), ("output", received)):
-                instruments[1].record(number, {**self._attributes, "gen_ai.token.type": kind})
-
-    def ended(self, seconds: float, error: BaseException | None) -> None:
-        """Note how long it took, and the error by its type: what it says may quote a memory."""
-        kind = {} if error is None else {"error.type": type(error).__qualname__}
-        if error is not None and self._span is not None:
-            from opentelemetry.trace import StatusCode  # noqa: PLC0415 - the span is of it
-
-            self._span.set_attributes(kind)
-            self._span.set_status(StatusCode.ERROR, str(error) if captures_text() else None)
-        if instruments := _instruments():
-            instruments[0].record(seconds, {**self._attributes, **kind})
-
-
-_UNSEEN = Operation(None, {})
+                attributes = {**self._attributes, "gen_ai.token.type": kind}
+                _instruments().tokens.record(number, attributes)
 
 
 def captures_text() -> bool:
@@ -155,55 +142,53 @@ def _traced(
     operation: str, title: str, attributes: Attributes, further: Attributes
 ) -> Iterator[Operation]:
     is_part = _within.get() == operation and operation != "chat"
-    if is_part or not any(_provider(signal) is not None for signal in _GETTERS):
-        yield _UNSEEN
+    if is_part or not any(map(_is_configured, _GETTERS)):
+        yield Operation()
         return
+    from opentelemetry import trace  # noqa: PLC0415 - it is loaded already
+
     shared = {_OPERATION: operation, **attributes}
-    began, error = perf_counter(), None
+    began, outcome = perf_counter(), dict[str, str]()
     outside = _within.set(operation)
-    with _span(title, {**shared, **further}, client=operation == "chat") as span:
-        traced = Operation(span, shared)
+    with _tracer_of(trace.get_tracer_provider()).start_as_current_span(
+        title,
+        kind=trace.SpanKind.CLIENT if operation == "chat" else trace.SpanKind.INTERNAL,
+        attributes={**shared, **further},
+        record_exception=False,  # what an error says may quote a memory
+        set_status_on_exception=False,
+    ) as span:
         try:
-            yield traced
-        except BaseException as raised:
-            error = raised
+            yield Operation(span, shared)
+        except BaseException as error:
+            outcome = {"error.type": type(error).__qualname__}
+            span.set_attributes(outcome)
+            span.set_status(trace.StatusCode.ERROR, str(error) if captures_text() else None)
             raise
         finally:
             _within.reset(outside)
-            traced.ended(perf_counter() - began, error)
+            _instruments().seconds.record(perf_counter() - began, {**shared, **outcome})
 
 
-@contextmanager
-def _span(title: str, attributes: Attributes, *, client: bool) -> Iterator[Span | None]:
-    provider = _provider("trace")
-    if provider is None:
-        yield None
-        return
-    from opentelemetry.trace import SpanKind  # noqa: PLC0415 - it is loaded already
-
-    with _tracer_of(provider).start_as_current_span(
-        title,
-        kind=SpanKind.CLIENT if client else SpanKind.INTERNAL,
-        attributes=attributes,
-        record_exception=False,
-        set_status_on_exception=False,
-    ) as span:
-        yield span if span.is_recording() else None
-
-
-def _provider(signal: str) -> Any:
-    """What the application has configured for a signal; None if it has configured nothing."""
+def _is_configured(signal: str) -> bool:
+    """Whether the application has configured a signal."""
     own = f"opentelemetry.{signal}"
     get = getattr(sys.modules.get(own), _GETTERS[signal], None)
-    provider = None if get is None else get()
     # What the API has for itself, until somebody configures it, does nothing.
-    return None if type(provider).__module__.startswith(own) else provider
+    return get is not None and not type(get()).__module__.startswith(own)
 
 
-def _instruments() -> tuple[Histogram, Histogram, Counter] | None:
-    """Durations, tokens, and what was degraded; None if no metrics are wanted."""
-    provider = _provider("metrics")
-    return None if provider is None else _instruments_of(provider)
+class _Instruments(NamedTuple):
+    """The metrics; those of an application that has configured none do nothing."""
+
+    seconds: Histogram
+    tokens: Histogram
+    degraded: Counter
+
+
+def _instruments() -> _Instruments:
+    from opentelemetry.metrics import get_meter_provider  # noqa: PLC0415 - only where it is used
+
+    return _instruments_of(get_meter_provider())
 
 
 @lru_cache(maxsize=8)
@@ -212,9 +197,9 @@ def _tracer_of(provider: TracerProvider) -> Tracer:
 
 
 @lru_cache(maxsize=8)
-def _instruments_of(provider: MeterProvider) -> tuple[Histogram, Histogram, Counter]:
+def _instruments_of(provider: MeterProvider) -> _Instruments:
     meter = provider.get_meter(_LIBRARY, version(_LIBRARY))
-    return (
+    return _Instruments(
         _histogram(meter, "gen_ai.client.operation.duration", "s", _SECONDS),
         _histogram(meter, "gen_ai.client.token.usage", "{token}", _TOKENS),
         meter.create_counter("recall.degraded", "{stage}", "Stages that could not do their work."),

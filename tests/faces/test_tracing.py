@@ -139,6 +139,23 @@ def test_what_is_done_to_memories_is_a_span_each(
     assert "Ann" not in "".join(each.to_json() for each in spans)
 
 
+@pytest.mark.parametrize("wanted", ["spans", "metrics"])
+def test_an_application_may_want_spans_or_metrics_alone(
+    notes: RecallStore, telemetry: Telemetry, monkeypatch: pytest.MonkeyPatch, wanted: str
+) -> None:
+    module, provider = (
+        (metrics._internal, "_METER_PROVIDER") if wanted == "spans" else (trace, "_TRACER_PROVIDER")
+    )
+    monkeypatch.setattr(module, provider, None)
+
+    notes.find([Search("tea", 3)])
+
+    assert [each.name for each in telemetry.spans()] == ["search_memory"] * (wanted == "spans")
+    if wanted == "metrics":
+        operations = [each[0]["gen_ai.operation.name"] for each in telemetry.points(DURATION)]
+        assert operations.count("search_memory") == 1
+
+
 def test_an_error_has_its_type_and_nothing_that_it_says(
     notes: RecallStore, telemetry: Telemetry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
