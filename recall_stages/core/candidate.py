@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from datetime import datetime, tzinfo
+from datetime import datetime
 from operator import attrgetter
 from typing import Literal, NamedTuple, Self
 
-from recall_stages.core.memory import (
-    Memory,
-    MetadataValue,
-    TimeMatch,
-    UnreadEvents,
-    recorded,
-    time_match,
-)
+from recall_stages.core.memory import Dated, Memory, MetadataValue, UnreadEvents
 from recall_stages.core.scope import Scope
 from recall_stages.timeline import TimeRange
 
@@ -75,7 +68,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Candidate(Dated):
     """A memory under consideration: its stored fields, its score, and the steps to that score.
 
     The first fields are the fields of `Memory`. A candidate never changes: a stage makes a new one.
@@ -164,18 +157,6 @@ class Candidate:
                 trace[step.name] = step.value
             trace.update(step.notes)
         return trace
-
-    def recorded(self, timezone: tzinfo | None) -> str:
-        """When it was recorded, such as 2024-03-12 15:20:00 Tuesday; empty if that is not known."""
-        return recorded(self.created_at, timezone)
-
-    def expired(self, moment: datetime) -> bool:
-        """Whether it has expired by a moment; see `Memory.expired`."""
-        return self.expires_at is not None and self.expires_at <= moment
-
-    def matches(self, time_range: TimeRange) -> TimeMatch | None:
-        """Which time of the memory lies in a range; see `Memory.matches`."""
-        return time_match(self.created_at, self.events, time_range)
 
 
 _OWN = frozenset({"score", "steps", "source"})

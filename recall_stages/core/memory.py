@@ -67,7 +67,53 @@ class UnreadEvents(tuple[TimeRange, ...]):
     __slots__ = ()
 
 
-class Memory(Settings):
+class Dated:
+    """The times of a memory, and what they say; the base of `Memory` and of `Candidate`."""
+
+    if TYPE_CHECKING:  # not at run time: pydantic would put these fields before all others
+        created_at: datetime | None
+        events: tuple[TimeRange, ...]
+        expires_at: datetime | None
+
+    def recorded(self, timezone: tzinfo | None) -> str:
+        """When it was recorded, such as 2024-03-12 15:20:00 Tuesday; empty if that is not known.
+
+        Examples:
+            >>> from datetime import UTC
+            >>> Memory(content="Tea.", created_at="2024-03-12T15:20:00Z").recorded(UTC)
+            '2024-03-12 15:20:00 Tuesday'
+        """
+        if self.created_at is None:
+            return ""
+        local = self.created_at.astimezone(timezone)
+        return f"{local:%Y-%m-%d %H:%M:%S} {weekday_name(local)}"
+
+    def expired(self, moment: datetime) -> bool:
+        """Whether it has expired by a moment.
+
+        Examples:
+            >>> from datetime import UTC, datetime
+            >>> parcel = Memory(content="A parcel comes.", expires_at="2024-03-06T00:00:00Z")
+            >>> [parcel.expired(datetime(2024, 3, day, tzinfo=UTC)) for day in (5, 6)]
+            [False, True]
+        """
+        return self.expires_at is not None and self.expires_at <= moment
+
+    def matches(self, time_range: TimeRange) -> TimeMatch | None:
+        """Which time of the memory lies in a range: the recorded time, the event time, or none.
+
+        An event that is much longer than the range does not count. A day finds an event of "last
+        week". It does not find an event of "in 2019"; the year or its summer does.
+        """
+        if self.created_at is not None and time_range.contains(self.created_at):
+            return "recorded"
+        for event in self.events:
+            if _event_matches(event, time_range):
+                return "event"
+        return None
+
+
+class Memory(Dated, Settings):
     """One stored item.
 
     Args:
@@ -159,81 +205,21 @@ class Memory(Settings):
                     f"rename it, so that it neither begins with {TRACE_PREFIX} nor is {SCORE_KEY}"
                 )
             # One sentence. Pydantic would list each of the eight types that the value is not.
-            kinds = {type(part) for part in (value if isinstance(value, list) else [value])}
+            parts = value if isinstance(value, list) else [value]
+            kinds = {type(part) for part in parts}
             if len(kinds) > 1 or not kinds <= _SCALARS:
                 raise ValueError(
                     f"metadata {key!r} must be text, a number, a boolean or a list of one of "
                     f"these; got {value!r}"
                 )
-        return metadata
-
-    @field_validator("metadata")
-    @classmethod
-    def _storable(cls, metadata: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
-        for key, value in metadata.items():
-            if value == []:
+            if not parts:
                 raise ValueError(f"metadata {key!r} is an empty list, which no collection keeps")
-            for part in value if isinstance(value, list) else [value]:
+            for part in parts:
                 if isinstance(part, float) and not math.isfinite(part):
                     raise ValueError(f"metadata {key!r} must be a finite number; got {part}")
                 if isinstance(part, int) and abs(part) > _LARGEST_INTEGER:
                     raise ValueError(f"metadata {key!r} must fit 64 bits; got {part}")
         return metadata
-
-    def recorded(self, timezone: tzinfo | None) -> str:
-        """When it was recorded, such as 2024-03-12 15:20:00 Tuesday; empty if that is not known.
-
-        Examples:
-            >>> from datetime import UTC
-            >>> Memory(content="Tea.", created_at="2024-03-12T15:20:00Z").recorded(UTC)
-            '2024-03-12 15:20:00 Tuesday'
-        """
-        return recorded(self.created_at, timezone)
-
-    def expired(self, moment: datetime) -> bool:
-        """Whether it has expired by a moment.
-
-        Examples:
-            >>> from datetime import UTC, datetime
-            >>> parcel = Memory(content="A parcel comes.", expires_at="2024-03-06T00:00:00Z")
-            >>> [parcel.expired(datetime(2024, 3, day, tzinfo=UTC)) for day in (5, 6)]
-            [False, True]
-        """
-        return self.expires_at is not None and self.expires_at <= moment
-
-    def matches(self, time_range: TimeRange) -> TimeMatch | None:
-        """Which time of the memory lies in a range: the recorded time, the event time, or none.
-
-        An event that is much longer than the range does not count. A day finds an event of "last
-        week". It does not find an event of "in 2019"; the year or its summer does.
-        """
-        return time_match(self.created_at, self.events, time_range)
-
-
-def recorded(moment: datetime | None, timezone: tzinfo | None) -> str:
-    """A moment as text, such as 2024-03-12 15:20:00 Tuesday; empty if there is none."""
-    if moment is None:
-        return ""
-    local = moment.astimezone(timezone)
-    return f"{local:%Y-%m-%d %H:%M:%S} {weekday_name(local)}"
-
-
-def time_match(
-    moment: datetime | None, events: Sequence[TimeRange], time_range: TimeRange
-) -> TimeMatch | None:
-    """Which time of a memory lies in a range; see `Memory.matches`.
-
-    Args:
-        moment: When it was recorded.
-        events: The times that its text names.
-        time_range: The range.
-    """
-    if moment is not None and time_range.contains(moment):
-        return "recorded"
-    for event in events:
-        if _event_matches(event, time_range):
-            return "event"
-    return None
 
 
 def _event_matches(event: TimeRange, time_range: TimeRange) -> bool:
