@@ -16,7 +16,6 @@ from recall_stages.core.recall import Recall
 from recall_stages.core.requests import Prompt, Refine, Reply
 from recall_stages.core.stage import StageRun
 from recall_stages.core.streamed import Show
-from recall_stages.core.trace_view import stage_input, stage_output
 from recall_stages.core.world import MemoryStore, World
 from recall_stages.llm.client import ask_models
 from recall_stages.retriever.stage_list import StageInput as OwnStageInput
@@ -59,7 +58,7 @@ class LangChainWorld(World):
         """Do the work of a stage in a run of its own, with its model calls inside."""
         if not self.callbacks.handlers:
             return await super().work(stage_run)
-        started = self.callbacks.on_chain_start(None, stage_input(stage_run), name=stage_run.name)
+        started = self.callbacks.on_chain_start(None, stage_run.shown_input, name=stage_run.name)
         run = await started if isawaitable(started) else started
         inside = LangChainWorld(run.get_child(), self.store, self.show)
         try:
@@ -67,7 +66,7 @@ class LangChainWorld(World):
         except BaseException as error:
             await _notify(run.on_chain_error, error)
             raise
-        await _notify(run.on_chain_end, stage_output(stage_run, outcome))
+        await _notify(run.on_chain_end, stage_run.shown_outcome(outcome))
         return outcome
 
     async def _refined(self, request: Refine) -> list[Candidate]:

@@ -26,7 +26,6 @@ from recall_stages.core.candidate import Candidate
 from recall_stages.core.recall import Recall
 from recall_stages.core.requests import Prompt, Refine, Reply
 from recall_stages.core.stage import StageRun
-from recall_stages.core.trace_view import stage_input, stage_output
 from recall_stages.core.world import World
 from recall_stages.llm.client import ask_models
 from recall_stages.retriever.stage_list import StageInput as OwnStageInput
@@ -98,7 +97,7 @@ class LlamaIndexWorld(World):
 def _span(stage_run: StageRun) -> Iterator[Callable[[Recall], Recall]]:
     # The decorator `dispatcher.span` would show the stage's inner state as what went in and out.
     span_id = f"{stage_run.name}.apply-{uuid4()}"
-    bound = inspect.BoundArguments(_SIGNATURE, OrderedDict(stage_input(stage_run)))
+    bound = inspect.BoundArguments(_SIGNATURE, OrderedDict(stage_run.shown_input))
     token = active_span_id.set(span_id)
     parent = token.old_value if isinstance(token.old_value, str) else None
     tags = active_instrument_tags.get()
@@ -106,9 +105,10 @@ def _span(stage_run: StageRun) -> Iterator[Callable[[Recall], Recall]]:
 
     def ended(outcome: Recall) -> Recall:
         if stage_run.meter.calls:
-            dispatcher.event(StageUsage(stage=stage_run.name, **stage_run.meter.figures()))
+            usage = {"stage": stage_run.name, **stage_run.meter.figures()}
+            dispatcher.event(StageUsage.model_validate(usage))
         dispatcher.span_exit(
-            span_id, bound, stage_run.stage, result=stage_output(stage_run, outcome)
+            span_id, bound, stage_run.stage, result=stage_run.shown_outcome(outcome)
         )
         return outcome
 

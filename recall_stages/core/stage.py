@@ -50,6 +50,8 @@ __all__ = [
     "pipeline",
 ]
 
+_MOST_IDS = 10  # that a framework's traces show
+
 TopN = Annotated[int | None, Field(ge=1)]
 """How many memories a stage keeps; None = as many as the retriever's k, else 5."""
 
@@ -124,6 +126,38 @@ class StageRun(Request):
         """The name of the stage in traces."""
         return self.stage.stage_name
 
+    @property
+    def shown_input(self) -> dict[str, object]:
+        """What went in, for a framework's traces: the question, and the number of candidates."""
+        return _shown(self.recall)
+
+    def shown_outcome(self, outcome: Recall) -> dict[str, object]:
+        """What came out, for a framework's traces: small, flat, no text of memories.
+
+        The same as what went in, with the ids of the ``best`` candidates. Where they exist, these
+        follow: the ``time`` that the stage understood, the number of ``characters`` in its text,
+        the reason of its fallback (``degraded``), the reason why no memories are needed
+        (``skipped``), and the cost of its models (``usage``).
+
+        Examples:
+            >>> from datetime import UTC, datetime
+            >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+            >>> recall = Recall(query, (Candidate(content="Tea.", id="a"),))
+            >>> [stage_run] = next(pipeline([Stage()], recall))
+            >>> stage_run.shown_outcome(recall)
+            {'query': 'tea?', 'candidates': 1, 'best': ['a']}
+        """
+        times = outcome.query.time_ranges
+        further = {
+            "time": [each.describe() for each in times if times != self.recall.query.time_ranges],
+            "characters": len(outcome.text),
+            "degraded": "; ".join(outcome.fallbacks[len(self.recall.fallbacks) :]),
+            "skipped": outcome.skipped,
+            "usage": self.meter.figures() if self.meter.calls else {},
+        }
+        best = [memory.id for memory in outcome.memories[:_MOST_IDS]]
+        return {**_shown(outcome), "best": best, **{k: v for k, v in further.items() if v}}
+
     def within(self, deadline: Deadline) -> StageRun:
         """The same with no more time than a deadline leaves, as for a stage inside another."""
         sooner = self.meter.deadline.sooner(deadline)
@@ -138,6 +172,11 @@ class StageRun(Request):
         if self.meter.calls:
             outcome = replace(outcome, usage=(*outcome.usage, str(self.meter)))
         return outcome
+
+
+def _shown(recall: Recall) -> dict[str, object]:
+    query = recall.query.search_text or recall.query.text
+    return {"query": query, "candidates": len(recall.memories)}
 
 
 def pipeline(

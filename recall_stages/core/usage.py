@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import TypedDict, TypeVar, cast
+from typing import TypeVar
 
 from recall_stages.core.errors import ModelError
 from recall_stages.core.requests import Prompt, Refine, Reply, Tokens
@@ -18,16 +18,7 @@ logger = logging.getLogger(__name__)
 Waited = TypeVar("Waited", Prompt, Refine)
 """What may take long: it has a timeout."""
 
-
-class Figures(TypedDict):
-    """What the models of one stage cost, in numbers; see `Meter`."""
-
-    calls: int
-    attempts: int
-    tokens_in: int
-    tokens_out: int
-    estimated: bool
-    milliseconds: float
+_FIGURES = ("calls", "attempts", "tokens_in", "tokens_out", "estimated", "milliseconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +86,10 @@ class Meter:
         tokens = f"{about}{self.tokens_in} tokens in, {self.tokens_out} out"
         return f"{self.stage}: {calls}, {tokens}, {self.milliseconds:.0f} ms"
 
-    def figures(self) -> Figures:
+    def figures(self) -> dict[str, float]:
         """The same as numbers alone, as the traces of a framework show them."""
-        own = {name: getattr(self, name) for name in Figures.__annotations__}
-        return cast("Figures", {**own, "milliseconds": round(self.milliseconds, 1)})
+        own = {name: getattr(self, name) for name in _FIGURES}
+        return own | {"milliseconds": round(self.milliseconds, 1)}
 
     @contextmanager
     def asking(self, prompts: Sequence[Prompt]) -> Iterator[list[Prompt]]:
