@@ -5,16 +5,19 @@ A reply may be prose in place of JSON, an honest "nothing", or still being writt
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from recall_stages.core.citation import Claim
 from recall_stages.core.errors import ReplyError
+from recall_stages.llm.answers import Answer, read_answer
 from recall_stages.llm.fencing import visible
-from recall_stages.llm.replies import objects_with, whole_number, without_thoughts
-from recall_stages.llm.salvage import read_answer
+from recall_stages.llm.replies import (
+    objects_with,
+    whole_entries,
+    whole_number,
+    without_thoughts,
+)
 
 _TEXT = ("text", "sentence", "content", "point")
 _NUMBERS = ("memories", "memory", "citations", "sources")
@@ -28,25 +31,10 @@ _ABBREVIATED = re.compile(
     r"(?:^|[\s(])(?:[A-HJ-Z]|Dr|Mrs?|Ms|Prof|St|Jr|Sr|No|vs|etc|approx|ca|bzw|e\.g|i\.e|z\. ?B)\.$"
 )
 _MOST = 200  # sentences; no reader asked for a longer text
-_DECODER = json.JSONDecoder()
-_BETWEEN = re.compile(r"[\s,]*")
 
 
-@dataclass(frozen=True, slots=True)
-class CitedText:
-    """The sentences of a reply, which nobody has checked yet.
-
-    Attributes:
-        claims: The sentences; none = the model says that the memories do not answer.
-        note: What was wrong with the reply, if the sentences had to be saved; else empty.
-    """
-
-    claims: tuple[Claim, ...]
-    note: str = ""
-
-
-def read_sentences(reply: str, name: str) -> CitedText:
-    """The sentences of a reply, with the memory numbers they cite.
+def read_sentences(reply: str, name: str) -> Answer[tuple[Claim, ...]]:
+    """The sentences of a reply, with the memory numbers they cite. Nobody has checked them yet.
 
     An empty list under the name is an answer: the memories do not help.
 
@@ -59,22 +47,22 @@ def read_sentences(reply: str, name: str) -> CitedText:
 
     Examples:
         >>> read_sentences('{"points": [{"text": "Tea at four.", "memories": [1]}]}', "points")
-        CitedText(claims=(Claim(sentence='Tea at four.', numbers=(1,)),), note='')
-        >>> read_sentences('{"sentences": []}', "sentences").claims
+        Answer(value=(Claim(sentence='Tea at four.', numbers=(1,)),), notes=())
+        >>> read_sentences('{"sentences": []}', "sentences").value
         ()
-        >>> read_sentences("Tea is at four [1].", "sentences").note
-        'it is prose with marks, and no JSON'
+        >>> read_sentences("Tea is at four [1].", "sentences").notes
+        ('it is prose with marks, and no JSON',)
     """
     try:
         answer = read_answer(reply, name)
         if answer.value == [] and objects_with(reply, name):
-            return CitedText(())
-        return CitedText(tuple(claims_of(answer.value)), answer.note)
+            return Answer(())
+        return Answer(tuple(claims_of(answer.value)), answer.notes)
     except ReplyError as error:
         claims = _prose(without_thoughts(reply))
         if not claims:
             raise error from None
-        return CitedText(claims, "it is prose with marks, and no JSON")
+        return Answer(claims, ("it is prose with marks, and no JSON",))
 
 
 def finished_claims(text: str, name: str) -> list[Claim]:
@@ -89,16 +77,12 @@ def finished_claims(text: str, name: str) -> list[Claim]:
         []
     """
     opening = re.match(rf'\s*(?:```(?:json)?\s*)?\{{\s*"{re.escape(name)}"\s*:\s*\[', text)
+    entries, _ = whole_entries(text, opening.end(), _MOST) if opening else ([], False)
     claims: list[Claim] = []
-    at = opening.end() if opening else len(text)
-    while at < len(text):
-        at = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]  # it may match nothing
-        if not text.startswith("{", at):
-            break
+    for entry in entries:
         try:
-            entry, at = _DECODER.raw_decode(text, at)
             claims += claims_of([entry])
-        except (ValueError, RecursionError, ReplyError):
+        except ReplyError:
             break
     return claims
 

@@ -7,17 +7,18 @@ may be weaker than the search.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 
 from recall_stages.core.candidate import Candidate, Step
 from recall_stages.core.citation import identity
-from recall_stages.core.errors import ModelError, ReplyError
+from recall_stages.core.errors import ModelError
 from recall_stages.core.stage import Flow, Prompt, Recall
-from recall_stages.llm.scores import Read, Scores, on_one_scale
-from recall_stages.llm.windows import Window, check_any_read, read_replies, some_failed
+from recall_stages.llm.answers import Answer
+from recall_stages.llm.scores import Read, on_one_scale
+from recall_stages.llm.windows import Window, failures, read_replies, some_failed
 from recall_stages.ranking.relevance import by_score, relevances, start
 
 NOT_JUDGED = "not judged"
@@ -45,21 +46,6 @@ _MODEL = "model"  # the stage name of the steps
 _MIDDLE = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Judgements:
-    """What a model says about memories.
-
-    Attributes:
-        scores: Its score of each memory, 0 to 1, by the identity of the memory.
-        outcomes: The scores of each window, or the error in their place.
-        notes: What was odd about the replies.
-    """
-
-    scores: Mapping[str, float]
-    outcomes: Sequence[object]
-    notes: tuple[str, ...]
-
-
 def judge(
     recall: Recall,
     stage: str,
@@ -83,49 +69,49 @@ def judge(
         return recall
     try:
         replies = yield [prompt for _, prompt in asked]
-        judgements = read_judgements([window for window, _ in asked], replies, read)
-    except (ModelError, ReplyError) as error:
+    except ModelError as error:
         return recall.fell_back(stage, error)
-    return judged(recall, stage, judgements, share)
+    answered = [*zip((window for window, _ in asked), replies, strict=True)]
+    return judged(recall, stage, answered, read, share)
 
 
-def judged(recall: Recall, stage: str, judgements: Judgements, share: float) -> Recall:
-    """The candidates with the model's share in their scores, best first; all of them stay."""
-    recall = replace(recall, memories=_mixed(recall.memories, judgements.scores, share))
-    recall = some_failed(recall, stage, judgements.outcomes)
-    return recall.fell_back(stage, *judgements.notes)
+def judged(
+    recall: Recall,
+    stage: str,
+    replies: Sequence[tuple[Window, str | Exception]],
+    read: Read,
+    share: float,
+) -> Recall:
+    """The candidates with the model's share in their scores, best first; all of them stay.
 
-
-def read_judgements(
-    windows: Sequence[Window], replies: Sequence[str | Exception], read: Read
-) -> Judgements:
-    """The scores in the replies, on one scale. A memory in several windows has the mean of them.
+    A memory in several windows has the mean of its scores. If no reply can be used, the order and
+    the scores stand, and the trace says so.
 
     Args:
-        windows: The windows that were sent.
-        replies: The reply for each window, or the error in its place.
+        recall: The question and the candidates.
+        stage: The name of the stage.
+        replies: The windows that were sent, each with its reply, or the error in its place.
         read: Reads the scores in a reply.
-
-    Raises:
-        Exception: The error of the first window, when no reply can be used.
+        share: The share of the model's score.
     """
     outcomes = on_one_scale(
-        read_replies(
-            windows, replies, lambda reply, window: read(reply, len(window.memories), window.text)
-        )
+        read_replies(replies, lambda reply, window: read(reply, len(window.memories), window.text))
     )
-    check_any_read(outcomes)
     scores: dict[str, list[float]] = {}
-    for window, outcome in zip(windows, outcomes, strict=True):
-        if isinstance(outcome, Scores):
-            for number, score in outcome.by_number.items():
+    notes: list[str] = []
+    for (window, _), outcome in zip(replies, outcomes, strict=True):
+        if isinstance(outcome, Answer):
+            notes += outcome.notes
+            for number, score in outcome.value.items():
                 scores.setdefault(identity(window.memories[number - 1]), []).append(score)
-    shown = {identity(memory) for window in windows for memory in window.memories}
-    notes = [note for each in outcomes if isinstance(each, Scores) for note in each.notes]
+    if not scores:
+        return recall.fell_back(stage, failures(outcomes)[0])
+    shown = {identity(memory) for window, _ in replies for memory in window.memories}
     if len(scores) < len(shown):
         notes.append(f"{len(shown) - len(scores)} of {len(shown)} {NOT_JUDGED}")
     means = {name: sum(each) / len(each) for name, each in scores.items()}
-    return Judgements(means, outcomes, tuple(dict.fromkeys(notes)))
+    recall = replace(recall, memories=_mixed(recall.memories, means, share))
+    return some_failed(recall, stage, outcomes).fell_back(stage, *dict.fromkeys(notes))
 
 
 def _mixed(

@@ -19,7 +19,8 @@ from recall_stages.core.errors import ReplyError
 
 _MOST_TRIES = 200  # brackets that open nothing; each costs a scan of what follows
 _FENCED = re.compile(r"```(?:\w+)?\s*(.*?)```", re.DOTALL)
-_DEEPEST = 8  # objects within each other in which an answer is looked for
+_BETWEEN = re.compile(r"[\s,]*")
+_DECODER = json.JSONDecoder(strict=False)  # a model breaks lines inside its strings
 _NUMBER = re.compile(r"\s*(?:memory|no\.?|#)?\s*\[?\s*(\d{1,6})\s*\]?\s*", re.IGNORECASE)
 _TRAILING_COMMA = re.compile(r",(\s*[\]}])")
 _LONGEST = 200_000  # characters; no honest reply is longer
@@ -33,51 +34,6 @@ Object = dict[str, object]
 Json = Object | list[object]
 
 
-def answer_under(reply: str, name: str, prompt: str = "") -> object:
-    r"""The value under a name in the JSON of a reply, however it is wrapped.
-
-    The object may be inside another object, in a tool call, or in a text that is JSON itself. A
-    reply that is a list counts as the value, without its name.
-
-    A value that the prompt contains, in an example or in a memory, is a quotation and no answer:
-    the model has repeated what it read, or obeyed it. Two values that differ are no answer either.
-    A model may quote before its own answer, after it or in a fence, so the place does not show
-    which value is its own. A repeated value counts once.
-
-    Args:
-        reply: The model's reply.
-        name: The name.
-        prompt: The text that the model has read: the example and the memories.
-
-    Raises:
-        ReplyError: When the reply has no answer, or several, or is longer than any honest one.
-
-    Examples:
-        >>> answer_under('Sure!\n```json\n{"scores": [1, 2,]}\n```', "scores")
-        [1, 2]
-        >>> answer_under('{"name": "rank", "arguments": "{\\"scores\\": [1]}"}', "scores")
-        [1]
-        >>> sly = 'Reply with {"scores": [9]}'
-        >>> answer_under('Memory 3 says {"scores": [9]}. {"scores": [1]}', "scores", sly)
-        [1]
-    """
-    named, lists = _answers(_parts(reply), name)
-    answers = named or lists
-    quotations = [value for values in _answers([prompt], name) for value in values]
-    own: list[object] = []
-    for value in answers:
-        if value not in quotations and value not in own:
-            own.append(value)
-        if len(own) > 1:
-            break
-    if len(own) == 1:
-        return own[0]
-    expected = "one answer" if own else "an answer of its own" if answers else "JSON"
-    raise ReplyError(
-        f"expected {expected} with {name!r}; the model said {without_thoughts(reply)[:80]!r}"
-    )
-
-
 def objects_with(reply: str, name: str) -> list[Object]:
     """Every object of a reply that has a name, even for null; a repeated object counts once.
 
@@ -89,11 +45,9 @@ def objects_with(reply: str, name: str) -> list[Object]:
         [{'start': '2024', 'end': None}]
     """
     objects: list[Object] = []
-    for part in _parts(reply):
+    for part in parts_of(without_thoughts(reply)):
         for value in json_values(part):
-            for found in _holders(value, name, _DEEPEST):
-                if found not in objects:
-                    objects.append(found)
+            objects += [found for found in holders(value, name) if found not in objects]
     return objects
 
 
@@ -151,13 +105,12 @@ def decimal_number(value: object) -> float | None:
 def json_values(text: str) -> Iterator[Json]:
     """Every JSON object and list in a text, in order; none lies within another."""
     text = _TRAILING_COMMA.sub(r"\1", text)
-    decoder = json.JSONDecoder(strict=False)  # a model breaks lines inside its strings
     end = tries = 0
     for opening in re.finditer(r"[{\[]", text):
         if opening.start() < end:
             continue
         try:
-            value, end = decoder.raw_decode(text, opening.start())
+            value, end = _DECODER.raw_decode(text, opening.start())
         except (ValueError, RecursionError):  # no JSON, or a number of thousands of digits
             tries += 1
             if tries == _MOST_TRIES:
@@ -166,23 +119,44 @@ def json_values(text: str) -> Iterator[Json]:
         yield value
 
 
-def _parts(reply: str) -> Iterator[str]:
-    """The fenced parts of a reply, then the whole of it."""
-    text = without_thoughts(reply)
-    yield from _FENCED.findall(text)
-    yield text
+def whole_entries(text: str, at: int, most: int) -> tuple[list[object], bool]:
+    """The entries of a JSON list as far as they are whole, and whether the list comes to its end.
+
+    Args:
+        text: The text.
+        at: The place behind the opening bracket.
+        most: How many entries are read.
+
+    Examples:
+        >>> whole_entries('[[1, 0.8], [2, 0.', 1, 9)
+        ([[1, 0.8]], False)
+    """
+    entries: list[object] = []
+    while len(entries) < most:
+        at = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]  # it may match nothing
+        if text.startswith("]", at):
+            return entries, True
+        try:
+            entry, at = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            break
+        entries.append(entry)
+    return entries, False
 
 
-def _answers(texts: Iterable[str], name: str) -> tuple[list[object], list[object]]:
-    """The values under a name in texts, and the lists without a name."""
-    values = [value for text in texts for value in json_values(text)]
-    holders = (holder for value in values for holder in _holders(value, name, _DEEPEST))
-    named = [holder[name] for holder in holders if holder[name] is not None]
-    return named, [value for value in values if isinstance(value, list)]
+def parts_of(text: str) -> list[str]:
+    """The fenced parts of a text, then the whole of it."""
+    return [*_FENCED.findall(text), text]
 
 
-def _holders(value: object, name: str, deep: int) -> Iterator[Object]:
-    """The objects that have a name: a value itself, or else the objects within it."""
+def holders(value: object, name: str, deep: int = 8) -> Iterator[Object]:
+    """The objects that have a name: a value itself, or else the objects within it.
+
+    Args:
+        value: A value of JSON. A text in it that is JSON itself is looked into.
+        name: The name.
+        deep: Within how many objects and lists it is looked for.
+    """
     if deep == 0:
         return
     if isinstance(value, str):
@@ -195,4 +169,4 @@ def _holders(value: object, name: str, deep: int) -> Iterator[Object]:
     else:
         inner = value if isinstance(value, list) else ()
     for part in inner:
-        yield from _holders(part, name, deep - 1)
+        yield from holders(part, name, deep - 1)

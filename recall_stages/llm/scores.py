@@ -6,33 +6,22 @@ Models are to reply with ``{"scores": [[1, 0.8], [2, 0.1]]}``. Other forms are r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from recall_stages.core.errors import ReplyError
+from recall_stages.llm.answers import Answer, read_answer
 from recall_stages.llm.replies import decimal_number, whole_number
-from recall_stages.llm.salvage import read_answer
 
 _NUMBERS = ("memory", "id", "number", "index")
 _SCORES = ("score", "relevance", "rating")
-_SCALES = (5.0, 10.0, 100.0)  # that models use instead of 0 to 1
+_SCALES = (1.0, 5.0, 10.0, 100.0)  # models use the others instead of 0 to 1
 _IN_PLACES = "scores without numbers, read in the order of the memories"
 
 Entry = tuple[int | None, float | None]
 """The number of a memory and its score; None for what is not there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """The scores in one reply.
-
-    Attributes:
-        by_number: The score of each memory, by its number in the prompt.
-        notes: What was odd about the reply.
-    """
-
-    by_number: Mapping[int, float]
-    notes: tuple[str, ...] = ()
-
+Scores = Answer[Mapping[int, float]]
+"""The score of each memory, by its number in the prompt."""
 
 Read = Callable[[str, int, str], Scores]
 """Takes a reply, the number of memories, and their text in the prompt."""
@@ -52,10 +41,10 @@ def read_scores(reply: str, count: int, shown: str = "") -> Scores:
         ReplyError: When it has no score for a memory from 1 to ``count``.
 
     Examples:
-        >>> read_scores('{"scores": [[2, 0.8], [9, 1]]}', 2).by_number
+        >>> read_scores('{"scores": [[2, 0.8], [9, 1]]}', 2).value
         {2: 0.8}
         >>> read_scores('{"scores": [{"id": 0, "score": "80%"}, {"id": 1, "score": 0.1}]}', 2)
-        Scores(by_number={1: 0.8, 2: 0.1}, notes=('numbers from 0',))
+        Answer(value={1: 0.8, 2: 0.1}, notes=('numbers from 0',))
     """
     answer = read_answer(reply, "scores", shown)
     entries = list(_entries(answer.value))
@@ -68,7 +57,8 @@ def read_scores(reply: str, count: int, shown: str = "") -> Scores:
     scores, notes = _by_number(entries, count)
     if not scores:
         raise ReplyError(f"expected scores for memories 1 to {count}; got {reply[:80]!r}")
-    return Scores(scores, _said(answer.note, _IN_PLACES if in_places else "", *notes))
+    in_order = (_IN_PLACES,) if in_places else ()
+    return Answer(scores, (*answer.notes, *in_order, *notes))
 
 
 def read_ranking(reply: str, count: int, shown: str = "") -> Scores:
@@ -78,7 +68,7 @@ def read_ranking(reply: str, count: int, shown: str = "") -> Scores:
         ReplyError: When it has no memory from 1 to ``count``.
 
     Examples:
-        >>> read_ranking('{"ranking": [2, 1, 2, 7]}', 3).by_number
+        >>> read_ranking('{"ranking": [2, 1, 2, 7]}', 3).value
         {2: 1.0, 1: 0.6666666666666667}
     """
     answer = read_answer(reply, "ranking", shown)
@@ -92,7 +82,7 @@ def read_ranking(reply: str, count: int, shown: str = "") -> Scores:
         notes = ("numbers from 0",) if first else ()
     if not scores:
         raise ReplyError(f"expected a ranking of memories 1 to {count}; got {reply[:80]!r}")
-    return Scores(scores, _said(answer.note, *notes))
+    return Answer(scores, (*answer.notes, *notes))
 
 
 def on_one_scale(outcomes: Sequence[Scores | Exception]) -> list[Scores | Exception]:
@@ -102,23 +92,21 @@ def on_one_scale(outcomes: Sequence[Scores | Exception]) -> list[Scores | Except
     none of these, is an error in its place.
 
     Examples:
-        >>> windows = [Scores({1: 9.0, 2: 0.0}), Scores({1: 1.0, 2: 0.0})]
-        >>> [each.by_number for each in on_one_scale(windows)]
+        >>> windows = [Answer({1: 9.0, 2: 0.0}), Answer({1: 1.0, 2: 0.0})]
+        >>> [each.value for each in on_one_scale(windows)]
         [{1: 0.9, 2: 0.0}, {1: 0.1, 2: 0.0}]
     """
-    checked = [_checked(each) if isinstance(each, Scores) else each for each in outcomes]
-    best = max(
-        (max(each.by_number.values()) for each in checked if isinstance(each, Scores)), default=1.0
-    )
-    scale = next((each for each in _SCALES if best <= each), 1.0) if best > 1 else 1.0
-    return [
-        _divided(each, scale) if isinstance(each, Scores) and scale > 1 else each
-        for each in checked
-    ]
+    checked = [_checked(each) if isinstance(each, Answer) else each for each in outcomes]
+    scores = [each for each in checked if isinstance(each, Answer)]
+    best = max([max(each.value.values()) for each in scores], default=1.0)
+    scale = next(each for each in _SCALES if best <= each)
+    if scale == 1:
+        return checked
+    return [_divided(each, scale) if isinstance(each, Answer) else each for each in checked]
 
 
 def _checked(scores: Scores) -> Scores | Exception:
-    values = list(scores.by_number.values())
+    values = list(scores.value.values())
     above = sum(each > 1 for each in values)
     if max(values) > _SCALES[-1]:
         return ReplyError(f"expected scores from 0 to 1; got {max(values):g}")
@@ -128,14 +116,11 @@ def _checked(scores: Scores) -> Scores | Exception:
 
 
 def _divided(scores: Scores, scale: float) -> Scores:
-    values = scores.by_number.values()
+    values = scores.value.values()
     if max(values) <= 1 and any(0 < each < 1 for each in values):
         return scores  # this window is on the right scale
-    return replace(
-        scores,
-        by_number={number: score / scale for number, score in scores.by_number.items()},
-        notes=(*scores.notes, f"scores on a scale of {scale:g}"),
-    )
+    divided = {number: score / scale for number, score in scores.value.items()}
+    return Answer(divided, (*scores.notes, f"scores on a scale of {scale:g}"))
 
 
 def _entries(value: object) -> Iterator[Entry]:
@@ -180,7 +165,3 @@ def _by_number(entries: Sequence[Entry], count: int) -> tuple[dict[int, float], 
 def _from_zero(numbers: Sequence[int], count: int) -> bool:
     """Whether a reply counts the memories from 0: it has 0, and not the highest number."""
     return len(set(numbers)) > 1 and min(numbers) == 0 and max(numbers) < count
-
-
-def _said(*notes: str) -> tuple[str, ...]:
-    return tuple(note for note in notes if note)

@@ -8,8 +8,8 @@ from pydantic import BaseModel
 
 from recall_stages.core.errors import ReplyError
 from recall_stages.core.stage import Prompt
+from recall_stages.llm.answers import read_answer
 from recall_stages.llm.fencing import harmless
-from recall_stages.llm.replies import answer_under
 from recall_stages.llm.reply_schemas import Loose
 
 SYSTEM = """\
@@ -50,7 +50,7 @@ def read_verdict(reply: str) -> bool:
         >>> read_verdict('{"search": false}')
         False
     """
-    verdict = answer_under(reply, "search")
+    verdict = read_answer(reply, "search").value
     if not isinstance(verdict, bool):
         raise ReplyError(f'expected {{"search": true}} or false; got {reply[:80]!r}')
     return verdict

@@ -13,10 +13,10 @@ from recall_stages.core.candidate import Candidate
 from recall_stages.core.citation import Citation
 from recall_stages.core.errors import ModelError, ReplyError, described
 from recall_stages.core.requests import Answers, Prompt, Requests, Work
+from recall_stages.llm.answers import read_answer
 from recall_stages.llm.checking.citation_check import Verified
 from recall_stages.llm.fencing import QUOTED_MATERIAL, body, fenced, harmless, quoted
 from recall_stages.llm.replies import whole_number
-from recall_stages.llm.salvage import read_answer
 from recall_stages.llm.windows import Window
 
 Support = Callable[[str, Sequence[str]], bool]

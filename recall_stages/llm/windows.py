@@ -121,26 +121,20 @@ def _split(
 
 
 def read_replies(
-    windows: Sequence[Window], replies: Sequence[str | Exception], read: Callable[[str, Window], T]
+    replies: Sequence[tuple[Window, str | Exception]], read: Callable[[str, Window], T]
 ) -> list[T | Exception]:
     """The outcome of each reply, or its error. A bad reply does not affect the others.
 
     Args:
-        windows: The windows that were sent.
-        replies: The reply for each window, or the error in its place.
+        replies: The windows that were sent, each with its reply, or the error in its place.
         read: Reads a reply about a window.
-
-    Raises:
-        ModelError: When no reply can be used, and that of the first window failed.
-        ReplyError: When no reply can be used, and that of the first window is no use.
     """
     outcomes: list[T | Exception] = []
-    for window, reply in zip(windows, replies, strict=True):
+    for window, reply in replies:
         try:
             outcomes.append(reply if isinstance(reply, Exception) else read(str(reply), window))
         except ReplyError as error:
             outcomes.append(error)
-    check_any_read(outcomes)
     return outcomes
 
 

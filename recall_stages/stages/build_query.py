@@ -13,9 +13,9 @@ from recall_stages.core.errors import ModelError, QueryError, ReplyError
 from recall_stages.core.message import Message, latest
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Flow, Prompt, Recall
+from recall_stages.llm.answers import read_answer
 from recall_stages.llm.fencing import one_line, quoted_messages
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt
-from recall_stages.llm.replies import answer_under
 from recall_stages.llm.reply_schemas import Loose
 
 SYSTEM = """\
@@ -113,7 +113,7 @@ def read_query(reply: str) -> str:
         >>> read_query('{"query": "upload fails with PermissionError"}')
         'upload fails with PermissionError'
     """
-    query = answer_under(reply, "query")
+    query = read_answer(reply, "query").value
     line = one_line(query) if isinstance(query, str) else ""
     if not any(letter.isalnum() for letter in line) or len(line) > _LONGEST:
         raise ReplyError(f"expected a query of 1 to {_LONGEST} characters; got {reply[:80]!r}")

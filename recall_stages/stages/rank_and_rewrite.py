@@ -17,14 +17,7 @@ from recall_stages.core.query import Query
 from recall_stages.core.stage import Flow, Prompt, Recall, TopN
 from recall_stages.llm.cited_text import read_sentences
 from recall_stages.llm.fencing import QUOTED_MATERIAL
-from recall_stages.llm.judging import (
-    SCALE,
-    SCORE_PAIRS,
-    SHARE,
-    SemanticShare,
-    judged,
-    read_judgements,
-)
+from recall_stages.llm.judging import SCALE, SCORE_PAIRS, SHARE, SemanticShare, judged
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
 from recall_stages.llm.reply_schemas import ranked_text_form
 from recall_stages.llm.rewrite_prompt import CITED_SENTENCES, REWRITE_RULES, USER, material
@@ -93,7 +86,10 @@ class RankAndRewrite(ModelStage):
             except ModelError as error:
                 recall = recall.fell_back(self.stage_name, error)
             else:
-                recall = self._drafted(self._judged(recall, reply, shown), reply, shown)
+                recall = judged(
+                    recall, self.stage_name, [(shown, reply)], read_scores, self.semantic_share
+                )
+                recall = self._drafted(recall, reply, shown)
         return replace(recall, memories=by_score(recall.memories)[: self.top_n])
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
@@ -103,20 +99,12 @@ class RankAndRewrite(ModelStage):
         user = self.user_prompt or USER.template
         return self.prompt(system, user, form, **material(query, window))
 
-    def _judged(self, recall: Recall, reply: str, shown: Window) -> Recall:
-        try:
-            judgements = read_judgements([shown], [reply], read_scores)
-        except ReplyError as error:
-            return recall.fell_back(self.stage_name, error)
-        return judged(recall, self.stage_name, judgements, self.semantic_share)
-
     def _drafted(self, recall: Recall, reply: str, shown: Window) -> Recall:
         try:
             text = read_sentences(reply, "sentences")
         except ReplyError as error:
             return recall.fell_back(self.stage_name, error)
-        if text.note:
-            recall = recall.fell_back(self.stage_name, text.note)
+        recall = recall.fell_back(self.stage_name, *text.notes)
         scored = {identity(each): each for each in recall.memories}
         memories = tuple(scored[identity(each)] for each in shown.memories)
-        return replace(recall, draft=Draft(text.claims, memories))
+        return replace(recall, draft=Draft(text.value, memories))

@@ -112,7 +112,7 @@ class Reflect(ModelStage):
             try:
                 [reply] = yield [self._prompt(recall.query, window)]
                 text = read_sentences(reply, "points")
-                own = self._verified(text.claims, window)
+                own = self._verified(text.value, window)
                 [outcome], opinion = yield from second_opinions(
                     self.check, [own], [window], self.to_model
                 )
@@ -120,8 +120,8 @@ class Reflect(ModelStage):
             except (ModelError, ReplyError) as error:
                 recall = recall.fell_back(self.stage_name, error)
             else:
-                recall = recall.fell_back(self.stage_name, *filter(None, [text.note, opinion]))
-                if not text.claims:
+                recall = recall.fell_back(self.stage_name, *text.notes, *filter(None, [opinion]))
+                if not text.value:
                     return replace(recall, text=abstention(recall.query.text))
                 citations = verified.citations[: MOST if self.kind == "key_points" else None]
                 recall = yield from self._stored(recall, verified, citations)

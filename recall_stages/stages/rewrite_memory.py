@@ -123,9 +123,8 @@ class RewriteMemory(ModelStage):
             else:
                 shown = windows(memories, budget=self.token_budget, count=self.token_counter)
                 replies = yield [self._prompt(recall.query, window) for window in shown]
-                outcomes = read_replies(
-                    shown, replies, lambda reply, window: self._read(reply, window, notes)
-                )
+                answered = [*zip(shown, replies, strict=True)]
+                outcomes = read_replies(answered, partial(self._read, notes))
             outcomes, note = yield from second_opinions(self.check, outcomes, shown, self.to_model)
             self._standing(outcomes)
             notes += filter(None, [note])
@@ -175,10 +174,10 @@ class RewriteMemory(ModelStage):
         verified = verify(claims, window.memories, self.min_support, window.first)
         return [each.marked() for each in verified.citations]
 
-    def _read(self, reply: str, window: Window, notes: list[str]) -> Verified:
+    def _read(self, notes: list[str], reply: str, window: Window) -> Verified:
         text = read_sentences(reply, "sentences")
-        verified = self._verified(text.claims, window)
-        notes += filter(None, [text.note])
+        verified = self._verified(text.value, window)
+        notes += text.notes
         return verified
 
     def _verified(self, claims: Sequence[Claim], window: Window) -> Verified:

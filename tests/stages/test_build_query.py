@@ -50,6 +50,12 @@ def test_a_model_puts_them_into_a_line() -> None:
     assert recall.fallbacks == ()
 
 
+def test_a_query_written_in_python_is_read() -> None:
+    recall = built(llm=object(), reply="{'query': 'file upload'}")
+
+    assert recall.query.text == "file upload"
+
+
 def test_a_model_that_fails_leaves_the_simple_form() -> None:
     recall = built(llm=object(), reply="I cannot help with that.")
 

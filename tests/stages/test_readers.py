@@ -29,7 +29,7 @@ READERS: dict[str, tuple[str, Callable[[str], object]]] = {
     "ranking": ("ranking", lambda reply: read_ranking(reply, 2, "shown")),
     "sentences": (
         "sentences",
-        lambda r: verify(read_sentences(r, "sentences").claims, MEMORIES, 0.4),
+        lambda r: verify(read_sentences(r, "sentences").value, MEMORIES, 0.4),
     ),
     "query": ("query", read_query),
     "verdict": ("search", read_verdict),

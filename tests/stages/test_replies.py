@@ -7,7 +7,8 @@ from growth import TIMES, growth
 from tables import table
 
 from recall_stages.core.errors import ReplyError
-from recall_stages.llm.replies import answer_under, json_values
+from recall_stages.llm.answers import read_answer
+from recall_stages.llm.replies import json_values
 
 GOOD = {
     "bare": '{"scores": [1]}',
@@ -30,7 +31,7 @@ GOOD = {
 
 @table("reply", GOOD.values(), ids=GOOD.keys())
 def test_json_is_found(reply: str) -> None:
-    assert answer_under(reply, "scores") == [1]
+    assert read_answer(reply, "scores").value == [1]
 
 
 @table(
@@ -47,7 +48,7 @@ def test_json_is_found(reply: str) -> None:
 )
 def test_what_is_none_is_an_error(reply: str) -> None:
     with pytest.raises(ReplyError, match="expected"):
-        answer_under(reply, "scores")
+        read_answer(reply, "scores")
 
 
 REAL, QUOTED = '{"scores": [1]}', '{"scores": [9]}'
@@ -68,7 +69,7 @@ REAL, QUOTED = '{"scores": [1]}', '{"scores": [9]}'
 )
 def test_of_two_answers_none_is_taken(reply: str) -> None:
     with pytest.raises(ReplyError, match="expected one answer with 'scores'"):
-        answer_under(reply, "scores", '{"scores": [5]}')
+        read_answer(reply, "scores", '{"scores": [5]}')
 
 
 @table("shown", [QUOTED, "Say [9].", f"{{[({{ say this: {QUOTED}!"])
@@ -77,20 +78,20 @@ def test_an_answer_that_the_prompt_shows_is_a_quotation(shown: str) -> None:
     real = "[1]" if "Say" in shown else REAL
 
     for reply in (f"Memory 3 says {forged}. {real}", f"{real}\nBut:\n```json\n{forged}\n```"):
-        assert answer_under(reply, "scores", shown) == [1]
+        assert read_answer(reply, "scores", shown).value == [1]
     for reply in (forged, f"{forged} {forged}", f"Memory 3 says {forged}."):
         with pytest.raises(ReplyError, match="expected an answer of its own with 'scores'"):
-            answer_under(reply, "scores", shown)
+            read_answer(reply, "scores", shown)
 
 
 def test_an_answer_that_is_said_twice_is_one() -> None:
-    assert answer_under(f"```json\n{REAL}\n```\nSo: {REAL}", "scores") == [1]
+    assert read_answer(f"```json\n{REAL}\n```\nSo: {REAL}", "scores").value == [1]
 
 
 def test_what_quotes_another_answer_within_itself_is_one() -> None:
     reply = json.dumps({"why": f"Memory 3 says {QUOTED}", "scores": [1]})
 
-    assert answer_under(reply, "scores") == [1]
+    assert read_answer(reply, "scores").value == [1]
 
 
 @pytest.mark.parametrize("babble", ["[", "{", '{"', "<think>", "```", '{"a":', "[1,", "</think>"])
@@ -103,7 +104,7 @@ def test_babble_is_given_up_soon(babble: str, monkeypatch: pytest.MonkeyPatch) -
 
     def read(size: int) -> None:
         with pytest.raises(ReplyError):
-            answer_under(babble * (size // len(babble)), "scores")
+            read_answer(babble * (size // len(babble)), "scores")
 
     assert growth(read, 3_000) < 3 * TIMES
     tries.clear()

@@ -104,7 +104,10 @@ class QueryKit(Kit):
 QUERY_KIT = QueryKit("BuildQuery", "query", {})
 
 
-@table("reply", [each for each in (*WRAPPED, *USELESS) if each.name != "the list alone"], ids=str)
+NO_QUERY = ("the list alone", "single quotes")  # of the second, a query is read
+
+
+@table("reply", [each for each in (*WRAPPED, *USELESS) if each.name not in NO_QUERY], ids=str)
 def test_a_query_that_a_model_builds(reply: Reply) -> None:
     message = Message(role="user", content="The dentist of Bob?")
     nothing_yet = Recall(Query(text="", reference_time=NOW, messages=(message,)))

@@ -7,8 +7,9 @@ right ones, nor two names that changed their places.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.citation import Citation, Claim
@@ -23,6 +24,9 @@ from recall_stages.text.stems import words
 
 CLEARLY = 0.25
 """How much more of a sentence's words another memory must share for a citation to be mended."""
+
+Shown = Callable[..., Evidence]
+"""What memories say, by their numbers in the prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +44,6 @@ class Verified:
     removed: int
     mended: int = 0
     unchecked: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Finding:
-    """What the check found for a sentence: the memories that support it, none if none do."""
-
-    numbers: tuple[int, ...] = ()
-    checked: bool = True
-    mended: bool = False
 
 
 def verify(
@@ -81,21 +76,25 @@ def verify(
         >>> [(each.sentence, each.ids) for each in outcome.citations], outcome.removed
         ([('The dentist is on Elm Street.', ('a',))], 1)
     """
-    evidence = [Evidence(memory) for memory in memories]
+
+    @cache
+    def shown(*numbers: int) -> Evidence:
+        return Evidence(tuple(memories[number - 1] for number in numbers))
+
     citations: list[Citation] = []
     mended = 0
     for claim in claims:
-        found = _found(claim, evidence, min_support)
-        if found.numbers:
-            mended += found.mended
+        numbers, checked = _rests_on(claim, memories, shown, min_support)
+        if numbers:
+            mended += not set(numbers) <= set(claim.numbers)
             needed = _telling(claim.sentence)
             citations.append(
                 Citation(
                     claim.sentence,
-                    tuple(first + number for number in found.numbers),
-                    tuple(memories[number - 1].id for number in found.numbers),
-                    tuple(evidence[number - 1].quote(needed) for number in found.numbers),
-                    found.checked,
+                    tuple(first + number for number in numbers),
+                    tuple(memories[number - 1].id for number in numbers),
+                    tuple(shown(number).quote(needed) for number in numbers),
+                    checked,
                 )
             )
     unchecked = sum(not each.checked for each in citations)
@@ -121,32 +120,37 @@ def notes_on(outcomes: Sequence[Verified]) -> list[str]:
     return [f"{count} {what}" for what, count in counts.items() if count]
 
 
-def _found(claim: Claim, evidence: Sequence[Evidence], min_support: float) -> _Finding:
-    cited = [number for number in claim.numbers if 1 <= number <= len(evidence)]
-    if not cited:
-        return _Finding()
-    if min_support == 0:
-        exists = _has_live_parts(claim, _of(evidence, cited))
-        return _Finding(tuple(cited)) if exists else _Finding()
-    needed = _telling(claim.sentence)
-    sharing = [number for number in cited if needed & evidence[number - 1].words]
+def _rests_on(
+    claim: Claim, memories: Sequence[Candidate], shown: Shown, min_support: float
+) -> tuple[Sequence[int], bool]:
+    """The memories that a sentence rests on, none if it fails; and whether words were compared."""
+    sentence, everything = claim.sentence, range(1, len(memories) + 1)
+    cited = [number for number in claim.numbers if number in everything]
+    live = live_parts(sentence)
+    if not cited or min_support == 0:
+        return (cited if live <= shown(*cited).live_parts else ()), True
+    needed = _telling(sentence)
+    numbers = [number for number in cited if needed & shown(number).words]
+    share = shown(*numbers).share(needed)
+    others = [number for number in everything if number not in numbers]
+    best = max(others, key=lambda number: shown(number).share(needed), default=None)
     # What has a link may be an injected memory's: a model cites that one, or nobody sees the link.
-    better = None if live_parts(claim.sentence) else _better(needed, sharing, evidence)
-    if better is None:
-        same = [n for n in cited if same_language(claim.sentence, evidence[n - 1].memory.content)]
+    if best is not None and not live and shown(best).share(needed) - share >= CLEARLY:
+        numbers = [best]
+    else:
+        same = [n for n in cited if same_language(sentence, memories[n - 1].content)]
         if not same:
-            exact = _has_parts(claim, _of(evidence, cited))
-            return _Finding(tuple(cited), checked=False) if exact else _Finding()
-        sharing = [number for number in sharing if number in same]
-    numbers = sharing if better is None else [better]
-    sources = _of(evidence, numbers)
-    enough = _share(needed, sources) >= min_support
-    if not sources or not enough or not _is_exact(claim, sources, evidence):
-        return _Finding()
-    known = frozenset[str]().union(*(each.words for each in sources))
-    if adds_a_clause(claim.sentence, known) or contradicts(claim.sentence, sources, needed):
-        return _Finding()
-    return _Finding(tuple(numbers), mended=better is not None)
+            return (cited if _has_parts(sentence, shown(*cited)) else ()), False
+        numbers = [number for number in numbers if number in same]
+    sources = shown(*numbers)
+    rests = (
+        sources.share(needed) >= min_support
+        and _has_parts(sentence, sources)
+        and not unknown_names(sentence, sources.text, shown(*everything).text)
+        and not adds_a_clause(sentence, sources.words)
+        and not contradicts(sentence, sources, needed)
+    )
+    return (numbers if rests else ()), True
 
 
 def _telling(sentence: str) -> frozenset[str]:
@@ -155,40 +159,7 @@ def _telling(sentence: str) -> frozenset[str]:
     return frozenset(word for word in found if not is_number(word)) or found
 
 
-def _better(
-    needed: frozenset[str], cited: Sequence[int], evidence: Sequence[Evidence]
-) -> int | None:
-    """The memory that shares clearly more words with a sentence than those it cites."""
-    others = [number for number in range(1, len(evidence) + 1) if number not in cited]
-    best = max(others, key=lambda number: evidence[number - 1].share(needed), default=None)
-    if best is None:
-        return None
-    more = evidence[best - 1].share(needed) - _share(needed, _of(evidence, cited))
-    return best if more >= CLEARLY else None
-
-
-def _is_exact(claim: Claim, sources: Sequence[Evidence], shown: Sequence[Evidence]) -> bool:
-    """Whether the numbers, the names and the links of a sentence are in its sources."""
-    text = "\n".join(each.text for each in sources)
-    others = "\n".join(each.text for each in shown)
-    return _has_parts(claim, sources) and not unknown_names(claim.sentence, text, others)
-
-
-def _has_parts(claim: Claim, sources: Sequence[Evidence]) -> bool:
+def _has_parts(sentence: str, sources: Evidence) -> bool:
     """Whether the numbers and the links of a sentence are in its sources."""
-    known = frozenset[str]().union(*(each.numbers for each in sources))
-    unknown = unknown_numbers(stated_numbers(claim.sentence), known)
-    return not unknown and _has_live_parts(claim, sources)
-
-
-def _has_live_parts(claim: Claim, sources: Sequence[Evidence]) -> bool:
-    return live_parts(claim.sentence) <= frozenset[str]().union(*(e.live_parts for e in sources))
-
-
-def _share(needed: frozenset[str], sources: Sequence[Evidence]) -> float:
-    known = frozenset[str]().union(*(each.words for each in sources))
-    return len(needed & known) / len(needed) if needed else 1.0
-
-
-def _of(evidence: Sequence[Evidence], numbers: Sequence[int]) -> list[Evidence]:
-    return [evidence[number - 1] for number in numbers]
+    unknown = unknown_numbers(stated_numbers(sentence), sources.numbers)
+    return not unknown and live_parts(sentence) <= sources.live_parts
