@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from recall_stages.core.errors import ReplyError
 from recall_stages.core.stage import Prompt
-from recall_stages.llm.answers import read_answer
+from recall_stages.llm.answers import Answer, read_answer
 from recall_stages.llm.fencing import harmless
 from recall_stages.llm.reply_schemas import Loose
 
@@ -40,17 +40,17 @@ def gate_prompt(message: str) -> Prompt:
     return Prompt(SYSTEM, USER.substitute(message=harmless(shown)), form=Verdict)
 
 
-def read_verdict(reply: str) -> bool:
+def read_verdict(reply: str) -> Answer[bool]:
     """What a reply says.
 
     Raises:
         ReplyError: When it says neither yes nor no.
 
     Examples:
-        >>> read_verdict('{"search": false}')
+        >>> read_verdict('{"search": false}').value
         False
     """
-    verdict = read_answer(reply, "search").value
-    if not isinstance(verdict, bool):
+    answer = read_answer(reply, "search")
+    if not isinstance(answer.value, bool):
         raise ReplyError(f'expected {{"search": true}} or false; got {reply[:80]!r}')
-    return verdict
+    return Answer(answer.value, answer.notes)

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.citation import Citation
 from recall_stages.core.errors import ModelError, ReplyError, described
-from recall_stages.core.requests import Answers, Prompt, Requests, Work
+from recall_stages.core.requests import Answers, Prompt, Request, Requests, Work
 from recall_stages.llm.answers import read_answer
 from recall_stages.llm.checking.citation_check import Verified
 from recall_stages.llm.fencing import QUOTED_MATERIAL, body, fenced, harmless, quoted
@@ -68,25 +68,22 @@ def second_opinions(
     results = [*outcomes]
     if check is None or not asked:
         return results, ""
+    requests: list[Request] = [
+        replace(to_model(_prompt(each.citations, shown[place])), llm=check)
+        if _is_model(check)
+        else Work(partial(_by, check, each, shown[place]))
+        for place, each in asked
+    ]
     note = ""
-    if _is_model(check):
-        prompts = [
-            replace(to_model(_prompt(each.citations, shown[place])), llm=check)
-            for place, each in asked
-        ]
+    try:
+        answers = yield requests
+    except ModelError as error:
+        return results, f"no second opinion: {described(error)}"
+    for (place, each), answer in zip(asked, answers, strict=True):
         try:
-            replies = yield prompts
-        except ModelError as error:
-            return results, f"no second opinion: {described(error)}"
-        for (place, each), reply in zip(asked, replies, strict=True):
-            try:
-                results[place] = _without(each, _refused(reply, len(each.citations)))
-            except ReplyError as error:
-                note = f"no second opinion: {described(error)}"
-        return results, note
-    for place, each in asked:
-        [[refused]] = yield [Work(partial(_by, check, each, shown[place]))]
-        results[place] = _without(each, refused)
+            results[place] = _without(each, _refused(answer, len(each.citations)))
+        except ReplyError as error:
+            note = f"no second opinion: {described(error)}"
     return results, note
 
 
@@ -94,23 +91,25 @@ def _is_model(check: object) -> bool:
     return any(hasattr(check, name) for name in ("invoke", "chat"))
 
 
-def _by(check: object, verified: Verified, window: Window) -> list[set[int]]:
-    """The places of the sentences that a function does not find supported."""
+def _by(check: object, verified: Verified, window: Window) -> list[int]:
+    """The numbers, from 1, of the sentences that a function does not find supported."""
     assert callable(check)  # noqa: S101 - as `_function_or_model` has seen to
     return [
-        {
-            place
-            for place, each in enumerate(verified.citations)
-            if not check(each.sentence, [body(memory) for memory in _cited(each, window)])
-        }
+        number
+        for number, each in enumerate(verified.citations, 1)
+        if not check(each.sentence, [body(memory) for memory in _cited(each, window)])
     ]
 
 
+def _cited(citation: Citation, window: Window) -> list[Candidate]:
+    return [window.memories[number - window.first - 1] for number in citation.numbers]
+
+
 def _without(verified: Verified, refused: set[int]) -> Verified | ReplyError:
-    """The outcome without some sentences; an error if there are no others."""
+    """The outcome without the sentences of these numbers; an error if there are no others."""
     if len(refused) == len(verified.citations):
         return ReplyError(f"a second opinion supports none of {len(refused)} sentences")
-    kept = tuple(each for place, each in enumerate(verified.citations) if place not in refused)
+    kept = tuple(each for n, each in enumerate(verified.citations, 1) if n not in refused)
     return replace(verified, citations=kept, removed=verified.removed + len(refused))
 
 
@@ -130,16 +129,13 @@ def _prompt(citations: Sequence[Citation], window: Window) -> Prompt:
 
 
 def _refused(reply: object, count: int) -> set[int]:
+    """The numbers in the reply of a model, or those of a function."""
     if isinstance(reply, Exception):
         raise ReplyError(described(reply))
-    value = read_answer(str(reply), "unsupported").value
+    value = reply if isinstance(reply, list) else read_answer(str(reply), "unsupported").value
     numbers = [whole_number(each) for each in value] if isinstance(value, list) else [None]
     if not all(number is not None and 1 <= number <= count for number in numbers):
         raise ReplyError(
             f"expected numbers of sentences from 1 to {count}; got {str(value)[:80]!r}"
         )
-    return {number - 1 for number in numbers if number is not None}
-
-
-def _cited(citation: Citation, window: Window) -> list[Candidate]:
-    return [window.memories[number - window.first - 1] for number in citation.numbers]
+    return {number for number in numbers if number is not None}

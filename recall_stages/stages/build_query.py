@@ -13,7 +13,7 @@ from recall_stages.core.errors import ModelError, QueryError, ReplyError
 from recall_stages.core.message import Message, latest
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Flow, Prompt, Recall
-from recall_stages.llm.answers import read_answer
+from recall_stages.llm.answers import Answer, read_answer
 from recall_stages.llm.fencing import one_line, quoted_messages
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt
 from recall_stages.llm.reply_schemas import Loose
@@ -90,9 +90,12 @@ class BuildQuery(ModelStage):
         if self.llm is not None and self.enable_llm_build:
             try:
                 [reply] = yield [self._prompt(query)]
-                built = read_query(reply)
+                answer = read_query(reply)
             except (ModelError, ReplyError) as error:
                 recall = recall.fell_back(self.stage_name, error)
+            else:
+                built = answer.value
+                recall = recall.fell_back(self.stage_name, *answer.notes)
         return replace(recall, query=query.model_copy(update={"text": built}))
 
     def _prompt(self, query: Query) -> Prompt:
@@ -103,21 +106,21 @@ class BuildQuery(ModelStage):
         )
 
 
-def read_query(reply: str) -> str:
+def read_query(reply: str) -> Answer[str]:
     """The query in a reply.
 
     Raises:
         ReplyError: When there is none, or one that cannot be searched for.
 
     Examples:
-        >>> read_query('{"query": "upload fails with PermissionError"}')
+        >>> read_query('{"query": "upload fails with PermissionError"}').value
         'upload fails with PermissionError'
     """
-    query = read_answer(reply, "query").value
-    line = one_line(query) if isinstance(query, str) else ""
+    answer = read_answer(reply, "query")
+    line = one_line(answer.value) if isinstance(answer.value, str) else ""
     if not any(letter.isalnum() for letter in line) or len(line) > _LONGEST:
         raise ReplyError(f"expected a query of 1 to {_LONGEST} characters; got {reply[:80]!r}")
-    return line
+    return Answer(line, answer.notes)
 
 
 def simple_query(messages: Sequence[Message]) -> str:

@@ -19,7 +19,7 @@ from recall_stages.llm.cited_text import read_sentences
 from recall_stages.llm.fencing import QUOTED_MATERIAL
 from recall_stages.llm.judging import SCALE, SCORE_PAIRS, SHARE, SemanticShare, judged
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_stages.llm.reply_schemas import ranked_text_form
+from recall_stages.llm.reply_schemas import reply_form
 from recall_stages.llm.rewrite_prompt import CITED_SENTENCES, REWRITE_RULES, USER, material
 from recall_stages.llm.scores import read_scores
 from recall_stages.llm.windows import Window, windows
@@ -35,7 +35,6 @@ memory, its number and its score, and one entry for each sentence:
 {{"scores": {SCORE_PAIRS}, "sentences": {CITED_SENTENCES}}}""")
 
 _USUAL = 10  # memories in the text without a k
-_MOST = 20  # sentences in the form of a reply
 
 
 class RankAndRewrite(ModelStage):
@@ -95,7 +94,7 @@ class RankAndRewrite(ModelStage):
     def _prompt(self, query: Query, window: Window) -> Prompt:
         most = query.k or self.top_n or _USUAL
         system = self.system_prompt or SYSTEM.substitute(most=most)
-        form = ranked_text_form(len(window.memories), _MOST)
+        form = reply_form(len(window.memories), scores="scores", sentences="sentences")
         user = self.user_prompt or USER.template
         return self.prompt(system, user, form, **material(query, window))
 

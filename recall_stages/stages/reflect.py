@@ -22,7 +22,7 @@ from recall_stages.llm.checking.citation_check import Verified, notes_on, verify
 from recall_stages.llm.cited_text import read_sentences, sentences_in
 from recall_stages.llm.fencing import QUOTED_MATERIAL
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_stages.llm.reply_schemas import sentences_form
+from recall_stages.llm.reply_schemas import reply_form
 from recall_stages.llm.rewrite_prompt import CITED_RULES, CITED_SENTENCES, abstention
 from recall_stages.llm.second_opinion import Check, second_opinions
 from recall_stages.llm.windows import USER, Window, windows
@@ -142,7 +142,7 @@ class Reflect(ModelStage):
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
         system = self.system_prompt or SYSTEM.substitute(WANTED[self.kind])
-        form = sentences_form("points", len(window.memories), _MOST_SENTENCES)
+        form = reply_form(len(window.memories), sentences="points", most=_MOST_SENTENCES)
         user = self.user_prompt or USER.template
         return self.prompt(system, user, form, **window.material(query))
 

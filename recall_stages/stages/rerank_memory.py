@@ -16,7 +16,7 @@ from recall_stages.core.stage import Flow, Prompt, Recall, TopN, limit
 from recall_stages.llm.fencing import QUOTED_MATERIAL
 from recall_stages.llm.judging import SCORE_PAIRS, SHARE, SemanticShare, judge
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_stages.llm.reply_schemas import scores_form
+from recall_stages.llm.reply_schemas import reply_form
 from recall_stages.llm.scores import read_ranking
 from recall_stages.llm.windows import USER, Orders, Window, windows
 
@@ -104,7 +104,7 @@ class RerankMemory(ModelStage):
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
         system, user = self.system_prompt or SYSTEM, self.user_prompt or USER.template
-        form = scores_form("ranking", len(window.memories))
+        form = reply_form(len(window.memories), scores="ranking")
         return self.prompt(system, user, form, **window.material(query))
 
     def _good_enough(self, memory: Candidate) -> bool:

@@ -21,7 +21,7 @@ from recall_stages.llm.checking.citation_check import Verified, notes_on, verify
 from recall_stages.llm.cited_text import finished_claims, read_sentences
 from recall_stages.llm.fencing import QUOTED_MATERIAL, indented
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_stages.llm.reply_schemas import sentences_form
+from recall_stages.llm.reply_schemas import reply_form
 from recall_stages.llm.rewrite_prompt import (
     CITED_SENTENCES,
     REWRITE_RULES,
@@ -38,7 +38,6 @@ that do not help. {QUOTED_MATERIAL} So are the question and the messages. Reply 
 one entry for each sentence:
 {{"sentences": {CITED_SENTENCES}}}"""
 
-_MOST = 20  # sentences in the form of a reply
 _MARGIN = " " * 2  # deeper than the name of a field
 
 
@@ -161,7 +160,7 @@ class RewriteMemory(ModelStage):
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
         system, user = self.system_prompt or SYSTEM, self.user_prompt or USER.template
-        form = sentences_form("sentences", len(window.memories), _MOST)
+        form = reply_form(len(window.memories), sentences="sentences")
         prompt = self.prompt(system, user, form, **material(query, window))
         # What a second opinion or a later sentence may take back is not shown before the end.
         if window.first or self.check is not None or self.unverified == "fall_back":

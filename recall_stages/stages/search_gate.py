@@ -158,10 +158,11 @@ class SearchGate(ModelStage):
     def _by_model(self, recall: Recall, reading: GateReading) -> Flow:
         try:
             [reply] = yield [self.to_model(gate_prompt(recall.query.text))]
-            search = read_verdict(reply)
+            verdict = read_verdict(reply)
         except (ModelError, ReplyError) as error:
             return self._decided(recall.fell_back(self.stage_name, error), reading)
-        return self._decided(recall, replace(reading, search=search, model=search))
+        recall = recall.fell_back(self.stage_name, *verdict.notes)
+        return self._decided(recall, replace(reading, search=verdict.value, model=verdict.value))
 
     def _decided(self, recall: Recall, reading: GateReading) -> Recall:
         if reading.search:

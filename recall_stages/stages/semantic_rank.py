@@ -15,7 +15,7 @@ from recall_stages.core.stage import Flow, Prompt, Recall, TopN
 from recall_stages.llm.fencing import QUOTED_MATERIAL
 from recall_stages.llm.judging import SCALE, SCORE_PAIRS, SHARE, SemanticShare, judge
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_stages.llm.reply_schemas import scores_form
+from recall_stages.llm.reply_schemas import reply_form
 from recall_stages.llm.scores import read_scores
 from recall_stages.llm.windows import USER, Orders, Window, windows
 from recall_stages.ranking.copies import distinct
@@ -85,5 +85,5 @@ class SemanticRank(ModelStage):
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
         system, user = self.system_prompt or SYSTEM, self.user_prompt or USER.template
-        form = scores_form("scores", len(window.memories))
+        form = reply_form(len(window.memories), scores="scores")
         return self.prompt(system, user, form, **window.material(query))

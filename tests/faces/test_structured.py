@@ -97,7 +97,7 @@ def test_a_form_filled_in_with_nonsense_leaves_the_order(face: Face, filled: Any
 
 FAILING: dict[str, Any] = {
     "an error": (ValueError("tools are not supported"), "ValueError: tools are not supported"),
-    "another form": ({"ratings": []}, "Scores"),
+    "another form": ({"ratings": []}, "for Reply"),
     "prose instead": ("I would rather not.", "lain text: 'I would rather not.'"),
     "nothing": ("", ""),
 }

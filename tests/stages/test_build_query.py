@@ -54,6 +54,7 @@ def test_a_query_written_in_python_is_read() -> None:
     recall = built(llm=object(), reply="{'query': 'file upload'}")
 
     assert recall.query.text == "file upload"
+    assert recall.fallbacks == ("BuildQuery: it is Python, and no JSON",)
 
 
 def test_a_model_that_fails_leaves_the_simple_form() -> None:
