@@ -34,12 +34,12 @@ _INTRO = """\
 `python -m benchmarks.measured` prints this page from the results of the benchmarks. No figure is
 typed by hand.
 
-- The sets are no part of this project, except a piece of MemoryBank. The figures are from the half
-  of each that we develop on.
+- The sets are not part of this project, except pieces of MemoryBank and FriendsQA. The figures are
+  from the half of each that we develop on.
 - Differences under 0.03 on LoCoMo and 0.035 on BEAM are noise.
 - Timings are from a shared machine with two cores. Read them as ratios.
-- `benchmarks/README.md` in the sources says how each figure is measured, what each part of the
-  ranking is worth, and what was tried and dropped."""
+- `benchmarks/README.md` in the sources says how each figure is measured, how much each part of the
+  ranking finds, and what was tried and dropped."""
 
 
 def page(kept: Mapping[str, Kept]) -> str:
@@ -68,7 +68,7 @@ def _retrieval(kept: Kept) -> Iterator[str]:
             one = kept["sets"][name]
             cells = [_pair(one[system]) for system in ("ours", "bm25", "dense", "rrf")]
             yield _row(f"{told} ({one['queries']})", *cells)
-    yield "\nLoCoMo's adversarial questions count in the number of questions, not in the figures.\n"
+    yield "\nThe number of LoCoMo's questions includes the adversarial ones, its figures do not.\n"
     yield "Where the best of the three others finds more than we do, by kind of question:\n"
     yield from [
         f"- {_SETS.get(name, name)}, {category}: {measure} ours {ours:.3f}, best {best:.3f}"
@@ -101,8 +101,8 @@ def _gate(kept: Kept) -> Iterator[str]:
     yield "    python -m benchmarks.gate --data benchmarks/data/gate_heldout.jsonl --json OUT\n"
     yield (
         f"{kept['n']} labelled prompts in five languages, {kept['ms']:.2f} ms each. The gate has "
-        "learned from them since, so the table shows only that nothing broke. At first sight the "
-        "last four batches had a precision of 0.939 and a recall of 0.896: `benchmarks/README.md` "
+        "learned from them since, so the table shows only that nothing broke. When the last four "
+        "batches were new, its precision was 0.939 and its recall 0.896: `benchmarks/README.md` "
         "has the figures of each batch.\n"
     )
     yield "| | precision | recall | false positives |"
