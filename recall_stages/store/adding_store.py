@@ -16,6 +16,7 @@ from recall_stages.core.progress import progress_bar
 from recall_stages.core.scope import Scope, ScopeInput
 from recall_stages.core.tracing import memory_operation
 from recall_stages.store.chroma.prepare import MemoryInput, Ready, id_is_taken, make_ready
+from recall_stages.store.cloud.limits import check_fits
 from recall_stages.store.conversation import conversation
 from recall_stages.store.live_collection import LiveCollection
 from recall_stages.store.reading_store import ReadingStore
@@ -156,9 +157,8 @@ class AddingStore(ReadingStore):
         # Only now: what is refused makes nothing.
         live = self._opened.made() if ready else self._opened.found()
         if live is not None:
-            live.check_fits(ready)
-            if ready:
-                live.adopt_if_empty()
+            if live.index.cloud:
+                check_fits(ready)
             live.identity.check_writable()
             if self._require_scope or self._scope.fields():
                 self._check_owners(ready, live)

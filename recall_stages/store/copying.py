@@ -16,6 +16,7 @@ from recall_stages.core.memory import Memory
 from recall_stages.core.progress import progress_bar
 from recall_stages.store.adding_store import AddingStore
 from recall_stages.store.chroma.prepare import make_ready
+from recall_stages.store.cloud.limits import check_fits
 from recall_stages.store.live_collection import LiveCollection
 from recall_stages.store.writing.row_writer import BATCH
 
@@ -35,9 +36,9 @@ def copy_collection(source: LiveCollection, target: AddingStore, *, progress: bo
 
     target._opened.check_writable()
     live = target._opened.made()
-    if live.limited:
+    if live.index.cloud:
         for row in source.index.memories():
-            live.check_fits(make_ready([memory(row)], target.clock, read_events=False))
+            check_fits(make_ready([memory(row)], target.clock, read_events=False))
     copied = 0
     total = source.collection.count()
     with progress_bar(total=total, desc="copying", unit="memories", wanted=progress) as bar:

@@ -7,7 +7,7 @@ import uuid
 from pathlib import Path
 from threading import Lock
 
-from recall_stages.core.errors import MissingCollectionError, StoreError
+from recall_stages.core.errors import MissingCollectionError, StoreClosedError, StoreError
 from recall_stages.store.chroma.access import (
     Access,
     check_can_be_made,
@@ -30,7 +30,7 @@ from recall_stages.store.chroma.open_collection import (
 )
 from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
 from recall_stages.store.embedding.bounded import BoundedEmbedding
-from recall_stages.store.live_collection import LiveCollection, check_not_closed
+from recall_stages.store.live_collection import LiveCollection
 from recall_stages.store.rows.scoped_rows import ServerRows
 
 _MAKES_IT = (
@@ -85,6 +85,7 @@ class NamedCollection:
         self._source = source
         self._access: Access | None = None
         self._live: LiveCollection | None = None
+        self._adopted: LiveCollection | None = None  # as it was read before the first memory
         self.name = name
         if isinstance(source, Collection):
             self.name = source.name
@@ -130,7 +131,9 @@ class NamedCollection:
         return live
 
     def made(self) -> LiveCollection:
-        """The collection; it is made if it does not exist.
+        """The collection for the first memory; it is made if it does not exist.
+
+        An empty one of the caller's becomes one of ours.
 
         Raises:
             StoreClosedError: When the store is closed, or in a fork.
@@ -138,7 +141,7 @@ class NamedCollection:
             StoreError: When it cannot be made.
         """
         live = self.found()
-        if live is not None:
+        if live is not None and not live.identity.foreign:
             return live
         with self._changing:
             self.check_open()
@@ -147,6 +150,9 @@ class NamedCollection:
                 if access is None:  # cannot be: it was made
                     raise StoreError(f"collection {self.name!r} cannot be made")
                 self._live = self._alive(make_collection(access, self.name, self._facts))
+            elif self._live.identity.adopt_if_empty(self._fields):
+                self._adopted = self._live  # a question may be searching it
+                self._live = self._alive(self._live.opened)
             return self._live
 
     def beside(self, name: str) -> object:
@@ -167,13 +173,22 @@ class NamedCollection:
 
     def check_open(self) -> None:
         """Refuse to go on after the store was closed, or in a fork of its process."""
-        check_not_closed(self.name, closed=self._closed, process=self._process)
+        if self._closed:
+            raise StoreClosedError(f"store {self.name!r} is closed; open it again with RecallStore")
+        if os.getpid() != self._process:
+            raise StoreClosedError(
+                f"store {self.name!r} was opened in process {self._process}, and Chroma hangs in a "
+                f"fork of it; start this process ({os.getpid()}) with spawn, and open it there"
+            )
 
     def check_writable(self) -> None:
         """Refuse to write where the store was opened to read only."""
         self.check_open()
-        if self._live is not None:
-            self._live.check_writable()
+        if self._read_only:
+            raise StoreError(
+                f"store {self.name!r} was opened with read_only=True, and nothing is written to "
+                "it; open it without that"
+            )
 
     def close(self) -> None:
         """Write what is waiting, and give back what was opened; twice is fine."""
@@ -181,12 +196,15 @@ class NamedCollection:
             self._closed = True
             return
         with self._changing:
+            if self._closed:
+                return
             self._closed = True
+            if self._adopted is not None:
+                self._adopted.searcher.close()
             if self._live is not None:
                 self._live.close()
             elif self._access is not None:
                 self._access.close()
-                self._access = None
 
     # -- opening ----------------------------------------------------------------------------------
 
@@ -250,8 +268,8 @@ class NamedCollection:
             opened,
             self.embedding,
             self._fields,
-            read_only=self._read_only,
             server=self._server,
+            check_open=self.check_open,
         )
 
 

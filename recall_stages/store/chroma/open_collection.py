@@ -6,7 +6,6 @@ is made for the first memory.
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -43,22 +42,23 @@ class Opened:
         collection: The collection itself; every failure of it is a `StoreError`.
         access: The way to it; None if the caller passed the collection itself.
         private: Whether the collection is in memory under a name that nobody else knows.
-        shared: Whether other processes may write to it while it is open.
         cloud: Whether it has the Search API of Chroma: in Chroma Cloud, or a distributed Chroma.
-        process: The process that opened it; Chroma's engine hangs in any other.
     """
 
     collection: Collection
     access: Access | None = None
     private: bool = False
-    shared: bool = False
     cloud: bool = False
-    process: int = 0
 
     @property
     def folder(self) -> Path | None:
         """Where its files are; None = not known, or there are none."""
         return None if self.access is None else self.access.folder
+
+    @property
+    def shared(self) -> bool:
+        """Whether other processes may write to it while it is open."""
+        return self.access is None or self.access.shared
 
     def close(self, *, idle: bool = True) -> None:
         """Close what was opened for it; see `Access.close`."""
@@ -68,8 +68,7 @@ class Opened:
 
 def opened_as_it_is(collection: Collection) -> Opened:
     """A collection that the caller passed; the way to it is not known."""
-    read, cloud = _as_it_searches(guarded(collection, Event()))
-    return Opened(read, shared=True, cloud=cloud, process=os.getpid())
+    return _opened(None, collection, Event())
 
 
 def find_collection(access: Access, name: str) -> Opened | None:
@@ -86,7 +85,7 @@ def find_collection(access: Access, name: str) -> Opened | None:
             collection = access.client.get_collection(name, embedding_function=None)
         except NotFoundError:
             return None
-    return _opened(access, collection)
+    return _opened(access, collection, access.stuck)
 
 
 def make_collection(access: Access, name: str, facts: Facts, *, private: bool = False) -> Opened:
@@ -115,7 +114,7 @@ def make_collection(access: Access, name: str, facts: Facts, *, private: bool = 
             configuration={"hnsw": {"space": "cosine", "ef_search": 400}},
             embedding_function=None,  # vectors are handed in; Chroma's would be downloaded
         )
-    return _opened(access, collection, private=private)
+    return _opened(access, collection, access.stuck, private=private)
 
 
 def names_in(client: ClientAPI, stuck: Event) -> list[str]:
@@ -153,21 +152,12 @@ def check_name(name: str) -> None:
         )
 
 
-def _opened(access: Access, collection: Collection, *, private: bool = False) -> Opened:
-    if access.folder is not None and not access.checked:
+def _opened(
+    access: Access | None, collection: Collection, stuck: Event, *, private: bool = False
+) -> Opened:
+    if access is not None and access.folder is not None and not access.checked:
         check_collection(access.folder, collection)
-    read, cloud = _as_it_searches(guarded(collection, access.stuck))
-    return Opened(
-        read,
-        access,
-        private,
-        shared=access.shared,
-        cloud=cloud,
-        process=access.process,
-    )
-
-
-def _as_it_searches(collection: Collection) -> tuple[Collection, bool]:
-    """A collection, read no faster than its server allows, and whether it searches by itself."""
-    cloud = searches_itself(collection)
-    return (paced(collection) if cloud else collection), cloud
+    guarded_one = guarded(collection, stuck)
+    if searches_itself(guarded_one):  # and must not be read faster than its quota allows
+        return Opened(paced(guarded_one), access, private, cloud=True)
+    return Opened(guarded_one, access, private)

@@ -67,10 +67,12 @@ class Identity:
             self._dimension = int(vectors.shape[1])
             self._note({"embedding_dimension": self._dimension})
 
-    def adopt(self) -> None:
-        """Mark an empty collection of the caller as one of RecallStore."""
+    def adopt_if_empty(self, fields: Fields) -> bool:
+        """Mark a collection of the caller as one of RecallStore if it is empty."""
+        if not self.foreign or fields != OWN_FIELDS or self._collection.count():
+            return False
         self._note({MARK: FORMAT, "embedding_model": self._model})
-        self.foreign = False
+        return True
 
     def _check_own(self, known: Mapping[str, object], fields: Fields) -> None:
         name = self._collection.name
