@@ -1,10 +1,11 @@
-"""Which memories a call is about: their scope, time, type and metadata."""
+"""Which memories a call is about: their scope, time, type and metadata; and in what order."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.clock import TimeInput
@@ -20,6 +21,8 @@ RangeInput = TimeRange | tuple[TimeInput | None, TimeInput | None]
 
 TypeInput = str | Sequence[str]
 
+_READ = 250  # rows that are read at once: below every limit
+
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
@@ -31,6 +34,9 @@ class Conditions:
         filter: Conditions on metadata, as Chroma writes them.
         types: The memory types; empty = any.
         moment: When it must not have expired. None = it may have.
+        newest: Whether the newest memory is the first.
+        after: The place of the memory before the first one; see `Position.key`.
+        limit: How many memories are wanted at most; None = all.
     """
 
     scope: Scope = field(default_factory=Scope)
@@ -38,6 +44,9 @@ class Conditions:
     filter: Filter | None = None
     types: tuple[str, ...] = ()
     moment: datetime | None = None
+    newest: bool = True
+    after: tuple[int, str] | None = None
+    limit: int | None = None
 
     @classmethod
     def of(
@@ -75,6 +84,19 @@ class Conditions:
             parts.append({fields.memory_type: {"$in": list(self.types)}})
         whole = {"$and": parts} if len(parts) > 1 else next(iter(parts), None)
         return Search("", 1, self.scope, whole, moment=self.moment)
+
+    def follows(self, place: tuple[int, str]) -> bool:
+        """Whether a place comes after the one where the listing begins."""
+        if self.after is None:
+            return True
+        return place < self.after if self.newest else place > self.after
+
+    def pages(self, ids: Iterable[str]) -> Iterator[list[str]]:
+        """Ids in order, as many at once as are read; of the first page, no more than are wanted."""
+        rest, size = iter(ids), min(self.limit or _READ, _READ)
+        while page := list(islice(rest, size)):
+            yield page
+            size = _READ
 
     def admits(self, memory: Candidate) -> bool:
         """Whether scope, time and expiry admit a memory; the filter is for who has the row."""

@@ -22,14 +22,13 @@ from recall_stages.store.chroma.window import foreign_window_where, recorded_whe
 from recall_stages.store.cloud.limits import PREDICATES, RESULTS, predicates
 from recall_stages.store.cloud.limits import conditions as cloud_conditions
 from recall_stages.store.conditions import Conditions
-from recall_stages.store.position import READ, Walk, place_of
+from recall_stages.store.position import place_of
 from recall_stages.store.rows.cells import decided
 from recall_stages.store.rows.open_indexes import OpenIndex
 from recall_stages.store.rows.ordered_rows import ordered, selected
 from recall_stages.store.rows.row_index import RowIndex
 from recall_stages.timeline import TimeRange
 
-_WALK = Walk()
 _ROWS = 5_000  # without their texts, a call
 _IDS = 100_000  # a call
 _UNREAD = "-"  # stands for the text of a row, where it is not read
@@ -47,19 +46,15 @@ class Listing:
         self._index = index
         self._opened = opened
 
-    def memories(self, conditions: Conditions, walk: Walk = _WALK) -> Iterator[Candidate]:
-        """The memories that fulfil conditions, by recorded time.
-
-        Args:
-            conditions: The conditions.
-            walk: How they are read.
-        """
+    def memories(self, conditions: Conditions) -> Iterator[Candidate]:
+        """The memories that fulfil conditions, by recorded time."""
+        where = self._index.filter_where(conditions.search(self._index.fields))
         with self._rows(conditions.scope) as rows:
             if rows is None:
-                yield from ordered_in_chroma(self._index, conditions, walk)
+                found = ordered_in_chroma(self._index, conditions, where)
             else:
-                where = self._index.filter_where(conditions.search(self._index.fields))
-                yield from ordered(rows, conditions, where, walk)
+                found = ordered(rows, conditions, where)
+            yield from islice(found, conditions.limit)
 
     def count(self, conditions: Conditions) -> int:
         """How many memories fulfil conditions."""
@@ -79,7 +74,7 @@ class Listing:
             known = not index.foreign and (where is None or decided(where))
             if known and (recorded is None or _decided_by_column(recorded)):
                 return len(selected(rows.table, conditions, where)[0])
-            return sum(1 for _ in ordered(rows, conditions, where, _WALK))
+            return sum(1 for _ in ordered(rows, conditions, where))
 
     def scopes(self, moment: datetime) -> Counter[Scope]:
         """How many memories each scope has, as memories have them; what has expired is not counted.
@@ -122,19 +117,15 @@ def _decided_by_column(recorded: TimeRange) -> bool:
 # -- from Chroma ----------------------------------------------------------------------------------
 
 
-def ordered_in_chroma(index: Index, conditions: Conditions, walk: Walk) -> Iterator[Candidate]:
+def ordered_in_chroma(
+    index: Index, conditions: Conditions, where: Where | None
+) -> Iterator[Candidate]:
     """The memories that fulfil conditions, by recorded time; see `ordered`."""
-    where = index.filter_where(conditions.search(index.fields))
-    places = sorted(map(place_of, fitting_in_chroma(index, conditions)), reverse=walk.newest)
-    names = (place[1] for place in places if walk.goes_on(place))
-    page = walk.first_read
-    while ids := list(islice(names, page)):
+    places = sorted(map(place_of, fitting_in_chroma(index, conditions)), reverse=conditions.newest)
+    names = [place[1] for place in places if conditions.follows(place)]
+    for ids in conditions.pages(names):
         there = index.read(ids, where)
-        for row_id in ids:
-            memory = there.get(row_id)
-            if memory is not None and conditions.admits(memory):
-                yield memory
-        page = READ
+        yield from (there[x] for x in ids if x in there and conditions.admits(there[x]))
 
 
 def fitting_in_chroma(index: Index, conditions: Conditions) -> Iterator[Candidate]:

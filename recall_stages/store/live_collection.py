@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
 
 from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.stage import Search
@@ -17,13 +16,10 @@ from recall_stages.store.conditions import Conditions
 from recall_stages.store.embedding.bounded import BoundedEmbedding
 from recall_stages.store.embedding.token_vectors import Embedded
 from recall_stages.store.listing import Listing, ids_in_chroma
-from recall_stages.store.position import Walk
 from recall_stages.store.rows.open_indexes import OpenIndex
 from recall_stages.store.rows.scoped_rows import ServerRows
 from recall_stages.store.rows.scoped_searcher import ScopedSearcher
 from recall_stages.store.writing.writer import Writer
-
-_WALK = Walk()
 
 
 class LiveCollection:
@@ -105,15 +101,10 @@ class LiveCollection:
             self._check_open()  # this says more than the error that Chroma raised
             raise
 
-    def listed(
-        self,
-        conditions: Conditions,
-        walk: Walk = _WALK,
-        limit: int | None = None,
-    ) -> Iterator[Candidate]:
-        """The memories that fulfil conditions, by recorded time, at most so many."""
+    def listed(self, conditions: Conditions) -> Iterator[Candidate]:
+        """The memories that fulfil conditions, by recorded time."""
         with self.listing() as listing:
-            for memory in islice(listing.memories(conditions, walk), limit):
+            for memory in listing.memories(conditions):
                 self._check_open()
                 yield memory
 

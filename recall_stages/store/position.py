@@ -14,32 +14,8 @@ from recall_stages.timeline import parse_time
 
 Order = Literal["newest", "oldest"]
 
-READ = 250
-"""Rows that are read at once: below every limit."""
-
 UNDATED = EARLIEST - 1
 """The milliseconds of a memory without a time: it counts as older than all others."""
-
-
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """How a listing is read.
-
-    Attributes:
-        newest: Whether the newest memory is the first.
-        after: The place of the memory before the first one; see `Position.key`.
-        first_read: How many rows are read at first.
-    """
-
-    newest: bool = True
-    after: tuple[int, str] | None = None
-    first_read: int = READ
-
-    def goes_on(self, place: tuple[int, str]) -> bool:
-        """Whether a place comes after the one where the listing begins."""
-        if self.after is None:
-            return True
-        return place < self.after if self.newest else place > self.after
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -19,7 +19,7 @@ from recall_stages.store.chroma.pool_bm25 import by_words
 from recall_stages.store.chroma.prepare import distinct_ids
 from recall_stages.store.chroma.where import filter_where
 from recall_stages.store.conditions import Conditions, RangeInput, TypeInput
-from recall_stages.store.position import READ, Order, Position, Walk
+from recall_stages.store.position import Order, Position
 
 
 class ReadingStore(BoundStore):
@@ -179,12 +179,11 @@ class ReadingStore(BoundStore):
         owner = self._owner(scope)
         conditions = Conditions.of(owner, time_range, filter, memory_type, self._clock())
         _check_listing(order, limit)
-        walk = Walk(order == "newest", _place(after), READ if limit is None else min(limit, READ))
+        ordered = replace(conditions, newest=order == "newest", after=_place(after), limit=limit)
         live = self._opened.found()
         if live is None:
             return iter(())
-        found = live.listed(conditions, walk, limit)
-        return (memory.memory() for memory in found)
+        return (memory.memory() for memory in live.listed(ordered))
 
     amemories = awaited_each(memories)
     """The memories that fulfil all conditions, for ``async for``; see `memories`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +12,14 @@ from recall_stages.core.candidate import Candidate
 from recall_stages.store.chroma.epoch import bounds_of
 from recall_stages.store.chroma.where import Where
 from recall_stages.store.conditions import Conditions
-from recall_stages.store.position import READ, UNDATED, Walk
+from recall_stages.store.position import UNDATED
 from recall_stages.store.rows.columns import NEVER
 from recall_stages.store.rows.row_index import RowIndex
 from recall_stages.store.rows.table import Table
 from recall_stages.store.rows.wanted import Places, Wanted
 
 
-def ordered(
-    rows: RowIndex, conditions: Conditions, where: Where | None, walk: Walk
-) -> Iterator[Candidate]:
+def ordered(rows: RowIndex, conditions: Conditions, where: Where | None) -> Iterator[Candidate]:
     """The memories that fulfil conditions, by recorded time.
 
     The order is that of this moment. A row that is replaced before its turn is read as it then is;
@@ -31,16 +29,11 @@ def ordered(
         rows: The row index; it knows all rows.
         conditions: The conditions.
         where: The condition that their filter sets.
-        walk: How they are read.
     """
     table = rows.table
     places, created = selected(table, conditions, where)
-    names, page = _ids(table, places, created, walk), walk.first_read
-    while ids := list(islice(names, page)):
-        for memory in read_now(rows, ids, where):
-            if conditions.admits(memory):
-                yield memory
-        page = READ
+    for ids in conditions.pages(_ids(table, places, created, conditions)):
+        yield from filter(conditions.admits, read_now(rows, ids, where))
 
 
 def selected(
@@ -65,17 +58,21 @@ def read_now(rows: RowIndex, ids: Sequence[str], where: Where | None) -> Iterato
     return (memory for memory in found if memory is not None)
 
 
-def _ids(table: Table, places: Places, created: NDArray[np.int64], walk: Walk) -> Iterator[str]:
+def _ids(
+    table: Table, places: Places, created: NDArray[np.int64], conditions: Conditions
+) -> Iterator[str]:
     """The ids of rows in order; ids are read only where they decide, or are wanted."""
-    if walk.after is not None:
-        rest = created <= walk.after[0] if walk.newest else created >= walk.after[0]
+    if conditions.after is not None:
+        rest = (
+            created <= conditions.after[0] if conditions.newest else created >= conditions.after[0]
+        )
         places, created = places[rest], created[rest]
-    order = np.argsort(-created if walk.newest else created, kind="stable")
+    order = np.argsort(-created if conditions.newest else created, kind="stable")
     places, created = places[order], created[order]
     ends = np.flatnonzero(np.diff(created)) + 1
     for first, last in pairwise([0, *ends.tolist(), len(places)]):
         ids = [table.texts.id_at(place) for place in places[first:last].tolist()]
-        if ids and walk.after is not None:
+        if ids and conditions.after is not None:
             moment = int(created[first])
-            ids = [each for each in ids if walk.goes_on((moment, each))]
-        yield from sorted(ids, reverse=walk.newest)
+            ids = [each for each in ids if conditions.follows((moment, each))]
+        yield from sorted(ids, reverse=conditions.newest)
