@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
 
-from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager, Callbacks
+from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager, CallbackManager
 from langchain_core.language_models import BaseLanguageModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.outputs import LLMResult
@@ -16,6 +16,7 @@ from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.retry import RunnableRetry
 from pydantic import BaseModel
 
+from recall_stages.core.driver import each_of, settled
 from recall_stages.core.requests import Prompt
 from recall_stages.llm.client import Client, Send
 from recall_stages.llm.native_citations import with_marks
@@ -29,15 +30,14 @@ Model = Runnable[Any, Any]
 def client(callbacks: BaseCallbackManager | None, *, asynchronous: bool) -> Client:
     """Calls models under these callbacks."""
 
+    def counting(spent: Spent) -> RunnableConfig:
+        around = CallbackManager([]) if callbacks is None else callbacks.copy()
+        around.add_handler(_Counts(spent))
+        return {"callbacks": around}
+
     async def send(model: Model, prompt: Prompt, spent: Spent) -> str:
-        messages = _messages(prompt)
-        config: RunnableConfig = {"callbacks": _counting(callbacks, spent)}
-        reply = (
-            await model.ainvoke(messages, config)
-            if asynchronous
-            else model.invoke(messages, config)
-        )
-        return _text(reply, prompt)
+        invoke = model.ainvoke if asynchronous else model.invoke
+        return _text(await settled(invoke(_messages(prompt), counting(spent))), prompt)
 
     def formed(prompt: Prompt) -> Send | None:
         model = _in_form(prompt)
@@ -47,14 +47,9 @@ def client(callbacks: BaseCallbackManager | None, *, asynchronous: bool) -> Clie
         return await send(_model(prompt), prompt, spent)
 
     async def streamed(prompt: Prompt, spent: Spent) -> AsyncIterator[str]:
-        model, messages = _model(prompt), _messages(prompt)
-        config: RunnableConfig = {"callbacks": _counting(callbacks, spent)}
-        if asynchronous:
-            async for part in model.astream(messages, config):
-                yield _text_of(part)
-        else:
-            for part in model.stream(messages, config):
-                yield _text_of(part)
+        stream = _model(prompt).astream if asynchronous else _model(prompt).stream
+        async for part in each_of(stream(_messages(prompt), counting(spent))):
+            yield str(part.text) if isinstance(part, BaseMessage) else part
 
     return Client(plain, formed, _retries, streamed)
 
@@ -75,14 +70,6 @@ class _Counts(BaseCallbackHandler):
                 self.spent.add(getattr(getattr(each, "message", None), "usage_metadata", None))
         if self.spent.tokens == before:
             self.spent.add(response.llm_output)
-
-
-def _counting(callbacks: BaseCallbackManager | None, spent: Spent) -> Callbacks:
-    if callbacks is None:
-        return [_Counts(spent)]
-    counting = callbacks.copy()
-    counting.add_handler(_Counts(spent))
-    return counting
 
 
 def _model(prompt: Prompt) -> Model:
@@ -131,11 +118,6 @@ def _text(reply: BaseMessage | BaseModel | str | None, prompt: Prompt) -> str:
         parts = [] if isinstance(reply.content, str) else [_cited(each) for each in reply.content]
         return with_marks(parts, prompt.user) if parts else str(reply.text)
     return as_reply(reply) if isinstance(reply, BaseModel) else reply or ""
-
-
-def _text_of(part: BaseMessage | str) -> str:
-    """The text of a part of a reply."""
-    return str(part.text) if isinstance(part, BaseMessage) else part
 
 
 def _cited(block: object) -> tuple[str, list[str]]:

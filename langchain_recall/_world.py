@@ -12,6 +12,7 @@ from langchain_core.documents import BaseDocumentCompressor
 from langchain_recall._convert import to_candidate, to_document
 from langchain_recall._model import client
 from recall_stages.core.candidate import Candidate
+from recall_stages.core.driver import settled
 from recall_stages.core.recall import Recall
 from recall_stages.core.requests import Prompt, Refine, Reply
 from recall_stages.core.stage import StageRun
@@ -72,12 +73,9 @@ class LangChainWorld(World):
     async def _refined(self, request: Refine) -> list[Candidate]:
         zone = request.query.reference_time.tzinfo
         documents = [to_document(memory, zone) for memory in request.memories]
-        work = (documents, request.query.text, self.callbacks)
         piece = cast("BaseDocumentCompressor", request.piece)  # as `TakesStages` has seen to
-        if self.asynchronous:
-            compressed = await piece.acompress_documents(*work)
-        else:
-            compressed = piece.compress_documents(*work)
+        compress = piece.acompress_documents if self.asynchronous else piece.compress_documents
+        compressed = await settled(compress(documents, request.query.text, self.callbacks))
         return [to_candidate(document, zone) for document in compressed]
 
 

@@ -9,6 +9,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice, takewhile
 from typing import Unpack, cast
 
@@ -42,10 +43,10 @@ from langchain_recall.graph_items import (
 )
 from langchain_recall.retriever import RecallRetriever
 from recall_stages.core.candidate import Candidate
+from recall_stages.core.driver import completed
 from recall_stages.core.errors import MissingMemoryError
 from recall_stages.core.memory import Memory
 from recall_stages.core.scope import Scope
-from recall_stages.core.world import run
 from recall_stages.retriever.call_options import CallOptions
 from recall_stages.retriever.memory_retriever import RetrieverOptions
 from recall_stages.store.memory_store import within
@@ -224,9 +225,9 @@ class RecallGraphStore(BaseStore):
                 **{name: around[name] for name in ("timestamp", "timezone") if name in around},
             },
         )
-        steps = self._retriever.steps_for(op.query, self._store.clock(), options)
-        callbacks = get_callback_manager_for_config(config)
-        return run(steps, LangChainWorld(callbacks, self._retriever.scoped(options))).memories
+        world = partial(LangChainWorld, get_callback_manager_for_config(config))
+        asked = self._retriever.recalled(op.query, options, world, self._store.clock())
+        return completed(asked).memories
 
     def _listed(self, op: SearchOp, *, indexed: bool | None = None) -> Iterator[Memory]:
         """The items that fit, the latest first."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Sequence
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Unpack
 
@@ -22,9 +21,9 @@ from langchain_recall._convert import to_candidate, to_documents, to_pieces
 from langchain_recall._world import LangChainWorld, StageInput
 from langchain_recall.any_store import Searchable, as_store
 from langchain_recall.vector_store import RecallVectorStore
+from recall_stages.core.driver import completed
 from recall_stages.core.scope import Scope
 from recall_stages.core.streamed import Show, astreamed, streamed
-from recall_stages.core.world import arun, run
 from recall_stages.explain.explanation import Explanation, all_of
 from recall_stages.explain.explanation import explain as explain_memories
 from recall_stages.retriever.call_options import CallOptions, combine_options
@@ -121,9 +120,6 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         ``unverified="fall_back"``, the text comes at once too: its sentences stand last.
         """
         given: Any = _call_settings(config, settings)
-        if not self.shows_sentences:
-            yield super().invoke(input, config, **given)  # type: ignore[arg-type]
-            return
         ask = partial(super().invoke, input, config, **given)  # type: ignore[arg-type]
         for part in streamed(lambda show: ask(show=show)):
             yield to_pieces(part)
@@ -136,9 +132,6 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
     ) -> AsyncIterator[list[Document]]:
         """The same as `stream`, without blocking the event loop."""
         given: Any = _call_settings(config, settings)
-        if not self.shows_sentences:
-            yield await super().ainvoke(input, config, **given)  # type: ignore[arg-type]
-            return
         ask = partial(super().ainvoke, input, config, **given)  # type: ignore[arg-type]
         async for part in astreamed(lambda show: ask(show=show)):
             yield to_pieces(part)
@@ -172,9 +165,9 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         show: Show | None = None,
         **options: Unpack[CallOptions],
     ) -> list[Document]:
-        steps = self.steps_for(query, datetime.now(UTC), options)
         callbacks = run_manager.get_child()
-        recall = run(steps, LangChainWorld(callbacks, self.scoped(options), show))
+        world = partial(LangChainWorld, callbacks, show=show)
+        recall = completed(self.recalled(query, options, world))
         if recall.skipped:
             dispatch_custom_event(SKIPPED, recall.skipped, config={"callbacks": callbacks})
         return to_documents(recall)
@@ -187,9 +180,8 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         show: Show | None = None,
         **options: Unpack[CallOptions],
     ) -> list[Document]:
-        steps = self.steps_for(query, datetime.now(UTC), options)
         callbacks = run_manager.get_child()
-        recall = await arun(steps, LangChainWorld(callbacks, self.scoped(options), show))
+        recall = await self.recalled(query, options, partial(LangChainWorld, callbacks, show=show))
         if recall.skipped:
             await adispatch_custom_event(SKIPPED, recall.skipped, config={"callbacks": callbacks})
         return to_documents(recall)

@@ -12,6 +12,7 @@ from llama_index.core.prompts import ChatPromptTemplate
 from llama_index.core.types import PydanticProgramMode
 from pydantic import BaseModel
 
+from recall_stages.core.driver import each_of, settled
 from recall_stages.core.requests import Prompt
 from recall_stages.llm.client import Client, Send
 from recall_stages.llm.native_citations import with_marks
@@ -23,8 +24,8 @@ def client(*, asynchronous: bool) -> Client:
     """Calls models."""
 
     async def plain(prompt: Prompt, spent: Spent) -> str:
-        model, messages = _model(prompt), _messages(prompt)
-        response = await model.achat(messages) if asynchronous else model.chat(messages)
+        chat = _model(prompt).achat if asynchronous else _model(prompt).chat
+        response = await settled(chat(_messages(prompt)))
         spent.add(response.raw)
         if spent.tokens is None:
             spent.add(response.additional_kwargs)
@@ -38,23 +39,16 @@ def client(*, asynchronous: bool) -> Client:
         model: LLM, form: type[BaseModel], prompt: Prompt, _spent: Spent
     ) -> str:  # LlamaIndex keeps the model's counts to itself here
         material = {"system": prompt.system, "user": prompt.user}
-        if asynchronous:
-            return as_reply(await model.astructured_predict(form, _template(), **material))
-        return as_reply(model.structured_predict(form, _template(), **material))
+        predict = model.astructured_predict if asynchronous else model.structured_predict
+        return as_reply(await settled(predict(form, _template(), **material)))
 
     async def streamed(prompt: Prompt, spent: Spent) -> AsyncIterator[str]:
-        model, messages = _model(prompt), _messages(prompt)
+        chat = _model(prompt).astream_chat if asynchronous else _model(prompt).stream_chat
         raw, before = None, ""
-        if asynchronous:
-            async for response in await model.astream_chat(messages):
-                raw = response.raw
-                yield _part(response, before)
-                before = response.message.content or ""
-        else:
-            for response in model.stream_chat(messages):
-                raw = response.raw
-                yield _part(response, before)
-                before = response.message.content or ""
+        async for response in each_of(await settled(chat(_messages(prompt)))):
+            raw = response.raw
+            yield _part(response, before)
+            before = response.message.content or ""
         spent.add(raw)
 
     return Client(plain, formed, _retries, streamed)

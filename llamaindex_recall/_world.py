@@ -23,6 +23,7 @@ from llama_index_instrumentation.span import active_span_id
 from llamaindex_recall._convert import to_candidate, to_node
 from llamaindex_recall._model import client
 from recall_stages.core.candidate import Candidate
+from recall_stages.core.driver import settled
 from recall_stages.core.recall import Recall
 from recall_stages.core.requests import Prompt, Refine, Reply
 from recall_stages.core.stage import StageRun
@@ -84,12 +85,9 @@ class LlamaIndexWorld(World):
     async def _refined(self, request: Refine) -> list[Candidate]:
         zone = request.query.reference_time.tzinfo
         nodes = [to_node(memory, zone) for memory in request.memories]
-        query = QueryBundle(request.query.text)
         piece = cast("BaseNodePostprocessor", request.piece)  # as `TakesStages` has seen to
-        if self.asynchronous:
-            processed = await piece.apostprocess_nodes(nodes, query)
-        else:
-            processed = piece.postprocess_nodes(nodes, query)
+        process = piece.apostprocess_nodes if self.asynchronous else piece.postprocess_nodes
+        processed = await settled(process(nodes, QueryBundle(request.query.text)))
         return [to_candidate(node, zone) for node in processed]
 
 

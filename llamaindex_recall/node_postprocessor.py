@@ -23,7 +23,7 @@ from pydantic import ConfigDict
 
 from llamaindex_recall._convert import to_candidate, to_node, to_nodes
 from llamaindex_recall._world import LlamaIndexWorld, StageInput
-from llamaindex_recall.retriever import RecallQueryBundle
+from llamaindex_recall.retriever import options_of
 from recall_stages.core.clock import Timestamp, Timezone
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall, Stage
@@ -69,7 +69,7 @@ class MemoryPostprocessor(Stage, BaseNodePostprocessor):
         return to_nodes(await arun(flow, LlamaIndexWorld(asynchronous=True)))
 
     def _recall(self, nodes: Sequence[NodeWithScore], query_bundle: QueryBundle | None) -> Recall:
-        options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}
+        options = options_of(query_bundle)
         call = RecallOptions.model_validate(
             {"timestamp": self.timestamp, "timezone": self.timezone, **options}
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Unpack, cast
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -20,15 +20,14 @@ from llamaindex_recall._convert import to_candidate, to_nodes, to_pieces
 from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.any_store import Searchable, as_store
 from llamaindex_recall.vector_store import RecallVectorStore
-from recall_stages.core.stage import Flow, Recall
+from recall_stages.core.driver import completed
 from recall_stages.core.streamed import Show, astreamed, streamed
-from recall_stages.core.world import arun, run
 from recall_stages.explain.explanation import Explanation, all_of
 from recall_stages.explain.explanation import explain as explain_memories
 from recall_stages.retriever.call_options import CallOptions, combine_options
 from recall_stages.retriever.memory_retriever import MemoryRetriever, RetrieverOptions
 from recall_stages.store.chroma.framework_objects import stored_memory
-from recall_stages.store.memory_store import NarrowedStore, OpenStore
+from recall_stages.store.memory_store import OpenStore
 
 dispatcher = get_dispatcher(__name__)
 
@@ -139,11 +138,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         metadata of the whole. Otherwise all results come at once. With ``check`` or
         ``unverified="fall_back"``, the text comes at once too: its sentences stand last.
         """
-        bundle = _bundle(str_or_query_bundle, options)
-        if not self.shows_sentences:
-            yield super().retrieve(bundle)
-            return
-        ask = super().retrieve
+        bundle, ask = _bundle(str_or_query_bundle, options), super().retrieve
         for part in streamed(lambda show: ask(_shown_bundle(bundle, show))):
             yield to_pieces(part)
 
@@ -151,11 +146,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         self, str_or_query_bundle: QueryType, **options: Unpack[CallOptions]
     ) -> AsyncIterator[list[NodeWithScore]]:
         """The same as `stream`, without blocking the event loop."""
-        bundle = _bundle(str_or_query_bundle, options)
-        if not self.shows_sentences:
-            yield await super().aretrieve(bundle)
-            return
-        ask = super().aretrieve
+        bundle, ask = _bundle(str_or_query_bundle, options), super().aretrieve
         async for part in astreamed(lambda show: ask(_shown_bundle(bundle, show))):
             yield to_pieces(part)
 
@@ -181,20 +172,19 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         return RecallVectorStore(store, scope=self.scope)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        steps, store = self._steps(query_bundle)
-        return _nodes(run(steps, LlamaIndexWorld(store, show=_show_of(query_bundle))))
+        return completed(self._answered(query_bundle, asynchronous=False))
 
     @dispatcher.span  # LlamaIndex decorates only the sync method by itself
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        steps, store = self._steps(query_bundle)
-        world = LlamaIndexWorld(store, asynchronous=True, show=_show_of(query_bundle))
-        return _nodes(await arun(steps, world))
+        return await self._answered(query_bundle, asynchronous=True)
 
-    def _steps(self, query_bundle: QueryBundle) -> tuple[Flow, NarrowedStore]:
-        """The steps that answer a question, and the store for them."""
-        options = query_bundle.options if isinstance(query_bundle, RecallQueryBundle) else {}
-        steps = self.steps_for(query_bundle.query_str, datetime.now(UTC), options)
-        return steps, self.scoped(options)
+    async def _answered(self, bundle: QueryBundle, *, asynchronous: bool) -> list[NodeWithScore]:
+        show = bundle.show if isinstance(bundle, _ShownBundle) else None
+        world = partial(LlamaIndexWorld, asynchronous=asynchronous, show=show)
+        recall = await self.recalled(bundle.query_str, options_of(bundle), world)
+        if recall.skipped:
+            dispatcher.event(SearchSkipped(query=recall.query.text, why=recall.skipped))
+        return to_nodes(recall)
 
 
 def explain(nodes: Sequence[NodeWithScore] | RESPONSE_TYPE) -> Explanation:
@@ -212,25 +202,19 @@ def explain(nodes: Sequence[NodeWithScore] | RESPONSE_TYPE) -> Explanation:
     return explain_memories([to_candidate(node) for node in all_of(found, NodeWithScore)])
 
 
+def options_of(question: QueryType | None) -> CallOptions:
+    """The settings that a question brings; none if it is no `RecallQueryBundle`."""
+    return question.options if isinstance(question, RecallQueryBundle) else {}
+
+
 def _bundle(question: QueryType, options: CallOptions) -> QueryBundle:
     if isinstance(question, QueryBundle):
         if not options:
             return question
-        own = question.options if isinstance(question, RecallQueryBundle) else {}
-        return RecallQueryBundle(question.query_str, options=combine_options(own, options))
+        options = combine_options(options_of(question), options)
+        question = question.query_str
     return RecallQueryBundle(question, options=options)
 
 
 def _shown_bundle(bundle: QueryBundle, show: Show) -> QueryBundle:
-    own = bundle.options if isinstance(bundle, RecallQueryBundle) else CallOptions()
-    return _ShownBundle(bundle.query_str, options=own, show=show)
-
-
-def _show_of(bundle: QueryBundle) -> Show | None:
-    return bundle.show if isinstance(bundle, _ShownBundle) else None
-
-
-def _nodes(recall: Recall) -> list[NodeWithScore]:
-    if recall.skipped:
-        dispatcher.event(SearchSkipped(query=recall.query.text, why=recall.skipped))
-    return to_nodes(recall)
+    return _ShownBundle(bundle.query_str, options=options_of(bundle), show=show)

@@ -7,7 +7,15 @@ httpx.)
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterable,
+)
 from typing import TypeVar
 
 Wanted = TypeVar("Wanted")
@@ -64,3 +72,23 @@ def completed(coroutine: Coroutine[object, None, Outcome]) -> Outcome:
         return outcome
     coroutine.close()
     raise RuntimeError("this work needs an event loop; use the async method")
+
+
+async def settled(value: Outcome | Awaitable[Outcome]) -> Outcome:
+    """The value of a call that blocks, or waits: of one of the two forms of a method.
+
+    Examples:
+        >>> completed(settled(4))
+        4
+    """
+    return await value if isinstance(value, Awaitable) else value
+
+
+async def each_of(parts: Iterable[Outcome] | AsyncIterable[Outcome]) -> AsyncIterator[Outcome]:
+    """The values that an iterator yields which blocks, or waits."""
+    if isinstance(parts, AsyncIterable):
+        async for part in parts:
+            yield part
+    else:
+        for part in parts:
+            yield part

@@ -5,19 +5,20 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Self, Unpack
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from recall_stages.core.driver import completed
 from recall_stages.core.errors import QueryError
 from recall_stages.core.query import Query, query_text
 from recall_stages.core.scope import Scope, ScopeName, required_names
 from recall_stages.core.stage import Flow, RankStage, Recall, Stage, pipeline
 from recall_stages.core.tracing import memory_operation
-from recall_stages.core.world import World, run
+from recall_stages.core.world import World, arun
 from recall_stages.llm.model_stage import ModelStage
 from recall_stages.ranking.fusion import Fusion
 from recall_stages.retriever.call_options import (
@@ -36,7 +37,6 @@ from recall_stages.retriever.stage_list import (
 from recall_stages.stages.build_query import BuildQuery
 from recall_stages.stages.extract_time import ExtractTime
 from recall_stages.stages.retrieve import Retrieve
-from recall_stages.stages.rewrite_memory import RewriteMemory
 from recall_stages.stages.search_gate import SearchGate
 from recall_stages.store import ScopedStore
 from recall_stages.store.memory_store import NarrowedStore, OpenStore, required_by
@@ -178,11 +178,6 @@ class MemoryRetriever(TakesStages, RecallOptions):
             warnings.warn(_UNREAD_TIME, stacklevel=_stack_level(type(self)))
         return self
 
-    @property
-    def shows_sentences(self) -> bool:
-        """Whether the last stage writes a text whose sentences can be shown one by one."""
-        return bool(self.stages) and isinstance(self.stages[-1], RewriteMemory)
-
     def steps_for(self, asked: object, now: datetime, given: CallOptions) -> Flow:
         """The steps that answer a question; `run` or `arun` drives them.
 
@@ -221,8 +216,25 @@ class MemoryRetriever(TakesStages, RecallOptions):
         Raises:
             RecallError: When a stage asks a model: only a framework's retriever has one.
         """
-        steps = self.steps_for(question, datetime.now(UTC), options)
-        return run(steps, World(self.scoped(options)))
+        return completed(self.recalled(question, options, World))
+
+    async def recalled(
+        self,
+        asked: object,
+        options: CallOptions,
+        world: Callable[[NarrowedStore], World],
+        now: datetime | None = None,
+    ) -> Recall:
+        """Answer a question in a world, which is made over the store within the call's scope.
+
+        Args:
+            asked: As for `steps_for`.
+            options: The settings of this call.
+            world: Makes the world, such as that of a face.
+            now: What the clock says. None = the machine's.
+        """
+        steps = self.steps_for(asked, now or datetime.now(UTC), options)
+        return await arun(steps, world(self.scoped(options)))
 
     def scoped(self, options: CallOptions) -> NarrowedStore:
         """The store within the scope of a call: its steps find, read and write only there.

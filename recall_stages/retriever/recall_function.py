@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Generic, TypedDict, TypeVar
 
 from pydantic import Field
@@ -18,7 +17,7 @@ from recall_stages.stages.extract_time import ExtractTime
 from recall_stages.stages.fuse_rerank import FuseRerank
 from recall_stages.stages.reflect import Reflect
 from recall_stages.stages.retrieve import Method
-from recall_stages.store.memory_store import NarrowedStore, OpenStore
+from recall_stages.store.memory_store import OpenStore
 
 Result = TypeVar("Result")  # a document or a node
 
@@ -58,16 +57,15 @@ class RecallConfig(Settings):
     reflector: Reflect | None = None
     store_reflections: bool = False
 
-    def search(self, question: str, options: CallOptions) -> tuple[Flow, NarrowedStore]:
-        """The steps that find, filter and rank the memories, and the store for them."""
-        retriever = MemoryRetriever(
+    def retriever(self) -> MemoryRetriever:
+        """What finds, filters and ranks the memories."""
+        return MemoryRetriever(
             store=self.source,
             method=self.retrieval_method,
             fetch_k=self.max_candidates,
             k=self.max_results,
             stages=[ExtractTime(), *self.filters, self.ranker],
         )
-        return retriever.steps_for(question, datetime.now(UTC), options), retriever.scoped(options)
 
     def reflection(self, found: Recall) -> Flow:
         """The steps that reflect on the memories; none if no reflection is wanted."""
@@ -98,10 +96,9 @@ async def recall_with(
 ) -> Recalled[Result]:
     """Find memories and reflect on them, in the world and with the objects of a framework."""
     config = RecallConfig.model_validate(config)
-    steps, store = config.search(query, options)
-    around = world(store)
-    found = await arun(steps, around)
-    reflected = await arun(config.reflection(found), around)
+    retriever = config.retriever()
+    found = await retriever.recalled(query, options, world)
+    reflected = await arun(config.reflection(found), world(retriever.scoped(options)))
     return {
         "memories": convert(found),
         "reflection": convert(reflected)[0] if reflected.text else None,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import ClassVar, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -17,7 +18,7 @@ from recall_stages.core.errors import QueryError
 from recall_stages.core.scope import Scope
 from recall_stages.core.settings import Settings
 from recall_stages.core.stage import Recall
-from recall_stages.core.world import World, arun
+from recall_stages.core.world import World
 from recall_stages.retriever.call_options import CallOptions, combine_options
 from recall_stages.retriever.memory_retriever import MemoryRetriever
 from recall_stages.retriever.presets import TASKS
@@ -152,8 +153,7 @@ class ScopedService:
         """Answer a question."""
         retriever = self.tasks if tasks else self.personal
         bound = combine_options({"scope": self.scope}, options)
-        steps = retriever.steps_for(query, datetime.now(UTC), bound)
-        return await arun(steps, World(retriever.scoped(bound), asynchronous=True))
+        return await retriever.recalled(query, bound, partial(World, asynchronous=True))
 
     def time_range(self, options: CallOptions) -> TimeRange | None:
         """The time that the settings of a call name; None if they name none.
