@@ -26,7 +26,6 @@ def judged(piece: Piece) -> Row | str:
     """What each check came to, or why the piece could not be tried."""
     try:
         subject = piece.subject()
-        subject.trial(is_async=False)  # makes it once
         subject.apply(subject.make(subject.model("")), [], subject.query)
     except ImportError as error:
         return str(error.args[0]) if error.args else "a package is missing"

@@ -6,9 +6,15 @@ Needs no test framework. The faces bring it to LangChain's document compressors
 
 from recall_stages.testing.check import Check, ContractError, Verdict
 from recall_stages.testing.checks import CHECKS
-from recall_stages.testing.items import ITEMS, Item
-from recall_stages.testing.replies import NUMBERINGS, UNUSABLE, WRAPPINGS, next_reply
-from recall_stages.testing.subject import Reply, Subject, Trial
+from recall_stages.testing.material import (
+    ITEMS,
+    NUMBERINGS,
+    UNUSABLE,
+    WRAPPINGS,
+    Item,
+    next_reply,
+)
+from recall_stages.testing.subject import Reply, Subject
 
 __all__ = [
     "CHECKS",
@@ -21,7 +27,6 @@ __all__ = [
     "Item",
     "Reply",
     "Subject",
-    "Trial",
     "Verdict",
     "next_reply",
 ]

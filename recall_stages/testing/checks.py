@@ -4,30 +4,36 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from recall_stages.testing.check import AnySubject, Check, ContractError, NotApplicable, raised
-from recall_stages.testing.items import BARE, ITEMS, MARK, TIED, Item
-from recall_stages.testing.replies import ERRORS, NUMBERINGS, UNUSABLE, WRAPPINGS
-from recall_stages.testing.subject import Trial
+from recall_stages.testing.material import (
+    BARE,
+    ERRORS,
+    ITEMS,
+    MARK,
+    NUMBERINGS,
+    TIED,
+    UNUSABLE,
+    WRAPPINGS,
+    Item,
+)
 
 _PLAIN = (str, int, float, bool, type(None))
 
 
 def _nothing_in(subject: AnySubject) -> None:
-    for trial, found in _tried(subject, ()):
+    for found, prompts in _tried(subject, ()):
         _expect(not found, f"{len(found)} came out of nothing")
-        _expect(
-            not trial.prompts, f"the model was asked about nothing, {len(trial.prompts)} time(s)"
-        )
+        _expect(not prompts, f"the model was asked about nothing, {len(prompts)} time(s)")
 
 
 def _unaltered(subject: AnySubject) -> None:
     for is_async in (False, True):
         things = [subject.write(item) for item in ITEMS]
         before = copy.deepcopy(things)
-        subject.trial(is_async).use(things)
+        subject.tried(things, is_async)
         for was, now in zip(before, things, strict=True):
             _expect(was == now, _altered(subject.read(was), subject.read(now)))
 
@@ -76,7 +82,7 @@ def _sync_is_async(subject: AnySubject) -> None:
 
 
 def _plain(subject: AnySubject) -> None:
-    for _, found in _tried(subject, ITEMS):
+    for found, _ in _tried(subject, ITEMS):
         for item in map(subject.read, found):
             score_is_plain = item.score is None or (
                 type(item.score) in (int, float) and math.isfinite(item.score)
@@ -92,24 +98,18 @@ def _bare(subject: AnySubject) -> None:
 
 
 def _failing(subject: AnySubject) -> None:
-    _asks_a_model(subject)
-    for name, error in ERRORS.items():
-        for found in _after(subject, name, error):
-            _nothing_lost(found, name)
+    for name, found in _after(subject, ERRORS.items()):
+        _nothing_lost(found, name)
 
 
 def _odd(subject: AnySubject) -> None:
-    _asks_a_model(subject)
-    for name, reply in _odd_replies(subject):
-        for found in _after(subject, name, reply):
-            _items_once(found, f"after {name}, ")
+    for name, found in _after(subject, _odd_replies(subject)):
+        _items_once(found, f"after {name}, ")
 
 
 def _kept(subject: AnySubject) -> None:
-    _asks_a_model(subject)
-    for name, reply in UNUSABLE.items():
-        for found in _after(subject, name, reply):
-            _nothing_lost(found, name)
+    for name, found in _after(subject, UNUSABLE.items()):
+        _nothing_lost(found, name)
 
 
 CHECKS: tuple[Check, ...] = (
@@ -134,39 +134,37 @@ def _expect(holds: bool, otherwise: str) -> None:
         raise ContractError(otherwise)
 
 
-def _tried(subject: AnySubject, items: Sequence[Item]) -> Iterator[tuple[Trial[Any], list[Any]]]:
-    """The subject in use, sync and async, and what came back."""
+def _tried(subject: AnySubject, items: Sequence[Item]) -> Iterator[tuple[list[Any], list[str]]]:
+    """What came back, and what the model was asked: sync, then async."""
     for is_async in (False, True):
-        trial = subject.trial(is_async)
-        yield trial, trial.use([subject.write(item) for item in items])
+        yield subject.tried([subject.write(item) for item in items], is_async)
 
 
 def _both_ways(subject: AnySubject, items: Sequence[Item]) -> list[list[Item]]:
-    return [subject.results(found) for _, found in _tried(subject, items)]
+    return [subject.results(found) for found, _ in _tried(subject, items)]
 
 
-def _after(subject: AnySubject, name: str, reply: object) -> Iterator[list[Item]]:
-    """The results, sync and async, after this reply of the model."""
-    for is_async in (False, True):
-        trial = subject.trial(is_async, reply)
-        try:
-            found = trial.use([subject.write(item) for item in ITEMS])
-        except Exception as error:
-            way = "async" if is_async else "sync"
-            raise ContractError(f"after {name} ({way}) it {raised(error)}") from error
-        yield subject.results(found)
-
-
-def _asks_a_model(subject: AnySubject) -> None:
-    trial = subject.trial(False)
-    trial.use([subject.write(item) for item in ITEMS])
-    if subject.reply is None or not trial.prompts:
+def _after(
+    subject: AnySubject, replies: Iterable[tuple[str, object]]
+) -> Iterator[tuple[str, list[Item]]]:
+    """The results after each of these replies of the model, with the name of the reply."""
+    things = [subject.write(item) for item in ITEMS]
+    if subject.reply is None or not subject.tried(things, False)[1]:
         raise NotApplicable("it asks no model")
+    for name, reply in replies:
+        for is_async in (False, True):
+            things = [subject.write(item) for item in ITEMS]
+            try:
+                found, _ = subject.tried(things, is_async, reply)
+            except Exception as error:
+                way = "async" if is_async else "sync"
+                raise ContractError(f"after {name} ({way}) it {raised(error)}") from error
+            yield name, subject.results(found)
 
 
 def _odd_replies(subject: AnySubject) -> Iterator[tuple[str, object]]:
     reply = subject.reply
-    assert reply is not None  # noqa: S101 - `_asks_a_model` has looked
+    assert reply is not None  # noqa: S101 - `_after` has looked
     for name, numbers in NUMBERINGS.items():
         yield f"numbers {name}", reply(numbers(len(ITEMS)))
     good = reply([*range(1, len(ITEMS) + 1)])

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from recall_stages.testing.items import ITEMS, Item
+from recall_stages.testing.material import ITEMS, Item
 
 
 class Scripted(Protocol):
@@ -79,29 +78,22 @@ class Subject(ABC, Generic[Thing, Piece, Model]):
             found = [original for thing in found for original in self.originals(thing)]
         return [self.read(thing) for thing in found]
 
-    def trial(self, is_async: bool, reply: object = None) -> Trial[Thing]:
-        """A new subject with a model of this reply; None = the reply of a model that works."""
+    def tried(
+        self, things: Sequence[Thing], is_async: bool, reply: object = None
+    ) -> tuple[list[Thing], list[str]]:
+        """What a new subject makes of documents or nodes, and the prompts that its model got.
+
+        Args:
+            things: The documents or nodes.
+            is_async: Whether it is used in an event loop.
+            reply: What its model replies. None = as a model that works.
+        """
         if reply is None:
             reply = "" if self.reply is None else self.reply([*range(1, len(ITEMS) + 1)])
         model = self.model(reply)
         piece = self.make(model)
-
-        def use(things: Sequence[Thing]) -> list[Thing]:
-            if is_async:
-                return list(asyncio.run(self.aapply(piece, things, self.query)))
-            return list(self.apply(piece, things, self.query))
-
-        return Trial(use, model.prompts)
-
-
-@dataclass(frozen=True)
-class Trial(Generic[Thing]):
-    """One subject in use.
-
-    Attributes:
-        use: Gives items to the subject.
-        prompts: The prompts that its model got.
-    """
-
-    use: Callable[[Sequence[Thing]], list[Thing]]
-    prompts: list[str]
+        if is_async:
+            found = asyncio.run(self.aapply(piece, things, self.query))
+        else:
+            found = self.apply(piece, things, self.query)
+        return list(found), model.prompts

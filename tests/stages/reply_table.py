@@ -12,7 +12,7 @@ from stages.reply_kit import (
 )
 from stages.scored_replies import SCORED
 
-from recall_stages.testing.replies import ERRORS, UNUSABLE
+from recall_stages.testing.material import ERRORS, UNUSABLE
 
 WRAPPED = [
     good("bare", lambda kit: kit.json()),
