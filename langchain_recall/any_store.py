@@ -13,18 +13,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import tzinfo
-from functools import partial
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from langchain_recall._convert import to_candidate
-from langchain_recall.push_down import dialect
+from langchain_recall.push_down import LANGUAGES
 from langchain_recall.vector_store import RecallVectorStore
 from recall_stages.core.errors import IdLookupError
 from recall_stages.core.memory import Memory
@@ -33,6 +32,7 @@ from recall_stages.core.world import MemoryStore
 from recall_stages.store.any_store import any_store
 from recall_stages.store.any_store.answers import Answer, Lookup, called, in_our_names
 from recall_stages.store.any_store.any_store import AnyStoreOptions
+from recall_stages.store.any_store.coarse_filter import Dialect
 
 Searchable = MemoryStore | VectorStore | BaseRetriever
 """What a retriever takes as its store."""
@@ -48,6 +48,8 @@ Keyword = (
 
 
 class AnyStore(any_store.AnyStore):
+    languages: ClassVar[Mapping[str, type[Dialect[Any]]]] = LANGUAGES
+
     source: VectorStore | BaseRetriever = Field(repr=False, exclude=True)
     keyword: Keyword | None = Field(default=None, repr=False, exclude=True)
 
@@ -61,11 +63,9 @@ class AnyStore(any_store.AnyStore):
             **options: Unpack[AnyStoreOptions],
         ) -> None: ...
 
-    @model_validator(mode="after")
-    def _with_its_language(self) -> Self:
-        source = self.source
-        self._narrow_by(partial(dialect, source) if isinstance(source, VectorStore) else None)
-        return self
+    @property
+    def _vector_store(self) -> VectorStore | None:
+        return self.source if isinstance(self.source, VectorStore) else None
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         """The memories with these ids; missing ones are left out.

@@ -3,49 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Self
 
-from langchain_core.vectorstores import VectorStore
-
-from recall_stages.store.any_store.coarse_filter import Between, Condition, Dialect, values_written
-from recall_stages.store.any_store.qdrant_filter import QdrantDialect
-
-Words = dict[str, object]
-
-_LANGUAGES = {
-    "QdrantVectorStore": "qdrant",
-    "PGVector": "pgvector",
-    "PGVectorStore": "pgvector",
-    "AsyncPGVectorStore": "pgvector",
-    "Chroma": "chroma",
-}
-"""The filter languages by the names of classes, so that none has to be installed."""
+from recall_stages.store.any_store.coarse_filter import Bound, Dialect, How, Plain, Side
+from recall_stages.store.any_store.qdrant_filter import QdrantDialect, Words
 
 
-class PgvectorDialect(Dialect[Words]):
-    """The dictionaries of ``PGVector`` and ``PGVectorStore``, which PostgreSQL reads as text."""
+class ChromaDialect(Dialect[Words]):
+    """The dictionaries of Chroma; some other stores take them too."""
 
-    knows_missing: ClassVar[bool] = True
+    stores: ClassVar[tuple[str, ...]] = ("Chroma",)
+    any_key: ClassVar[bool] = True
 
-    def condition(self, condition: Condition) -> Words | None:
-        """One condition as a dictionary."""
-        key, value = condition.key, condition.value
-        if not key.isidentifier():
-            return None
-        if isinstance(value, Between):
-            return self._between(key, value)
-        if condition.operator == "has":
-            return {key: {"$exists": value}}
-        if isinstance(value, bool) or value in ("True", "False"):
-            return None  # one of the two stores casts what it compares with a boolean
-        return {key: {"$in": list(value) if isinstance(value, tuple) else [value]}}
+    def one_of(self, key: str, values: Sequence[Plain]) -> Words | None:
+        """A key has one of these values."""
+        return {key: {"$in": list(values)}}
 
-    def _between(self, key: str, bounds: Between) -> Words:
-        # Of whole numbers, one of the two stores makes an INTEGER, which epoch milliseconds exceed.
-        low, high = (float(each) if isinstance(each, int) else each for each in bounds)
-        return _bounded(key, low, high)
+    def bounded(self, key: str, side: Side, bound: Bound) -> Words | None:
+        """A key has at least, or at most, this value; Chroma compares only numbers."""
+        return {key: {f"${side}": bound}} if isinstance(bound, int | float) else None
 
-    def joined(self, how: Literal["and", "or"], filters: Sequence[Words]) -> Words:
+    def joined(self, how: How, filters: Sequence[Words]) -> Words:
         """Several filters as one."""
         return {f"${how}": list(filters)}
 
@@ -54,53 +32,37 @@ class PgvectorDialect(Dialect[Words]):
         return {"filter": written}
 
 
-class ChromaDialect(PgvectorDialect):
-    """The dictionaries of Chroma; some other stores take them too."""
+class PgvectorDialect(ChromaDialect):
+    """The dictionaries of ``PGVector`` and ``PGVectorStore``, which PostgreSQL reads as text."""
 
-    knows_missing: ClassVar[bool] = False
+    stores: ClassVar[tuple[str, ...]] = ("PGVector", "PGVectorStore", "AsyncPGVectorStore")
+    knows_missing: ClassVar[bool] = True
+    any_key: ClassVar[bool] = False
 
-    def condition(self, condition: Condition) -> Words | None:
-        """One condition as a dictionary."""
-        key, value = condition.key, condition.value
-        if isinstance(value, Between):
-            kinds = {type(bound) for bound in value if bound is not None}
-            if not kinds <= {int, float}:
-                return None  # Chroma compares only numbers
-            return _bounded(key, *value)
-        if condition.operator == "has":
+    def one_of(self, key: str, values: Sequence[Plain]) -> Words | None:
+        """A key has one of these values; one of the two stores casts what it compares with."""
+        if isinstance(values[0], bool):
             return None
-        if isinstance(value, tuple):
-            return {key: {"$in": list(value)}}
-        others = values_written(value) if isinstance(value, str) else []  # it tells 7 from "7"
-        arms: list[Words] = [{key: {"$eq": each}} for each in (value, *others)]
-        return self.joined("or", arms) if others else arms[0]
+        return {key: {"$in": [str(each) for each in values]}}
+
+    def bounded(self, key: str, side: Side, bound: Bound) -> Words | None:
+        """A key has at least, or at most, this value."""
+        # Of whole numbers, one of the two stores makes an INTEGER, which epoch milliseconds exceed.
+        return {key: {f"${side}": float(bound) if isinstance(bound, int) else bound}}
+
+    def has(self, key: str, there: bool) -> Words:
+        """A key is there, or is missing."""
+        return {key: {"$exists": there}}
 
 
-def _bounded(key: str, low: object, high: object) -> Words:
-    bounds: list[Words] = [] if low is None else [{key: {"$gte": low}}]
-    bounds += [] if high is None else [{key: {"$lte": high}}]
-    return bounds[0] if len(bounds) == 1 else {"$and": bounds}
+class PayloadDialect(QdrantDialect):
+    """Qdrant's filters; its store says where in a payload the metadata is."""
+
+    @classmethod
+    def of(cls, source: object) -> Self:
+        """What writes the filters of a store."""
+        return cls(f"{getattr(source, 'metadata_payload_key', 'metadata')}.")
 
 
-def dialect(source: VectorStore, push_down: str) -> Dialect[Any] | None:
-    """The filter language with a name; with "auto" that of a store, if there is one.
-
-    Raises:
-        ValueError: When there is no language with this name.
-    """
-    if push_down == "auto":
-        names = [each.__name__ for each in type(source).__mro__]
-        push_down = next((_LANGUAGES[name] for name in names if name in _LANGUAGES), "")
-        if not push_down:
-            return None
-    if push_down == "qdrant":
-        payload = getattr(source, "metadata_payload_key", "metadata")
-        return QdrantDialect(f"{payload}.")
-    if push_down == "pgvector":
-        return PgvectorDialect()
-    if push_down == "chroma":
-        return ChromaDialect()
-    raise ValueError(
-        'push_down must be "auto", "qdrant", "pgvector", "chroma", a function of a Search, or '
-        f"None; got {push_down!r}"
-    )
+LANGUAGES = {"qdrant": PayloadDialect, "pgvector": PgvectorDialect, "chroma": ChromaDialect}
+"""The filter languages by their names."""

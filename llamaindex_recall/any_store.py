@@ -17,20 +17,19 @@ A vector store without an index embeds with ``Settings.embed_model``, as
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from copy import copy
-from functools import partial
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from llama_index.core import VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from llamaindex_recall._convert import to_candidate
-from llamaindex_recall.push_down import dialect
+from llamaindex_recall.push_down import LANGUAGES
 from llamaindex_recall.vector_store import RecallVectorStore
 from recall_stages.core.errors import IdLookupError
 from recall_stages.core.memory import Memory
@@ -39,6 +38,7 @@ from recall_stages.core.world import MemoryStore
 from recall_stages.store.any_store import any_store
 from recall_stages.store.any_store.answers import Answer, Lookup, called, in_our_names
 from recall_stages.store.any_store.any_store import AnyStoreOptions
+from recall_stages.store.any_store.coarse_filter import Dialect
 
 Searchable = MemoryStore | VectorStoreIndex | BasePydanticVectorStore | BaseRetriever
 """What a retriever takes as its store."""
@@ -53,6 +53,8 @@ Keyword = VectorStoreIndex | BaseRetriever | Function
 
 
 class AnyStore(any_store.AnyStore):
+    languages: ClassVar[Mapping[str, type[Dialect[Any]]]] = LANGUAGES
+
     source: VectorStoreIndex | BaseRetriever = Field(repr=False, exclude=True)
     keyword: Keyword | None = Field(default=None, repr=False, exclude=True)
 
@@ -78,12 +80,9 @@ class AnyStore(any_store.AnyStore):
             return VectorStoreIndex.from_vector_store(source)
         return source
 
-    @model_validator(mode="after")
-    def _with_its_language(self) -> Self:
-        source = self.source
-        index = source if isinstance(source, VectorStoreIndex) else None
-        self._narrow_by(None if index is None else partial(dialect, index.vector_store))
-        return self
+    @property
+    def _vector_store(self) -> BasePydanticVectorStore | None:
+        return self.source.vector_store if isinstance(self.source, VectorStoreIndex) else None
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         """The memories with these ids; missing ones are left out.

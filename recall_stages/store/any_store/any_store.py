@@ -11,9 +11,9 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Never, TypedDict
+from typing import Any, ClassVar, Never, Self, TypedDict
 
-from pydantic import Field, PrivateAttr
+from pydantic import Field, PrivateAttr, model_validator
 
 from recall_stages.core.candidate import Hit, Hits
 from recall_stages.core.driver import completed, drive
@@ -29,7 +29,7 @@ from recall_stages.store.any_store.answers import (
     named,
 )
 from recall_stages.store.any_store.coarse_filter import Dialect
-from recall_stages.store.any_store.push_down import NOTHING, Narrowing, Push
+from recall_stages.store.any_store.push_down import NOTHING, Narrowing, Push, PushDown
 from recall_stages.store.any_store.scores import nearness, similarities, word_scores
 from recall_stages.store.chroma.pool_bm25 import by_words
 from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
@@ -98,6 +98,9 @@ class AnyStore(Settings):
             hold. A retriever without such a setting keeps its own limit.
     """
 
+    languages: ClassVar[Mapping[str, type[Dialect[Any]]]] = {}
+    """The filter languages of the framework's vector stores."""
+
     source: object = Field(repr=False, exclude=True)
     fields: Fields = OWN_FIELDS
     similarity: Callable[[float], float] | None = Field(default=None, exclude=True)
@@ -139,23 +142,37 @@ class AnyStore(Settings):
     def _name(self) -> str:
         return type(self.source).__name__
 
-    def _narrow_by(self, dialect: Callable[[str], Dialect[Any] | None] | None) -> None:
-        """Push down in the language with a name; None = the search takes no arguments.
+    @property
+    def _vector_store(self) -> object:
+        """The vector store that is searched; None for a retriever, which takes no arguments."""
+        return None
 
-        Raises:
-            ValueError: When the setting ``push_down`` names something that is not possible.
-        """
-        push = self.push_down
-        if dialect is not None:
-            language = dialect(push) if isinstance(push, str) else push
-            self._narrowing = Narrowing(language, self.fields)
-            return
-        if push not in ("auto", None):
+    @model_validator(mode="after")
+    def _in_its_language(self) -> Self:
+        push, searched = self.push_down, self._vector_store
+        if searched is None and push not in ("auto", None):
             raise ValueError(
                 f"push_down is for the search of a vector store; {self._name} takes no arguments: "
                 "hand over the vector store itself, or a retriever that is narrow already"
             )
-        self._narrowing = Narrowing(None, self.fields)
+        self._narrowing = Narrowing(self._language(searched, push), self.fields)
+        return self
+
+    def _language(self, searched: object, push: Push) -> Dialect[Any] | PushDown | None:
+        if not isinstance(push, str):
+            return push
+        if push == "auto":
+            for name in (each.__name__ for each in type(searched).__mro__):
+                for dialect in self.languages.values():
+                    if name in dialect.stores:
+                        return dialect.of(searched)
+            return None
+        if push not in self.languages:
+            names = ", ".join(f'"{name}"' for name in ("auto", *self.languages))
+            raise ValueError(
+                f"push_down must be {names}, a function of a Search, or None; got {push!r}"
+            )
+        return self.languages[push].of(searched)
 
     async def _found(self, searches: Sequence[Search], *, asynchronous: bool) -> list[list[Hit]]:
         ask = partial(self._ask, asynchronous=asynchronous)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar, cast
+from typing import ClassVar, Generic, Literal, NamedTuple, Self, TypeVar, cast
 
 from typing_extensions import TypeIs
 
@@ -27,6 +27,9 @@ _LARGEST = 2**53  # beyond it, numbers with a fraction leave whole ones out
 
 
 Bound = float | str | datetime | None
+Plain = str | bool | int | float
+Side = Literal["gte", "lte"]
+How = Literal["and", "or"]
 
 
 class Between(NamedTuple):
@@ -42,22 +45,19 @@ class Condition:
 
     Attributes:
         key: The metadata key.
-        operator: "in" = is one of these texts; "text" = is this text, or a value that is written
-            so; "is" = is this boolean; "between" = is neither lower nor higher; "has" = whether the
-            key is there.
-        value: The value to compare with.
+        value: A tuple = it is one of these; `Between` = it is neither lower nor higher; a boolean =
+            whether the key is there.
     """
 
     key: str
-    operator: Literal["in", "text", "is", "between", "has"]
-    value: tuple[str, ...] | str | bool | Between
+    value: tuple[Plain, ...] | Between | bool
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
     """Conditions of which all must hold ("and"), or at least one ("or")."""
 
-    how: Literal["and", "or"]
+    how: How
     parts: tuple[Condition | Joined, ...]
 
 
@@ -67,17 +67,42 @@ Part = Condition | Joined
 class Dialect(Generic[Filter]):
     """Writes conditions as the filter of one kind of store.
 
+    None in the place of a filter means that the store cannot check it, so it is left to us.
+
     Attributes:
-        knows_missing: Whether it can write "has".
+        stores: The names of the classes of such stores, so that none has to be installed.
+        knows_missing: Whether it can write that a key is missing.
+        any_key: Whether a key may have a dot or a bracket, which some stores take for a path.
     """
 
+    stores: ClassVar[tuple[str, ...]] = ()
     knows_missing: ClassVar[bool] = False
+    any_key: ClassVar[bool] = False
 
-    def condition(self, condition: Condition) -> Filter | None:
-        """One condition; None = the store cannot check it, so it is left to us."""
+    @classmethod
+    def of(cls, source: object) -> Self:  # noqa: ARG003 - for those that differ from store to store
+        """What writes the filters of a store."""
+        return cls()
+
+    def one_of(self, key: str, values: Sequence[Plain]) -> Filter | None:
+        """A key has one of these values, which are of one type."""
         raise NotImplementedError
 
-    def joined(self, how: Literal["and", "or"], filters: Sequence[Filter]) -> Filter:
+    def bounded(self, key: str, side: Side, bound: Bound) -> Filter | None:
+        """A key has at least, or at most, this value."""
+        raise NotImplementedError
+
+    def between(self, key: str, low: Bound, high: Bound) -> Filter | None:
+        """A key is neither lower nor higher."""
+        lower = None if low is None else self.bounded(key, "gte", low)
+        upper = None if high is None else self.bounded(key, "lte", high)
+        return self._one("and", [lower, upper])
+
+    def has(self, key: str, there: bool) -> Filter:
+        """A key is there, or is missing; asked only if `knows_missing`."""
+        raise NotImplementedError
+
+    def joined(self, how: How, filters: Sequence[Filter]) -> Filter:
         """Two or more filters as one."""
         raise NotImplementedError
 
@@ -91,13 +116,25 @@ class Dialect(Generic[Filter]):
         return {} if written is None else self.arguments(written)
 
     def _written(self, part: Part) -> Filter | None:
-        if isinstance(part, Condition):
-            return self.condition(part)
-        arms = [self._written(each) for each in part.parts]
-        present = [each for each in arms if each is not None]
-        if not present or (part.how == "or" and len(present) < len(arms)):
+        if isinstance(part, Joined):
+            return self._one(part.how, [self._written(each) for each in part.parts])
+        key, value = part.key, part.value
+        if not (self.any_key or key.isidentifier()):
             return None
-        return present[0] if len(present) == 1 else self.joined(part.how, present)
+        if isinstance(value, Between):
+            return self.between(key, *value)
+        if isinstance(value, bool):
+            return self.has(key, value)
+        alike: dict[type, list[Plain]] = {}
+        for each in value:
+            alike.setdefault(type(each), []).append(each)
+        return self._one("or", [self.one_of(key, same) for same in alike.values()])
+
+    def _one(self, how: How, arms: Sequence[Filter | None]) -> Filter | None:
+        present = [each for each in arms if each is not None]
+        if not present or (how == "or" and len(present) < len(arms)):
+            return None
+        return present[0] if len(present) == 1 else self.joined(how, present)
 
 
 def coarse(search: Search, fields: Fields, forms: TimeForms, *, missing: bool) -> Part | None:
@@ -146,7 +183,8 @@ def values_written(text: str) -> list[bool | int | float]:
 
 def _scope(scope: Scope, fields: Fields) -> list[Part | None]:
     return [
-        Condition(getattr(fields, name), "text", value) for name, value in scope.fields().items()
+        Condition(getattr(fields, name), (value, *values_written(value)))  # not "7" alone: 7
+        for name, value in scope.fields().items()
     ]
 
 
@@ -156,16 +194,16 @@ def _window(search: Search, fields: Fields, forms: TimeForms, *, missing: bool) 
         arms += [_between(*bounds) for bounds in forms.bounds(each, fields.created_at)]
         if missing:
             without = [("event_ranges", True), ("event_end", False)]
-            arms.append(Joined("and", tuple(Condition(k, "has", there) for k, there in without)))
+            arms.append(Joined("and", tuple(Condition(k, there) for k, there in without)))
     return _either(arms) if forms.comparable(missing=missing) else None
 
 
 def _between(first: str, last: str, low: Bound, high: Bound) -> Part | None:
     """At least ``low`` in one key, at most ``high`` in another; both may be the same key."""
     if first == last:
-        return Condition(first, "between", Between(low, high))
-    lower = None if low is None else Condition(first, "between", Between(low, None))
-    upper = None if high is None else Condition(last, "between", Between(None, high))
+        return Condition(first, Between(low, high))
+    lower = None if low is None else Condition(first, Between(low, None))
+    upper = None if high is None else Condition(last, Between(None, high))
     return _both([lower, upper])
 
 
@@ -188,22 +226,20 @@ def _compared(key: str, operator: str, bound: object) -> Part | None:
     if operator == "$in":
         values = cast("Sequence[object]", bound)
         if all(isinstance(each, str) for each in values):
-            return Condition(key, "in", cast("tuple[str, ...]", tuple(values)))
+            return Condition(key, cast("tuple[str, ...]", tuple(values)))
         return _either([_equal(key, each) for each in values])
     if not _is_exact(bound):
         return None
     if operator in ("$gt", "$gte"):
-        return Condition(key, "between", Between(bound, None))
+        return Condition(key, Between(bound, None))
     if operator in ("$lt", "$lte"):
-        return Condition(key, "between", Between(None, bound))
+        return Condition(key, Between(None, bound))
     return None
 
 
 def _equal(key: str, value: object) -> Part | None:
-    if isinstance(value, bool):
-        return Condition(key, "is", value)
-    if isinstance(value, str):
-        return Condition(key, "in", (value,))
+    if isinstance(value, bool | str):
+        return Condition(key, (value,))
     # Not every store takes 1 for 1.0, but all compare them.
     return _between(key, key, value, value) if _is_exact(value) else None
 

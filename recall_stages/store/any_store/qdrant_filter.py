@@ -4,69 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar
 
-from recall_stages.store.any_store.coarse_filter import Between, Condition, Dialect, values_written
+from recall_stages.store.any_store.coarse_filter import Bound, Dialect, How, Plain, Side
 
 if TYPE_CHECKING:
     from qdrant_client import models
 
+Words = dict[str, object]
+
 
 @dataclass(frozen=True, slots=True)
-class QdrantDialect(Dialect["models.Condition"]):
-    """Qdrant's filters. Its client is there if there is a store of it.
+class QdrantDialect(Dialect[Words]):
+    """Qdrant's filters as JSON. Its client is there if there is a store of it.
 
     Attributes:
         prefix: What stands before the metadata keys in a payload.
-        argument: The argument of the search that takes the filter.
     """
 
+    stores: ClassVar[tuple[str, ...]] = ("QdrantVectorStore",)
     knows_missing: ClassVar[bool] = True
 
     prefix: str = "metadata."
-    argument: str = "filter"
 
-    def condition(self, condition: Condition) -> models.Condition | None:
-        """One condition as Qdrant writes it."""
+    def one_of(self, key: str, values: Sequence[Plain]) -> Words | None:
+        """A key has one of these values; numbers match only whole ones, so they are compared."""
+        value = values[0]
+        if not isinstance(value, str | bool):
+            return self.between(key, value, value)
+        match = {"value": value} if isinstance(value, bool) else {"any": [*values]}
+        return {"key": self.prefix + key, "match": match}
+
+    def bounded(self, key: str, side: Side, bound: Bound) -> Words | None:
+        """A key has at least, or at most, this value."""
+        if isinstance(bound, datetime):
+            return None  # a payload is JSON
+        return {"key": self.prefix + key, "range": {side: bound}}
+
+    def has(self, key: str, there: bool) -> Words:
+        """A key is there, or is missing."""
+        empty: Words = {"is_empty": {"key": self.prefix + key}}
+        return {"must_not": [empty]} if there else empty
+
+    def joined(self, how: How, filters: Sequence[Words]) -> Words:
+        """Several conditions as one."""
+        return {"must" if how == "and" else "should": [*filters]}
+
+    def whole(self, written: Words) -> models.Filter:
+        """A filter as Qdrant's client takes it."""
         from qdrant_client import models  # noqa: PLC0415 - no dependency of ours
 
-        if not condition.key.isidentifier():
-            return None  # with a dot or a bracket, it is a path
-        key, value = f"{self.prefix}{condition.key}", condition.value
-        if isinstance(value, Between):
-            bounds = {"gte": value.low, "lte": value.high}
-            kinds = {type(bound) for bound in value if bound is not None}
-            if kinds <= {int, float}:
-                return models.FieldCondition(key=key, range=models.Range.model_validate(bounds))
-            if kinds == {str}:
-                dates = models.DatetimeRange.model_validate(bounds)
-                return models.FieldCondition(key=key, range=dates)
-            return None
-        if condition.operator == "has":
-            empty = models.IsEmptyCondition(is_empty=models.PayloadField(key=key))
-            return models.Filter(must_not=[empty]) if value else empty
-        if isinstance(value, tuple):
-            return models.FieldCondition(key=key, match=models.MatchAny(any=[*value]))
-        match = models.FieldCondition(key=key, match=models.MatchValue(value=value))
-        others = values_written(value) if isinstance(value, str) else []
-        alike = [self.condition(_is(condition.key, each)) for each in others]  # not "7" alone: 7
-        arms = [match, *(each for each in alike if each is not None)]
-        return self.joined("or", arms) if others else match
+        return models.Filter.model_validate(self.joined("and", [written]))
 
-    def joined(
-        self, how: Literal["and", "or"], filters: Sequence[models.Condition]
-    ) -> models.Filter:
-        """Several conditions as one."""
-        from qdrant_client import models  # noqa: PLC0415
-
-        return models.Filter(must=[*filters]) if how == "and" else models.Filter(should=[*filters])
-
-    def arguments(self, written: models.Condition) -> Mapping[str, object]:
+    def arguments(self, written: Words) -> Mapping[str, object]:
         """The argument of a search."""
-        return {self.argument: self.joined("and", [written])}
-
-
-def _is(key: str, value: bool | float) -> Condition:
-    if isinstance(value, bool):
-        return Condition(key, "is", value)
-    return Condition(key, "between", Between(value, value))
+        return {"filter": self.whole(written)}
