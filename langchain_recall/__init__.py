@@ -18,15 +18,13 @@ if TYPE_CHECKING:
     from langchain_recall.document_compressor import RecallCompressor as RecallCompressor
     from langchain_recall.document_compressor import originals as originals
     from langchain_recall.evaluation import evaluate as evaluate
+    from langchain_recall.flows import arecall as arecall
+    from langchain_recall.flows import personal_memory_retriever as personal_memory_retriever
+    from langchain_recall.flows import recall as recall
+    from langchain_recall.flows import simple_task_memory_retriever as simple_task_memory_retriever
+    from langchain_recall.flows import task_memory_retriever as task_memory_retriever
     from langchain_recall.graph_store import RecallGraphStore as RecallGraphStore
     from langchain_recall.middleware import RecallMiddleware as RecallMiddleware
-    from langchain_recall.one_call import arecall as arecall
-    from langchain_recall.one_call import recall as recall
-    from langchain_recall.presets import personal_memory_retriever as personal_memory_retriever
-    from langchain_recall.presets import (
-        simple_task_memory_retriever as simple_task_memory_retriever,
-    )
-    from langchain_recall.presets import task_memory_retriever as task_memory_retriever
     from langchain_recall.retriever import RecallRetriever as RecallRetriever
     from langchain_recall.retriever import explain as explain
     from langchain_recall.tools import create_recall_tool as create_recall_tool
@@ -42,9 +40,9 @@ _EXPORTS = by_name(
         "langchain_recall.evaluation": "evaluate",
         "langchain_recall.graph_store": "RecallGraphStore",
         "langchain_recall.middleware": "RecallMiddleware",
-        "langchain_recall.one_call": "arecall recall",
-        "langchain_recall.presets": (
-            "personal_memory_retriever simple_task_memory_retriever task_memory_retriever"
+        "langchain_recall.flows": (
+            "arecall personal_memory_retriever recall simple_task_memory_retriever "
+            "task_memory_retriever"
         ),
         "langchain_recall.retriever": "RecallRetriever explain",
         "langchain_recall.tools": "create_recall_tool",

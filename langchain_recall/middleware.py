@@ -15,7 +15,7 @@ from langgraph.runtime import Runtime
 
 from langchain_recall._convert import to_candidate
 from langchain_recall.retriever import RecallRetriever
-from recall_stages.agents.agent_prompt import recalled_text
+from recall_stages.agents.recall_tool import recalled_text
 from recall_stages.stages.search_gate import SearchGate
 
 

@@ -15,18 +15,16 @@ if TYPE_CHECKING:
     from llamaindex_recall._world import StageUsage as StageUsage
     from llamaindex_recall.any_store import AnyStore as AnyStore
     from llamaindex_recall.evaluation import evaluate as evaluate
+    from llamaindex_recall.flows import arecall as arecall
+    from llamaindex_recall.flows import personal_memory_retriever as personal_memory_retriever
+    from llamaindex_recall.flows import recall as recall
+    from llamaindex_recall.flows import simple_task_memory_retriever as simple_task_memory_retriever
+    from llamaindex_recall.flows import task_memory_retriever as task_memory_retriever
     from llamaindex_recall.memory import RecallMemoryBlock as RecallMemoryBlock
     from llamaindex_recall.node_postprocessor import MemoryPostprocessor as MemoryPostprocessor
     from llamaindex_recall.node_postprocessor import RecallPostprocessor as RecallPostprocessor
     from llamaindex_recall.node_postprocessor import originals as originals
-    from llamaindex_recall.one_call import arecall as arecall
-    from llamaindex_recall.one_call import recall as recall
     from llamaindex_recall.postprocessors import *  # noqa: F403 - the stages
-    from llamaindex_recall.presets import personal_memory_retriever as personal_memory_retriever
-    from llamaindex_recall.presets import (
-        simple_task_memory_retriever as simple_task_memory_retriever,
-    )
-    from llamaindex_recall.presets import task_memory_retriever as task_memory_retriever
     from llamaindex_recall.retriever import RecallQueryBundle as RecallQueryBundle
     from llamaindex_recall.retriever import RecallRetriever as RecallRetriever
     from llamaindex_recall.retriever import SearchSkipped as SearchSkipped
@@ -42,11 +40,11 @@ _EXPORTS = by_name(
         "llamaindex_recall.any_store": "AnyStore",
         "llamaindex_recall.evaluation": "evaluate",
         "llamaindex_recall.memory": "RecallMemoryBlock",
-        "llamaindex_recall.one_call": "arecall recall",
         "llamaindex_recall.postprocessors": STAGES,
         "llamaindex_recall.node_postprocessor": "MemoryPostprocessor RecallPostprocessor originals",
-        "llamaindex_recall.presets": (
-            "personal_memory_retriever simple_task_memory_retriever task_memory_retriever"
+        "llamaindex_recall.flows": (
+            "arecall personal_memory_retriever recall simple_task_memory_retriever "
+            "task_memory_retriever"
         ),
         "llamaindex_recall.retriever": "RecallQueryBundle RecallRetriever SearchSkipped explain",
         "llamaindex_recall.tools": "create_recall_tool",

@@ -18,7 +18,7 @@ from pydantic import ConfigDict, Field, PrivateAttr
 
 from llamaindex_recall._convert import to_candidate
 from llamaindex_recall.retriever import RecallRetriever
-from recall_stages.agents.agent_prompt import recalled_text
+from recall_stages.agents.recall_tool import recalled_text
 from recall_stages.agents.turn_writer import ScopeOf, TurnWriter, session_scope
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.settings import Settings

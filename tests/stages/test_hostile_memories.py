@@ -15,8 +15,7 @@ from stages.hostile import HOSTILE
 from stages.worlds import Scripted
 from tables import table
 
-from recall_stages.agents.agent_prompt import recalled_text
-from recall_stages.agents.recall_tool import RecallToolInput
+from recall_stages.agents.recall_tool import RecallToolInput, recalled_text
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall, Stage
