@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from math import log
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 _K1, _B = 1.2, 0.75
+
+Number = TypeVar("Number", float, NDArray[np.float64])
 
 
 def rarity(rows: int, having: int) -> float:
@@ -21,8 +27,8 @@ def rarity(rows: int, having: int) -> float:
     return log(1 + (max(rows - having, 0) + 0.5) / (having + 0.5))
 
 
-def frequency(count: int, length: float) -> float:
-    """How much a word counts for its number in a text.
+def frequency(count: Number, length: Number) -> Number:
+    """How much a word counts for its number in a text, or in each of several.
 
     Args:
         count: How often the text has the word.

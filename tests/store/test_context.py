@@ -36,10 +36,7 @@ def scores(store: RecallStore, text: str, **search: Any) -> dict[str, float]:
 
 
 def everything(store: RecallStore, **search: Any) -> list[dict[str, float]]:
-    return [
-        {row_id: round(score, 2) for row_id, score in scores(store, text, **search).items()}
-        for text in QUESTIONS
-    ]
+    return [scores(store, text, **search) for text in QUESTIONS]
 
 
 def test_a_turn_is_found_by_the_words_around_it_after_those_that_have_them(words: Any) -> None:

@@ -1,5 +1,7 @@
 """Keyword search: what the words find, and that it stays in step with the collection."""
 
+import random
+import shutil
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -243,6 +245,63 @@ def test_the_default_search_joins_words_and_meaning(store: RecallStore) -> None:
     )
 
     assert {memory.id for memory in by_words} <= {memory.id for memory in by_meaning}
+
+
+MANY = 700
+"""Rows; more than wait for a commit."""
+
+
+def turns(seed: int) -> list[Memory]:
+    """Conversations of ten turns; every word is common."""
+    draw = random.Random(seed)
+    return [
+        Memory(
+            id=f"m{n:03}",
+            content=" ".join(f"word{draw.randrange(60)}" for _ in range(draw.randrange(2, 9))),
+            turn_before=f"m{n - 1:03}" if n % 10 else "",
+        )
+        for n in range(MANY)
+    ]
+
+
+def ranked(store: RecallStore) -> list[list[tuple[str, float]]]:
+    """Ten rows for each question, with their scores."""
+    answers = []
+    for n in range(40):
+        text = " ".join(f"word{n + x}" for x in range(0, 20, 1 + n % 9))
+        [hits] = store.find([Search(text, 10, method="keyword")])
+        answers.append([(hit.memory.id, hit.score) for hit in hits])
+    return answers
+
+
+def test_equal_collections_answer_equally_however_they_came_about(
+    words: Any, tmp_path: Path
+) -> None:
+    """tantivy counts rows that were replaced or deleted until it merges its files."""
+    rows = turns(1)
+    with RecallStore(embedding=words) as store:
+        store.add(rows)
+        wanted = ranked(store)
+    with RecallStore(tmp_path, embedding=words) as store:
+        store.add(turns(2)[: MANY // 2])
+        ranked(store)
+        for start in range(0, MANY, 70):  # replaces them
+            store.add(rows[start : start + 70])
+            if start % 140:
+                ranked(store)
+        store.add([x.model_copy(update={"id": f"x{x.id}"}) for x in turns(3)])
+        ranked(store)
+        store.delete([f"x{row.id}" for row in rows])
+        assert ranked(store) == wanted
+    with RecallStore(tmp_path, embedding=words) as store:
+        assert ranked(store) == wanted
+    shutil.rmtree(tmp_path / ".recall")
+    with RecallStore(tmp_path, embedding=words) as store:
+        assert ranked(store) == wanted
+    with RecallStore(embedding=words) as store:
+        for start in range(0, MANY, 50):
+            store.add(random.Random(4).sample(rows, MANY)[start : start + 50])
+        assert ranked(store) == wanted
 
 
 FILTERED = 400

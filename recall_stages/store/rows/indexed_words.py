@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.store.rows.append_file import AppendFile
-from recall_stages.store.rows.columns import Columns, grown
+from recall_stages.store.rows.columns import Columns
 from recall_stages.store.rows.context import Context
+from recall_stages.store.rows.wanted import Places
+from recall_stages.store.rows.word_counts import WordCounts
 from recall_stages.store.rows.words import Words
 
 _PART = 500  # rows whose words are read at once
-
-COUNT = np.dtype([("place", "<u4"), ("words", "<u4")])
-"""How many words a row has; they are counted anew when a turn beside it comes or goes."""
 
 
 class IndexedWords:
@@ -24,31 +23,26 @@ class IndexedWords:
 
     Args:
         columns: The rows.
-        counts: The file of the numbers of words; of two numbers of one row, the later one counts.
+        counts: The files of how often each row has each word; see `WordCounts`.
         read: Reads the memory at a place; None where it has no text.
         folder: The folder of the index, which may be lost. None = in memory.
 
     Attributes:
         index: The index; see `read_some`.
-        total: How many words all rows have.
     """
 
     def __init__(
         self,
         columns: Columns,
-        counts: AppendFile,
+        counts: tuple[AppendFile, AppendFile],
         read: Callable[[int], Candidate | None],
         folder: Path | None,
     ) -> None:
-        self._columns, self._file, self._read = columns, counts, read
+        self._columns, self._read = columns, read
         self._context = Context(columns, read)
         self._lost = len(columns) if folder is not None and not folder.is_dir() else 0
         self._read_again = 0  # of these
-        self.index = Words(folder)
-        noted = counts.view().view(COUNT)
-        self._counts = np.zeros(len(columns), dtype=np.int64)
-        self._counts[noted["place"]] = noted["words"]
-        self.total = int(self._counts[columns.live].sum())
+        self.index = Words(folder, WordCounts(*counts, columns.live))
 
     @property
     def whole(self) -> bool:
@@ -69,15 +63,13 @@ class IndexedWords:
         # Rows whose words are not read again yet will have those of the turns around them.
         known = [x for x in sorted(around) if not self._read_again <= x < self._lost]
         self._put(new)
-        self._put(self._read_at(known), again=True)
+        self._put(self._read_at(known))
 
-    def drop(self, places: Sequence[int]) -> set[int]:
+    def drop(self, places: Places) -> set[int]:
         """Take rows out, and return the places of those around them."""
-        beside = self._context.around(places)
-        for place in places:
-            self.index.drop(place)
-            self.total -= int(self._counts[place])
-        return beside.difference(places)
+        beside = self._context.around(places.tolist())
+        self.index.drop(places)
+        return beside.difference(places.tolist())
 
     def read_some(self) -> bool:
         """Read the words of some rows whose words were lost; False if no more were."""
@@ -95,13 +87,7 @@ class IndexedWords:
         read = {place: self._read(place) for place in places}
         return {place: each for place, each in read.items() if each is not None}
 
-    def _put(self, rows: Mapping[int, Candidate], *, again: bool = False) -> None:
-        self._counts = grown(self._counts, len(self._counts), len(self._columns))
-        totals: list[tuple[int, int]] = []
-        counted = self._context.counts([*rows])
-        for (place, memory), counts in zip(rows.items(), counted, strict=True):
-            self.index.put(place, memory, counts, again=again)
-            totals.append((place, counts.total()))
-            self.total += counts.total() - int(self._counts[place])
-            self._counts[place] = counts.total()
-        self._file.append(np.array(totals, dtype=COUNT).tobytes())
+    def _put(self, rows: Mapping[int, Candidate]) -> None:
+        counts = self._context.counts([*rows])
+        parts = zip(rows.items(), counts, strict=True)
+        self.index.put({place: (memory, each) for (place, memory), each in parts})

@@ -23,11 +23,11 @@ from recall_stages.core.candidate import Candidate
 from recall_stages.store.chroma.row_fields import Row
 from recall_stages.store.rows.append_file import Mark, checksum
 from recall_stages.store.rows.cache import Cache
-from recall_stages.store.rows.table import FILES, TOKENS, WORDS, Table
+from recall_stages.store.rows.table import COUNTS, FILES, TOKENS, WORDS, Table
 
 _log = logging.getLogger(__name__)
 
-FORMAT = 6
+FORMAT = 7
 _STATE = "state.json"
 _LOCKS = frozenset({".tantivy-meta.lock", ".tantivy-writer.lock", ".managed.json"})
 
@@ -104,18 +104,19 @@ def load(
         known = Known(**state["known"])
         folder, files = root / Path(known.folder).name, _noted(root)
         torn = {name for name in FILES if not _is_whole(folder / name, files[name])}
-        if torn.difference(TOKENS):
+        if torn.difference(TOKENS, COUNTS):
             _log.warning("the row index in %s is built again: %s are torn", root, sorted(torn))
             return None
         marks = {name: (files[name][0], files[name][2]) for name in FILES}
-        if torn:  # without them rows are compared by their own vector
+        if torn.intersection(TOKENS):  # without them rows are compared by their own vector
             _log.warning("the token vectors in %s are not whole, and are left out", folder)
             marks |= dict.fromkeys(TOKENS, (0, 0))
         words = set(_words(folder))
-        as_noted = words == files.keys() - set(FILES)
+        as_noted = words == files.keys() - set(FILES) and not torn.intersection(COUNTS)
         if not as_noted or not all(_is_whole(folder / x, files[x], exact=True) for x in words):
             _log.info("the words of the rows are read again: their files are not whole")
             shutil.rmtree(folder / WORDS, ignore_errors=True)
+            marks |= dict.fromkeys(COUNTS, (0, 0))
         table = Table(read, folder, marks, known.dimension, cache)
     except FileNotFoundError:
         return None

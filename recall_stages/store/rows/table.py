@@ -5,7 +5,7 @@ file but that of the words is only ever appended, and a state that fits its firs
 
 - ``rows``: the row as Chroma has it, as JSON;
 - ``columns``: its owner, its times, the turn that it answers, where it is in ``rows``;
-- ``counts``: how many words it has;
+- ``counts`` and ``terms``: how often it has each word;
 - ``cells``: its metadata, for filters;
 - ``vectors`` and ``slots``: the vectors that are known, and the rows that they belong to;
 - ``tokens`` and ``spans``: the vectors of the tokens of rows; the index is whole without them;
@@ -42,10 +42,10 @@ from recall_stages.store.rows.row_texts import RowTexts
 from recall_stages.store.rows.token_rows import Coded, TokenRows, coded
 from recall_stages.store.rows.vectors import Vectors
 from recall_stages.store.rows.wanted import Places, Selection, Wanted
-from recall_stages.store.rows.word_search import Scored
 
 TOKENS = ("tokens", "spans")
-FILES = ("rows", "columns", "counts", "cells", "vectors", "slots", "dead", *TOKENS)
+COUNTS = ("counts", "terms")
+FILES = ("rows", "columns", "cells", "vectors", "slots", "dead", *COUNTS, *TOKENS)
 WORDS = "words"
 
 GATHERED = 20_000  # rows whose words are committed together, while all rows are read
@@ -88,8 +88,9 @@ class Table:
         dead = self.files["dead"].view().view(np.int64)
         self._columns = Columns(self.files["columns"], dead)
         self.texts = RowTexts(self.files["rows"], self._columns)
-        counts, words = self.files["counts"], folder and folder / WORDS
-        self._words = IndexedWords(self._columns, counts, self._memory, words)
+        counts, terms = (self.files[name] for name in COUNTS)
+        words = folder and folder / WORDS
+        self._words = IndexedWords(self._columns, (counts, terms), self._memory, words)
         self._cells = Cells(self.files["cells"])
         self._cache = cache or Cache(0)
         self._owner = object()  # of what is in the cache
@@ -203,7 +204,7 @@ class Table:
         """Take rows out, and return the places of those around them."""
         self._check_open()
         dead = np.unique(places[places >= 0])
-        beside = self._words.drop(dead.tolist())
+        beside = self._words.drop(dead)
         for place in dead.tolist():
             self._columns.kill(place)
             self._cache.forget(self._owner, place)
@@ -300,16 +301,15 @@ class Table:
             self._check_open()
             known[known] = ~self._tokens.missing(places[known])
             words = self._words.index.snapshot()
-            rows = len(self)
-        rarities = np.array([words.rarity(word, rows) for word in question.words], dtype=np.float32)
+        rarities = np.array(words.rarities(question.words), dtype=np.float32)
         likeness = self._tokens.likeness(places[known], question.vectors, rarities)
         there = [names[place] for place in np.flatnonzero(known).tolist()]
         return dict(zip(there, likeness.tolist(), strict=True))
 
     def by_words(
         self, text: str, limit: int, wanted: Wanted, rows: Selection | None = None
-    ) -> Scored:
-        """The places of the best rows by BM25, with their scores.
+    ) -> list[tuple[int, float]]:
+        """The places of the best rows by BM25, with their scores, best first.
 
         Args:
             text: The question.
@@ -324,12 +324,13 @@ class Table:
         with self._lock:
             self._check_open()
             words = self._words.index.snapshot()
-            counted = len(self), self._words.total
-            gone = len(self._words.index.changes()[1])
-        found = words.search(text, limit + gone, wanted, rows, counted)
+        places, scores = words.search(text, limit, wanted, rows)
         with self._lock:
-            live = self._columns.live
-            return [row for row in found if live[row[0]]][:limit]
+            living = self._columns.live[places]
+            places, scores = places[living], scores[living]
+            # The order of equal rows must not depend on the order in which they came.
+            best = np.lexsort((self._columns["id"][places], -scores))[:limit]
+        return list(zip(places[best].tolist(), scores[best].tolist(), strict=True))
 
     # -- memories ---------------------------------------------------------------------------------
 

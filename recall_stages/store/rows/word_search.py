@@ -1,7 +1,7 @@
 """Keyword search: BM25 over the words of a collection's memories.
 
-tantivy scores the rows that are committed. Those that wait for a commit are scored here, with the
-same formula.
+tantivy finds the best of the rows that are committed. Their scores are calculated here, as those of
+the rows that wait for a commit are; see `word_counts`.
 """
 
 from __future__ import annotations
@@ -9,27 +9,32 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import tantivy
+from numpy.typing import NDArray
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.store.chroma.epoch import EARLIEST, LATEST, bounds_of, to_milliseconds
 from recall_stages.store.rows.columns import NEVER
 from recall_stages.store.rows.wanted import Places, Selection, Wanted
-from recall_stages.text.bm25 import frequency, rarity
+from recall_stages.store.rows.word_counts import Found, WordCounts
+from recall_stages.text.bm25 import rarity
 from recall_stages.text.stems import wanted_words, words
 from recall_stages.text.telling_words import telling_words
 from recall_stages.timeline import TimeRange
 
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
 _DIGITS = 4  # of a score, after the point
+_SURPLUS = 5  # rows more than a quarter, as the order of tantivy is not exact
+_NOISE = 2e-4  # of a score: it is rounded, and tantivy calculates with 32 bits
+_WIDEST = 20  # times as many rows as are wanted, to tell apart those that are equally good
 _MARGIN = 2  # times as many rows are read as the share of a filter suggests
 _A_NAMED_ROW = 10  # rows are read in the time in which tantivy looks for one that is named
 
-Scored = list[tuple[int, float]]
-"""The places of rows, with their scores."""
+ALL = "all"
+"""What each row has in the field of its scope, so that tantivy says how many rows it counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +44,39 @@ class NewRow:
     Attributes:
         memory: The memory.
         counts: How often it has each word.
-        length: The number of its words, as tantivy rounds it.
-        again: Whether it is committed with other words.
+        record: The record of these.
     """
 
     memory: Candidate
     counts: Counter[str]
-    length: int
-    again: bool = False
+    record: int
+
+
+class Committed:
+    """The rows that tantivy has.
+
+    Args:
+        searcher: The rows at one moment.
+
+    Attributes:
+        searcher: The same.
+        counted: How many tantivy counts: until it merges files, rows that are gone as well.
+    """
+
+    def __init__(self, searcher: tantivy.Searcher) -> None:
+        self.searcher = searcher
+        self.counted = searcher.doc_freq("scope", ALL)
+        self._having: dict[str, int] = {}
+
+    def having(self, term: str, schema: tantivy.Schema) -> int:
+        """How many rows have a word, without those that are gone."""
+        if self.counted == self.searcher.num_docs:
+            return self.searcher.doc_freq("words", term)
+        if term not in self._having:
+            query = tantivy.Query.term_query(schema, "words", term, index_option="basic")
+            found: Any = self.searcher.search(query, limit=1, count=True)
+            self._having[term] = found.count
+        return self._having[term]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,103 +84,108 @@ class Snapshot:
     """The words of all rows at one moment.
 
     Attributes:
-        searcher: The committed rows.
+        committed: The rows that tantivy has.
         schema: The fields of their documents.
+        counts: How often each row has each word.
+        rows: How many rows have words.
+        mean: How many words they have on average.
         new: The rows that wait for a commit.
+        dropped: The committed rows that are gone or have other words, and the record of the old.
     """
 
-    searcher: tantivy.Searcher
+    committed: Committed
     schema: tantivy.Schema
+    counts: WordCounts
+    rows: int
+    mean: float
     new: Mapping[int, NewRow]
+    dropped: Mapping[int, int]
 
     def search(
-        self,
-        text: str,
-        limit: int,
-        wanted: Wanted,
-        rows: Selection | None,
-        counted: tuple[int, int],
-    ) -> Scored:
-        """The best rows by BM25, among them rows that were taken out since the last commit.
+        self, text: str, limit: int, wanted: Wanted, rows: Selection | None
+    ) -> tuple[Places, NDArray[np.float64]]:
+        """The best rows by BM25, and more, in no order; with their scores.
 
         Args:
             text: The question.
-            limit: How many at most.
+            limit: How many are wanted.
             wanted: The conditions on owner and time.
             rows: The rows that fulfil these, and a filter. None = there are no conditions.
-            counted: How many rows there are, and how many words they have.
         """
-        terms = telling_words(wanted_words(text), self._rows_with)
-        having = {term: self.searcher.doc_freq("words", term) for term in terms}
+        terms = telling_words(wanted_words(text), lambda term: self._having([term])[0])
         if not terms or (rows is not None and not len(rows.places)):
-            return []
-        weights = dict.fromkeys(terms, 1.0)
-        if self.new:
-            known = [row.counts for row in self.new.values() if not row.again]
-            before = max(self.searcher.num_docs, 1)
-            for term in terms:
-                old, all_rows = having[term], max(counted[0], before)
-                now = old + sum([term in counts for counts in known])
-                weights[term] = rarity(all_rows, now) / rarity(before, old)
-                having[term] = now
-        scored = self._committed(weights, limit, wanted, rows)
-        scored += self._waiting(having, rows, counted)
-        scored.sort(key=itemgetter(1), reverse=True)
-        return scored[:limit]
-
-    def _committed(
-        self, weights: Mapping[str, float], limit: int, wanted: Wanted, rows: Selection | None
-    ) -> Scored:
-        """The best rows that are committed: tantivy checks owner and time, and we the filter."""
-        most, named = limit, None
-        if rows is not None and len(rows.places) < rows.among:
-            most = round(_MARGIN * limit * rows.among / len(rows.places))
-            if _A_NAMED_ROW * len(rows.places) < most:
-                most, named = limit, rows.places
-        query = self._query(weights, wanted, named)
-        while True:
-            hits = self.searcher.search(query, limit=most, count=False).hits
-            found = self.searcher.fast_field_values("place", [address for _, address in hits])
-            places = np.array(found, dtype=np.intp)
-            fits = np.ones(len(places), np.bool_) if rows is None else rows.holds(places)
-            if self.new:
-                fits &= ~np.isin(places, [*self.new])
-            best = np.flatnonzero(fits)[:limit].tolist()
-            if len(best) == limit or len(hits) < most:
-                # Rounded, as tantivy calculates with 32 bits: a commit must not change the order.
-                return [(int(places[n]), round(float(hits[n][0]), _DIGITS)) for n in best]
-            most *= 4
-
-    def _waiting(
-        self, having: Mapping[str, int], rows: Selection | None, counted: tuple[int, int]
-    ) -> Scored:
-        """The rows that wait for a commit and share a word with the question."""
+            return np.zeros(0, dtype=np.intp), np.zeros(0)
+        new = self._found_new(terms)
+        rarities = [rarity(self.rows, having) for having in self._having(terms, new)]
         waiting = np.array([*self.new], dtype=np.intp)
+        scores = self.counts.scores(new, rarities, self.mean)
         if rows is not None:
-            waiting = waiting[rows.holds(waiting)]
-        mean = counted[1] / (counted[0] or 1) or 1.0
-        rare = {term: rarity(counted[0], number) for term, number in having.items()}
-        scored: Scored = []
-        for place in waiting.tolist():
-            row = self.new[place]
-            if shared := rare.keys() & row.counts.keys():
-                length = row.length / mean
-                score = sum([rare[x] * frequency(row.counts[x], length) for x in shared])
-                scored.append((place, round(score, _DIGITS)))
-        return scored
+            scores *= rows.holds(waiting)
+        weights = dict(zip(terms, rarities, strict=True))
+        best, theirs = self._best_committed(weights, limit, wanted, rows)
+        places, scores = np.concatenate([waiting, best]), np.concatenate([scores, theirs])
+        # Rounded, as sums of floats depend on their order.
+        return places[scores > 0], scores[scores > 0].round(_DIGITS)
 
-    def rarity(self, word: str, rows: int) -> float:
-        """How rare a word of a question is, as it counts for the score.
+    def rarities(self, texts: Sequence[str]) -> list[float]:
+        """How rare each word of a question is, as it counts for the score.
 
         Args:
-            word: The word as it is written; a word that no row has is the rarest.
-            rows: How many rows there are.
+            texts: The words as they are written; one that no row has is the rarest.
         """
-        return rarity(rows, min([self._rows_with(term) for term in words(word)], default=0))
+        terms = [words(each) for each in texts]
+        distinct = list({term for each in terms for term in each})
+        having = dict(zip(distinct, self._having(distinct), strict=True))
+        return [rarity(self.rows, min([having[x] for x in each], default=0)) for each in terms]
 
-    def _rows_with(self, word: str) -> int:
-        waiting = sum([word in row.counts for row in self.new.values() if not row.again])
-        return self.searcher.doc_freq("words", word) + waiting
+    def _having(self, terms: Sequence[str], new: Found | None = None) -> list[int]:
+        """How many rows have each word; ``new`` is what `_found_new` returns."""
+        gone = self.counts.found(np.array([*self.dropped.values()], dtype=np.int64), terms)
+        changes = (new or self._found_new(terms)).having - gone.having
+        known = [self.committed.having(term, self.schema) for term in terms]
+        return [old + change for old, change in zip(known, changes.tolist(), strict=True)]
+
+    def _found_new(self, terms: Sequence[str]) -> Found:
+        records = [row.record for row in self.new.values()]
+        return self.counts.found(np.array(records, dtype=np.int64), terms)
+
+    def _best_committed(
+        self, rarities: Mapping[str, float], limit: int, wanted: Wanted, rows: Selection | None
+    ) -> tuple[Places, NDArray[np.float64]]:
+        """The best rows that are committed: tantivy checks owner and time, and we the filter."""
+        searcher, counted = self.committed.searcher, max(self.committed.counted, 1)
+        most, named = limit + limit // 4 + _SURPLUS, None
+        if rows is not None and len(rows.places) < rows.among:
+            wide = round(_MARGIN * limit * rows.among / len(rows.places))
+            if _A_NAMED_ROW * len(rows.places) < wide:
+                named = rows.places
+            else:
+                most = max(most, wide)
+        # As if tantivy did not count the rows that are gone, and counted those that wait.
+        weights = {
+            term: rare / rarity(counted, searcher.doc_freq("words", term))
+            for term, rare in rarities.items()
+        }
+        query = self._query(weights, wanted, named)
+        while True:
+            hits = searcher.search(query, limit=most, count=False).hits
+            found = searcher.fast_field_values("place", [address for _, address in hits])
+            places = np.array(found, dtype=np.intp)
+            fits = np.ones(len(places), np.bool_) if rows is None else rows.holds(places)
+            if self.dropped:
+                fits &= ~np.isin(places, [*self.dropped])
+            places = places[fits]
+            found_here = self.counts.found(self.counts.latest(places), [*rarities])
+            scores = self.counts.scores(found_here, [*rarities.values()], self.mean)
+            if len(hits) < most:
+                return places, scores
+            if len(places) >= limit:
+                theirs = np.array([score for score, _ in hits])
+                # The others may have as much more than tantivy says as any of these.
+                others = theirs[-1] * max((scores / theirs[fits]).max(), 1) + _NOISE
+                if np.partition(scores, -limit)[-limit] > others or most > _WIDEST * limit:
+                    return places, scores
+            most *= 4
 
     def _query(
         self, weights: Mapping[str, float], wanted: Wanted, named: Places | None

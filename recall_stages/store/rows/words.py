@@ -7,16 +7,18 @@ disk takes 0.1 s, so a few new rows wait for it in a dictionary; see `word_searc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import numpy as np
 import tantivy
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.store.chroma.epoch import event_hull, to_milliseconds
 from recall_stages.store.rows.columns import NEVER
-from recall_stages.store.rows.word_search import NewRow, Snapshot
+from recall_stages.store.rows.wanted import Places
+from recall_stages.store.rows.word_counts import WordCounts
+from recall_stages.store.rows.word_search import ALL, Committed, NewRow, Snapshot
 
 _HEAP = 50_000_000  # bytes in which tantivy gathers documents
 
@@ -26,54 +28,58 @@ class Words:
 
     Args:
         folder: The folder of the files. None = in memory.
+        counts: How often each row has each word.
     """
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, counts: WordCounts) -> None:
         if folder is None:
             self._index = tantivy.Index(_schema())
         else:
             folder.mkdir(exist_ok=True)
             self._index = tantivy.Index(_schema(), path=str(folder))
-        self._searcher = self._index.searcher()
+        self._counts = counts
+        self._committed = Committed(self._index.searcher())
         self._new: dict[int, NewRow] = {}
-        self._dropped: list[int] = []
+        self._dropped: dict[int, int] = {}  # the record of each place that has other words, or none
 
     @property
     def waiting(self) -> int:
         """How many rows wait for the next commit."""
-        return len(self._new)
+        return len(self._new) + len(self._dropped)
 
-    def put(
-        self, place: int, memory: Candidate, counts: Counter[str], *, again: bool = False
-    ) -> None:
-        """Add a memory.
+    def put(self, rows: Mapping[int, tuple[Candidate, Counter[str]]]) -> None:
+        """Add rows, or give them other words.
 
         Args:
-            place: Its place.
-            memory: The memory.
-            counts: How often each word counts.
-            again: Whether it has words already, which these replace.
+            rows: By place, the memory and how often each word counts.
         """
-        row = NewRow(memory, counts, _rounded(counts.total()))
-        if again:
-            waiting = self._new.get(place)
-            if waiting is None:
-                self._dropped.append(place)
-            row = replace(row, again=waiting is None or waiting.again)
-        self._new[place] = row
+        self._forget(np.array([*rows], dtype=np.intp))
+        records = self._counts.put({place: counts for place, (_, counts) in rows.items()})
+        for (place, (memory, counts)), record in zip(rows.items(), records.tolist(), strict=True):
+            self._new[place] = NewRow(memory, counts, record)
 
-    def drop(self, place: int) -> None:
-        """Take a row out."""
-        if self._new.pop(place, None) is None:
-            self._dropped.append(place)
+    def drop(self, places: Places) -> None:
+        """Take rows out."""
+        self._forget(places)
+        self._counts.drop(places)
 
-    def changes(self) -> tuple[dict[int, NewRow], list[int]]:
-        """The rows that wait, and the places of those that were taken out."""
-        return dict(self._new), list(self._dropped)
+    def _forget(self, places: Places) -> None:
+        for place, record in zip(
+            places.tolist(), self._counts.latest(places).tolist(), strict=True
+        ):
+            if self._new.pop(place, None) is None and record >= 0:
+                self._dropped[place] = record
+
+    def changes(self) -> tuple[dict[int, NewRow], dict[int, int]]:
+        """The rows that wait, and those whose words are gone."""
+        return dict(self._new), dict(self._dropped)
 
     def snapshot(self) -> Snapshot:
         """What a search reads: it stays as it is while rows change."""
-        return Snapshot(self._searcher, self._index.schema, dict(self._new))
+        counts = self._counts
+        return Snapshot(
+            self._committed, self._index.schema, counts, counts.rows, counts.mean, *self.changes()
+        )
 
     def commit(self, new: Mapping[int, NewRow], dropped: Iterable[int]) -> tantivy.Searcher:
         """Write changes; meanwhile searches go on without them."""
@@ -88,20 +94,17 @@ class Words:
         return self._index.searcher()
 
     def take(
-        self, searcher: tantivy.Searcher, new: Mapping[int, NewRow], dropped: Sequence[int]
+        self, searcher: tantivy.Searcher, new: Mapping[int, NewRow], dropped: Iterable[int]
     ) -> None:
         """Search what was committed from now on."""
-        self._searcher = searcher
-        gone = set(dropped)
-        self._dropped = [place for place in self._dropped if place not in gone]
+        self._committed = Committed(searcher)
+        for place in dropped:
+            self._dropped.pop(place, None)
         for place, row in new.items():
-            now = self._new.get(place)
-            if now is row:
+            if self._new.get(place) is row:
                 del self._new[place]
             else:  # it was taken out meanwhile, or has other words
-                self._dropped.append(place)
-                if now is not None:
-                    self._new[place] = replace(now, again=True)
+                self._dropped[place] = row.record
 
 
 def _schema() -> tantivy.Schema:
@@ -117,6 +120,7 @@ def _document(place: int, row: NewRow) -> tantivy.Document:
     memory, document = row.memory, tantivy.Document()
     document.add_integer("place", place)
     document.add_text("words", " ".join(row.counts.elements()))
+    document.add_text("scope", ALL)
     for name, value in memory.scope.fields().items():
         document.add_text("scope", f"{name}={value}")
     if memory.created_at is not None:
@@ -126,10 +130,3 @@ def _document(place: int, row: NewRow) -> tantivy.Document:
     expires = memory.expires_at
     document.add_integer("expires", NEVER if expires is None else to_milliseconds(expires))
     return document
-
-
-def _rounded(length: int) -> int:
-    """The length of a document as tantivy keeps it: four binary digits of what is above 24."""
-    above = length - 24
-    lost = above.bit_length() - 4 if above >= 16 else 0
-    return 24 + (above >> lost << lost) if lost else length
