@@ -1,21 +1,28 @@
-"""The words of the rows of a table, with those of the turns around them, as they are searched."""
+"""The words of the rows of a table, with those of the turns around them, as they are searched.
+
+A turn that comes changes the words of those around it, so these are counted anew. Whoever reads the
+rows, and in whatever order, the words are the same in the end.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from recall_stages.core.candidate import Candidate
+from recall_stages.store.chroma.turn_words import AFTER, BEFORE, Spoken, counted
 from recall_stages.store.rows.append_file import AppendFile
 from recall_stages.store.rows.columns import Columns
-from recall_stages.store.rows.context import Context
+from recall_stages.store.rows.turns import Turns
 from recall_stages.store.rows.wanted import Places
 from recall_stages.store.rows.word_counts import WordCounts
 from recall_stages.store.rows.words import Words
 
 _PART = 500  # rows whose words are read at once
+_KEPT = 4096  # rows whose words are kept: those around the next turns
 
 
 class IndexedWords:
@@ -39,7 +46,8 @@ class IndexedWords:
         folder: Path | None,
     ) -> None:
         self._columns, self._read = columns, read
-        self._context = Context(columns, read)
+        self._turns = Turns(columns)
+        self._spoken: dict[int, Spoken | None] = {}
         self._lost = len(columns) if folder is not None and not folder.is_dir() else 0
         self._read_again = 0  # of these
         self.index = Words(folder, WordCounts(*counts, columns.live))
@@ -57,9 +65,9 @@ class IndexedWords:
             beside: The rows around those that are gone.
         """
         for place, memory in memories.items():
-            self._context.take(place, memory)
+            self._keep(place, memory)
         new = {place: each for place, each in memories.items() if each is not None}
-        around = (beside | self._context.around([*memories])) - new.keys()
+        around = (beside | self._around([*memories])) - new.keys()
         # Rows whose words are not read again yet will have those of the turns around them.
         known = [x for x in sorted(around) if not self._read_again <= x < self._lost]
         self._put(new)
@@ -67,7 +75,7 @@ class IndexedWords:
 
     def drop(self, places: Places) -> set[int]:
         """Take rows out, and return the places of those around them."""
-        beside = self._context.around(places.tolist())
+        beside = self._around(places.tolist())
         self.index.drop(places)
         return beside.difference(places.tolist())
 
@@ -88,6 +96,62 @@ class IndexedWords:
         return {place: each for place, each in read.items() if each is not None}
 
     def _put(self, rows: Mapping[int, Candidate]) -> None:
-        counts = self._context.counts([*rows])
-        parts = zip(rows.items(), counts, strict=True)
+        parts = zip(rows.items(), self._counts([*rows]), strict=True)
         self.index.put({place: (memory, each) for (place, memory), each in parts})
+
+    # -- the turns around a turn ------------------------------------------------------------------
+
+    def _counts(self, places: Sequence[int]) -> list[Counter[str]]:
+        """How often each word counts for the rows at some places."""
+        before, at = list[list[Sequence[str]]](), np.array(places, dtype=np.intp)
+        for _ in BEFORE:
+            earlier, beside = self._turns.before(at)
+            rows = zip(at.tolist(), earlier.tolist(), beside.tolist(), strict=True)
+            before.append([self._end_before(*row) for row in rows])
+            at = earlier
+        after = [
+            [said.opening if (said := self._said(place)) else () for place in level.tolist()]
+            for level in self._after(places, len(AFTER))
+        ]
+        own = [mine.own if (mine := self._said(place)) else () for place in places]
+        return [
+            counted(x, [y[n] for y in before], [y[n] for y in after]) for n, x in enumerate(own)
+        ]
+
+    def _around(self, places: Sequence[int]) -> set[int]:
+        """The places of the rows whose words change when these rows come or go."""
+        changed, at = set[int](), np.array(places, dtype=np.intp)
+        for _ in AFTER:
+            at, _beside = self._turns.before(at)
+            changed.update(at.tolist())
+        for level in self._after(places, len(BEFORE)):
+            changed.update(level.tolist())
+        return changed - {-1}
+
+    def _end_before(self, place: int, earlier: int, beside: bool) -> Sequence[str]:
+        """The words of the end of the turn before a turn, which may answer the same turn."""
+        if beside:
+            said = self._said(earlier)
+            return said.ending if said else ()
+        mine = self._said(place)  # it has the end of the turn that it answers
+        return mine.before if mine else ()
+
+    def _after(self, places: Sequence[int], levels: int) -> list[Places]:
+        """The turns after turns, the turns after these, and so on; -1 for none."""
+        found, at = list[Places](), np.array(places, dtype=np.intp)
+        for _ in range(levels):
+            at = self._turns.after(at)
+            found.append(at)
+        return found
+
+    def _said(self, place: int) -> Spoken | None:
+        if place < 0:
+            return None
+        if place not in self._spoken:
+            self._keep(place, self._read(place))
+        return self._spoken[place]
+
+    def _keep(self, place: int, memory: Candidate | None) -> None:
+        if len(self._spoken) >= _KEPT:
+            del self._spoken[next(iter(self._spoken))]
+        self._spoken[place] = None if memory is None else Spoken(memory)
