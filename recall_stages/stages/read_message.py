@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import tzinfo
 from functools import partial
 from operator import itemgetter
-from typing import Protocol, Self, runtime_checkable
+from typing import Self
 
 from pydantic import Field, model_validator
 
@@ -23,34 +23,6 @@ from recall_stages.text.names import asks_about
 from recall_stages.timeline import parse_time
 
 logger = logging.getLogger(__name__)
-
-
-@runtime_checkable
-class ChatStore(Protocol):
-    """Several conversations by their keys, such as LlamaIndex's chat stores."""
-
-    def get_messages(self, key: str) -> Sequence[object]:
-        """The messages of one conversation."""
-
-
-@runtime_checkable
-class ChatMemory(Protocol):
-    """One conversation, such as LlamaIndex's memories."""
-
-    def get_all(self) -> Sequence[object]:
-        """Its messages."""
-
-
-@runtime_checkable
-class ChatHistory(Protocol):
-    """One conversation, such as LangChain's histories; their attribute ``messages`` has them."""
-
-    def add_messages(self, messages: object) -> None:
-        """Add messages; never called here."""
-
-
-Source = Sequence[object] | ChatStore | ChatMemory | ChatHistory | Callable[[], Sequence[object]]
-"""The kinds of sources of messages; see `ReadMessage`."""
 
 
 class ReadMessage(Stage):
@@ -103,7 +75,7 @@ class ReadMessage(Stage):
             _reading(self.source, self.key)
         return self
 
-    def read(self, source: Source) -> list[Message]:
+    def read(self, source: object) -> list[Message]:
         """The messages that the stage would add, oldest first.
 
         Args:
@@ -167,14 +139,17 @@ def _reading(source: object, key: str) -> Callable[[], Sequence[object]]:
     Raises:
         ValueError: When the source is of an unknown kind, or ``key`` is missing for a chat store.
     """
-    if isinstance(source, ChatStore):
+    by_key: Callable[[str], Sequence[object]] | None = getattr(source, "get_messages", None)
+    whole: Callable[[], Sequence[object]] | None = getattr(source, "get_all", None)
+    # First of all: some histories of LangChain have a `get_messages` too, which takes no key.
+    if hasattr(source, "add_messages"):
+        return partial(getattr, source, "messages")
+    if by_key is not None:  # a chat store of LlamaIndex
         if not key:
             raise ValueError("a chat store holds several conversations; say which one with key")
-        return partial(source.get_messages, key)
-    if isinstance(source, ChatMemory):
-        return source.get_all
-    if isinstance(source, ChatHistory):
-        return partial(getattr, source, "messages")
+        return partial(by_key, key)
+    if whole is not None:  # a memory of LlamaIndex
+        return whole
     if callable(source):
         return source
     if isinstance(source, Sequence) and not isinstance(source, str):

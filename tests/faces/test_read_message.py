@@ -40,6 +40,13 @@ def history() -> InMemoryChatMessageHistory:
     return InMemoryChatMessageHistory(messages=said)
 
 
+class HistoryInADatabase(InMemoryChatMessageHistory):
+    """It has a further method, as that of langchain-postgres."""
+
+    def get_messages(self) -> list[Any]:
+        return self.messages
+
+
 def groups() -> list[Any]:
     marked = [
         {"role_name": role, "content": text, "time_created": m["timestamp"], "metadata": {**m}}
@@ -63,6 +70,7 @@ SOURCES: dict[str, Callable[[], Any]] = {
     "groups, as the seed has them": groups,
     "a list of LlamaIndex messages": nodes,
     "a LangChain chat history": history,
+    "a LangChain chat history with a method": lambda: HistoryInADatabase(**vars(history())),
     "a LlamaIndex chat store": chat_store,
     "a LlamaIndex buffer": lambda: ChatMemoryBuffer.from_defaults(chat_history=nodes()),
     "a LlamaIndex memory": new_memory,
