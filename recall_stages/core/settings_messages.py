@@ -133,8 +133,8 @@ def _problems(
             yield from (f"{name}: {problem}" if name else problem for problem in cause.problems)
         elif isinstance(cause, Exception):
             yield _sentence(name, str(cause))
-        elif each["type"] in _OF_THE_WHOLE:
-            yield _OF_THE_WHOLE[each["type"]](owner, path)
+        elif about_whole := _of_the_whole(owner, path, each["type"]):
+            yield about_whole
         else:
             expected.append(_expected(each))
     if expected and not path:
@@ -146,19 +146,23 @@ def _problems(
         yield f"{name} must be {listed}; got {got(value)}{_nearest(value, listed)}"
 
 
-def _missing(_: type[BaseModel], path: Path) -> str:
-    if isinstance(path[-1], int):
-        return f"{_named(path[:-1])} is too short: it has no value at place {path[-1] + 1}"
-    return f"{_named(path)} is missing: pass {_named(path)}=..."
-
-
-def _frozen(owner: type[BaseModel], path: Path) -> str:
-    name = public_name(owner)
-    return f"{name} cannot be changed; make another: model_copy(update={{{_named(path)!r}: ...}})"
-
-
-def _no_json(owner: type[BaseModel], _: Path) -> str:
-    return f"{public_name(owner)} is made of JSON here; what was handed in is none"
+def _of_the_whole(owner: type[BaseModel], path: Path, kind: str) -> str | None:
+    """What is wrong with a whole set of settings, rather than with a value in it."""
+    name, made = _named(path), public_name(owner)
+    match kind:
+        case "missing" if isinstance(path[-1], int):
+            return f"{_named(path[:-1])} is too short: it has no value at place {path[-1] + 1}"
+        case "missing":
+            return f"{name} is missing: pass {name}=..."
+        case "extra_forbidden":
+            return _unknown(owner, path)
+        case "frozen_instance":
+            change = f"model_copy(update={{{name!r}: ...}})"
+            return f"{made} cannot be changed; make another: {change}"
+        case "json_invalid":
+            return f"{made} is made of JSON here; what was handed in is none"
+        case _:
+            return None
 
 
 def _sentence(name: str, text: str) -> str:
@@ -216,12 +220,3 @@ def _model(annotation: object) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_model, get_args(annotation))), None)
-
-
-_OF_THE_WHOLE: dict[str, Callable[[type[BaseModel], Path], str]] = {
-    "missing": _missing,
-    "extra_forbidden": _unknown,
-    "frozen_instance": _frozen,
-    "json_invalid": _no_json,
-}
-"""What pydantic finds of a whole set of settings, rather than of a value."""

@@ -1,7 +1,7 @@
 """The world of a stage: one object that answers whatever the stage asks for, and waits for it.
 
 One object blocks, another waits in an event loop; both are a `World`. A face's world adds its
-framework's models, pieces and runs. `Metered` wraps a world for the time in which one stage works.
+framework's models, pieces and runs. While a stage works, its meter counts what the models cost.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Protocol, TypeGuard, TypeVar, runtime_checkable
 
 from recall_stages.core.candidate import Candidate, Hit
@@ -90,14 +90,23 @@ class World:
         self.asynchronous = asynchronous
         self.show = show
 
-    async def answer(self, requests: Requests) -> Answers:
-        """One answer for each request; all requests are of one kind."""
-        if _all_are(requests, StageRun):
-            return [await self.work(stage_run) for stage_run in requests]
+    async def answer(self, requests: Requests, meter: Meter) -> Answers:
+        """One answer for each request; all requests are of one kind.
+
+        Args:
+            requests: What is asked for.
+            meter: Counts what models cost, and says how much time is left.
+        """
+        if _all_are(requests, StageRun):  # each has a meter of its own
+            return [await self.work(each.within(meter.deadline)) for each in requests]
         if _all_are(requests, Prompt):
-            return await self.reply(requests)
+            with meter.asking(requests) as prompts:
+                replies = await self.reply(prompts)
+            return meter.texts(requests, replies)
         if _all_are(requests, Refine):
-            return await self.refine(requests)
+            outcomes = await self.refine(meter.deadline.shorten(requests))
+            meter.log(outcomes)
+            return outcomes
         if _all_are(requests, Search):
             store = _opened(self.store)
             return await store.afind(requests) if self.asynchronous else store.find(requests)
@@ -115,7 +124,7 @@ class World:
 
     async def work(self, stage_run: StageRun) -> Recall:
         """Do the work of a stage in this world."""
-        return await arun(stage_run.flow(), Metered(self, stage_run.meter))
+        return await drive(stage_run.flow(), partial(self.answer, meter=stage_run.meter))
 
     async def call_all(
         self,
@@ -136,29 +145,6 @@ class World:
             time.sleep(seconds)
 
 
-@dataclass(frozen=True, slots=True)
-class Metered:
-    """A world in which the model calls of one stage are counted and kept within a deadline."""
-
-    world: World
-    meter: Meter
-
-    async def answer(self, requests: Requests) -> Answers:
-        """What the world answers; of a model's reply the text alone."""
-        if _all_are(requests, StageRun):  # stages inside this one: each has a meter of its own
-            inside = [each.within(self.meter.deadline) for each in requests]
-            return await self.world.answer(inside)
-        if _all_are(requests, Prompt):
-            with self.meter.asking(requests) as prompts:
-                replies = await self.world.answer(prompts)
-            return self.meter.texts(requests, replies)
-        if _all_are(requests, Refine):
-            outcomes = await self.world.answer(self.meter.deadline.shorten(requests))
-            self.meter.log(outcomes)
-            return outcomes
-        return await self.world.answer(requests)
-
-
 _NOWHERE = World()
 
 
@@ -172,9 +158,9 @@ def run(flow: Flow, world: World = _NOWHERE) -> Recall:
     return completed(arun(flow, world))
 
 
-async def arun(flow: Flow, world: World | Metered) -> Recall:
+async def arun(flow: Flow, world: World) -> Recall:
     """The same in a world that does not block the event loop."""
-    return await drive(flow, world.answer)
+    return await drive(flow, partial(world.answer, meter=Meter("")))
 
 
 def _all_are(requests: Requests, kind: type[Kind]) -> TypeGuard[Sequence[Kind]]:

@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from recall_stages.core.requests import Prompt
+from recall_stages.core.requests import Prompt, Reply
 from recall_stages.core.world import World
 
 
 class Scripted(World):
-    """A function answers prompts, a list of them at once; the others are a store's methods.
+    """A function answers prompts, a list of them at once, with a `Reply` or a text for each.
 
-    A stage in a pipeline gets a `Reply` for each prompt, a stage alone the text of one.
+    The others are a store's methods.
     """
 
     def __init__(
@@ -25,7 +25,10 @@ class Scripted(World):
         self._ask = ask
 
     async def reply(self, prompts: Sequence[Prompt]) -> Any:
-        return await super().reply(prompts) if self._ask is None else self._ask(prompts)
+        if self._ask is None:
+            return await super().reply(prompts)
+        replies = self._ask(prompts)
+        return [each if isinstance(each, Reply) else Reply(each) for each in replies]
 
 
 def _store(methods: dict[str, Callable[..., Any]]) -> Any:
