@@ -8,6 +8,7 @@ from recall_stages.stages.extract_time import ExtractTime as ExtractTime
 from recall_stages.stages.filters import Deduplicate as Deduplicate
 from recall_stages.stages.filters import RelevanceThreshold as RelevanceThreshold
 from recall_stages.stages.filters import TimeDecay as TimeDecay
+from recall_stages.stages.filters import TokenBudget as TokenBudget
 from recall_stages.stages.fuse_rerank import FuseRerank as FuseRerank
 from recall_stages.stages.merge_memory import MergeMemory as MergeMemory
 from recall_stages.stages.print_memory import PrintMemory as PrintMemory
@@ -22,4 +23,3 @@ from recall_stages.stages.rewrite_memory import RewriteMemory as RewriteMemory
 from recall_stages.stages.search_gate import SearchGate as SearchGate
 from recall_stages.stages.semantic_rank import SemanticRank as SemanticRank
 from recall_stages.stages.stale_reflections import StaleReflections as StaleReflections
-from recall_stages.stages.token_budget import TokenBudget as TokenBudget

@@ -15,8 +15,10 @@ from pydantic import Field
 from recall_stages.core.candidate import Candidate, Step
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall, Stage
+from recall_stages.llm.budget import fit_budget
 from recall_stages.ranking.copies import copies, for_all
 from recall_stages.ranking.relevance import reweighed, start
+from recall_stages.text.tokens import Counter, token_counter
 from recall_stages.timeline import half_life_weight
 
 _DECAY = "TimeDecay"
@@ -122,4 +124,37 @@ class TimeDecay(Stage):
             score,
             start(memory, relevance, _DECAY),
             Step(_DECAY, "times", weight, score, "decay", "for its age", {"decayed": score}),
+        )
+
+
+class TokenBudget(Stage):
+    """Keep the best memories that fit into a number of tokens, in their order.
+
+    A memory that is too long for the rest of the budget is left out. Shorter ones after it may
+    still fit. The trace names the memories that are left out, as ``left_out``. The best memory
+    always stays. If it is longer than the whole budget, it is cut, with a mark.
+
+    Args:
+        token_budget: The number of tokens for the memories' texts and conditions of use.
+        token_counter: Counts the tokens of a text. None = tiktoken if its files are on this
+            machine, else an estimate; nothing is downloaded.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> texts = ("Tea at four.", "No milk.", "Jam.")
+        >>> memories = tuple(Candidate(content=text) for text in texts)
+        >>> stage = TokenBudget(token_budget=16, token_counter=len)
+        >>> [each.content for each in stage.apply(Recall(query, memories)).memories]
+        ['Tea at four.', 'Jam.']
+    """
+
+    token_budget: int = Field(default=2000, ge=1)
+    token_counter: Counter | None = Field(default=None, exclude=True, repr=False)
+
+    def apply(self, recall: Recall) -> Recall:
+        """Keep the memories that fit."""
+        count = self.token_counter or token_counter()
+        return replace(
+            recall, memories=tuple(fit_budget(recall.memories, self.token_budget, count))
         )

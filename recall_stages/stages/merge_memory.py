@@ -5,7 +5,6 @@ No model call. It is the simple end of the task memory flow.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from string import Template
 from typing import ClassVar
@@ -16,6 +15,7 @@ from recall_stages.core.candidate import Candidate
 from recall_stages.core.stage import Recall, Stage
 from recall_stages.llm.budget import fit_budget
 from recall_stages.llm.fencing import indented
+from recall_stages.ranking.copies import distinct
 from recall_stages.text.tokens import Counter, token_counter
 
 TEXT = Template("""\
@@ -56,21 +56,17 @@ class MergeMemory(Stage):
     def apply(self, recall: Recall) -> Recall:
         """Write the text."""
         recall = recall.at_most(recall.query.k)
-        first = {memory.content.strip(): memory for memory in reversed(recall.memories)}
-        memories = [each for each in recall.memories if first[each.content.strip()] is each]
-        fitting = memories
+        memories = distinct(recall.memories)
+        if not memories:
+            return replace(recall, text="")
+        fitting = [*memories]
         if self.token_budget is not None:
             count = self.token_counter or token_counter()
             fitting = fit_budget(memories, self.token_budget, count)
-        text = TEXT.substitute(memories="\n".join(map(_line, fitting))) if fitting else ""
-        return replace(recall, memories=tuple(_uncut(fitting, memories)), text=text)
-
-
-def _uncut(fitting: Sequence[Candidate], memories: Sequence[Candidate]) -> Iterator[Candidate]:
-    """The memories of the text, uncut; only the first one can be cut."""
-    for memory, whole in zip(fitting[:1], memories[:1], strict=False):
-        yield replace(memory, content=whole.content, when_to_use=whole.when_to_use)
-    yield from fitting[1:]
+        text = TEXT.substitute(memories="\n".join(map(_line, fitting)))
+        best = memories[0]  # only this one may be cut, and only in the text
+        fitting[0] = replace(fitting[0], content=best.content, when_to_use=best.when_to_use)
+        return replace(recall, memories=tuple(fitting), text=text)
 
 
 def _line(memory: Candidate) -> str:

@@ -9,9 +9,9 @@ from recall_stages.core.candidate import Candidate
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall
 from recall_stages.core.world import run
+from recall_stages.stages.filters import TokenBudget
 from recall_stages.stages.merge_memory import MergeMemory
 from recall_stages.stages.rerank_memory import RerankMemory
-from recall_stages.stages.token_budget import TokenBudget
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 GOOD = Candidate(content="Retry with a delay.", when_to_use="On timeouts", id="good", quality=0.9)
