@@ -15,9 +15,7 @@ from pydantic import BaseModel
 from recall_stages.core.driver import each_of, settled
 from recall_stages.core.requests import Prompt
 from recall_stages.llm.client import Client, Send
-from recall_stages.llm.native_citations import with_marks
-from recall_stages.llm.reply_schemas import as_reply
-from recall_stages.llm.token_counts import Spent
+from recall_stages.llm.model_output import Spent, as_reply, with_marks
 
 
 def client(*, asynchronous: bool) -> Client:

@@ -16,8 +16,7 @@ from pathlib import Path
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.time_trace import stamped_ranges
 from recall_stages.core.world import World, run
-from recall_stages.explain.colours import COLOURS, OF_RELEVANCE
-from recall_stages.explain.rows import Row, highest, rows
+from recall_stages.explain.rows import COLOURS, OF_RELEVANCE, Row, highest, rows
 from recall_stages.retriever.memory_retriever import MemoryRetriever
 from recall_stages.store import RecallStore
 from recall_stages.timeline import parse_time
@@ -126,7 +125,9 @@ def _line(row: int) -> int:
 
 def _stripe(place: int, row: int, kind: str) -> Iterator[str]:
     """A mark in the colour that this has in the scores below."""
-    yield f'<rect x="{_LEFTS[place]}" y="{_line(row) - 8}" width="6" height="17" {_fill(kind)}/>'
+    colour = COLOURS.get(kind, OF_RELEVANCE)
+    left, top = _LEFTS[place], _line(row) - 8
+    yield f'<rect x="{left}" y="{top}" width="6" height="17" fill="{colour}"/>'
 
 
 def _arrow(place: int) -> Iterator[str]:
@@ -151,16 +152,12 @@ def _way(way: Sequence[Row], y: int, scale: float) -> Iterator[str]:
         left, right = (_BARS + scale * value for value in sorted((step.before, step.after)))
         yield (
             f'<rect x="{left:.1f}" y="{y - 12}" width="{right - left:.1f}" height="14" '
-            f"{_fill(step.name)}/>"
+            f'fill="{step.colour}"/>'
         )
     end = _BARS + scale * highest([way])
     yield _text(end + 10, y, f"{way[-1].after:.2f}", "strong")
     words = ", ".join(step.label.split(" (")[0] for step in way)
     yield _text(_BARS, y + 20, escape(words), "small")
-
-
-def _fill(kind: str) -> str:
-    return f'fill="{COLOURS.get(kind, OF_RELEVANCE)}"'
 
 
 def _text(x: float, y: float, words: str, style: str = "") -> str:

@@ -12,9 +12,14 @@ from rich.text import Text
 
 from recall_stages.core.lazy_exports import lazy_exports
 from recall_stages.evaluation.comparison_html import as_html
-from recall_stages.evaluation.differences import Difference, differences
+from recall_stages.evaluation.differences import (
+    Difference,
+    Grid,
+    by_category,
+    differences,
+    means,
+)
 from recall_stages.evaluation.evaluate import Evaluation
-from recall_stages.evaluation.grids import Grid, by_category, means
 from recall_stages.evaluation.metrics import MEASURES
 from recall_stages.explain.explanation import plain_text
 from recall_stages.text.split_words import printable

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from recall_stages.evaluation.differences import Difference
-from recall_stages.evaluation.grids import Grid
-from recall_stages.explain.colours import OF_RELEVANCE, OTHER
-from recall_stages.explain.html_cells import bar, cell, page, row, table
+from recall_stages.evaluation.differences import Difference, Grid
+from recall_stages.explain.html import bar, cell, page, row, table
+from recall_stages.explain.rows import OF_RELEVANCE, OTHER
 
 _BEST, _REST = f"background:{OF_RELEVANCE}", f"background:{OTHER}"
 

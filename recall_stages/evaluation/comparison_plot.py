@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from matplotlib.axes import Axes
 
+from recall_stages.evaluation.differences import by_category, means
 from recall_stages.evaluation.evaluate import Evaluation
-from recall_stages.evaluation.grids import by_category, means
 from recall_stages.explain.canvas import axes_of, text_style
-from recall_stages.explain.colours import COLOURS, OF_RELEVANCE, OTHER
+from recall_stages.explain.rows import COLOURS, OF_RELEVANCE, OTHER
 
 _INK = (OTHER, OF_RELEVANCE, *dict.fromkeys(COLOURS.values()))
 _MARKS = "osD^vPX"

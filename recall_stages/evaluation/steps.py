@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.world import MemoryStore
 from recall_stages.evaluation.comparison import Comparison, compare
-from recall_stages.evaluation.evaluate import Find, call_options, evaluate_with
+from recall_stages.evaluation.evaluate import call_options, evaluate_with
 from recall_stages.evaluation.questions import Question, as_questions
 from recall_stages.retriever.memory_retriever import MemoryRetriever
 from recall_stages.stages.extract_time import ExtractTime
@@ -60,7 +61,7 @@ def evaluate_steps(
     return compare(
         {
             name: evaluate_with(
-                _finding(MemoryRetriever(store=store, **settings)),
+                partial(_found, MemoryRetriever(store=store, **settings)),
                 listed,
                 progress=progress,
                 name=name,
@@ -70,9 +71,5 @@ def evaluate_steps(
     )
 
 
-def _finding(retriever: MemoryRetriever) -> Find:
-    def find(question: Question) -> Sequence[Candidate]:
-        options = call_options(question)
-        return retriever.recall_without_model(question.question, **options).memories
-
-    return find
+def _found(retriever: MemoryRetriever, question: Question) -> Sequence[Candidate]:
+    return retriever.recall_without_model(question.question, **call_options(question)).memories

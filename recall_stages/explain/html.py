@@ -1,7 +1,9 @@
-"""An explanation as HTML: one table, for a notebook or a page.
+"""An explanation as HTML, for a notebook or a page: one table. Its cells serve comparisons, too.
 
 Memory text is data, so all text is escaped, and there is no script. Some hosts, such as code hosts,
-remove all styles. The table says everything without them too.
+remove all styles. The table says everything without them too. JupyterLab removes every ``<style>``
+from a notebook that was opened but not run; the style of an element itself stays. Only the bars
+have colours of their own. Text and ground have the colours of the page, light or dark.
 """
 
 from __future__ import annotations
@@ -10,11 +12,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.explain.colours import COLOURS, OF_RELEVANCE
-from recall_stages.explain.html_cells import bar, cell, page, row, table
 from recall_stages.explain.rows import EMPTY, Row, highest, left_out, remarks, rows, understood
 from recall_stages.timeline.calendar_names import weekday_name
 
+_LINE = "1px solid rgba(128,128,128,0.35)"
+# JupyterLab gives tables fixed columns and right-aligned text; this undoes it.
+_CELL = (
+    "padding:0.5em 0.8em;text-align:left;vertical-align:top;white-space:normal;color:inherit;"
+    f"border-top:{_LINE}"
+)
+_TABLE = "table-layout:auto;border-collapse:collapse;width:100%;max-width:72em;margin:0"
+_PAGE = "font:14px/1.45 system-ui,sans-serif;overflow-x:auto"
 _SHOWN = 200  # characters of a memory that are shown before it is unfolded
 _WHY = "width:21em;min-width:15em;font-variant-numeric:tabular-nums"
 _SMALL = "display:block;opacity:0.75;font-size:0.86em"
@@ -59,13 +67,14 @@ def _why(memory: Candidate, way: Sequence[Row], most: float) -> Iterator[str]:
 def _bar(step: Row, most: float) -> str:
     """A bar from the score before a step to the score after it; a loss is hollow and hatched."""
     left, right = sorted((100 * step.before / most, 100 * step.after / most))
-    colour = COLOURS.get(step.name, OF_RELEVANCE)
     if step.after >= step.before:
-        return bar(left, right - left, f"background:{colour}")
+        return bar(left, right - left, f"background:{step.colour}")
     # A notebook that is not trusted shows the border only.
-    hatched = f"repeating-linear-gradient(135deg,{colour} 0 2px,transparent 2px 5px)"
+    hatched = f"repeating-linear-gradient(135deg,{step.colour} 0 2px,transparent 2px 5px)"
     return bar(
-        left, right - left, f"box-sizing:border-box;border:1px solid {colour};background:{hatched}"
+        left,
+        right - left,
+        f"box-sizing:border-box;border:1px solid {step.colour};background:{hatched}",
     )
 
 
@@ -90,3 +99,39 @@ def _content(memory: Candidate) -> str:
         f'{about}<details><summary style="{_TEXT}">{escape(text[:_SHOWN])}…</summary>'
         f'<div style="{_TEXT}">…{escape(text[_SHOWN:])}</div></details>'
     )
+
+
+def page(*parts: str) -> str:
+    """Pieces of HTML as one piece, which scrolls if it is too wide for a phone."""
+    return f'<div style="{_PAGE}">{"".join(parts)}</div>'
+
+
+def table(head: Iterable[str], rows: Iterable[str]) -> str:
+    """A table.
+
+    Args:
+        head: The names of the columns, already escaped.
+        rows: The rows, made by `row`.
+    """
+    cells = "".join(f'<th style="{_CELL};border-top:none;font-weight:600">{h}</th>' for h in head)
+    return (
+        f'<table style="{_TABLE}"><thead><tr style="background:none">{cells}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+def row(cells: Iterable[str]) -> str:
+    """A row of cells made by `cell`."""
+    return f'<tr style="background:none">{"".join(cells)}</tr>'
+
+
+def cell(content: str, style: str = "") -> str:
+    """A cell; its content must be escaped already."""
+    return f'<td style="{_CELL}{";" if style else ""}{style}">{content}</td>'
+
+
+def bar(left: float, width: float, style: str) -> str:
+    """A bar on a ground as wide as its cell; left and width are percentages of that."""
+    place = f"display:block;height:6px;margin-left:{left:.1f}%;width:{width:.1f}%"
+    ground = "height:6px;margin:1px 0 4px;background:rgba(128,128,128,0.18)"
+    return f'<div style="{ground}"><i style="{place};{style}"></i></div>'

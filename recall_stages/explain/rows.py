@@ -13,6 +13,26 @@ from recall_stages.timeline.wording import in_words
 
 EMPTY = "No memories to explain."
 
+# Colour-blind readers can tell these apart, on light and dark: the palette of Okabe and Ito (2008)
+# without its black and its yellow, each of which is invisible on one of the grounds.
+COLOURS = {
+    "by_words": "#56B4E9",
+    "type_ratio": "#009E73",
+    "author_ratio": "#CC79A7",
+    "session_ratio": "#CC79A7",
+    "time_ratio": "#E69F00",
+    "decay": "#D55E00",
+    "recency": "#D55E00",
+    "stale": "#D55E00",
+}
+"""The colours by the name of a step in flat metadata."""
+
+OF_RELEVANCE = "#0072B2"  # every other step
+
+IN_RANGE = COLOURS["time_ratio"]  # the time that the question names, and the memories in it
+OTHER = "#808080"  # the other memories
+EVENT = COLOURS["type_ratio"]  # the events of a memory
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -20,15 +40,15 @@ class Row:
 
     Attributes:
         label: The step in words, such as "x 2 insight".
-        name: The name of its value in flat metadata; empty = it has none.
         before: The score before the step; 0 before the first one.
         after: The score after the step.
+        colour: The colour of its kind, in pictures.
     """
 
     label: str
-    name: str
     before: float
     after: float
+    colour: str = OF_RELEVANCE
 
     @property
     def whole(self) -> str:
@@ -62,15 +82,14 @@ def rows(memory: Candidate) -> list[Row]:
             continue
         plus = "+ " if step.change == "add" and shown else ""
         name = step.name or next(iter(step.notes), "")
-        shown.append(Row(plus + step.label, name, before, step.after))
+        colour = COLOURS.get(name, OF_RELEVANCE)
+        shown.append(Row(plus + step.label, before, step.after, colour))
         before = step.after
     score = memory.score
     if score is None:
         return []
     if not shown or not isclose(before, score, rel_tol=1e-9, abs_tol=1e-12):
-        return [
-            Row(f"{score:.3f} from a later step", "", 0.0, score) if shown else _came_with(score)
-        ]
+        return [Row(f"{score:.3f} from a later step", 0.0, score) if shown else _came_with(score)]
     return shown
 
 
@@ -145,4 +164,4 @@ def _base(step: Step) -> float:
 
 
 def _came_with(score: float) -> Row:
-    return Row(f"{score:.3f} as it came", "", 0.0, score)
+    return Row(f"{score:.3f} as it came", 0.0, score)

@@ -8,7 +8,6 @@ from matplotlib.axes import Axes
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.explain.canvas import axes_of, labels, text_style
-from recall_stages.explain.colours import COLOURS, OF_RELEVANCE
 from recall_stages.explain.rows import EMPTY, Row, highest, rows
 
 _GAP = 0.7  # lanes between two memories
@@ -56,14 +55,13 @@ def _draw(ax: Axes, way: Sequence[Row], top: float, distance: float) -> None:
 def _bar(ax: Axes, step: Row, y: float) -> None:
     """A bar from the score before a step to the score after it; a loss is hatched."""
     lost = step.after < step.before
-    colour = COLOURS.get(step.name, OF_RELEVANCE)
     ax.barh(
         y,
         step.after - step.before,
         left=step.before,
         height=_THICK,
-        color="none" if lost else colour,
-        edgecolor=colour,
+        color="none" if lost else step.colour,
+        edgecolor=step.colour,
         hatch="////" if lost else None,
         linewidth=1 if lost else 0,
     )

@@ -17,8 +17,7 @@ from matplotlib.transforms import ScaledTranslation
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.time_trace import stamped_ranges
 from recall_stages.explain.canvas import axes_of, labels, text_style
-from recall_stages.explain.colours import EVENT, IN_RANGE, OTHER
-from recall_stages.explain.rows import EMPTY, understood
+from recall_stages.explain.rows import EMPTY, EVENT, IN_RANGE, OTHER, understood
 from recall_stages.timeline import TimeRange
 
 _MARGIN = 0.06  # as a share of the width, on either side

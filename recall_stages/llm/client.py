@@ -22,7 +22,7 @@ from recall_stages.core.tracing import model_call
 from recall_stages.core.transient_errors import is_transient, retry_after
 from recall_stages.core.usage import estimate
 from recall_stages.core.world import World
-from recall_stages.llm.token_counts import Spent
+from recall_stages.llm.model_output import Spent
 
 ATTEMPTS = 3
 """How often a prompt is sent at most, if no setting says so and the model does not retry."""
@@ -67,36 +67,37 @@ async def ask_models(world: World, client: Client, prompts: Sequence[Prompt]) ->
 
 @dataclass(slots=True)
 class _Call:
-    """One prompt on its way: how often it was sent, and when that has to end."""
+    """One prompt on its way: how often it was sent, and what each attempt cost that was taken."""
 
     prompt: Prompt
     client: Client
     world: World
     limit: float | None
-    attempts: list[Spent | None] = field(default_factory=list)
+    sent: int = 0
+    taken: list[Spent] = field(default_factory=list)
     note: str = ""
 
-    @property
-    def late(self) -> bool:
-        """Whether its time is over: nobody waits for it any more."""
-        return self.limit is not None and monotonic() >= self.limit
+    def late(self, pause: float = 0) -> bool:
+        """Whether its time is over after a pause: nobody waits for it any more."""
+        return self.limit is not None and monotonic() + pause >= self.limit
 
-    @property
-    def sent(self) -> int:
-        """How often the prompt was sent."""
-        return len(self.attempts)
+    def begun(self) -> Spent:
+        """What an attempt will cost that begins now."""
+        self.sent += 1
+        self.taken.append(Spent())
+        return self.taken[-1]
 
     def tokens(self, outcome: object) -> Tokens:
-        """What all attempts cost; a prompt that was turned away cost nothing."""
-        taken = [each.tokens for each in self.attempts if each is not None]
+        """What all attempts cost. Only the last one has led to the outcome."""
         guess = estimate(self.prompt, outcome)
-        # Only the last attempt that was taken has led to the outcome.
-        guesses = [(guess.sent, 0)] * (len(taken) - 1) + [(guess.sent, guess.received)]
-        costs = [own or other for own, other in zip(taken, guesses[-len(taken) :], strict=False)]
+        counted = [each.tokens for each in self.taken]
+        costs = [each or (guess.sent, 0) for each in counted]
+        if counted and counted[-1] is None:
+            costs[-1] = (guess.sent, guess.received)
         return Tokens(
             sum(sent for sent, _ in costs),
             sum(received for _, received in costs),
-            estimated=None in taken,
+            estimated=None in counted,
         )
 
     async def traced(self) -> str:
@@ -143,14 +144,12 @@ class _Call:
 
         A reply that breaks off after something was shown ends there: it is not asked for again.
         """
-        spent = Spent()
-        self.attempts.append(spent)
         text, shown = "", 0
         try:
             with _of_a_model():
-                async for part in self.client.streamed(self.prompt, spent):
+                async for part in self.client.streamed(self.prompt, self.begun()):
                     text += part
-                    if "}" not in part or self.late:  # no sentence has come to its end
+                    if "}" not in part or self.late():  # no sentence has come to its end
                         continue
                     sentences = finished(text)
                     for place, sentence in enumerate(sentences[shown:], shown):
@@ -164,14 +163,13 @@ class _Call:
 
     async def _send(self, send: Send) -> str:
         async def once() -> str:
-            spent = Spent()
-            self.attempts.append(spent)
+            spent = self.begun()
             try:
                 with _of_a_model():
                     return await send(spent)
             except ModelError as error:
                 if is_transient(error) and spent.tokens is None:
-                    self.attempts[-1] = None
+                    self.taken.pop()  # it was turned away, and cost nothing
                 raise
 
         attempts = self.prompt.attempts
@@ -186,9 +184,7 @@ class _Call:
         return await patient(once)
 
     def _too_late(self, state: RetryCallState) -> bool:
-        pause = state.upcoming_sleep
-        late = self.limit is not None and monotonic() + pause >= self.limit
-        return late or pause > LONGEST_PAUSE
+        return self.late(state.upcoming_sleep) or state.upcoming_sleep > LONGEST_PAUSE
 
 
 def _pause(state: RetryCallState) -> float:

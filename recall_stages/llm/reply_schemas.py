@@ -74,13 +74,3 @@ def _form(name: str, about: str, fields: Mapping[str, Any]) -> type[BaseModel]:
     required: dict[str, Any] = {field: (kind, ...) for field, kind in fields.items()}
     form: type[BaseModel] = create_model(name, __doc__=about, **required)
     return form
-
-
-def as_reply(form: BaseModel) -> str:
-    """A form that a model filled in, as the reply that it would have written.
-
-    Examples:
-        >>> as_reply(reply_form(2, scores="scores")(scores=[["one", 0.5]]))
-        '{"scores":[["one",0.5]]}'
-    """
-    return form.model_dump_json(warnings=False)

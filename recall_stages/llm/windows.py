@@ -138,17 +138,6 @@ def read_replies(
     return outcomes
 
 
-def check_any_read(outcomes: Sequence[object]) -> None:
-    """Refuse outcomes that are errors alone.
-
-    Raises:
-        Exception: The first of them.
-    """
-    errors = failures(outcomes)
-    if errors and len(errors) == len(outcomes):
-        raise errors[0]
-
-
 def some_failed(recall: Recall, stage: str, outcomes: Sequence[object]) -> Recall:
     """The recall. If the replies to some windows cannot be used, it names the first error."""
     errors = failures(outcomes)

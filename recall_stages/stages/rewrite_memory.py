@@ -30,7 +30,7 @@ from recall_stages.llm.rewrite_prompt import (
     material,
 )
 from recall_stages.llm.second_opinion import Check, second_opinions
-from recall_stages.llm.windows import Window, check_any_read, read_replies, some_failed, windows
+from recall_stages.llm.windows import Window, failures, read_replies, some_failed, windows
 
 SYSTEM = f"""\
 You turn memories into a short text that helps with a question: {REWRITE_RULES} Leave out memories \
@@ -138,8 +138,10 @@ class RewriteMemory(ModelStage):
         return replace(recall, text=text, citations=citations)
 
     def _standing(self, outcomes: Sequence[Verified | Exception]) -> None:
-        """Raise an error if nothing stands after a second opinion, or less than all has to."""
-        check_any_read(outcomes)
+        """Raise an error if nothing stands, or less than all that has to."""
+        errors = failures(outcomes)
+        if len(errors) == len(outcomes):
+            raise errors[0]
         removed = sum(each.removed for each in outcomes if isinstance(each, Verified))
         if removed and self.unverified == "fall_back":
             raise ReplyError(f"a second opinion does not support {removed} sentence(s)")

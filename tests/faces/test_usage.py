@@ -13,7 +13,7 @@ from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole
 from tables import table
 from tenacity import wait_none
 
-from recall_stages.llm.token_counts import Spent
+from recall_stages.llm.model_output import Spent
 
 SENT, RECEIVED = 100, 7
 

@@ -22,7 +22,7 @@ from recall_stages.core.transient_errors import is_transient, retry_after
 from recall_stages.core.world import World
 from recall_stages.llm import client as answering
 from recall_stages.llm.client import Client, ask_models
-from recall_stages.llm.token_counts import Spent
+from recall_stages.llm.model_output import Spent
 
 
 def error(name: str, *bases: type[Exception], **attributes: Any) -> Exception:
