@@ -120,7 +120,8 @@ class Comparison:
 
     def _grids(self) -> list[tuple[str, Grid]]:
         grids = [("", means(self.evaluations))]
-        if (categories := by_category(self.evaluations, BY_CATEGORY)).columns:
+        categories = by_category(self.evaluations, BY_CATEGORY)
+        if any(categories.values()):
             grids.append((f"{BY_CATEGORY} by category (number of questions)", categories))
         return grids
 
@@ -187,10 +188,10 @@ def compare(evaluations: Mapping[str, Evaluation]) -> Comparison:
 
 
 def _table(grid: Grid) -> Table:
-    table = _headed("", *grid.columns)
+    table = _headed("", *next(iter(grid.values())))
     table.columns[0].no_wrap = True
-    for name, values in grid.rows.items():
-        shown = ("-" if value is None else f"{value:.3f}" for value in values)
+    for name, figures in grid.items():
+        shown = ("-" if value is None else f"{value:.3f}" for value in figures.values())
         table.add_row(Text(printable(name)), *shown)
     return table
 

@@ -33,13 +33,13 @@ def _line(text: str) -> str:
 
 
 def _figures(grid: Grid) -> str:
-    columns = zip(*grid.rows.values(), strict=True)
-    best = [max((value for value in column if value is not None), default=0) for column in columns]
+    columns = list(next(iter(grid.values())))
+    best = [max(figures[each] or 0 for figures in grid.values()) for each in columns]
     rows = [
-        row([cell(escape(name), "white-space:nowrap"), *map(_figure, values, best)])
-        for name, values in grid.rows.items()
+        row([cell(escape(name), "white-space:nowrap"), *map(_figure, figures.values(), best)])
+        for name, figures in grid.items()
     ]
-    return table(["", *map(escape, grid.columns)], rows)
+    return table(["", *map(escape, columns)], rows)
 
 
 def _figure(value: float | None, best: float) -> str:

@@ -21,12 +21,11 @@ def plot_figures(evaluations: Mapping[str, Evaluation], measure: str, ax: Axes |
     See `Comparison.plot`.
     """
     everything, categories = means(evaluations), by_category(evaluations, measure)
-    place = everything.columns.index(measure)
-    count = len(next(iter(evaluations.values())).answers)
-    rows = [f"all ({count})", *categories.columns]
+    first = next(iter(evaluations))
+    rows = [f"all ({len(evaluations[first].answers)})", *categories[first]]
     ax = axes_of(0.5 * len(rows) + 1.2, ax)
     for number, name in enumerate(evaluations):
-        values = [everything.rows[name][place], *categories.rows[name]]
+        values = [everything[name][measure], *categories[name].values()]
         drawn = [(value, at) for at, value in enumerate(values) if value is not None]
         ax.plot(
             [value for value, _ in drawn],

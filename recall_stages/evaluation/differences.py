@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -12,6 +13,9 @@ from recall_stages.explain.rows import rows, understood
 
 _DECIDES = "ndcg@10"  # it sees that a memory moved up, where recall sees only whether it is there
 _TEXT = 60  # characters of a memory that are shown
+
+Grid = dict[str, dict[str, float | None]]
+"""Figures by row and column: for each evaluation, by its name, a figure a column, or None."""
 
 Places = dict[str, int | None]
 """By the id of a wanted memory, where it stands, from 1; None = not in the first ten."""
@@ -77,37 +81,18 @@ def _why(answered: Answered, *, better: bool) -> str:
     return "\n".join([*lines, f"{place}. {short}", way]).strip()
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """Figures by row and column.
-
-    Attributes:
-        columns: The heads of the columns.
-        rows: For each evaluation, by its name, a figure a column; None where it has none.
-    """
-
-    columns: tuple[str, ...]
-    rows: dict[str, tuple[float | None, ...]]
-
-
 def means(evaluations: Mapping[str, Evaluation]) -> Grid:
     """The means over all questions, a column for each measure."""
-    rows = {
-        name: tuple(evaluation.figures.get(measure) for measure in MEASURES)
-        for name, evaluation in evaluations.items()
-    }
-    return Grid(tuple(MEASURES), rows)
+    figures = {name: evaluation.figures for name, evaluation in evaluations.items()}
+    return {name: {each: own.get(each) for each in MEASURES} for name, own in figures.items()}
 
 
 def by_category(evaluations: Mapping[str, Evaluation], measure: str) -> Grid:
     """The means of one measure, a column for each category with its number of questions."""
     first = next(iter(evaluations.values()))
-    counts = {
-        name: sum(answer.question.category == name for answer in first.answers)
-        for name in first.by_category
+    counts = Counter(answer.question.category for answer in first.answers)
+    figures = {name: evaluation.by_category for name, evaluation in evaluations.items()}
+    return {
+        name: {f"{each} ({counts[each]})": own[each].get(measure) for each in first.by_category}
+        for name, own in figures.items()
     }
-    rows = {
-        name: tuple(evaluation.by_category[each].get(measure) for each in counts)
-        for name, evaluation in evaluations.items()
-    }
-    return Grid(tuple(f"{name} ({count})" for name, count in counts.items()), rows)

@@ -7,11 +7,6 @@ from __future__ import annotations
 
 from string import Template
 
-from recall_stages.core.message import latest
-from recall_stages.core.query import Query
-from recall_stages.llm.fencing import quoted_messages
-from recall_stages.llm.windows import Window
-
 USER = Template("""\
 $question
 $messages
@@ -29,15 +24,6 @@ what bears on it, what can be acted on, in a sensible order, and nothing else. {
 
 CITED_SENTENCES = '[{"text": sentence, "memories": [number, number]}, ...]'
 """The form of the sentences, in the prompts. It is no JSON, so that a copy of it is no text."""
-
-_SHOWN = 1000  # characters of a message in the prompt
-
-
-def material(query: Query, window: Window) -> dict[str, str]:
-    """The text for each placeholder of `USER`."""
-    messages = latest(query.messages, longest=_SHOWN)
-    last = f"\nThe last messages:\n{quoted_messages(messages)}\n" if messages else ""
-    return {**window.material(query), "messages": last}
 
 
 def abstention(question: str) -> str:

@@ -12,9 +12,10 @@ from pydantic import Field
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import ReplyError, described
+from recall_stages.core.message import latest
 from recall_stages.core.query import Query
 from recall_stages.core.recall import Recall
-from recall_stages.llm.fencing import body, harmless, quoted, quoted_question
+from recall_stages.llm.fencing import body, harmless, quoted, quoted_messages, quoted_question
 from recall_stages.text.tokens import Counter, cut, token_counter
 
 T = TypeVar("T")
@@ -29,6 +30,7 @@ $memories""")
 Orders = Annotated[int, Field(ge=1, le=3)]
 """In how many orders a window is sent."""
 
+_SHOWN = 1000  # characters of a message in a prompt
 _LEAST = 16  # tokens of a memory that a prompt shows, however small the budget is
 _LONG_NUMBER = 999  # stands for the final number of a memory, which is not known yet and not longer
 
@@ -48,9 +50,12 @@ class Window:
     first: int
 
     def material(self, query: Query) -> dict[str, str]:
-        """The text for each placeholder of `USER`."""
+        """The text for each placeholder of a prompt about a question and its memories."""
+        messages = latest(query.messages, longest=_SHOWN)
+        last = f"\nThe last messages:\n{quoted_messages(messages)}\n" if messages else ""
         return {
             "question": quoted_question(query),
+            "messages": last,
             "memories": self.text,
             "count": str(len(self.memories)),
         }

@@ -20,7 +20,7 @@ from recall_stages.llm.fencing import QUOTED_MATERIAL
 from recall_stages.llm.judging import SCALE, SCORE_PAIRS, SHARE, SemanticShare, judged
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
 from recall_stages.llm.reply_schemas import reply_form
-from recall_stages.llm.rewrite_prompt import CITED_SENTENCES, REWRITE_RULES, USER, material
+from recall_stages.llm.rewrite_prompt import CITED_SENTENCES, REWRITE_RULES, USER
 from recall_stages.llm.scores import read_scores
 from recall_stages.llm.windows import Window, windows
 from recall_stages.ranking.copies import distinct
@@ -96,7 +96,7 @@ class RankAndRewrite(ModelStage):
         system = self.system_prompt or SYSTEM.substitute(most=most)
         form = reply_form(len(window.memories), scores="scores", sentences="sentences")
         user = self.user_prompt or USER.template
-        return self.prompt(system, user, form, **material(query, window))
+        return self.prompt(system, user, form, **window.material(query))
 
     def _drafted(self, recall: Recall, reply: str, shown: Window) -> Recall:
         try:

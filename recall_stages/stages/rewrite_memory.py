@@ -27,7 +27,6 @@ from recall_stages.llm.rewrite_prompt import (
     REWRITE_RULES,
     USER,
     abstention,
-    material,
 )
 from recall_stages.llm.second_opinion import Check, second_opinions
 from recall_stages.llm.windows import Window, failures, read_replies, some_failed, windows
@@ -163,7 +162,7 @@ class RewriteMemory(ModelStage):
     def _prompt(self, query: Query, window: Window) -> Prompt:
         system, user = self.system_prompt or SYSTEM, self.user_prompt or USER.template
         form = reply_form(len(window.memories), sentences="sentences")
-        prompt = self.prompt(system, user, form, **material(query, window))
+        prompt = self.prompt(system, user, form, **window.material(query))
         # What a second opinion or a later sentence may take back is not shown before the end.
         if window.first or self.check is not None or self.unverified == "fall_back":
             return prompt

@@ -37,13 +37,11 @@ class Verified:
         citations: The sentences that passed, in order.
         removed: The number of sentences that failed.
         mended: The number of citations that were given to another memory.
-        unchecked: The number of sentences in another language than their memories.
     """
 
     citations: tuple[Citation, ...]
     removed: int
     mended: int = 0
-    unchecked: int = 0
 
 
 def verify(
@@ -97,15 +95,14 @@ def verify(
                     checked,
                 )
             )
-    unchecked = sum(not each.checked for each in citations)
-    return Verified(tuple(citations), len(claims) - len(citations), mended, unchecked)
+    return Verified(tuple(citations), len(claims) - len(citations), mended)
 
 
 def notes_on(outcomes: Sequence[Verified]) -> list[str]:
     """What a reader should know about checked sentences, for the trace.
 
     Examples:
-        >>> notes_on([Verified((), 1), Verified((), 1, unchecked=1)])[0]
+        >>> notes_on([Verified((), 1), Verified((), 1)])[0]
         '2 sentence(s) left out that do not rest on what they cite'
     """
     counts = {
@@ -114,7 +111,7 @@ def notes_on(outcomes: Sequence[Verified]) -> list[str]:
             each.mended for each in outcomes
         ),
         "sentence(s) unchecked, as their memories are in another language": sum(
-            each.unchecked for each in outcomes
+            not citation.checked for each in outcomes for citation in each.citations
         ),
     }
     return [f"{count} {what}" for what, count in counts.items() if count]

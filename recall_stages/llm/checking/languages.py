@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections import Counter
 
-_LETTERS = {
-    "Han": "\u3400-\u4dbf\u4e00-\u9fff",
-    "Kana": "\u3040-\u30ff",
-    "Hangul": "\uac00-\ud7af\u1100-\u11ff",
-    "Latin": "A-Za-z\u00c0-\u024f",
-    "Cyrillic": "\u0400-\u04ff",
-    "Greek": "\u0370-\u03ff",
-    "Arabic": "\u0600-\u06ff",
-    "Hebrew": "\u0590-\u05ff",
-    "Devanagari": "\u0900-\u097f",
-    "Thai": "\u0e00-\u0e7f",
-}
-_SCRIPTS = {name: re.compile(f"[{letters}]") for name, letters in _LETTERS.items()}
-_WEIGHTS = {"Han": 3, "Kana": 3, "Hangul": 3}  # such a letter stands for a few Latin ones
+_WEIGHTS = {"CJK": 3, "KANA": 3, "HANGUL": 3}  # such a letter stands for a few Latin ones
 _FEWEST = 2  # small words that one language must have more than the other
 _SMALL_WORDS = {
     "en": "the and is was of to in that it for with she he her his has had as at on by an be not",
@@ -39,13 +28,15 @@ def same_language(one: str, other: str) -> bool:
     Examples:
         >>> same_language("Tea is at four.", "四点喝茶。"), same_language("Tea!", "Tea at four.")
         (False, True)
+        >>> same_language("お茶は四時です。", "四点喝茶。")
+        False
         >>> same_language("Le thé est à quatre heures.", "The tea is at four.")
         False
     """
     script, others = _script(one), _script(other)
     if script and others and script != others:
         return False
-    if script != "Latin" or others != "Latin":
+    if script != "LATIN" or others != "LATIN":
         return True
     ours, theirs = _latin(one), _latin(other)
     likeliest = max(theirs, key=lambda name: theirs[name])
@@ -53,14 +44,15 @@ def same_language(one: str, other: str) -> bool:
 
 
 def _script(text: str) -> str:
-    text = text[:_SHOWN]
-    counts = {
-        name: len(letter.findall(text)) * _WEIGHTS.get(name, 1) for name, letter in _SCRIPTS.items()
-    }
-    if counts["Kana"] * 5 >= counts["Han"] > 0 < counts["Kana"]:  # Japanese has both
-        counts["Kana"] += counts.pop("Han")
-    name = max(counts, key=lambda each: counts[each])
-    return name if counts[name] else ""
+    """The script of most letters, by the first word of their Unicode names; empty if none."""
+    letters = [letter for letter in text[:_SHOWN] if letter.isalpha()]
+    counts = Counter(unicodedata.name(letter, "").partition(" ")[0] for letter in letters)
+    kana = counts.pop("HIRAGANA", 0) + counts.pop("KATAKANA", 0)
+    if kana:
+        chinese_too = kana * 5 >= counts["CJK"]  # Japanese has both
+        counts["KANA"] = kana + (counts.pop("CJK", 0) if chinese_too else 0)
+    weighed = {name: count * _WEIGHTS.get(name, 1) for name, count in counts.items()}
+    return max(weighed, key=lambda name: weighed[name]) if letters else ""
 
 
 def _latin(text: str) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from recall_stages.llm.checking.numbers.units import Found
+from recall_stages.llm.checking.numbers.said import Found
 from recall_stages.timeline.calendar_names import MONTHS, WEEKDAYS
 from recall_stages.timeline.chinese.numbers import numeral_kinds
 

@@ -18,13 +18,16 @@ from recall_stages.llm.checking.numbers.dates import (
     weekday,
 )
 from recall_stages.llm.checking.numbers.said import (
+    HAN,
     SCALES,
+    UNITS,
+    Found,
     in_chinese,
     in_words,
     is_number_word,
     meant,
+    measured,
 )
-from recall_stages.llm.checking.numbers.units import HAN, UNITS, Found, measured
 
 _SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yuan"}
 _FACTORS = SCALES | {"k": 1000, "百": 100, "千": 1000, "万": 10**4, "亿": 10**8}
