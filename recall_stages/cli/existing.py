@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Never
 from urllib.parse import urlsplit
 
-from recall_stages.core.errors import MissingCollectionError, StoreError
+from recall_stages.core.errors import EmbeddingMismatchError, MissingCollectionError, StoreError
 from recall_stages.store import Fields, RecallStore
 from recall_stages.store.chroma.client import check_chroma_is_installed
+from recall_stages.store.chroma.row_fields import OWN_FIELDS
+from recall_stages.store.embedding.embedder import MULTILINGUAL
 from recall_stages.store.embedding.minilm import MiniLM
+from recall_stages.store.embedding.multilingual import Multilingual
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -30,72 +31,78 @@ class NoModel:
         model_name: The name of the model that made its vectors.
     """
 
-    def __init__(self, model_name: str = MiniLM.model_name) -> None:
+    def __init__(self, model_name: str) -> None:
         self.model_name = model_name
 
-    def embed_documents(self, texts: list[str]) -> Never:
+    def embed_query(self, text: object) -> Never:
         """Refuse: it has no model."""
-        raise StoreError(f"nothing is embedded here, and not {texts!r}")
+        raise StoreError(f"nothing is embedded here, and not {text!r}")
 
-    def embed_query(self, text: str) -> Never:
-        """Refuse, as `embed_documents` does."""
-        self.embed_documents([text])
-
-    async def aembed_query(self, text: str) -> Never:
-        """Refuse, as `embed_documents` does."""
-        self.embed_documents([text])
+    embed_documents = aembed_query = embed_query
 
 
-@contextmanager
-def open_existing(
-    where: str, name: str, fields: Fields, *, searched: bool = True
-) -> Iterator[RecallStore]:
-    """Open a collection, and never make one.
+def embedding_of(model: str, name: str, *, searched: bool) -> object:
+    """What a store is opened with for vectors of a model.
 
     Args:
-        where: A folder of Chroma, or the URL of a server.
+        model: The name of the model.
+        name: What has these vectors, for the error.
+        searched: Whether questions are asked; if not, any model may have made the vectors.
+
+    Raises:
+        EmbeddingMismatchError: When questions are asked, and the model is none of ours.
+    """
+    if model == MiniLM.model_name:
+        return None
+    if not searched:
+        return NoModel(model)
+    if model == Multilingual.model_name:
+        return MULTILINGUAL
+    raise EmbeddingMismatchError(
+        f"{name} has vectors of {model!r}, and questions need that model. Ask in Python: "
+        "RecallStore(..., embedding=...)",
+        model,
+    )
+
+
+def open_store(
+    source: ClientAPI | str | Path,
+    name: str,
+    *,
+    fields: Fields = OWN_FIELDS,
+    create: bool | None = False,
+    searched: bool = True,
+) -> RecallStore:
+    """Open a collection with the model that it remembers.
+
+    Args:
+        source: A path, or a client of Chroma; see `source_of`.
         name: The collection.
         fields: Where it keeps what a memory needs.
+        create: See `RecallStore`.
         searched: Whether questions are asked; if not, any model may have made its vectors.
 
     Raises:
-        StoreError: When there is no such folder, or no such collection in it.
+        StoreError: When there is no such collection, or its model is not installed.
+        EmbeddingMismatchError: When questions are asked, and its model is none of ours.
     """
-    check_chroma_is_installed()
-    with ExitStack() as stack:
-        source: ClientAPI | str
-        if searched:
-            source, model = source_of(where), None
-        else:
-            source = stack.enter_context(opened_client(where))
-            model = NoModel(model_of(source, name) or UNKNOWN)
-        try:
-            store = RecallStore(source, name, fields=fields, embedding=model, create=False)
-        except MissingCollectionError as error:
-            raise StoreError(f"{where}: {error}: --collection NAME") from error
-        yield stack.enter_context(store)
-
-
-@contextmanager
-def opened_client(where: str) -> Iterator[ClientAPI]:
-    """A client of a folder, a server or Chroma Cloud; see `source_of`."""
-    import chromadb  # noqa: PLC0415 - a second to import, so only once it is needed
-
-    source = source_of(where)
-    if isinstance(source, str):
-        # In the spelling of `RecallStore`: a copy may be in the same folder.
-        source = chromadb.PersistentClient(os.path.realpath(source))
     try:
-        yield source
-    finally:
-        source.close()  # type: ignore[attr-defined]  # its interface lags behind
+        embedding: object = None if searched else NoModel(UNKNOWN)
+        return RecallStore(source, name, embedding=embedding, fields=fields, create=create)
+    except EmbeddingMismatchError as error:
+        if not error.made_by:
+            raise
+        embedding = embedding_of(error.made_by, f"collection {name!r}", searched=searched)
+        return RecallStore(source, name, embedding=embedding, fields=fields, create=create)
 
 
-def model_of(client: ClientAPI, name: str) -> str:
-    """The name of the model that made the vectors of a collection; empty if nobody noted it."""
-    found = next((each for each in client.list_collections() if each.name == name), None)
-    model = None if found is None else (found.metadata or {}).get("embedding_model")
-    return model if isinstance(model, str) else ""
+def open_existing(where: str, name: str, fields: Fields, *, searched: bool = True) -> RecallStore:
+    """Open a collection that a command line names, and never make one; see `open_store`."""
+    source = source_of(where)
+    try:
+        return open_store(source, name, fields=fields, searched=searched)
+    except MissingCollectionError as error:
+        raise StoreError(f"{where}: {error}: --collection NAME") from error
 
 
 def source_of(where: str) -> ClientAPI | str:
@@ -107,6 +114,7 @@ def source_of(where: str) -> ClientAPI | str:
     Raises:
         StoreError: When there is no such folder, or no key of Chroma Cloud.
     """
+    check_chroma_is_installed()
     if where == CLOUD:
         return _cloud()
     url = urlsplit(where)

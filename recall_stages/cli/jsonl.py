@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from recall_stages.cli.existing import NoModel
+from recall_stages.cli.existing import embedding_of
 from recall_stages.cli.output import complain
-from recall_stages.core.errors import EmbeddingMismatchError
 from recall_stages.core.memory_lines import Lines, read_lines
 from recall_stages.store import RecallStore
 from recall_stages.store.copying import add_with_vectors
@@ -67,14 +66,19 @@ def open_beside(
     settings = f"{timezone} {event_times}".encode()
     digest = hashlib.sha256(content + settings).hexdigest()
     state = json.loads(state_file.read_text(encoding="utf-8")) if state_file.exists() else {}
+
+    def opened(model: str) -> RecallStore:
+        embedding = embedding_of(model, path.name, searched=searched)
+        return RecallStore(folder, embedding=embedding, event_times=event_times)
+
     if state.get("sha256") == digest:
         bad = {int(number): why for number, why in state["bad_lines"].items()}
-        store = _open(folder, state.get("model", _MODEL), searched, event_times=event_times)
+        store = opened(state.get("model", _MODEL))
         return store, Loaded(store.count(), bad, fresh=False)
     read = read_lines(content, path.name, timezone)
     memories, bad_lines = read.memories, read.bad
     model = _model_of(read)
-    store = _open(folder, model, searched, event_times=event_times)
+    store = opened(model)
     try:
         folder.mkdir(exist_ok=True)  # the store makes it for the first memory
         # A load that is interrupted is done again. It needs the ids of all rows that may be there.
@@ -128,16 +132,6 @@ def _model_of(read: Lines) -> str:
     """The model of the vectors in a file, if all its lines have one; else the default model."""
     models = {read.vectors[each][0] if each in read.vectors else _MODEL for each in read.memories}
     return models.pop() if len(models) == 1 else _MODEL
-
-
-def _open(folder: Path, model: str, searched: bool, *, event_times: bool) -> RecallStore:
-    if searched and model != _MODEL:
-        raise EmbeddingMismatchError(
-            f"{folder.stem} has vectors of {model!r}, and questions need that model. Load it with "
-            f"recall load, and ask in Python: RecallStore({str(folder)!r}, embedding=...)"
-        )
-    embedding = None if model == _MODEL else NoModel(model)
-    return RecallStore(folder, embedding=embedding, event_times=event_times)
 
 
 def _add(store: RecallStore, read: Lines, model: str) -> None:

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-from recall_stages.cli.existing import CLOUD, NoModel, model_of, opened_client, source_of
+from recall_stages.cli.existing import CLOUD, UNKNOWN, NoModel, open_existing, source_of
 from recall_stages.cli.output import report
 from recall_stages.core.errors import StoreError
-from recall_stages.store import RecallStore
-from recall_stages.store.chroma.client import check_chroma_is_installed
-
-if TYPE_CHECKING:
-    from chromadb.api import ClientAPI
+from recall_stages.store import Fields, RecallStore
 
 NAME = "migrate"
 ABOUT = """\
@@ -40,32 +35,19 @@ def run(options: argparse.Namespace) -> int:
     name = options.name or options.collection
     if (options.source, options.collection) == (options.target, name):
         raise ValueError("this would copy a collection onto itself; name another one with --as")
-    check_chroma_is_installed()
-    with opened_client(options.source) as client:
-        model = NoModel(_model_of(client, options.collection))
-        is_folder = options.target != CLOUD and "://" not in options.target
+    is_folder = options.target != CLOUD and "://" not in options.target
+    with open_existing(options.source, options.collection, Fields(), searched=False) as source:
+        if source.embedding_model == UNKNOWN:
+            raise StoreError(
+                f"collection {options.collection!r} was not made by RecallStore. Copy it in "
+                "Python, with the model that made its vectors: RecallStore(..., fields=..., "
+                "embedding=...).copy_to(other)"
+            )
         target = options.target if is_folder else source_of(options.target)
-        with (
-            RecallStore(client, options.collection, embedding=model, create=False) as source,
-            RecallStore(target, name, embedding=model, create=True) as copy,
-        ):
+        embedding = NoModel(source.embedding_model)
+        with RecallStore(target, name, embedding=embedding, create=True) as copy:
             count = source.copy_to(copy, progress=True)
             there = copy.count()
     result = {"collection": name, "copied": count, "memories": there}
     report(options, result, f"{count} memories copied to {options.target}, collection {name}")
     return 0
-
-
-def _model_of(client: ClientAPI, name: str) -> str:
-    """The name of the model that made the vectors of a collection."""
-    names = sorted(each.name for each in client.list_collections())
-    if name not in names:
-        takes = ", ".join(names) or "none"
-        raise StoreError(f"there is no collection {name!r}: --collection takes {takes}")
-    model = model_of(client, name)
-    if not model:
-        raise StoreError(
-            f"collection {name!r} was not made by RecallStore. Copy it in Python, with the model "
-            "that made its vectors: RecallStore(..., fields=..., embedding=...).copy_to(other)"
-        )
-    return model

@@ -6,7 +6,10 @@ import argparse
 from dataclasses import asdict
 
 from recall_stages.cli.output import console, print_json, say
+from recall_stages.core.errors import EmbeddingMismatchError
 from recall_stages.store import RecallStore
+from recall_stages.store.embedding.embedder import MULTILINGUAL
+from recall_stages.store.embedding.multilingual import Multilingual
 
 NAME = "repair"
 ABOUT = """\
@@ -25,7 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Repair, and say what was done to each collection."""
-    repaired = RecallStore.repair(options.path, progress=True)
+    try:
+        repaired = RecallStore.repair(options.path, progress=True)
+    except EmbeddingMismatchError as error:  # its texts must be embedded by another model
+        if error.made_by != Multilingual.model_name:
+            raise
+        repaired = RecallStore.repair(options.path, embedding=MULTILINGUAL, progress=True)
     if options.json:
         print_json([asdict(each) for each in repaired])
         return 0

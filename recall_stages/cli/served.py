@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recall_stages.cli.collection import add_scope, scope_of
-from recall_stages.cli.existing import CLOUD, source_of
+from recall_stages.cli.existing import CLOUD, open_store, source_of
 from recall_stages.cli.output import report
 from recall_stages.core.errors import RecallError
 from recall_stages.core.scope import Scope
-from recall_stages.store import RecallStore
 from recall_stages.timeline.parse_time import resolve_timezone
 
 if TYPE_CHECKING:
@@ -147,7 +146,7 @@ async def service_of(options: argparse.Namespace) -> AsyncIterator[Served]:
 
     resolve_timezone(options.timezone)
     if options.store == CLOUD or "://" in options.store:
-        with RecallStore(source_of(options.store), options.collection, create=True) as store:
+        with open_store(source_of(options.store), options.collection, create=True) as store:
             local = ScopedService.of(store, timezone=options.timezone)
             yield Served(local, partial(asyncio.to_thread, store.close))
         return
@@ -155,7 +154,7 @@ async def service_of(options: argparse.Namespace) -> AsyncIterator[Served]:
     shared = SharedFolder(
         folder,
         options.collection,
-        lambda name: RecallStore(folder, name, create=True),
+        lambda name: open_store(folder, name, create=True),
         options.timezone,
     )
     await shared.start()

@@ -54,7 +54,15 @@ class MemoryFormatError(RecallError, ValueError):
 
 
 class EmbeddingMismatchError(RecallError, ValueError):
-    """A collection holds vectors of another embedding model than the one given."""
+    """A collection holds vectors of another embedding model than the one given.
+
+    Attributes:
+        made_by: The name of the model that made them; empty if nobody noted it.
+    """
+
+    def __init__(self, message: str, made_by: object = "") -> None:
+        super().__init__(message)
+        self.made_by = made_by if isinstance(made_by, str) else ""
 
 
 class StoreError(RecallError, RuntimeError):

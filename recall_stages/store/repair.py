@@ -235,7 +235,8 @@ class _Rebuilding:
                 f"made again by the model that filled it"
                 + (f", {made_by!r}" if made_by else "")
                 + f"; got {self._embedding.model_name!r}. Call RecallStore.repair(path, "
-                "embedding=...) with that model"
+                "embedding=...) with that model",
+                made_by,
             )
 
 

@@ -40,7 +40,7 @@ def test_migrate_copies_to_a_folder_and_to_a_server(
         (("migrate", path, path), "onto itself"),
         (
             ("migrate", path, tmp_path, "--collection", "note"),
-            "--collection takes memories",
+            "there is 'memories'",
         ),
         (("migrate", path, "cloud"), "CHROMA_TENANT, CHROMA_DATABASE, CHROMA_API_KEY"),
     ):

@@ -186,7 +186,7 @@ def test_the_log_has_what_a_client_must_not_read(
 def test_without_a_token_nothing_of_anybody_is_shown(
     server: httpx.Client, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.DEBUG):
+    with caplog.at_level(logging.DEBUG, logger="recall_stages"):
         for headers in ({}, bearer("token-of-eve-9999"), {"Authorization": f"Basic {ANN}"}):
             for route in ROUTES:
                 answer = server.request(route.method, route.path, headers=headers, json={})

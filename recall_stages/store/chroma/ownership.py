@@ -86,11 +86,13 @@ class Identity:
                 f"collection {name!r} was made by RecallStore, which knows its fields; leave "
                 "`fields` out"
             )
-        if known.get("embedding_model") != self._model:
+        made_by = known.get("embedding_model")
+        if made_by != self._model:
             raise EmbeddingMismatchError(
-                f"collection {name!r} holds vectors of {known.get('embedding_model')!r}; it "
-                f"cannot be searched with {self._model!r}. Open it with that model, or add its "
-                "memories to a new collection"
+                f"collection {name!r} holds vectors of {made_by!r}; it cannot be searched with "
+                f"{self._model!r}. Open it with that model, or add its memories to a new "
+                "collection",
+                made_by,
             )
 
     def _check_length(self, dimension: int) -> None:

@@ -1,0 +1,67 @@
+"""Collections of the multilingual embedding: every command opens them with their own model."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from cli.kit import run
+from store.killed import new_store
+
+from recall_stages.store import RecallStore
+from recall_stages.store.embedding import multilingual
+
+QUESTION = ("-k", 1, "--json", "--method", "semantic", "What is the name of my cat?")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with RecallStore(tmp_path / "memories", embedding="multilingual") as store:
+        store.add(["Der Zahnarzt hat mir eine Füllung gemacht.", "我的猫叫小白。"])
+    return tmp_path / "memories"
+
+
+def best(out: str) -> str:
+    return str(json.loads(out)[0]["memories"][0]["content"])
+
+
+def test_it_is_asked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "ask", "--chroma", folder, *QUESTION)
+    assert (code, best(out)) == (0, "我的猫叫小白。")
+    assert run(capsys, "stats", "--chroma", folder)[1].count("multilingual-e5-small") == 1
+
+
+def test_a_file_with_its_vectors_is_asked(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "all.jsonl"
+    assert run(capsys, "export", "--chroma", folder, "--vectors", "-o", file)[0] == 0
+    for _ in ("loaded", "kept"):
+        code, out, _ = run(capsys, "ask", "--memories", file, *QUESTION)
+        assert (code, best(out)) == (0, "我的猫叫小白。")
+
+
+def test_it_is_repaired(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "torn"
+    new_store(folder, 20)  # so soon Chroma saves an index
+    with RecallStore(folder, embedding="multilingual") as store:
+        for number in range(50):
+            store.add([f"Tee Nummer {number}."])
+    [index] = (each.parent for each in folder.glob("*/header.bin"))
+    for lost in (index, folder / ".recall"):
+        shutil.rmtree(lost)
+
+    code, out, _ = run(capsys, "repair", folder)
+    assert (code, "embedded again" in out) == (0, True)
+    assert run(capsys, "ask", "--chroma", folder, *QUESTION)[0] == 0
+
+
+def test_without_the_extra_it_says_what_to_install(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(multilingual, "find_spec", lambda _: None)
+
+    for words in (("ask", "--chroma", folder, *QUESTION), ("serve", folder), ("mcp", folder)):
+        code, _, err = run(capsys, *words)
+        assert (code, "pip install 'recall-retrievers[multilingual]'" in err) == (2, True), words
+    assert run(capsys, "stats", "--chroma", folder)[0] == 0
