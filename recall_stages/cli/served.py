@@ -110,32 +110,25 @@ async def serve_http(
     from recall_stages.serve.app import memory_app  # noqa: PLC0415 - as above
     from recall_stages.serve.running import (  # noqa: PLC0415
         ServerSettings,
-        check_reach,
+        address_of,
+        listening,
         serve,
     )
     from recall_stages.serve.tokens import Tokens  # noqa: PLC0415
 
     named = {name: each for name, each in vars(options).items() if name in _SETTINGS}
-    settings = ServerSettings.model_validate(named)
-    tokens = Tokens.configured(options.tokens)
-    check_reach(settings, tokens)
-
-    def listening(address: str) -> None:
-        path = "/mcp" if only_mcp else ""
-        text = f"serving {options.store} on {address}{path}; Ctrl-C stops it"
-        report(options, {"address": address}, text)
-        sys.stdout.flush()
-
+    settings = ServerSettings(
+        **named, scope=scope_of(options), tokens=Tokens.configured(options.tokens)
+    )
     async with service_of(options) as served:
-        app = memory_app(
-            served.service,
-            settings,
-            scope=scope_of(options),
-            tokens=tokens,
-            only_mcp=only_mcp,
-            read_only=read_only,
-        )
-        await serve(app, settings, listening)
+        app = memory_app(served.service, settings, only_mcp=only_mcp, read_only=read_only)
+        with listening(settings) as bound:
+            address = address_of(bound)
+            where = f"{address}{'/mcp' if only_mcp else ''}"
+            text = f"serving {options.store} on {where}; Ctrl-C stops it"
+            report(options, {"address": address}, text)
+            sys.stdout.flush()
+            await serve(app, bound)
 
 
 @asynccontextmanager
@@ -165,9 +158,17 @@ async def service_of(options: argparse.Namespace) -> AsyncIterator[Served]:
 
 
 def run_server(serving: Coroutine[object, object, None]) -> int:
-    """Run a server to its end."""
+    """Run a server to its end: Ctrl-C or SIGTERM cancels it."""
     gc.enable()  # the other commands are too short for it
-    asyncio.run(serving)
+
+    async def run() -> None:
+        task = asyncio.ensure_future(serving)
+        with suppress(NotImplementedError):  # on Windows a process is ended without a signal
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        with suppress(asyncio.CancelledError):
+            await task
+
+    asyncio.run(run())
     return 0
 
 

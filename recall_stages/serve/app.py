@@ -7,23 +7,20 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
-from recall_stages.core.scope import Scope, ScopeInput
+from recall_stages.core.scope import ScopeInput
+from recall_stages.serve.door import Door
 from recall_stages.serve.http_app import api_routes, no_such_route
 from recall_stages.serve.mcp_server import McpTools
 from recall_stages.serve.operation import ScopedService, Service
-from recall_stages.serve.running import ServerSettings, guarded
+from recall_stages.serve.running import ServerSettings
 from recall_stages.serve.tokens import Tokens
 from recall_stages.store.scoped_store import ManagedStore
 
-EVERYBODY = Scope()
 
-
-def memory_app(  # noqa: PLR0913 - the settings of a server, each by name
+def memory_app(
     service: Service,
     settings: ServerSettings,
     *,
-    scope: Scope = EVERYBODY,
-    tokens: Tokens | None = None,
     only_mcp: bool = False,
     read_only: bool = False,
 ) -> ASGIApp:
@@ -31,16 +28,11 @@ def memory_app(  # noqa: PLR0913 - the settings of a server, each by name
 
     Args:
         service: What does the operations.
-        settings: Where it listens, and what it lets in.
-        scope: Whose memories are served at all.
-        tokens: The tokens of the clients. None = no token is needed.
+        settings: What it lets in.
         only_mcp: Whether there is no API beside MCP.
         read_only: Whether the tools of MCP change nothing.
-
-    Raises:
-        SettingsError: When others than this machine could reach it, and there are no tokens.
     """
-    tools = McpTools(service, scope, read_only=read_only).server()
+    tools = McpTools(service, settings.scope, read_only=read_only).server()
     # Each request is complete in itself, with a token of its own: there is no session to take over.
     over_http = tools.streamable_http_app(
         json_response=True,
@@ -53,10 +45,10 @@ def memory_app(  # noqa: PLR0913 - the settings of a server, each by name
         lifespan=lambda _: tools.session_manager.run(),
         exception_handlers={HTTPException: no_such_route},
     )
-    return guarded(app, settings, tokens=tokens, scope=scope)
+    return Door(app, settings)
 
 
-def create_memory_app(  # noqa: PLR0913 - as above
+def create_memory_app(  # noqa: PLR0913 - the settings of a server, each by name
     store: ManagedStore,
     *,
     tokens: str = "",
@@ -97,10 +89,11 @@ def create_memory_app(  # noqa: PLR0913 - as above
           Content: Tea at four.
         >>> store.close()
     """
-    settings = ServerSettings(host=host, rate=rate, most_bytes=most_bytes)
-    return memory_app(
-        ScopedService.of(store, timezone=timezone),
-        settings,
-        scope=Scope.model_validate(scope),
+    settings = ServerSettings(
+        host=host,
+        rate=rate,
+        most_bytes=most_bytes,
+        scope=scope,
         tokens=Tokens.read(tokens) if tokens else None,
     )
+    return memory_app(ScopedService.of(store, timezone=timezone), settings)

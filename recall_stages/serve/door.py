@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import ipaddress
 import math
-from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recall_stages.core.errors import ScopeError
-from recall_stages.core.scope import Scope as MemoryScope
 from recall_stages.serve.limits import RateLimit
-from recall_stages.serve.tokens import Client, Tokens
+from recall_stages.serve.running import ServerSettings, is_loopback
+from recall_stages.serve.tokens import Client
 
 CLIENT = "recall_client"
 """Where the state of a request has its `Client`."""
@@ -23,6 +22,7 @@ OPEN_PATHS = frozenset({"/health", "/openapi.json"})
 """What is answered without a token: nothing in it is anybody's."""
 
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
+_LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 
 
 class Door:
@@ -30,122 +30,91 @@ class Door:
 
     Args:
         app: What answers the requests that come in.
-        tokens: The tokens. None = no token is needed.
-        scope: Whose memories are served at all.
-        rate: How many requests a client may send.
-        most_bytes: How large the body of a request may be.
-        hosts: The names by which the server may be called. None = any.
+        settings: What is let in.
     """
 
-    def __init__(  # noqa: PLR0913 - what a door decides by, each by name
-        self,
-        app: ASGIApp,
-        *,
-        tokens: Tokens | None,
-        scope: MemoryScope,
-        rate: RateLimit,
-        most_bytes: int,
-        hosts: Sequence[str] | None,
-    ) -> None:
+    def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
         self._app = app
-        self._tokens = tokens
-        self._scope = scope
-        self._rate = rate
-        self._most_bytes = most_bytes
-        self._hosts = hosts
+        self._settings = settings
+        self._rate = RateLimit(settings.rate)
+        self._is_local = is_loopback(settings.host)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or answer why not."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        headers = Headers(scope=scope)
-        refusal = self._refusal_of_place(headers)
-        client = self._client(headers)
-        if refusal is None:
-            refusal = self._refusal_of_rate(client, scope)
-        if refusal is None and client is None and scope["path"] not in OPEN_PATHS:
-            refusal = _refused(
-                401,
-                'this server needs a token: send the header "Authorization: Bearer TOKEN"',
-                {"WWW-Authenticate": "Bearer"},
-            )
-        if refusal is None and scope["method"] in _WITH_BODY:
-            refusal = self._refusal_of_form(headers)
-        if refusal is None and scope["method"] in _WITH_BODY:
-            body = await _body(receive, self._most_bytes)
-            if body is None:
-                refusal = self._too_large()
-            else:
-                receive = _replayed(body, receive)
-        if refusal is not None:
-            await refusal(scope, receive, send)
-            return
-        state = {**scope.get("state", {}), CLIENT: client}
-        await self._app({**scope, "state": state}, receive, send)
+        if scope["type"] == "http":
+            try:
+                client = self._client(scope)
+                if scope["method"] in _WITH_BODY:
+                    receive = _replayed(await self._body(scope, receive), receive)
+            except HTTPException as refused:
+                why = {"error": refused.detail}
+                answer = JSONResponse(why, refused.status_code, headers=refused.headers)
+                await answer(scope, receive, send)
+                return
+            scope = {**scope, "state": {**scope.get("state", {}), CLIENT: client}}
+        await self._app(scope, receive, send)
 
-    def _client(self, headers: Headers) -> Client | None:
-        if self._tokens is None:
-            return Client("anybody", self._scope)
+    def _client(self, scope: Scope) -> Client | None:
+        """Who sent a request; None where nobody need be named."""
+        headers = Headers(scope=scope)
+        if self._is_local:
+            _check_place(headers)
+        address, *_ = scope.get("client") or ("somebody",)
+        client = self._named(headers, address)
+        if wait_s := self._rate.wait_s(client.name if client else address):
+            after = {"Retry-After": str(math.ceil(wait_s))}
+            why = f"too many requests; send the next one in {math.ceil(wait_s)} s"
+            raise HTTPException(429, why, after)
+        if client is None and scope["path"] not in OPEN_PATHS:
+            why = 'this server needs a token: send the header "Authorization: Bearer TOKEN"'
+            raise HTTPException(401, why, {"WWW-Authenticate": "Bearer"})
+        return client
+
+    def _named(self, headers: Headers, address: str) -> Client | None:
+        if self._settings.tokens is None:
+            return Client(address, self._settings.scope)
         kind, _, token = headers.get("authorization", "").partition(" ")
-        found = self._tokens.client(token.strip()) if kind.lower() == "bearer" else None
-        if found is None:
-            return None
+        found = self._settings.tokens.client(token.strip()) if kind.lower() == "bearer" else None
         try:
-            return Client(found.name, self._scope.narrow(found.scope))
+            return found and Client(found.name, self._settings.scope.narrow(found.scope))
         except ScopeError:  # a token for somebody who is not served here
             return None
 
-    def _refusal_of_place(self, headers: Headers) -> JSONResponse | None:
-        """A page of another site, in a browser on this machine, must not reach the server."""
-        if self._hosts is None:
-            return None
-        if _name_in(f"//{headers.get('host', '')}") not in self._hosts:
-            return _refused(421, f"this server is called {' or '.join(self._hosts)}, and no other")
-        origin = headers.get("origin")
-        if origin is not None and _name_in(origin) not in self._hosts:
-            return _refused(403, "pages of other sites may not use this server")
-        return None
-
-    def _refusal_of_rate(self, client: Client | None, scope: Scope) -> JSONResponse | None:
-        address = (scope.get("client") or ("somebody",))[0]
-        wait_s = self._rate.wait_s(
-            address if client is None or self._tokens is None else client.name
-        )
-        if not wait_s:
-            return None
-        seconds = math.ceil(wait_s)
-        return _refused(
-            429,
-            f"too many requests; send the next one in {seconds} s",
-            {"Retry-After": str(seconds)},
-        )
-
-    def _refusal_of_form(self, headers: Headers) -> JSONResponse | None:
+    async def _body(self, scope: Scope, receive: Receive) -> bytes:
+        """The whole body of a request."""
+        headers, most = Headers(scope=scope), self._settings.most_bytes
+        too_large = HTTPException(413, f"the body may have {most:,} bytes at most; send less")
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > self._most_bytes:
-            return self._too_large()
+        if not length.isdecimal() or int(length) > most:
+            raise too_large
         # Browsers send other types across sites without asking first.
         if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-            return _refused(415, 'send JSON, with the header "Content-Type: application/json"')
-        return None
+            raise HTTPException(415, 'send JSON, with the header "Content-Type: application/json"')
+        body, is_whole = bytearray(), False
+        while not is_whole:
+            message = await receive()
+            body += message.get("body", b"")
+            is_whole = not message.get("more_body", False)
+            if len(body) > most:
+                raise too_large
+        return bytes(body)
 
-    def _too_large(self) -> JSONResponse:
-        return _refused(413, f"the body may have {self._most_bytes:,} bytes at most; send less")
+
+def _check_place(headers: Headers) -> None:
+    """Refuse a page of another site, in a browser on this machine."""
+    if _name_in(f"//{headers.get('host', '')}") not in _LOOPBACK_NAMES:
+        why = f"this server is called {' or '.join(_LOOPBACK_NAMES)}, and no other"
+        raise HTTPException(421, why)
+    origin = headers.get("origin")
+    if origin is not None and _name_in(origin) not in _LOOPBACK_NAMES:
+        raise HTTPException(403, "pages of other sites may not use this server")
 
 
-async def _body(receive: Receive, most_bytes: int) -> bytes | None:
-    """The whole body of a request; None if it is too large, or the client went away."""
-    body = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            return None
-        body += message.get("body", b"")
-        if len(body) > most_bytes:
-            return None
-        if not message.get("more_body", False):
-            return bytes(body)
+def _name_in(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return ""
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
@@ -156,27 +125,3 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         return waiting.pop() if waiting else await receive()
 
     return replay
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only programs on this machine reach an address.
-
-    Examples:
-        >>> [is_loopback(host) for host in ("127.0.0.1", "localhost", "::1", "0.0.0.0", "")]
-        [True, True, True, False, False]
-    """
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _name_in(url: str) -> str:
-    try:
-        return (urlsplit(url).hostname or "").lower()
-    except ValueError:
-        return ""
-
-
-def _refused(status: int, why: str, headers: dict[str, str] | None = None) -> JSONResponse:
-    return JSONResponse({"error": why}, status, headers=headers)

@@ -14,7 +14,7 @@ from conftest import WordsEmbedding
 from recall_stages.core.scope import Scope
 from recall_stages.serve.app import memory_app
 from recall_stages.serve.operation import ScopedService
-from recall_stages.serve.running import ServerSettings, serve
+from recall_stages.serve.running import ServerSettings, address_of, listening, serve
 from recall_stages.serve.tokens import Tokens
 from recall_stages.store import RecallStore
 
@@ -67,40 +67,36 @@ def running(
     store: RecallStore, *, tokens: str = "", scope: Scope | None = None, **settings: object
 ) -> Iterator[httpx.Client]:
     """A server on a free port of this machine, and a client of it."""
-    chosen = ServerSettings.model_validate({"port": 0, "rate": None, **settings})
-    app = memory_app(
-        ScopedService.of(store, timezone="UTC"),
-        chosen,
-        scope=scope or Scope(),
+    chosen = ServerSettings(
+        **{"port": 0, "rate": None, **settings},
+        scope=scope,
         tokens=Tokens.read(tokens) if tokens else None,
     )
-    addresses: list[str] = []
+    app = memory_app(ScopedService.of(store, timezone="UTC"), chosen)
     is_up = threading.Event()
     stop: list[object] = []
-
-    def listening(address: str) -> None:
-        addresses.append(address)
-        is_up.set()
 
     async def work() -> None:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
         stop.append(lambda: loop.call_soon_threadsafe(task.cancel))
-        await serve(app, chosen, listening)
+        is_up.set()
+        await serve(app, bound)
 
     def in_thread() -> None:
         with suppress(asyncio.CancelledError):
             asyncio.run(work())
 
     thread = threading.Thread(target=in_thread)
-    thread.start()
-    try:
-        assert is_up.wait(30)
-        with httpx.Client(base_url=addresses[0], timeout=30) as client:
-            yield client
-    finally:
-        stop[0]()  # type: ignore[operator]
-        thread.join(30)
+    with listening(chosen) as bound:
+        thread.start()
+        try:
+            assert is_up.wait(30)
+            with httpx.Client(base_url=address_of(bound), timeout=30) as client:
+                yield client
+        finally:
+            stop[0]()  # type: ignore[operator]
+            thread.join(30)
 
 
 def bearer(token: str) -> dict[str, str]:

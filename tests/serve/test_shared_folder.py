@@ -2,7 +2,10 @@
 
 import asyncio
 import json
+import signal
 import stat
+import subprocess
+import sys
 from asyncio import StreamReader, StreamWriter
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -147,6 +150,23 @@ async def test_a_folder_that_hangs_is_an_error(
 
     with pytest.raises(StoreUnavailableError, match="does not answer; end it, or try again"):
         await three[1].do(asking("tea"), ANN)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="there a process is ended without a signal")
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_server_once_the_folder_is_closed(
+    tmp_path: Path, end: signal.Signals
+) -> None:
+    words = [sys.executable, "-m", "langchain_recall", "serve", str(tmp_path), "--port", "0"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        assert "Ctrl-C stops it" in server.stdout.readline()
+        assert (tmp_path / ADDRESS).exists()
+        server.send_signal(end)
+
+        assert server.wait(30) == 0
+    assert not (tmp_path / ADDRESS).exists()
 
 
 @pytest.mark.slow
