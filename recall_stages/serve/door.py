@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recall_stages.core.errors import ScopeError
 from recall_stages.serve.limits import RateLimit
+from recall_stages.serve.problems import answer_to
 from recall_stages.serve.running import ServerSettings, is_loopback
 from recall_stages.serve.tokens import Client
 
@@ -47,9 +47,7 @@ class Door:
                 if scope["method"] in _WITH_BODY:
                     receive = _replayed(await self._body(scope, receive), receive)
             except HTTPException as refused:
-                why = {"error": refused.detail}
-                answer = JSONResponse(why, refused.status_code, headers=refused.headers)
-                await answer(scope, receive, send)
+                await answer_to(refused)(scope, receive, send)
                 return
             scope = {**scope, "state": {**scope.get("state", {}), CLIENT: client}}
         await self._app(scope, receive, send)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -17,13 +18,11 @@ from recall_stages.serve.answers import Health
 from recall_stages.serve.door import CLIENT
 from recall_stages.serve.openapi import openapi
 from recall_stages.serve.operation import Service
-from recall_stages.serve.problems import failure_of
+from recall_stages.serve.problems import answer_to, failure_of
 from recall_stages.serve.routes import ROUTES, ApiRoute
 from recall_stages.serve.tokens import Client
 
 _log = logging.getLogger(__name__)
-
-_BUSY_S = "5"  # when to try again what is not available now
 
 
 def api_routes(service: Service) -> list[BaseRoute]:
@@ -32,18 +31,10 @@ def api_routes(service: Service) -> list[BaseRoute]:
     Args:
         service: What does the operations.
     """
-    description = openapi(ROUTES)
-
-    async def health(_: Request) -> Response:
-        return JSONResponse(Health().model_dump())
-
-    async def described(_: Request) -> Response:
-        return JSONResponse(description)
-
     return [
-        *(Route(each.path, _endpoint(each, service), methods=[each.method]) for each in ROUTES),
-        Route("/health", health),
-        Route("/openapi.json", described),
+        *(Route(each.path, partial(_do, service, each), methods=[each.method]) for each in ROUTES),
+        Route("/health", JSONResponse(Health().model_dump()), methods=["GET"]),
+        Route("/openapi.json", JSONResponse(openapi(ROUTES)), methods=["GET"]),
     ]
 
 
@@ -53,22 +44,16 @@ def client_of(request: Request) -> Client:
     return client
 
 
-def _endpoint(route: ApiRoute, service: Service) -> Callable[[Request], Awaitable[Response]]:
-    async def answer(request: Request) -> Response:
-        began = time.perf_counter()
-        try:
-            values = await _arguments(route, request)
-            operation = route.operation.model_validate({**values, **request.path_params})
-            result = await service.do(operation, client_of(request).scope)
-        except Exception as error:  # noqa: BLE001 - a client gets a sentence, and the log the rest
-            failure = failure_of(error)
-            headers = {"Retry-After": _BUSY_S} if failure.status == 503 else None
-            return JSONResponse({"error": failure.sentence}, failure.status, headers=headers)
-        took_ms = 1000 * (time.perf_counter() - began)
-        _log.debug("%s by %s: %.1f ms", route.name, client_of(request).name, took_ms)
-        return JSONResponse(result.model_dump(mode="json"), route.status)
-
-    return answer
+async def _do(service: Service, route: ApiRoute, request: Request) -> Response:
+    began, client = time.perf_counter(), client_of(request)
+    try:
+        values = {**await _arguments(route, request), **request.path_params}
+        result = await service.do(route.operation.model_validate(values), client.scope)
+    except Exception as error:  # noqa: BLE001 - a client gets a sentence, and the log the rest
+        return answer_to(failure_of(error))
+    took_ms = 1000 * (time.perf_counter() - began)
+    _log.debug("%s by %s: %.1f ms", route.name, client.name, took_ms)
+    return JSONResponse(result.model_dump(mode="json"), route.status)
 
 
 async def _arguments(route: ApiRoute, request: Request) -> Mapping[str, object]:
@@ -78,11 +63,8 @@ async def _arguments(route: ApiRoute, request: Request) -> Mapping[str, object]:
         QueryError: When the body is no JSON object.
     """
     if not route.has_body:
-        return {
-            name: values if name in route.lists else values[-1]
-            for name in request.query_params
-            if (values := request.query_params.getlist(name))
-        }
+        named = {name: request.query_params.getlist(name) for name in request.query_params}
+        return {name: each if len(each) > 1 else each[0] for name, each in named.items()}
     try:
         read = json.loads(await request.body())
     except (ValueError, RecursionError) as error:
@@ -94,10 +76,10 @@ async def _arguments(route: ApiRoute, request: Request) -> Mapping[str, object]:
 
 async def no_such_route(request: Request, error: Exception) -> Response:
     """Answer a request outside the routes, such as for an unknown path."""
-    status = error.status_code if isinstance(error, HTTPException) else 404
+    path, status = request.url.path, error.status_code if isinstance(error, HTTPException) else 404
     if status == 405:
-        methods = sorted({each.method for each in ROUTES if each.path == request.url.path})
-        why = f"{request.url.path} takes {' or '.join(methods) or 'another method'}"
+        methods = sorted({each.method for each in ROUTES if each.path == path})
+        why = f"{path} takes {' or '.join(methods) or 'another method'}"
     else:
-        why = f"there is no {request.url.path} here; /openapi.json lists what there is"
-    return JSONResponse({"error": why}, status)
+        why = f"there is no {path} here; /openapi.json lists what there is"
+    return answer_to(HTTPException(status, why))

@@ -39,7 +39,13 @@ def _as_json(filter: object) -> object:
         raise ValueError(f"""must be JSON, such as {{"topic": "tea"}}; got {filter!r}""") from None
 
 
+def _as_list(ids: object) -> object:
+    """The ids as they stand in a URL, where one is no list."""
+    return [ids] if isinstance(ids, str) else ids
+
+
 UrlFilter = Annotated[Filter | None, BeforeValidator(_as_json)]
+UrlIds = Annotated[Sequence[str] | None, BeforeValidator(_as_list)]
 
 
 class NewMemory(ScopeFields):
@@ -215,7 +221,7 @@ class DeleteMemories(_Conditions):
     result = Deleted
     changes = True
 
-    ids: Sequence[str] | None = Field(default=None, description="Only memories with these ids.")
+    ids: UrlIds = Field(default=None, description="Only memories with these ids.")
     everything: bool = Field(default=False, description="Delete all memories of the scope.")
 
     async def done_by(self, service: ScopedService) -> Deleted:

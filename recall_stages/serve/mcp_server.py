@@ -74,7 +74,7 @@ class McpTools:
         try:
             text = await self._done(context, self._called(params.name), params.arguments or {})
         except Exception as error:  # noqa: BLE001 - a model gets a sentence, and the log the rest
-            return types.CallToolResult(content=[_text(failure_of(error).sentence)], is_error=True)
+            return types.CallToolResult(content=[_text(failure_of(error).detail)], is_error=True)
         return types.CallToolResult(content=[_text(text)])
 
     def _called(self, name: str) -> type[ToolArguments]:
@@ -95,7 +95,7 @@ class McpTools:
         try:
             return await self._done(context, tool, arguments)
         except Exception as error:  # noqa: BLE001 - as of a tool
-            raise _wrong(failure_of(error).sentence) from None
+            raise _wrong(failure_of(error).detail) from None
 
     def _scope_of(self, context: Context) -> Scope:
         request = context.request

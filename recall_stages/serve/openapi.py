@@ -66,39 +66,30 @@ def openapi(routes: Sequence[ApiRoute]) -> JsonObject:
 
 def _described(route: ApiRoute, schemas: Mapping[str, Mapping[str, JsonObject]]) -> JsonObject:
     name = route.operation.__name__
-    schema = schemas[name]
-    in_path = set(re.findall(r"{(\w+)}", route.path))
-    inside = set() if route.has_body else set(schema["properties"])
+    in_path = re.findall(r"{(\w+)}", route.path)
     parameters = [
         {
             "name": each,
             "in": "path" if each in in_path else "query",
             "required": each in in_path,
-            "schema": schema["properties"][each],
+            "schema": schema,
         }
-        for each in schema["properties"]
-        if each in in_path | inside
+        for each, schema in schemas[name]["properties"].items()
+        if each in in_path or not route.has_body
     ]
-    problems = {**_PROBLEMS, **(_MISSING if in_path else {})}
-    described: JsonObject = {
+    body = {"requestBody": {"required": True, "content": _json(name)}} if route.has_body else {}
+    done = {"description": "Done.", "content": _json(route.operation.result.__name__)}
+    problems = {
+        status: {"description": why, "content": _json(Problem.__name__)}
+        for status, why in sorted({**_PROBLEMS, **(_MISSING if in_path else {})}.items())
+    }
+    return {
         "operationId": route.name,
         "summary": inspect.cleandoc(route.operation.__doc__ or name).splitlines()[0],
-        "responses": {
-            str(route.status): {
-                "description": "Done.",
-                "content": _json(route.operation.result.__name__),
-            },
-            **{
-                status: {"description": why, "content": _json(Problem.__name__)}
-                for status, why in sorted(problems.items())
-            },
-        },
+        **({"parameters": parameters} if parameters else {}),
+        **body,
+        "responses": {str(route.status): done, **problems},
     }
-    if parameters:
-        described["parameters"] = parameters
-    if route.has_body:
-        described["requestBody"] = {"required": True, "content": _json(name)}
-    return described
 
 
 def _json(model: str) -> JsonObject:

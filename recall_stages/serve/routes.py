@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args, get_origin
 
 from recall_stages.serve.managing import (
     AddMemories,
@@ -40,17 +38,6 @@ class ApiRoute:
     def name(self) -> str:
         """The name of the operation: retrieve_personal_memory."""
         return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", self.operation.__name__).lower()
-
-    @property
-    def lists(self) -> set[str]:
-        """The arguments that may stand in a URL several times."""
-        fields = self.operation.model_fields.items()
-        kinds = {name: (field.annotation, *get_args(field.annotation)) for name, field in fields}
-        return {
-            name
-            for name, each in kinds.items()
-            if any(get_origin(kind) is Sequence for kind in each)
-        }
 
     @property
     def has_body(self) -> bool:

@@ -179,7 +179,7 @@ class SharedFolder:
             scope = Scope.model_validate(message["scope"])
             result = await self._done_here(str(message["collection"]), operation, scope)
         except Exception as error:  # noqa: BLE001 - it is raised where it was asked for
-            return {"kind": type(error).__name__, "error": failure_of(error).sentence}
+            return {"kind": type(error).__name__, "error": failure_of(error).detail}
         return {"result": result.model_dump(mode="json")}
 
 
