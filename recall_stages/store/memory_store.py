@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Literal, Protocol, runtime_checkable
+from typing import Annotated
 
 from pydantic import BeforeValidator
 
@@ -24,7 +24,7 @@ from recall_stages.store.chroma.epoch import bounds_of
 from recall_stages.store.chroma.prepare import filled_in, id_is_taken
 from recall_stages.store.position import place_of
 from recall_stages.store.recall_store import RecallStore
-from recall_stages.store.scoped_store import ScopedStore
+from recall_stages.store.scoped_store import ManagedStore, ScopedStore
 from recall_stages.timeline import TimeRange
 
 
@@ -63,33 +63,6 @@ def within(store: object, scope: Scope) -> RecallStore | ScopedStore:
     return store.for_scope(**scope.fields()) if scope.fields() else store
 
 
-@runtime_checkable
-class RequiresScope(Protocol):
-    """A store that may require a scope; see `RecallStore`."""
-
-    @property
-    def require_scope(self) -> tuple[ScopeName, ...]:
-        """The fields that a scope must name."""
-
-    def get(self, ids: Sequence[str], *, scope: Scope | None = None) -> list[Memory]:
-        """The memories with these ids in a scope."""
-
-
-@runtime_checkable
-class ListsMemories(Protocol):
-    """A store that lists its memories; see `RecallStore.memories`."""
-
-    def memories(
-        self,
-        *,
-        scope: Scope | None = None,
-        time_range: TimeRange | None = None,
-        filter: Filter | None = None,
-        order: Literal["newest", "oldest"] = "newest",
-    ) -> Iterator[Memory]:
-        """The memories that fulfil all conditions, by recorded time."""
-
-
 def required_by(store: MemoryStore) -> tuple[ScopeName, ...]:
     """The fields of a scope that a store requires."""
     # Not by isinstance: that takes 20 microseconds for a protocol, and every question asks.
@@ -121,8 +94,7 @@ class NarrowedStore:
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         """The memories with these ids; memories outside the scope are left out."""
-        found = self._stored(ids, self._owner(self.scope))
-        return [memory for memory in found if self.scope.holds(memory.scope)]
+        return [each for each in self._stored(ids, self.scope) if self.scope.holds(each.scope)]
 
     def add(self, memories: Iterable[Memory]) -> list[str]:
         """Store memories in the scope; fields that a memory does not set are filled in.
@@ -131,10 +103,17 @@ class NarrowedStore:
             ScopeError: When a memory has another scope, or would replace one with another scope;
                 then none is stored.
         """
-        mine = [self._filled_in(memory) for memory in memories]
-        if self.scope.fields():
-            with suppress(IdLookupError):  # the store itself says whether it can be written
-                self._refuse_to_replace(mine)
+        mine = [filled_in(memory, self.scope) for memory in memories]
+        by_owner: dict[Scope, list[str]] = defaultdict(list)
+        for memory in mine:
+            memory.scope.require(self.required)
+            if memory.id and self.scope.fields():
+                by_owner[memory.scope].append(memory.id)
+        with suppress(IdLookupError):  # the store itself says whether it can be written
+            for owner, ids in by_owner.items():
+                for stored in self._stored(ids, owner):
+                    if not self.scope.holds(stored.scope):
+                        raise id_is_taken(stored.id, self.scope)
         return self.store.add(mine)
 
     def listed(self, listing: Listing) -> list[Candidate]:
@@ -143,7 +122,7 @@ class NarrowedStore:
         Raises:
             StoreError: When the store cannot list its memories.
         """
-        if not isinstance(self.store, ListsMemories):
+        if not isinstance(self.store, ManagedStore):
             raise StoreError(
                 f"{type(self.store).__name__} cannot list memories; ask a question, or use a "
                 "RecallStore"
@@ -155,34 +134,16 @@ class NarrowedStore:
             return search
         return replace(search, scope=self.scope.narrow(search.scope))
 
-    def _filled_in(self, memory: Memory) -> Memory:
-        memory = filled_in(memory, self.scope)
-        memory.scope.require(self.required)
-        return memory
-
-    def _refuse_to_replace(self, memories: Sequence[Memory]) -> None:
-        by_owner: dict[Scope, list[str]] = defaultdict(list)
-        for memory in memories:
-            if memory.id:
-                by_owner[self._owner(memory.scope)].append(memory.id)
-        for owner, ids in by_owner.items():
-            for stored in self._stored(ids, owner):
-                if not self.scope.holds(stored.scope):
-                    raise id_is_taken(stored.id, self.scope)
-
-    def _owner(self, scope: Scope) -> Scope:
-        """The part of a scope that the store requires; it guards these owners itself."""
-        names = required_by(self.store)
-        return Scope.model_validate({k: v for k, v in scope.fields().items() if k in names})
-
     def _stored(self, ids: Sequence[str], owner: Scope) -> list[Memory]:
-        """The memories of an owner with these ids; of anybody if the store requires no owner."""
-        if isinstance(self.store, RequiresScope):
-            return self.store.get(ids, scope=owner)
-        return self.store.get(ids)
+        """The memories with these ids, of the owner as far as the store requires one."""
+        if not isinstance(self.store, ManagedStore):
+            return self.store.get(ids)
+        fields = owner.fields().items()
+        names = self.store.require_scope
+        return self.store.get(ids, scope={name: x for name, x in fields if name in names})
 
 
-def _listed(store: ListsMemories, listing: Listing) -> list[Candidate]:
+def _listed(store: ManagedStore, listing: Listing) -> list[Candidate]:
     """The memories that a listing asks for, in its order, by recorded time.
 
     A memory is of a time if it was recorded in it, or names an event in it.
@@ -195,7 +156,7 @@ def _listed(store: ListsMemories, listing: Listing) -> list[Candidate]:
     return ordered[: listing.limit]
 
 
-def _found(store: ListsMemories, listing: Listing) -> Iterator[Iterator[Memory]]:
+def _found(store: ManagedStore, listing: Listing) -> Iterator[Iterator[Memory]]:
     scope, wanted, order = listing.scope, listing.filter, listing.order
     if not listing.within:
         yield store.memories(scope=scope, filter=wanted, order=order)
