@@ -7,7 +7,7 @@ scores may have any meaning. Scope, filter and time are checked here, whatever t
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Never, Self, TypedDict
 from pydantic import Field, PrivateAttr, model_validator
 
 from recall_stages.core.candidate import Hit, Hits
-from recall_stages.core.driver import completed, drive
+from recall_stages.core.driver import completed
 from recall_stages.core.errors import ForeignCollectionError, KeywordSearchError, described
 from recall_stages.core.memory import Memory
 from recall_stages.core.settings import Settings
@@ -37,8 +37,8 @@ from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
 _log = logging.getLogger(__name__)
 
 
-AnswerFlow = Generator[Lookup, Sequence[Answer], list[list[Hit]]]
-
+Ask = Callable[[Lookup], Awaitable[Sequence[Answer]]]
+"""Searches the store, as the framework does."""
 
 # A search by words reads this many times its limit: memories that share no word with the question
 # make room for less similar ones that do.
@@ -175,19 +175,17 @@ class AnyStore(Settings):
         return self.languages[push].of(searched)
 
     async def _found(self, searches: Sequence[Search], *, asynchronous: bool) -> list[list[Hit]]:
-        ask = partial(self._ask, asynchronous=asynchronous)
-        return await drive(self._answers(_at_once(searches)), ask)
-
-    def _answers(self, searches: Sequence[Search]) -> AnswerFlow:
         """The hits of each search; searches with the same text and conditions share one."""
         if searches and all(s.method == "keyword" for s in searches) and self.keyword is None:
             raise KeywordSearchError(
                 f"{self._name} cannot be searched for words; leave method out, make it "
                 '"semantic", or set keyword to a search that can: AnyStore(..., keyword=...)'
             )
+        now, ask = datetime.now(UTC), partial(self._ask, asynchronous=asynchronous)
+        searches = [search.at(now) for search in searches]
         answers: list[list[Hit]] = [[] for _ in searches]
         for places in self._alike(searches):
-            found = yield from self._looked_through([searches[place] for place in places])
+            found = await self._looked_through([searches[place] for place in places], ask)
             for place, memories in zip(places, found, strict=True):
                 answers[place] = memories
         return answers
@@ -211,21 +209,21 @@ class AnyStore(Settings):
         yield from (places for each, places in groups if not each.within)
         yield from (places for each, places in groups if each.within)
 
-    def _looked_through(self, searches: Sequence[Search]) -> AnswerFlow:
+    async def _looked_through(self, searches: Sequence[Search], ask: Ask) -> list[Hits]:
         """The hits of searches with one text, from one list of the store."""
         search = searches[0]
         limit = max(each.limit for each in searches)
         most = max(limit, self.fetch_limit)
         words = self._worded(search)
         if self._pushes(search) and search.within and self._narrowing.needs_times:
-            yield from self._read(replace(search, within=(), limit=min(_SAMPLE, most)))
+            await self._read(replace(search, within=(), limit=min(_SAMPLE, most)), ask)
         checks = [fitting(each, self.fields) for each in searches]
         among = any(each.method == "keyword" for each in searches) and not words
         wanted = min(_WORDS_AMONG * limit, most) if among else limit
         if any(is_conditional(each) for each in searches) and not self._arguments(search):
             wanted = most
         while True:
-            found, note = yield from self._read(replace(search, limit=wanted))
+            found, note = await self._read(replace(search, limit=wanted), ask)
             ranked = self._ranked(found, words=words)
             answers = [[hit for hit, raw in ranked if fits(hit.memory, raw)] for fits in checks]
             few = any(
@@ -269,16 +267,14 @@ class AnyStore(Settings):
         few = len(hits) < search.limit
         return Hits(hits[: search.limit], looked_through if few else None, notes)
 
-    def _read(
-        self, search: Search
-    ) -> Generator[Lookup, Sequence[Answer], tuple[Sequence[Answer], str]]:
+    async def _read(self, search: Search, ask: Ask) -> tuple[Sequence[Answer], str]:
         """The answers of the store, and a note if it did not take what was pushed down."""
         words = self._worded(search)
         refused: Exception | None = None
         for level in self._narrowing.levels if self._pushes(search) else (None,):
             further = {} if level is None else self._narrowing.arguments(search, level)
             try:
-                found = yield Lookup(search, further, words)
+                found = await ask(Lookup(search, further, words))
             except Exception as error:
                 if not further or not self._narrowing.may_fail:
                     raise
@@ -322,9 +318,3 @@ class AnyStore(Settings):
             if memory.content.strip() and memory.id not in ranked:
                 ranked[memory.id] = (Hit(memory, value, {name: value}), each.metadata)
         return list(ranked.values())
-
-
-def _at_once(searches: Sequence[Search]) -> list[Search]:
-    """The searches, those without a moment at the present one."""
-    now = datetime.now(UTC)
-    return [search.at(now) for search in searches]

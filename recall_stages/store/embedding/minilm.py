@@ -5,7 +5,7 @@ once. Nothing is downloaded while the program runs.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_stages.core.awaited import awaited
-from recall_stages.store.embedding.minilm_network import MODEL_NAME, Network, Vectors, network
+from recall_stages.store.embedding.minilm_network import MODEL_NAME, Vectors, network
 from recall_stages.store.embedding.token_vectors import TokenVectors
 
 # Tokens a run, padding included. A run holds its intermediate values in memory, and the runtime
@@ -77,15 +77,7 @@ class MiniLM:
             >>> MiniLM().embed_documents([]).shape
             (0, 384)
         """
-        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
-
-        def keep(rows: list[int], hidden: Vectors, mask: Vectors) -> None:
-            vectors[rows] = _means(hidden, mask)
-
-        if texts:
-            model = network()
-            _run(model, [model.tokens(text) for text in texts], keep)
-        return vectors
+        return self._embedded(texts)
 
     def embed_with_tokens(
         self, texts: Sequence[str]
@@ -109,19 +101,8 @@ class MiniLM:
             >>> tokens.words, tokens.vectors.shape
             (['three', 'green', 'teas', 'teas'], (4, 128))
         """
-        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
-        tokens: list[TokenVectors] = [_NONE for _ in texts]
-        if texts:
-            model = network()
-            numbers = [model.tokens(text) for text in texts]
-
-            def keep(rows: list[int], hidden: Vectors, mask: Vectors) -> None:
-                vectors[rows] = _means(hidden, mask)
-                for row, each in zip(rows, hidden, strict=True):
-                    tokens[row] = model.reader.read(numbers[row], each)
-
-            _run(model, numbers, keep)
-        return vectors, tokens
+        tokens = [_NONE for _ in texts]
+        return self._embedded(texts, tokens), tokens
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed one text, as `embed_documents` would.
@@ -145,41 +126,43 @@ class MiniLM:
     aembed_query = awaited(embed_query)
     """Embed one text as `embed_query` does, in a thread."""
 
+    def _embedded(self, texts: Sequence[str], tokens: list[TokenVectors] | None = None) -> Vectors:
+        """The vectors of texts; those of their tokens are put into a list, if there is one."""
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        if not texts:
+            return vectors
+        model = network()
+        numbers = [model.tokens(text) for text in texts]
+
+        def run(rows: list[int]) -> None:
+            hidden, mask = model.run([numbers[row] for row in rows])
+            vectors[rows] = _means(hidden, mask)
+            if tokens is not None:
+                for row, each in zip(rows, hidden, strict=True):
+                    tokens[row] = model.reader.read(numbers[row], each)
+
+        runs = _runs(numbers)
+        if len(runs) == 1:
+            run(runs[0])
+        else:
+            with ThreadPoolExecutor(min(len(runs), WORKERS)) as pool:
+                list(pool.map(run, runs))  # the list makes an error in a thread ours
+        return vectors
+
+
+def _runs(numbers: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The texts of each run: neighbours in length, so that little of it is padding."""
+    runs: list[list[int]] = []
+    for row in sorted(range(len(numbers)), key=lambda row: len(numbers[row])):
+        # The one that comes now is the longest of its run, and the others are padded to it.
+        if not runs or (len(runs[-1]) + 1) * len(numbers[row]) > _RUN_TOKENS:
+            runs.append([])
+        runs[-1].append(row)
+    return runs
+
 
 def _means(hidden: Vectors, mask: Vectors) -> Vectors:
     """The mean over the tokens of each text, of length 1."""
     summed = (hidden * mask[:, :, None]).sum(axis=1)  # scaling makes a sum enough
     means: Vectors = summed / np.linalg.norm(summed, axis=1, keepdims=True)
     return means
-
-
-def _run(
-    model: Network,
-    tokens: Sequence[Sequence[int]],
-    keep: Callable[[list[int], Vectors, Vectors], None],
-) -> None:
-    """Run the network on texts, several at once.
-
-    Args:
-        model: The network.
-        tokens: The numbers of the tokens of each text.
-        keep: Gets the numbers of the texts of a run, the vectors of their tokens, and 1 for each
-            token, 0 for padding. Several threads call it.
-    """
-    # Neighbours in length share a run, so that little of it is padding.
-    by_length = sorted(range(len(tokens)), key=lambda row: len(tokens[row]))
-    runs: list[list[int]] = []
-    for row in by_length:
-        # The one that comes now is the longest of its run, and the others are padded to it.
-        if not runs or (len(runs[-1]) + 1) * len(tokens[row]) > _RUN_TOKENS:
-            runs.append([])
-        runs[-1].append(row)
-
-    def run(rows: list[int]) -> None:
-        keep(rows, *model.run([tokens[row] for row in rows]))
-
-    if len(runs) == 1:
-        run(runs[0])
-    else:
-        with ThreadPoolExecutor(min(len(runs), WORKERS)) as pool:
-            list(pool.map(run, runs))  # the list makes an error in a thread ours
