@@ -18,7 +18,6 @@ from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.epoch import to_milliseconds, up_to_milliseconds
 from recall_stages.store.chroma.index import Index, pages
 from recall_stages.store.chroma.where import Where, all_of, expired_where, scope_where
-from recall_stages.store.chroma.window import foreign_window_where, recorded_where
 from recall_stages.store.cloud.limits import PREDICATES, RESULTS, predicates
 from recall_stages.store.cloud.limits import conditions as cloud_conditions
 from recall_stages.store.conditions import Conditions
@@ -162,13 +161,8 @@ def _where(index: Index, conditions: Conditions) -> Where | None:
         [fixed] = cloud_conditions(search, index)
     else:
         fixed = all_of([index.filter_where(search), scope_where(search.scope, index.fields)])
-    time = None
-    if conditions.recorded is not None:
-        if index.foreign:
-            time = foreign_window_where([conditions.recorded], index.fields, index.unit)
-        else:
-            time = recorded_where(conditions.recorded)
-    whole = all_of([fixed, time])
+    recorded = conditions.recorded
+    whole = all_of([fixed, None if recorded is None else index.recorded(recorded)])
     return fixed if index.cloud and predicates(whole) > PREDICATES else whole
 
 

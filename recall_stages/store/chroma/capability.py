@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from threading import BoundedSemaphore
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from recall_stages.core.errors import StoreError
 from recall_stages.core.transient_errors import is_transient
+from recall_stages.store.chroma.errors import Method, wrapped
 from recall_stages.store.chroma.row_fields import KEYWORD_VECTOR
 
 if TYPE_CHECKING:
@@ -81,8 +81,17 @@ def made_with_words(
 
 def paced(collection: Collection) -> Collection:
     """A collection of which no more than `_AT_ONCE` reads run at once; the others wait."""
-    # It has whatever a collection has, and Chroma's types have no protocol for that.
-    return cast("Collection", _Paced(collection))
+    places = BoundedSemaphore(_AT_ONCE)
+
+    def pace(name: str, method: Method) -> Method:
+        @_again
+        def read(*args: object, **kwargs: object) -> object:
+            with places:
+                return method(*args, **kwargs)
+
+        return read if name in _READS else method
+
+    return wrapped(collection, pace)
 
 
 def _schema() -> Schema:
@@ -95,22 +104,3 @@ def _schema() -> Schema:
 def _says(error: Exception, signs: tuple[str, ...]) -> bool:
     text = str(error).lower()
     return any(sign in text for sign in signs)
-
-
-class _Paced:
-    def __init__(self, collection: Collection) -> None:
-        self._collection = collection
-        self._places = BoundedSemaphore(_AT_ONCE)
-
-    def __getattr__(self, name: str) -> object:
-        value = getattr(self._collection, name)
-        if name not in _READS:
-            return value
-        read: Callable[..., object] = value
-
-        @_again
-        def call(*args: object, **kwargs: object) -> object:
-            with self._places:
-                return read(*args, **kwargs)
-
-        return call

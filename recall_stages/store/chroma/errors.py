@@ -55,37 +55,36 @@ _STUCK = (
     "this store calls it no more. Close it, see that there is room on the disk and that it can be "
     f"written, and open it again; meanwhile {_READ_ONLY}"
 )
+Method = Callable[..., object]
+
 _VERBS = {"upsert": "store in", "get": "read", "query": "search", "modify": "note facts about"}
 
 
-def guarded(collection: Collection, stuck: Event) -> Collection:
-    """A collection that raises a `StoreError` for every failure, with the cause chained.
-
-    Args:
-        collection: Chroma's own object.
-        stuck: Shared by all callers of one engine; set when it must not be called again.
-    """
-    # It has whatever a collection has, and Chroma's types have no protocol for that.
-    return cast("Collection", _Guarded(collection, stuck))
-
-
-class _Guarded:
-    def __init__(self, collection: Collection, stuck: Event) -> None:
+class _Wrapped:
+    def __init__(self, collection: Collection, wrap: Callable[[str, Method], Method]) -> None:
         self._collection = collection
-        self._stuck = stuck
+        self._wrap = wrap
 
     def __getattr__(self, name: str) -> object:
         value = getattr(self._collection, name)
-        if not callable(value):
-            return value
-        method: Callable[..., object] = value
-        what = f"{_VERBS.get(name, name)} collection {self._collection.name!r}"
+        return self._wrap(name, value) if callable(value) else value
 
-        def call(*args: object, **kwargs: object) -> object:
-            with chroma_errors(what, self._stuck):
-                return method(*args, **kwargs)
 
-        return call
+def wrapped(collection: Collection, wrap: Callable[[str, Method], Method]) -> Collection:
+    """A collection of which each method is wrapped, by its name."""
+    # It has whatever a collection has, and Chroma's types have no protocol for that.
+    return cast("Collection", _Wrapped(collection, wrap))
+
+
+def guarded(collection: Collection, stuck: Event) -> Collection:
+    """A collection that raises a `StoreError` for every failure; see `chroma_errors`."""
+
+    def guard(name: str, method: Method) -> Method:
+        return chroma_errors(f"{_VERBS.get(name, name)} collection {collection.name!r}", stuck)(
+            method
+        )
+
+    return wrapped(collection, guard)
 
 
 @contextmanager

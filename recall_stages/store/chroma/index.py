@@ -11,13 +11,20 @@ from numpy.typing import NDArray
 from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random
 
 from recall_stages.core.candidate import Candidate, Hit
-from recall_stages.core.memory import MetadataValue
 from recall_stages.core.stage import Search
 from recall_stages.store.chroma.row_fields import Fields, Row, TimeUnit
 from recall_stages.store.chroma.row_times import note_unread, sample_of, time_unit
 from recall_stages.store.chroma.rows import to_candidate
-from recall_stages.store.chroma.where import Where, all_of, filter_where, living_where, scope_where
-from recall_stages.store.chroma.window import foreign_window_where, window_arms, window_where
+from recall_stages.store.chroma.where import (
+    Where,
+    all_of,
+    any_of,
+    filter_where,
+    living_where,
+    scope_where,
+)
+from recall_stages.store.chroma.window import foreign_where, window_where
+from recall_stages.timeline import TimeRange
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
@@ -27,6 +34,7 @@ Similar = tuple[str, float]
 
 _Row = tuple[str, float, Candidate | None]  # id, similarity, memory; None if the row has no text
 
+_READ = ("ids", "documents", "metadatas")
 _PAGE = 250  # rows a call, below every limit
 _MOST_RESULTS = 30_000  # a call: SQLite takes 32,766 variables in one statement
 
@@ -83,13 +91,8 @@ class Index:
             search: The search.
             filtering: The condition that its filter sets; see `filter_where`.
         """
-        where = all_of(
-            [
-                filtering,
-                scope_where(search.scope, self.fields),
-                self._window(search),
-            ]
-        )
+        scope, times = scope_where(search.scope, self.fields), any_of(self.times(search.within))
+        where = all_of([filtering, scope, times])
         admitted = search.admitting()
         # A space other than cosine has another order: query more rows, then sort.
         coarse = bool(search.within) or not self.cosine
@@ -199,16 +202,16 @@ class Index:
                 vectors = np.asarray(page["embeddings"], dtype=np.float32)[present]
                 yield [memory for memory in memories if memory is not None], vectors
 
-    def times(self, search: Search) -> list[Where | None]:
+    def times(self, ranges: Sequence[TimeRange]) -> list[Where | None]:
         """The conditions on time, one of which a row must fulfil; empty without a time."""
         if self.foreign:
-            return [foreign_window_where([x], self.fields, self.unit) for x in search.within]
-        return window_arms(search.within)
+            return [foreign_where(each, self.fields, self.unit) for each in ranges]
+        return window_where(ranges)
 
-    def _window(self, search: Search) -> Where | None:
-        if self.foreign:
-            return foreign_window_where(search.within, self.fields, self.unit)
-        return window_where(search.within)
+    def recorded(self, time_range: TimeRange) -> Where | None:
+        """The condition that a row was recorded in a time."""
+        [where, *_] = self.times([time_range])
+        return where
 
     @_search_again
     def _query(self, vector: NDArray[np.float32], limit: int, where: Where | None) -> list[_Row]:
@@ -224,7 +227,7 @@ class Index:
         )
         measured = np.asarray(page[measure][0], dtype=np.float32)
         similarities = 1 - measured if self.cosine else _cosines(vector, measured)
-        return self._rows(page["ids"][0], page["documents"][0], page["metadatas"][0], similarities)
+        return self._rows({key: page[key][0] for key in _READ}, similarities)
 
     @_search_again
     def _unreached(
@@ -244,24 +247,13 @@ class Index:
         unreached: list[_Row] = []
         for page in self.by_id(missing, ["documents", "metadatas", "embeddings"]):
             cosines = _cosines(vector, np.asarray(page["embeddings"], dtype=np.float32))
-            unreached += self._rows(page["ids"], page["documents"], page["metadatas"], cosines)
+            unreached += self._rows(page, cosines)
         return unreached
 
-    def _rows(
-        self,
-        row_ids: Sequence[str],
-        documents: Sequence[str | None],
-        metadatas: Sequence[Mapping[str, MetadataValue] | None],
-        similarities: NDArray[np.float32],
-    ) -> list[_Row]:
+    def _rows(self, page: Mapping[str, Any], similarities: NDArray[np.float32]) -> list[_Row]:
         """Rows with their similarity and memory, the most similar first."""
         clipped = np.clip(similarities, 0, 1).tolist()
-        rows: list[_Row] = []
-        for row_id, document, metadata, similarity in zip(
-            row_ids, documents, metadatas, clipped, strict=True
-        ):
-            memory = to_candidate(row_id, document, metadata, self.fields, self.unit)
-            rows.append((row_id, similarity, memory))
+        rows = zip(page["ids"], clipped, self._candidates(page), strict=True)
         return sorted(rows, key=_by_similarity)
 
 

@@ -74,7 +74,7 @@ def conditions(search: Search, index: Index, *, living: bool = False) -> list[Wh
         alive = living_where(search.moment)
         if predicates(alive) <= room:
             fixed, room = all_of([fixed, alive]), room - predicates(alive)
-    times = _joined_buckets(index.times(search))
+    times = _joined_buckets(index.times(search.within))
     if None in times or any(predicates(time) > room for time in times):
         return [fixed]
     groups: list[list[Where | None]] = [[]]
