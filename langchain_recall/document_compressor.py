@@ -30,6 +30,7 @@ from typing_extensions import TypedDict  # pydantic, which makes the schema, wan
 from langchain_recall._convert import to_candidate, to_document, to_documents
 from langchain_recall._world import LangChainWorld, StageInput
 from recall_stages.core.clock import Timestamp, Timezone, moment
+from recall_stages.core.driver import completed
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall, Stage
 from recall_stages.core.text_sources import memories_in
@@ -95,13 +96,12 @@ class MemoryCompressor(
     def _compress(
         self, input: CompressorInput, run_manager: CallbackManagerForChainRun
     ) -> list[Document]:
-        if not input["documents"]:
-            return []
-        flow = self.flow(self._recall(input))
-        return to_documents(run(flow, LangChainWorld(run_manager.get_child())))
+        return completed(self._acompress(input, run_manager))
 
     async def _acompress(
-        self, input: CompressorInput, run_manager: AsyncCallbackManagerForChainRun
+        self,
+        input: CompressorInput,
+        run_manager: CallbackManagerForChainRun | AsyncCallbackManagerForChainRun,
     ) -> list[Document]:
         if not input["documents"]:
             return []

@@ -59,13 +59,7 @@ class ItemWriter:
         return Scope(**{part[1:-1]: label for part, label in pairs if _is_field(part)})
 
     def memory(self, put: PutOp, now: datetime, before: Memory | None) -> Memory:
-        """The memory of an item that is put.
-
-        Args:
-            put: The operation; it has a value.
-            now: The moment.
-            before: The memory that it replaces.
-        """
+        """The memory of an item that is put now, in the place of the one before."""
         value = dict(put.value or {})
         text = "" if put.index is False else self._text(value, put.index)
         metadata: dict[str, MetadataValue] = {

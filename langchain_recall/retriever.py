@@ -48,7 +48,8 @@ class RetrieverSettings(RetrieverOptions, total=False):
     metadata: dict[str, Any] | None
 
 
-class RecallRetriever(MemoryRetriever, BaseRetriever):
+# Where mypy reads a class several times, its plugin for pydantic leaves names behind that clash.
+class RecallRetriever(MemoryRetriever, BaseRetriever):  # type: ignore[misc, unused-ignore]
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
     piece: ClassVar[type] = BaseDocumentCompressor

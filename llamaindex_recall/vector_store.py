@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from llama_index.core import MockEmbedding
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.schema import BaseNode, NodeRelationship, RelatedNodeInfo, TextNode
 from llama_index.core.vector_stores.types import (
@@ -99,7 +100,7 @@ class RecallVectorStore(BasePydanticVectorStore):
     @property
     def embed_model(self) -> BaseEmbedding:
         """What indexes and pipelines take as their embedding: the store embeds in its place."""
-        return _StoreEmbeds(model_name=self._store.embedding_model)
+        return MockEmbedding(embed_dim=1, model_name=self._store.embedding_model)
 
     # -- writing ------------------------------------------------------------------------------
 
@@ -196,19 +197,6 @@ class RecallVectorStore(BasePydanticVectorStore):
         if query.node_ids:
             return _result(query, await self._store.afind_among(search, query.node_ids))
         return _result(query, *await self._store.afind([search]))
-
-
-class _StoreEmbeds(BaseEmbedding):
-    """Stands where LlamaIndex wants an embedding: the store embeds, so there is nothing to do."""
-
-    def _get_text_embedding(self, text: str) -> list[float]:  # noqa: ARG002 - LlamaIndex's name
-        return [0.0]
-
-    def _get_query_embedding(self, query: str) -> list[float]:  # noqa: ARG002
-        return [0.0]
-
-    async def _aget_query_embedding(self, query: str) -> list[float]:  # noqa: ARG002
-        return [0.0]
 
 
 def _memory(node: BaseNode) -> Memory:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, ClassVar, Literal, Self, TypedDict
+from typing import Annotated, ClassVar, Literal, TypedDict
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator
 
 from recall_stages.core.clock import Timed, TimeInput
 from recall_stages.core.errors import QueryError
@@ -14,7 +14,7 @@ from recall_stages.core.message import Message, read_messages
 from recall_stages.core.query import Filter
 from recall_stages.core.scope import Scope, ScopeInput
 from recall_stages.stages.extract_time import ExtractTime
-from recall_stages.stages.retrieve import Method, check_threshold
+from recall_stages.stages.retrieve import Method, SearchMethod
 from recall_stages.store.chroma.where import filter_where
 from recall_stages.timeline import TimeRange, parse_time
 
@@ -65,15 +65,13 @@ def combine_options(around: CallOptions, call: CallOptions) -> CallOptions:
     return both
 
 
-class RecallOptions(Timed):
+class RecallOptions(Timed, SearchMethod):
     """The settings of a retriever that a call may change; see `MemoryRetriever`."""
 
     public_name: ClassVar[str] = "a call"
     elsewhere: ClassVar[Mapping[str, str]] = OTHER_NAMES
 
     k: int = Field(default=5, ge=1)
-    method: Method = "hybrid"
-    threshold_score: float | None = Field(default=None, ge=0, le=1)
     scope: Scope = Scope()
     filter: Filter | None = None
     time_range: RangeInput | None = None
@@ -86,11 +84,6 @@ class RecallOptions(Timed):
     def _can_be_matched(cls, filter: Filter | None) -> Filter | None:
         filter_where(filter)  # raises what would otherwise be raised by every question
         return filter
-
-    @model_validator(mode="after")
-    def _can_compare(self) -> Self:
-        check_threshold(self.method, self.threshold_score)
-        return self
 
     def for_call(self, options: CallOptions) -> RecallOptions:
         """These settings, with the settings of one call over them.

@@ -36,7 +36,7 @@ from recall_stages.retriever.stage_list import (
 )
 from recall_stages.stages.build_query import BuildQuery
 from recall_stages.stages.extract_time import ExtractTime
-from recall_stages.stages.retrieve import Retrieve
+from recall_stages.stages.retrieve import Retrieve, SearchSettings
 from recall_stages.stages.search_gate import SearchGate
 from recall_stages.store import ScopedStore
 from recall_stages.store.memory_store import NarrowedStore, OpenStore, required_by
@@ -83,7 +83,7 @@ class RetrieverOptions(CallOptions, total=False):
     replace: Sequence[Stage]
 
 
-class MemoryRetriever(TakesStages, RecallOptions):
+class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
     """Find the memories that answer a question in plain words, dated and explained.
 
     An empty question with a ``time_range`` or a ``filter`` lists the memories of that time or with
@@ -96,7 +96,8 @@ class MemoryRetriever(TakesStages, RecallOptions):
             searched too; see `AnyStore`.
         k: How many memories to return.
         method: How to search: by meaning ("semantic"), by words ("keyword") or both ("hybrid").
-        threshold_score: The lowest similarity that a candidate may have, 0 to 1. None = any.
+        threshold_score: The lowest similarity that a candidate may have, 0 to 1. A memory that only
+            its words found has none, so it is dropped. None = any.
         timestamp: The reference time, from which "last Tuesday" is read: epoch seconds,
             ISO 8601 or datetime. None = the clock.
         timezone: The asker's time zone, such as "Europe/Berlin". None = the timestamp's own, else
@@ -115,16 +116,18 @@ class MemoryRetriever(TakesStages, RecallOptions):
             content. `BuildQuery` and `RewriteMemory` look at the last three.
         deadline_s: Seconds for the whole question. After that no model is asked, and you get what
             is found and ranked by then; the trace says so. A search that has begun is finished.
-        fetch_k: The size of the candidate pool; never less than four times k.
+        fetch_k: The size of the candidate pool; never less than four times k. If the question names
+            a time, the pool has as many again from that time.
         fusion: How a hybrid search makes one score of two: "scores" weighs the similarity and the
             BM25 score, "ranks" only how they rank (reciprocal rank fusion).
         semantic_weight: The share of meaning in that score, 0 to 1; the rest is that of the words.
             If it is not set, it is 0.65 with an embedding that has vectors of tokens, as the
             default has; and with a model for English alone, a question in another script has 0.4.
         token_weight: The share of single words in the share of meaning, 0 to 1: each word of the
-            question is compared with the words of a memory, by their meaning in context. It needs
-            an embedding that has vectors of tokens, as the default has; if it is not set, a
-            question in a script that the model does not know has 0.
+            question is compared with the words of a memory, by their meaning in context (MaxSim).
+            A question of more than eight telling words has less: a long one shares something with
+            every memory. It needs an embedding that has vectors of tokens, as the default has. If
+            it is not set, a question in a script that the model does not know has 0.
         similarity_floor: The similarity of texts that have nothing to do with each other, 0 to 1.
             It is taken off each similarity before a hybrid search fuses. If it is not set, it is
             0.7 for E5 models, whose similarities are all high, and 0 for others.
@@ -148,13 +151,6 @@ class MemoryRetriever(TakesStages, RecallOptions):
 
     store: OpenStore = Field(repr=False, exclude=True)
     require_scope: Annotated[tuple[ScopeName, ...], BeforeValidator(required_names)] = ()
-    fetch_k: int = Field(default=50, ge=1)
-    fusion: Fusion = "scores"
-    semantic_weight: float = Field(default=KNOWN, ge=0, le=1)
-    token_weight: float = Field(default=0.5, ge=0, le=1)
-    similarity_floor: float = Field(default=0.0, ge=0, lt=1)
-    duplicate_threshold: float | None = Field(default=0.95, gt=0, le=1)
-    mmr_lambda: float = Field(default=1.0, ge=0, le=1)
     gate: SearchGate | None = None
     recall_key: str = "query"
     stages: Stages = Field(default_factory=default_stages)
@@ -225,13 +221,9 @@ class MemoryRetriever(TakesStages, RecallOptions):
         world: Callable[[NarrowedStore], World],
         now: datetime | None = None,
     ) -> Recall:
-        """Answer a question in a world, which is made over the store within the call's scope.
+        """Answer a question in a world that is made over the store within the call's scope.
 
-        Args:
-            asked: As for `steps_for`.
-            options: The settings of this call.
-            world: Makes the world, such as that of a face.
-            now: What the clock says. None = the machine's.
+        The arguments are those of `steps_for`; without ``now`` the machine's clock counts.
         """
         steps = self.steps_for(asked, now or datetime.now(UTC), options)
         return await arun(steps, world(self.scoped(options)))
@@ -288,17 +280,10 @@ class MemoryRetriever(TakesStages, RecallOptions):
             "token_weight": self.token_weight if share >= KNOWN else 0.0,
             "similarity_floor": similarity_floor(model),
         }
-        by_model |= {name: getattr(self, name) for name in self.model_fields_set & by_model.keys()}
-        return _retrieve(
-            method=call.method,
-            fetch_k=self.fetch_k,
-            fusion=self.fusion,
-            duplicate_threshold=self.duplicate_threshold,
-            mmr_lambda=self.mmr_lambda,
-            threshold_score=call.threshold_score,
-            require_time=call.time_mode == "require",
-            **by_model,
-        )
+        settings = {name: getattr(self, name) for name in SearchSettings.model_fields}
+        settings |= {k: by_model[k] for k in by_model.keys() - self.model_fields_set}
+        settings |= {"method": call.method, "threshold_score": call.threshold_score}
+        return _retrieve(**settings, require_time=call.time_mode == "require")
 
     @property
     def _builds(self) -> bool:

@@ -13,6 +13,7 @@ from recall_stages.core.candidate import Candidate, Hit, Hits, Step
 from recall_stages.core.errors import StoreError
 from recall_stages.core.query import Query
 from recall_stages.core.requests import Listing
+from recall_stages.core.settings import Settings
 from recall_stages.core.stage import Flow, Recall, Search, Stage
 from recall_stages.ranking.copies import copies, for_all
 from recall_stages.ranking.diversity import diversified
@@ -33,7 +34,39 @@ _LARGEST_POOL = 100_000  # a larger pool means a collection full of copies
 _ID = attrgetter("id")
 
 
-class Retrieve(Stage):
+class SearchMethod(Settings):
+    """How to search, and what is too far away; see `MemoryRetriever`.
+
+    Raises:
+        SettingsError: When a threshold is set and the method has no similarity.
+    """
+
+    method: Method = "hybrid"
+    threshold_score: float | None = Field(default=None, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _can_compare(self) -> Self:
+        if self.method == "keyword" and self.threshold_score is not None:
+            raise ValueError(
+                "threshold_score compares similarities, which keyword search does not have; leave "
+                'it out, or use method "hybrid" or "semantic"'
+            )
+        return self
+
+
+class SearchSettings(Settings):
+    """The further settings of a search; see `MemoryRetriever`, which documents them."""
+
+    fetch_k: int = Field(default=50, ge=1)
+    fusion: Fusion = "scores"
+    semantic_weight: float = Field(default=0.6, ge=0, le=1)
+    token_weight: float = Field(default=0.5, ge=0, le=1)
+    similarity_floor: float = Field(default=0.0, ge=0, lt=1)
+    duplicate_threshold: float | None = Field(default=0.95, gt=0, le=1)
+    mmr_lambda: float = Field(default=1.0, ge=0, le=1)
+
+
+class Retrieve(SearchSettings, SearchMethod, Stage):
     """Find the candidates for a question.
 
     The stage searches all memories. If the question names a time, it also searches the memories of
@@ -43,50 +76,17 @@ class Retrieve(Stage):
     newest; its trace has the ids of the others. If too few memories are left for k, the stage
     searches again for more.
 
+    Its settings are those of a `MemoryRetriever`, which documents them, and ``require_time``.
+
     Args:
-        method: "semantic" searches by meaning and scores by similarity. "keyword" searches by words
-            (BM25). "hybrid" does both; both scores are normalised over the pool and fused.
-        fusion: How a hybrid search fuses the two: "scores" weighs the similarity and the BM25
-            score, "ranks" only their ranks (reciprocal rank fusion).
-        semantic_weight: The share of meaning in the fused score, 0 to 1; the rest is for the words.
-        token_weight: The share of single words in the share of meaning, 0 to 1: each word of the
-            question is compared with the words of a memory, by their meaning in context (MaxSim).
-            A question of more than eight telling words has less: a long one shares something with
-            every memory. It needs an embedding that has vectors of tokens, as the default has.
-        similarity_floor: The similarity of texts that have nothing to do with each other, 0 to 1.
-            A hybrid search takes it off each similarity, then fuses. The similarities of some
-            embedding models are all between 0.7 and 1, and so hardly differ without it.
-        duplicate_threshold: The share of common words, in order, from which two memories are
-            copies, above 0 to 1. None = all copies stay, equal texts too.
-        mmr_lambda: Below 1, candidates that repeat better ones lose score (maximal marginal
-            relevance): 1 = relevance alone, 0 = difference alone.
-        fetch_k: The size of the candidate pool, at least four times k. If the question names a
-            time, the pool has as many again from that time.
-        threshold_score: The lowest similarity of a candidate, 0 to 1. A memory that only its words
-            found has no similarity, so it is dropped. None = all are candidates.
         require_time: Whether to search only the time that the question names, if it names one.
 
     Raises:
-        ValueError: When a threshold is set and the method has no similarity.
         StoreError: When a threshold is set and the store has no similarity, or when the method is
             "keyword" and the store has no keyword search.
     """
 
-    method: Method = "hybrid"
-    fusion: Fusion = "scores"
-    semantic_weight: float = Field(default=0.6, ge=0, le=1)
-    token_weight: float = Field(default=0.5, ge=0, le=1)
-    similarity_floor: float = Field(default=0.0, ge=0, lt=1)
-    duplicate_threshold: float | None = Field(default=0.95, gt=0, le=1)
-    mmr_lambda: float = Field(default=1.0, ge=0, le=1)
-    fetch_k: int = Field(default=50, ge=1)
-    threshold_score: float | None = Field(default=None, ge=0, le=1)
     require_time: bool = False
-
-    @model_validator(mode="after")
-    def _can_compare(self) -> Self:
-        check_threshold(self.method, self.threshold_score)
-        return self
 
     def apply(self, recall: Recall) -> Flow:
         """Run the searches, and return the candidates without copies, best first."""
@@ -216,19 +216,6 @@ def _list(
 
 def _spans(query: Query, order: AskedOrder) -> list[tuple[int, int]]:
     return [order.span, *(each.span for each in query.time_ranges if each.span)]
-
-
-def check_threshold(method: Method, threshold_score: float | None) -> None:
-    """Refuse a similarity threshold for a search without similarities.
-
-    Raises:
-        ValueError: When the method searches by words alone.
-    """
-    if method == "keyword" and threshold_score is not None:
-        raise ValueError(
-            "threshold_score compares similarities, which keyword search does not have; leave it "
-            'out, or use method "hybrid" or "semantic"'
-        )
 
 
 def _bounded(query: Query) -> tuple[TimeRange, ...]:
