@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from recall_stages.timeline.parse_time import resolve_timezone
 VECTOR = "embedding"
 """The name under which a line has the vector of its text, and the model that made it."""
 
+_FIRST = ("id", "content", "created_at", "memory_type")  # of a line, in this order
 _EXAMPLES = 3  # bad lines that are shown
 _EXPECTED = 'Expected one JSON object a line, such as {"content": "..."}'
 _STDIN = "-"
@@ -117,18 +118,16 @@ def memory_line(
         model: The name of the model that made the vector.
         vector: The vector of its text, to write it as well.
     """
-    line: dict[str, object] = {"id": memory.id, "content": memory.content}
-    if memory.created_at is not None:
-        line["created_at"] = memory.created_at.isoformat()
-    rest = {name: getattr(memory, name) for name in Memory.model_fields if name not in line}
-    scope, events, metadata = (rest.pop(name) for name in ("scope", "events", "metadata"))
-    rest.pop("created_at", None)
-    written = {
-        name: value.isoformat() if hasattr(value, "isoformat") else value
-        for name, value in rest.items()
-        if value is not None and value != ""
+    values = {
+        name: getattr(memory, name) for name in dict.fromkeys([*_FIRST, *Memory.model_fields])
     }
-    line |= {"memory_type": memory.memory_type, **written, **scope.fields()}
+    scope, events, metadata = (values.pop(name) for name in ("scope", "events", "metadata"))
+    line: dict[str, object] = {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in values.items()
+        if value is not None and (value != "" or name in _FIRST)
+    }
+    line |= scope.fields()
     if not isinstance(events, UnreadEvents):
         line["events"] = [format_interval(each) for each in events]
     if metadata:

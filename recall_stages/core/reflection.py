@@ -1,13 +1,13 @@
-"""Reflections as memories: how to store one, and how to see that its sources have changed."""
+"""Reflections as memories, with the digests by which a change of their sources is seen."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.citation import Citation, cited_ids
-from recall_stages.core.memory import Memory
+from recall_stages.core.memory import Memory, MetadataValue
 from recall_stages.core.stage import Recall
 
 REFLECTION = "reflection"
@@ -30,6 +30,12 @@ def reflection_of(text: str, citations: Sequence[Citation], recall: Recall) -> M
     ids = cited_ids(citations)
     ends = [each.expires_at for each in recall.memories if each.id in ids and each.expires_at]
     owner = sorted(query.scope.fields().items())
+    digests = [digest(texts[each]) for each in ids]
+    about: dict[str, MetadataValue] = {
+        "query": query.text,
+        "source_ids": ids,
+        "source_digests": digests,
+    }
     return Memory(
         id=f"reflection-{digest(repr((owner, ids, text)))}",
         content=text,
@@ -37,41 +43,10 @@ def reflection_of(text: str, citations: Sequence[Citation], recall: Recall) -> M
         created_at=query.reference_time,
         scope=query.scope,
         expires_at=min(ends, default=None),
-        metadata={
-            **({"query": query.text} if query.text else {}),
-            **(
-                {"source_ids": ids, "source_digests": [digest(texts[each]) for each in ids]}
-                if ids
-                else {}
-            ),
-        },
-    )
-
-
-def source_ids(reflection: Memory | Candidate) -> list[str]:
-    """The ids of the memories that a reflection rests on."""
-    return [*_list(reflection, "source_ids")]
-
-
-def is_stale(reflection: Memory | Candidate, sources: Mapping[str, Memory]) -> bool:
-    """Whether a source of a reflection is gone, or has another text now.
-
-    Args:
-        reflection: The reflection.
-        sources: The sources that still exist, by id.
-    """
-    ids, digests = _list(reflection, "source_ids"), _list(reflection, "source_digests")
-    return any(
-        memory_id not in sources or digest(sources[memory_id].content) != mark
-        for memory_id, mark in zip(ids, digests, strict=False)
+        metadata={name: value for name, value in about.items() if value},
     )
 
 
 def digest(text: str) -> str:
     """A short digest of a text."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _list(memory: Memory | Candidate, name: str) -> list[str]:
-    value = memory.metadata.get(name)
-    return [str(each) for each in value] if isinstance(value, list) else []

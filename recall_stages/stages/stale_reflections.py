@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from pydantic import Field
 
 from recall_stages.core.candidate import Candidate, Step
 from recall_stages.core.errors import IdLookupError
-from recall_stages.core.reflection import is_reflection, is_stale, source_ids
+from recall_stages.core.reflection import digest, is_reflection
 from recall_stages.core.stage import Fetch, Flow, Recall, Stage
 from recall_stages.ranking.relevance import by_score
 
@@ -29,25 +30,30 @@ class StaleReflections(Stage):
 
     def apply(self, recall: Recall) -> Flow:
         """Fetch the sources of the reflections, and weigh the stale ones."""
-        reflections = [each for each in recall.memories if is_reflection(each)]
-        wanted = dict.fromkeys(source for each in reflections for source in source_ids(each))
+        wanted = dict.fromkeys(source for each in recall.memories for source in _sources(each))
         if not wanted:
             return recall
         try:
             [sources] = yield [Fetch(tuple(wanted))]
         except IdLookupError as error:  # some stores cannot; the reflections keep their weight
             return recall.fell_back(type(self).__name__, str(error))
-        known = {memory.id: memory for memory in sources}
-        weighed = [
-            self._weigh(each) if is_reflection(each) and is_stale(each, known) else each
-            for each in recall.memories
-        ]
+        now = {memory.id: digest(memory.content) for memory in sources}
+        weighed = [self._weigh(each, now) for each in recall.memories]
         return replace(recall, memories=by_score(weighed))
 
-    def _weigh(self, memory: Candidate) -> Candidate:
-        if memory.noted("stale") is not None:  # already weighed
+    def _weigh(self, memory: Candidate, now: Mapping[str, str]) -> Candidate:
+        is_stale = any(now.get(source) != then for source, then in _sources(memory).items())
+        if not is_stale or memory.noted("stale") is not None:  # it is weighed already
             return memory
         score = (memory.score or 0.0) * self.stale_ratio
         about = "as what it rests on has changed"
         step = Step(self.stage_name, "times", self.stale_ratio, score, "stale", about)
         return memory.after(score, step)
+
+
+def _sources(memory: Candidate) -> dict[str, str]:
+    """The digests that the sources of a reflection had, by their ids; other memories have none."""
+    ids, digests = map(memory.metadata.get, ("source_ids", "source_digests"))
+    if not is_reflection(memory) or not isinstance(ids, list) or not isinstance(digests, list):
+        return {}
+    return dict(zip(map(str, ids), map(str, digests), strict=False))
