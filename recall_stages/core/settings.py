@@ -12,8 +12,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from recall_stages.core.errors import SettingsError
 from recall_stages.core.settings_messages import public_name, settings_error
 
-_SCOPE = ("user_id", "agent_id", "session_id", "workspace")  # what a `Scope` holds
-
 
 class Settings(BaseModel):
     """A set of named settings that refuses names it does not know.

@@ -11,8 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 from recall_stages.core.settings import Settings
 from recall_stages.core.stage import Flow, Recall, Stage, pipeline
 from recall_stages.stages.extract_time import ExtractTime
-from recall_stages.stages.framework_stage import with_stock
-from recall_stages.stages.function_stage import MemoryFunction, as_stage
+from recall_stages.stages.foreign_stages import MemoryFunction, as_stage, with_stock
 from recall_stages.stages.fuse_rerank import FuseRerank
 
 StageInput = Stage | MemoryFunction

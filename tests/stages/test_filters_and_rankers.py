@@ -13,7 +13,7 @@ from recall_stages.core.errors import SettingsError
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall
 from recall_stages.stages.filters import Deduplicate, RelevanceThreshold, TimeDecay
-from recall_stages.stages.function_stage import FunctionStage
+from recall_stages.stages.foreign_stages import FunctionStage
 from recall_stages.stages.rankers import HybridRank, RecencyRank, RelevanceRank
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)

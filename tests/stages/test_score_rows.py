@@ -19,7 +19,7 @@ from recall_stages.explain.explanation import explain
 from recall_stages.explain.rows import rows
 from recall_stages.ranking.fusion import fuse_arms
 from recall_stages.stages.filters import TimeDecay
-from recall_stages.stages.function_stage import FunctionStage
+from recall_stages.stages.foreign_stages import FunctionStage
 from recall_stages.stages.fuse_rerank import FuseRerank
 from recall_stages.stages.rankers import HybridRank
 from recall_stages.stages.semantic_rank import SemanticRank
