@@ -63,7 +63,7 @@ def to_pieces(part: str | Done[list[Document]]) -> list[Document]:
     """A part of a text, or what is left of the results, as documents."""
     if isinstance(part, str):
         return [Document(page_content=part)]
-    documents = part.value()
+    documents = part.result
     if not part.shown or len(documents) != 1:
         return documents
     rest = part.rest_of(documents[0].page_content)

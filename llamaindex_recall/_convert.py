@@ -79,7 +79,7 @@ def to_pieces(part: str | Done[list[NodeWithScore]]) -> list[NodeWithScore]:
     """A part of a text, or what is left of the results, as nodes."""
     if isinstance(part, str):
         return [NodeWithScore(node=TextNode(text=part))]
-    nodes = part.value()
+    nodes = part.result
     if not part.shown or len(nodes) != 1:
         return nodes
     node = nodes[0].node.model_copy()

@@ -1,12 +1,13 @@
-"""Work that shows parts of its text before it is done: the parts as they come, then the outcome."""
+"""Work that shows parts of its text before it is done: the parts as they come, then the result."""
 
 from __future__ import annotations
 
 import asyncio
 import queue
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from concurrent.futures import Future
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import Thread
 from typing import Generic, TypeVar
 
@@ -18,21 +19,10 @@ Show = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[T]):
-    """The outcome of the work: its result or its error, and the parts that were shown before."""
+    """The result of the work, and the text that was shown before it."""
 
-    result: T | None = None
-    error: BaseException | None = None
-    shown: str = ""
-
-    def value(self) -> T:
-        """The result.
-
-        Raises:
-            BaseException: The error, if the work ended with one.
-        """
-        if self.error is not None:
-            raise self.error
-        return self.result  # type: ignore[return-value]  # None only if that is the result
+    result: T
+    shown: str
 
     def rest_of(self, text: str) -> str:
         r"""The text without the part that was already shown.
@@ -40,7 +30,8 @@ class Done(Generic[T]):
         A text that starts otherwise follows as a new paragraph.
 
         Examples:
-            >>> Done(shown="Tea.").rest_of("Tea. Jam."), Done(shown="Tea.").rest_of("Memory 1 :")
+            >>> done = Done(4, shown="Tea.")
+            >>> done.rest_of("Tea. Jam."), done.rest_of("Memory 1 :")
             (' Jam.', '\n\nMemory 1 :')
         """
         if text.startswith(self.shown):
@@ -49,47 +40,48 @@ class Done(Generic[T]):
 
 
 def streamed(work: Callable[[Show], T]) -> Iterator[str | Done[T]]:
-    """The parts that work shows, and its outcome last. It runs in a thread of its own.
+    """The parts that work shows, and its result last; an error of the work is raised in its place.
+
+    It runs in a thread of its own.
 
     Examples:
-        >>> *parts, done = streamed(lambda show: show("Tea.") or 4)
-        >>> parts, done.value()
-        (['Tea.'], 4)
+        >>> [*streamed(lambda show: show("Tea.") or 4)]
+        ['Tea.', Done(result=4, shown='Tea.')]
     """
-    shown: queue.SimpleQueue[str | Done[T]] = queue.SimpleQueue()
+    shown: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+    ended: Future[T] = Future()
 
     def run() -> None:
         try:
-            outcome = Done(work(shown.put))
+            ended.set_result(work(shown.put))
         except BaseException as error:  # noqa: BLE001 - raised where the parts are read
-            outcome = Done(error=error)
-        shown.put(outcome)
+            ended.set_exception(error)
+        shown.put(None)
 
     Thread(target=copy_context().run, args=(run,), name="recall-stream", daemon=True).start()
     text = ""
-    while isinstance(part := shown.get(), str):
+    while (part := shown.get()) is not None:
         text += part
         yield part
-    yield replace(part, shown=text)
+    yield Done(ended.result(), text)
 
 
 async def astreamed(work: Callable[[Show], Awaitable[T]]) -> AsyncIterator[str | Done[T]]:
     """The same in an event loop. If nobody reads on, the work is cancelled."""
-    shown: asyncio.Queue[str | Done[T]] = asyncio.Queue()
+    shown: asyncio.Queue[str | None] = asyncio.Queue()
 
-    async def run() -> None:
+    async def run() -> T:
         try:
-            outcome = Done(await work(shown.put_nowait))
-        except Exception as error:  # noqa: BLE001 - raised where the parts are read
-            outcome = Done(error=error)
-        shown.put_nowait(outcome)
+            return await work(shown.put_nowait)
+        finally:
+            shown.put_nowait(None)
 
     task = asyncio.ensure_future(run())
     text = ""
     try:
-        while isinstance(part := await shown.get(), str):
+        while (part := await shown.get()) is not None:
             text += part
             yield part
-        yield replace(part, shown=text)
+        yield Done(await task, text)
     finally:
         task.cancel()
