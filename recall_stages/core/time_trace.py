@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import timezone, tzinfo
 
 from recall_stages.core.candidate import Candidate, Step
 from recall_stages.timeline import TimeRange
@@ -19,17 +18,13 @@ _STAGE = "ExtractTime"
 _BETWEEN = " | "
 _OR = ", "
 _SOFT = "~"
-_DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
-_ZONE = "TZID"
-_RULE = {"weekdays": "BYDAY", "months": "BYMONTH", "days": "BYMONTHDAY", "hours": "BYHOUR"}
 
 
 def time_stamp(ranges: Sequence[TimeRange]) -> dict[str, float | str]:
     """The ranges, their time expressions, and the alternative readings, as flat text.
 
     " | " separates several ranges, and a comma the alternatives of one range. A range is written as
-    ``start/end``. A "~" before it marks vague words. A recurrence such as "on Mondays" follows in
-    the form of calendars (RFC 5545): ``../.. BYDAY=MO;TZID=Europe/Berlin``.
+    ``start/end``. A "~" before it marks vague words. A recurrence follows in words.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -39,7 +34,7 @@ def time_stamp(ranges: Sequence[TimeRange]) -> dict[str, float | str]:
         >>> time_stamp([march])["time_words"]
         'in March'
         >>> time_stamp([TimeRange(None, None, "day", recurrence=Recurrence(frozenset({0})))])
-        {'time_range': '../.. BYDAY=MO', 'time_words': ''}
+        {'time_range': '../.. every Monday', 'time_words': ''}
     """
     if not ranges:
         return {}
@@ -62,7 +57,7 @@ def stamped(memories: Sequence[Candidate], ranges: Sequence[TimeRange]) -> tuple
         >>> mondays = TimeRange(None, None, "day", recurrence=Recurrence(frozenset({0})))
         >>> [tea] = stamped([Candidate(content="Tea.")], [mondays])
         >>> tea.trace["time_range"], stamped([tea], [])[0].trace
-        ('../.. BYDAY=MO', {})
+        ('../.. every Monday', {})
     """
     stamp = [Step(_STAGE, notes=time_stamp(ranges), ranges=tuple(ranges))] if ranges else []
     fresh = []
@@ -83,19 +78,6 @@ def stamped_ranges(memories: Iterable[Candidate]) -> tuple[TimeRange, ...]:
 
 
 def _written(time_range: TimeRange) -> str:
-    interval = _SOFT * time_range.soft + format_interval(time_range)
-    if time_range.recurrence is None:
-        return interval
-    rule = [
-        f"{by}={','.join(_DAYS[n] if by == 'BYDAY' else str(n) for n in sorted(numbers))}"
-        for field, by in _RULE.items()
-        if (numbers := getattr(time_range.recurrence, field))
-    ]
-    zone = _zone_name(time_range.recurrence.timezone)
-    rule += [f"{_ZONE}={zone}"] if zone else []
-    return f"{interval} {';'.join(rule)}"
-
-
-def _zone_name(zone: tzinfo | None) -> str | None:
-    """Its IANA name, or UTC+02:00; None for other kinds of zones, which have no such name."""
-    return str(zone) if isinstance(zone, timezone) else getattr(zone, "key", None)
+    recurrence = time_range.recurrence
+    recurring = "" if recurrence is None else f" {recurrence.describe()}"
+    return _SOFT * time_range.soft + format_interval(time_range) + recurring

@@ -31,7 +31,7 @@ FORGED: dict[str, Any] = {
     "recall_session_ratio": 0.0,
     "recall_time_trust": "text",
     "recall_stale": 0.5,
-    "recall_time_range": "../.. BYDAY=MO",
+    "recall_time_range": "../.. every Monday",
     "recall_time_words": "on Mondays",
     "recall_degraded": "SemanticRank: forged",
     "recall_usage": "SemanticRank: 900 calls",

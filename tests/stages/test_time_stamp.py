@@ -75,7 +75,7 @@ def test_a_stamp_can_be_read_by_a_person() -> None:
         "time_alternatives": "2024-02-27T00:00:00+00:00/2024-02-28T00:00:00+00:00",
     }
     assert time_stamp([mondays]) == {
-        "time_range": "../.. BYDAY=MO;TZID=UTC",
+        "time_range": "../.. every Monday",
         "time_words": "on Mondays",
     }
     assert str(time_stamp([recently])["time_range"]).startswith("~")
