@@ -87,6 +87,11 @@ def _clock(_: Now, hour: int, minute: int = 0) -> dict[str, object] | None:
     return {"CLOCK": time} if time else None
 
 
+def _in_figures(_: Now, time: tuple[int, ...]) -> dict[str, object] | None:
+    found = clock.in_figures(*time)
+    return {"CLOCK": found} if found else None
+
+
 def _to(now: Now, minute: int, hour: int) -> dict[str, object] | None:
     """差五分三点: five to three."""
     return _clock(now, hour - 1, 60 - minute) if 0 < minute < 60 <= 60 * hour else None
@@ -113,7 +118,7 @@ CLOCKS: Table = {
     "NUM|COUNT 点 半": lambda now, hour: _clock(now, hour, 30),
     "NUM|COUNT 点 NUM 刻": lambda now, hour, count: _clock(now, hour, 15 * count),
     "差 NUM|COUNT 分 NUM|COUNT 点": _to,
-    "HM": lambda now, time: _clock(now, *time[:2]),
+    "HM": _in_figures,
     "PART 的? CLOCK": _in_part,
     "CLOCK 到|至|- CLOCK": clock.between,
 }

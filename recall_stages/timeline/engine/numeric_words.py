@@ -22,11 +22,20 @@ NUMERIC = r"""
 
 
 def numeric_kinds(kind: str, text: str) -> dict[str, object]:
-    """The kinds of a token that `NUMERIC` matched; empty for money and overlong numbers."""
+    """The kinds of a token that `NUMERIC` matched; empty for money and overlong numbers.
+
+    A time of day that begins with a zero has seconds, as 06:00 is never six in the evening.
+
+    Examples:
+        >>> numeric_kinds("hm", "6:00"), numeric_kinds("hm", "06:00")
+        ({'HM': (6, 0)}, {'HM': (6, 0, 0)})
+    """
     if kind == "money" or len(text) > 10:
         return {}
     if kind == "big":
         return {"NUM": int(text.replace(",", ""))}
     numbers = tuple(int(digits) for digits in re.findall(r"\d+", text))
+    if kind == "hm" and text[0] == "0":
+        numbers = (*numbers, 0)[:3]
     dotted = kind == "date" and "." in text and numbers[0] <= 31
     return {kind.upper(): (*numbers, 1) if dotted else numbers}

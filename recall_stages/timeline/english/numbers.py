@@ -130,7 +130,8 @@ def _clock(hour: int, minute: int = 0, noon: int | None = None) -> Numbers | Non
 
 
 def _hm(_: Now, hour: tuple[int, ...], noon: int | None = None) -> Numbers | None:
-    return _clock(hour[0], hour[1], noon)
+    time = clock.in_figures(*hour, noon=noon)
+    return {"CLOCK": time} if time else None
 
 
 def _to(_: Now, minutes: int, hour: int) -> Numbers | None:

@@ -89,7 +89,7 @@ def _at(_: Now, hour: int, noon: int | None = None) -> dict[str, object] | None:
 
 
 def _at_time(_: Now, hour: tuple[int, ...]) -> dict[str, object] | None:
-    time = clock.clock(hour[0], hour[1])
+    time = clock.in_figures(*hour)
     return {"CLOCK": time} if time else None
 
 

@@ -21,11 +21,13 @@ class Clock:
         minutes: Since midnight.
         sure: Whether the half of the day is known.
         exact: Whether it has minutes, and not only an hour.
+        named: Whether am or pm is written behind it.
     """
 
     minutes: int
     sure: bool
     exact: bool
+    named: bool = False
 
 
 def clock(hour: int, minute: int = 0, noon: int | None = None) -> Clock | None:
@@ -41,8 +43,24 @@ def clock(hour: int, minute: int = 0, noon: int | None = None) -> Clock | None:
     exact = minute > 0
     if noon is not None:
         late = hour > 12  # "15 pm"
-        return Clock((hour if late else hour % 12 + noon) * 60 + minute, sure=True, exact=exact)
+        minutes = (hour if late else hour % 12 + noon) * 60 + minute
+        return Clock(minutes, sure=True, exact=exact, named=True)
     return Clock(hour * 60 + minute, sure=hour == 0 or hour > 12, exact=exact)
+
+
+def in_figures(
+    hour: int, minute: int, second: int | None = None, *, noon: int | None = None
+) -> Clock | None:
+    """A time of day in figures: 6:00 may be in the evening, 06:00 and 6:00:00 are as they stand.
+
+    Args:
+        hour: 0 to 24; with `noon`, 1 to 12.
+        minute: 0 to 59.
+        second: Any, where the figures have one or begin with a zero; see `numeric_kinds`.
+        noon: 0 for am, 12 for pm, None = unknown.
+    """
+    time = clock(hour, minute, noon)
+    return replace(time, sure=time.sure or second is not None) if time else None
 
 
 def at(_: Now, time: Clock | None) -> Cycle | None:
@@ -57,7 +75,7 @@ def at(_: Now, time: Clock | None) -> Cycle | None:
     )
 
 
-def between(_: Now, first: Clock | int | tuple[int, int], last: Clock | int) -> Cycle | None:
+def between(_: Now, first: Clock | int | tuple[int, ...], last: Clock | int) -> Cycle | None:
     """From 3 to 8 pm: the half of the day of the second hour holds for both where it can."""
     begin, close = _clock_of(first), _clock_of(last)
     if begin is None or close is None:
@@ -68,8 +86,9 @@ def between(_: Now, first: Clock | int | tuple[int, int], last: Clock | int) -> 
             start += _HALF_DAY
         while end <= start:
             end += _HALF_DAY
-    elif not begin.sure and start + _HALF_DAY < end:
-        start += _HALF_DAY
+    elif start >= 60 and start + _HALF_DAY < end:
+        # "From 03:00 to 05:00 pm" is in the afternoon, in spite of the zero.
+        start += _HALF_DAY if not begin.sure or (close.named and not begin.named) else 0
     if end <= start:
         end += 2 * _HALF_DAY  # past midnight
     return _stretch(start, end, "hour")
@@ -98,10 +117,10 @@ def outside(_: Now, time: Clock | int, side: int) -> Cycle | None:
     return outside_it and replace(outside_it, alone=clock_time.sure)
 
 
-def _clock_of(time: Clock | int | tuple[int, int]) -> Clock | None:
+def _clock_of(time: Clock | int | tuple[int, ...]) -> Clock | None:
     if isinstance(time, Clock):
         return time
-    return clock(time) if isinstance(time, int) else clock(*time)
+    return clock(time) if isinstance(time, int) else in_figures(*time)
 
 
 def _stretch(start: int, end: int, grain: Grain) -> Cycle:

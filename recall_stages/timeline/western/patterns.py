@@ -131,7 +131,7 @@ def at_hour(_: Now, hour: int) -> dict[str, object] | None:
 
 def at_time(_: Now, hour: tuple[int, ...]) -> dict[str, object] | None:
     """15:30 Uhr."""
-    time = clock.clock(hour[0], hour[1])
+    time = clock.in_figures(*hour)
     return {"CLOCK": time} if time else None
 
 
