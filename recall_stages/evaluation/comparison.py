@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from recall_stages.core.lazy_exports import lazy_exports
 from recall_stages.evaluation.comparison_html import as_html
 from recall_stages.evaluation.differences import (
     Difference,
@@ -21,22 +20,16 @@ from recall_stages.evaluation.differences import (
 )
 from recall_stages.evaluation.evaluate import Evaluation
 from recall_stages.evaluation.metrics import MEASURES
-from recall_stages.explain.explanation import plain_text
+from recall_stages.explain.explanation import drawing, plain_text
 from recall_stages.text.split_words import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    Plot = Callable[[Mapping[str, Evaluation], str, Axes | None], Axes]
-
 BY_CATEGORY = "recall@5"
 """The measure that is shown for each category."""
 
 _SHOWN = 3  # questions better and questions worse that are shown
-
-_drawing = lazy_exports(
-    {"plot_figures": "recall_stages.evaluation.comparison_plot"}, {"matplotlib": "plot"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +95,8 @@ class Comparison:
         """
         if measure not in MEASURES:
             raise ValueError(f"measure must be one of {', '.join(MEASURES)}; got {measure!r}")
-        return cast("Plot", _drawing("plot_figures"))(self.evaluations, measure, ax)
+        plot_figures = drawing("recall_stages.evaluation.comparison_plot", "plot_figures")
+        return plot_figures(self.evaluations, measure, ax)
 
     def _parts(self) -> Iterator[RenderableType]:
         for title, grid in self._grids():

@@ -23,19 +23,9 @@ from recall_stages.timeline.calendar_names import weekday_name
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    Plot = Callable[[Sequence[Candidate], Axes | None], Axes]
-
 T = TypeVar("T")
 
 _LONGEST = 200  # characters of a memory that the table shows
-
-_drawing = lazy_exports(
-    {
-        "plot_scores": "recall_stages.explain.score_plot",
-        "plot_timeline": "recall_stages.explain.timeline_plot",
-    },
-    {"matplotlib": "plot"},
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +97,7 @@ class Explanation:
         Raises:
             ImportError: When matplotlib is missing: ``pip install 'recall-retrievers[plot]'``.
         """
-        return cast("Plot", _drawing("plot_scores"))(self.memories, ax)
+        return drawing("recall_stages.explain.score_plot", "plot_scores")(self.memories, ax)
 
     def plot_timeline(self, ax: Axes | None = None) -> Axes:
         """Draw when the memories were recorded and which times they name.
@@ -123,7 +113,13 @@ class Explanation:
         Raises:
             ImportError: When matplotlib is missing: ``pip install 'recall-retrievers[plot]'``.
         """
-        return cast("Plot", _drawing("plot_timeline"))(self.memories, ax)
+        return drawing("recall_stages.explain.timeline_plot", "plot_timeline")(self.memories, ax)
+
+
+def drawing(module: str, name: str) -> Callable[..., Axes]:
+    """A function that draws; without matplotlib it says, when it is called, what to install."""
+    load = lazy_exports({name: module}, {"matplotlib": "plot"})
+    return cast("Callable[..., Axes]", load(name))
 
 
 def plain_text(shown: RenderableType, width: int) -> str:

@@ -85,6 +85,16 @@ def test_nothing_supported_is_told_as_memories() -> None:
     assert "a second opinion supports none of 2 sentences" in recall.fallbacks[0]
 
 
+def test_a_sentence_that_is_refused_is_not_counted_as_unchecked() -> None:
+    said = [{"text": "四点在厨房喝茶。", "memories": [2]}, {"text": TEA, "memories": [2]}]
+    stage = RewriteMemory(llm=object(), check=lambda s, _: s == TEA)
+
+    recall = run(stage.apply(ASKED), Scripted(lambda _: [json.dumps({"sentences": said})]))
+
+    assert recall.text == f"{TEA} [2]"
+    assert "unchecked" not in "".join(recall.fallbacks)
+
+
 def test_all_falls_back_where_one_fails_as_set() -> None:
     stage = RewriteMemory(llm=object(), check=lambda s, _: s == TEA, unverified="fall_back")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import groupby
 
 from recall_stages.text.split_words import CJK
 from recall_stages.text.stems import words
@@ -72,8 +73,5 @@ def _by_script(found: Iterable[str]) -> tuple[list[str], list[str]]:
 
 def _longest(found: Iterable[str], known: frozenset[str]) -> int:
     """The length of the longest run of unknown words."""
-    longest = run = 0
-    for word in found:
-        run = 0 if word in known else run + 1
-        longest = max(longest, run)
-    return longest
+    runs = groupby(found, key=known.__contains__)
+    return max((len([*run]) for is_known, run in runs if not is_known), default=0)
