@@ -27,7 +27,7 @@ Read = Callable[[str, int, str], Scores]
 """Takes a reply, the number of memories, and their text in the prompt."""
 
 
-def read_scores(reply: str, count: int, shown: str = "") -> Scores:
+def read_scores(reply: str, count: int, shown: str = "", *, ranked: bool = False) -> Scores:
     """The scores in a reply. Unknown numbers are left out; of two equal ones, the first counts.
 
     They may still be on a scale of the model's own; see `on_one_scale`.
@@ -36,6 +36,8 @@ def read_scores(reply: str, count: int, shown: str = "") -> Scores:
         reply: The reply of the model.
         count: The number of memories in the prompt.
         shown: Their text in the prompt. Scores in this text are a quotation, and do not count.
+        ranked: Whether it is a ranking, best first. If that has numbers only, their places make the
+            scores.
 
     Raises:
         ReplyError: When it has no score for a memory from 1 to ``count``.
@@ -45,44 +47,19 @@ def read_scores(reply: str, count: int, shown: str = "") -> Scores:
         {2: 0.8}
         >>> read_scores('{"scores": [{"id": 0, "score": "80%"}, {"id": 1, "score": 0.1}]}', 2)
         Answer(value={1: 0.8, 2: 0.1}, notes=('numbers from 0',))
-    """
-    answer = read_answer(reply, "scores", shown)
-    entries = list(_entries(answer.value))
-    bare = answer.value if isinstance(answer.value, list) and not entries else []
-    in_places = len(bare) == count
-    if in_places:
-        entries = [(number, _score(each)) for number, each in enumerate(bare, 1)]
-    elif bare[::2] == list(range(1, count + 1)):  # 1, 0.8, 2, 0.1, ...
-        entries = [*zip(range(1, count + 1), map(_score, bare[1::2]), strict=False)]
-    scores, notes = _by_number(entries, count)
-    if not scores:
-        raise ReplyError(f"expected scores for memories 1 to {count}; got {reply[:80]!r}")
-    in_order = (_IN_PLACES,) if in_places else ()
-    return Answer(scores, (*answer.notes, *in_order, *notes))
-
-
-def read_ranking(reply: str, count: int, shown: str = "") -> Scores:
-    """The scores in a ranking, best first. If it has numbers only, the places make the scores.
-
-    Raises:
-        ReplyError: When it has no memory from 1 to ``count``.
-
-    Examples:
-        >>> read_ranking('{"ranking": [2, 1, 2, 7]}', 3).value
+        >>> read_scores('{"ranking": [2, 1, 2, 7]}', 3, ranked=True).value
         {2: 1.0, 1: 0.6666666666666667}
     """
-    answer = read_answer(reply, "ranking", shown)
-    scores, notes = _by_number(list(_entries(answer.value)), count)
-    if not scores:
-        entries = answer.value if isinstance(answer.value, list) else []
-        numbers = [number for each in entries if (number := _number(each)) is not None]
-        first = 1 if _from_zero(numbers, count) else 0
-        ranked = dict.fromkeys(n + first for n in numbers if 1 <= n + first <= count)
-        scores = {number: 1 - place / count for place, number in enumerate(ranked)}
-        notes = ("numbers from 0",) if first else ()
-    if not scores:
-        raise ReplyError(f"expected a ranking of memories 1 to {count}; got {reply[:80]!r}")
-    return Answer(scores, (*answer.notes, *notes))
+    name = "ranking" if ranked else "scores"
+    answer = read_answer(reply, name, shown)
+    found, notes = _by_number(list(_entries(answer.value)), count)
+    if not found and isinstance(answer.value, list):
+        entries, in_order = (_by_place if ranked else _alone)(answer.value, count)
+        found, notes = _by_number(entries, count)
+        notes = (*in_order, *notes)
+    if not found:
+        raise ReplyError(f"expected {name} for memories 1 to {count}; got {reply[:80]!r}")
+    return Answer(found, (*answer.notes, *notes))
 
 
 def on_one_scale(outcomes: Sequence[Scores | Exception]) -> list[Scores | Exception]:
@@ -134,6 +111,23 @@ def _entries(value: object) -> Iterator[Entry]:
             yield _number(entry), _score(score)
         elif isinstance(entry, list) and len(entry) == 2:
             yield whole_number(entry[0]), _score(entry[1])
+
+
+def _alone(values: Sequence[object], count: int) -> tuple[list[Entry], tuple[str, ...]]:
+    """Scores without numbers, or numbers and scores in turn: 1, 0.8, 2, 0.1."""
+    if len(values) == count:
+        return [(number, _score(each)) for number, each in enumerate(values, 1)], (_IN_PLACES,)
+    if values[::2] == list(range(1, count + 1)):
+        return [*zip(range(1, count + 1), map(_score, values[1::2]), strict=False)], ()
+    return [], ()
+
+
+def _by_place(values: Sequence[object], count: int) -> tuple[list[Entry], tuple[str, ...]]:
+    """Numbers without scores, the best first."""
+    numbers = [number for each in values if (number := _number(each)) is not None]
+    first = 1 if _from_zero(numbers, count) else 0
+    ranked = dict.fromkeys(number for number in numbers if 1 <= number + first <= count)
+    return [(number, 1 - place / count) for place, number in enumerate(ranked)], ()
 
 
 def _number(entry: object) -> int | None:

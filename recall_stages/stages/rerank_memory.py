@@ -6,6 +6,7 @@ If the model fails, the order and the scores stand, and the trace says so.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from pydantic import Field
@@ -17,7 +18,7 @@ from recall_stages.llm.fencing import QUOTED_MATERIAL
 from recall_stages.llm.judging import SCORE_PAIRS, SHARE, SemanticShare, judge
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
 from recall_stages.llm.reply_schemas import reply_form
-from recall_stages.llm.scores import read_ranking
+from recall_stages.llm.scores import read_scores
 from recall_stages.llm.windows import USER, Orders, Window, windows
 
 SYSTEM = f"""\
@@ -97,9 +98,8 @@ class RerankMemory(ModelStage):
                 orders=self.orders,
             )
             asked = [(window, self._prompt(recall.query, window)) for window in shown]
-            recall = yield from judge(
-                recall, self.stage_name, asked, read_ranking, self.semantic_share
-            )
+            read = partial(read_scores, ranked=True)
+            recall = yield from judge(recall, self.stage_name, asked, read, self.semantic_share)
         return replace(recall, memories=recall.memories[: limit(self.top_n, recall.query)])
 
     def _prompt(self, query: Query, window: Window) -> Prompt:

@@ -17,7 +17,7 @@ from recall_stages.core.memory import Memory
 from recall_stages.core.query import Query
 from recall_stages.llm.checking.citation_check import verify
 from recall_stages.llm.cited_text import read_sentences
-from recall_stages.llm.scores import read_ranking, read_scores
+from recall_stages.llm.scores import read_scores
 from recall_stages.llm.search_gate_prompt import read_verdict
 from recall_stages.llm.time_question import read_time
 from recall_stages.stages.build_query import read_query
@@ -26,7 +26,7 @@ ASKED = Query(text="Where was I then?", reference_time=datetime(2024, 3, 8, tzin
 MEMORIES = (Memory(content="The dentist is on Elm Street.", id="a"), Memory(content="Tea."))
 READERS: dict[str, tuple[str, Callable[[str], object]]] = {
     "scores": ("scores", lambda reply: read_scores(reply, 2, "shown")),
-    "ranking": ("ranking", lambda reply: read_ranking(reply, 2, "shown")),
+    "ranking": ("ranking", lambda reply: read_scores(reply, 2, "shown", ranked=True)),
     "sentences": (
         "sentences",
         lambda r: verify(read_sentences(r, "sentences").value, MEMORIES, 0.4),

@@ -126,18 +126,13 @@ def _has(known: set[str], name: str, text: str) -> bool:
     parts = bare.split("-")
     if len(parts) > 1 and all(part in known for part in parts):
         return True
-    return any(
-        each[:_LEAST] == bare[:_LEAST] and abs(len(each) - len(bare)) <= _LEAST
-        for each in known
-        if len(each) >= _LEAST <= len(bare) and _same_stem(each, bare)
-    )
+    return any(_same_stem(each, bare) for each in known)
 
 
 def _same_stem(one: str, other: str) -> bool:
     """Whether two words differ in their endings alone: three letters or fewer."""
-    shared = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
-    shared = min(len(one), len(other)) if shared is None else shared
-    return shared >= max(_LEAST, max(len(one), len(other)) - 3)
+    shared = max(_LEAST, max(len(one), len(other)) - 3)
+    return one[:shared] == other[:shared]
 
 
 def _bare(word: str) -> str:
