@@ -6,7 +6,7 @@ A number with a unit is told in the smallest unit of its kind: half an hour in m
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 
 from recall_stages.timeline.chinese.numbers import NUMERALS, numeral_kinds
@@ -71,6 +71,12 @@ _ORDINALS = _ODD | {
     for word, value in _CARDINALS.items()
     if value > 3 and value not in _ODD.values()
 }
+_WORDS = _CARDINALS | _ORDINALS
+_AND = "|".join(f"(?<={scale})[ ]+and[ ]+" for scale in SCALES)
+_ANY = "|".join(_WORDS)
+IN_WORDS = rf"(?i:\b(?:{_ANY})(?:(?:{_AND}|[ -]+)(?:{_ANY}))*\b)"
+"""Number words in a row, as a part of a pattern: "two hundred and five", but not "two and five"."""
+
 _MEANT = {
     "a": Fraction(1), "an": Fraction(1), "another": Fraction(1), "next": Fraction(1),
     "single": Fraction(1), "half": Fraction(1, 2), "twice": Fraction(2), "double": Fraction(2),
@@ -84,12 +90,6 @@ _COUNTED = """
 _COUNTED_BY = tuple(_COUNTED.split())
 
 
-def is_number_word(word: str, before: Sequence[str]) -> bool:
-    """Whether a word goes on a number in words; "and" does, behind "hundred" and more."""
-    linked = word == "and" and bool(before) and before[-1] in SCALES
-    return linked or word in _CARDINALS or word in _ORDINALS
-
-
 def is_number(word: str) -> bool:
     """Whether a word or a pair of Chinese characters is a number, or a part of one.
 
@@ -97,7 +97,7 @@ def is_number(word: str) -> bool:
         >>> is_number("15"), is_number("ten"), is_number("五分"), is_number("tea")
         (True, True, True, False)
     """
-    return word[0].isdigit() or is_number_word(word, ()) or not NUMERALS.isdisjoint(word)
+    return word[0].isdigit() or word in _WORDS or not NUMERALS.isdisjoint(word)
 
 
 def measured(value: Fraction, behind: str, *, needed: bool) -> Found:
@@ -117,18 +117,19 @@ def measured(value: Fraction, behind: str, *, needed: bool) -> Found:
         yield f"{value * unit[1]} {unit[0]}", needed
 
 
-def in_words(words: Sequence[str], behind: str) -> Found:
+def in_words(said: str, behind: str) -> Found:
     """The value of number words. "One" and "first" say too little to be needed.
 
     Examples:
-        >>> list(in_words(["two", "hundred", "and", "five"], " men"))
+        >>> list(in_words("two hundred and five", " men"))
         [('205', True)]
-        >>> list(in_words(["twenty", "first"], " floor"))
+        >>> list(in_words("twenty first", " floor"))
         [('21', False), ('nth 21', True)]
     """
+    words = [word for word in re.split("[ -]+", said.lower()) if word != "and"]
     total = current = 0
     for word in words:
-        value = _CARDINALS.get(word) or _ORDINALS.get(word, 0)
+        value = _WORDS[word]
         if value >= 1000:
             total, current = total + (current or 1) * value, 0
         else:

@@ -6,6 +6,7 @@ A number has a name: "10", "30 minute", "month 3", "date 3-5", "clock 17:00", "n
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import date
 from fractions import Fraction
 
@@ -19,12 +20,12 @@ from recall_stages.llm.checking.numbers.dates import (
 )
 from recall_stages.llm.checking.numbers.said import (
     HAN,
+    IN_WORDS,
     SCALES,
     UNITS,
     Found,
     in_chinese,
     in_words,
-    is_number_word,
     meant,
     measured,
 )
@@ -56,6 +57,7 @@ _TOKEN = re.compile(
     | (?P<figure>(?P<sign>[$€£¥]\s?)?(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)
         (?P<behind>(?:st|nd|rd|th|k|s)\b|\s?(?:hundred|thousand|million|billion)\b|[百千万亿])?)
     | (?P<han>第?{HAN}+)
+    | (?P<said>{IN_WORDS})
     | (?P<word>[A-Za-z]+)
     """,
     re.VERBOSE,
@@ -122,51 +124,13 @@ def _is_known(name: str, known: frozenset[str]) -> bool:
 def _numbers(text: str) -> Found:
     text = _PERCENT.sub(r"\1%", text)
     text = _NO_NUMBER.sub(lambda match: "·" * len(match[0]), text)
-    said: list[str] = []  # the words of a number so far
-    end = 0
     for match in _TOKEN.finditer(text):
-        word = (match["word"] or "").lower()
-        goes_on = not text[end : match.start()].strip(" -") and is_number_word(word, said)
-        if said and not goes_on:
-            yield from in_words(said, text[end:])
-            said = []
-        end = match.end()
-        if is_number_word(word, said):
-            said.append(word)
-        elif word:
-            yield from meant(word, text[end:])
-        else:
-            yield from _found(match, text[end : end + 40])
-    if said:
-        yield from in_words(said, text[end:])
+        read = _READERS[match.lastgroup or ""]
+        yield from read(match, text[match.end() : match.end() + 40])
 
 
-def _found(match: re.Match[str], behind: str) -> Found:
-    text = match[0]
-    match match.lastgroup:
-        case "date":
-            return in_figures(text)
-        case "han_date":
-            return in_han(match["y"], match["m"], match["d"])
-        case "day_month" | "month_day":
-            return in_english(match["m1"] or match["m2"], match["d1"] or match["d2"])
-        case "month":
-            return in_english(text)
-        case "weekday":
-            return weekday(text)
-        case "clock":
-            return clock(text)
-        case "half":
-            return _half((match["halved"] or match["half_of"]).lower())
-        case "figure":
-            return _figure(match, behind)
-        case "han":
-            return in_chinese(text, behind)
-    return iter([(text, True)])  # a version
-
-
-def _half(unit: str) -> Found:
-    base, factor = UNITS[unit]
+def _half(match: re.Match[str], _: str) -> Found:
+    base, factor = UNITS[(match["halved"] or match["half_of"]).lower()]
     yield f"{Fraction(factor, 2)} {base}", True
 
 
@@ -180,3 +144,21 @@ def _figure(match: re.Match[str], behind: str) -> Found:
         yield str(value), False
     else:
         yield from measured(value, behind, needed=True)
+
+
+_READERS: dict[str, Callable[[re.Match[str], str], Found]] = {
+    "date": lambda match, _: in_figures(match[0]),
+    "han_date": lambda match, _: in_han(match["y"], match["m"], match["d"]),
+    "day_month": lambda match, _: in_english(match["m1"], match["d1"]),
+    "month_day": lambda match, _: in_english(match["m2"], match["d2"]),
+    "month": lambda match, _: in_english(match[0]),
+    "weekday": lambda match, _: weekday(match[0]),
+    "clock": lambda match, _: clock(match[0]),
+    "half": _half,
+    "version": lambda match, _: iter([(match[0], True)]),
+    "figure": _figure,
+    "han": lambda match, behind: in_chinese(match[0], behind),
+    "said": lambda match, behind: in_words(match[0], behind),
+    "word": lambda match, behind: meant(match[0].lower(), behind),
+}
+"""What reads each group of `_TOKEN`, with the text behind it."""
