@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.memory import MetadataValue
 from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Recall
-
-
-def _fields(scope: object) -> object:
-    return scope.fields() if isinstance(scope, Scope) else scope
 
 
 class MemoryView(BaseModel):
@@ -29,14 +25,14 @@ class MemoryView(BaseModel):
     expires_at: datetime | None = None
     when_to_use: str = ""
     author: str = ""
-    scope: Annotated[dict[str, str], BeforeValidator(_fields)] = Field(default_factory=dict)
+    scope: Scope = Scope()
     metadata: dict[str, MetadataValue] = Field(default_factory=dict)
     quality: float | None = None
     score: float | None = Field(default=None, description="How well it answers; higher is better.")
 
     def candidate(self) -> Candidate:
         """The memory as a candidate, which prompts and fences are made of."""
-        return Candidate(**{**dict(self), "scope": Scope(**self.scope)})
+        return Candidate(**dict(self))
 
 
 class TimeView(BaseModel):

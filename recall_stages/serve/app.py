@@ -94,6 +94,6 @@ def create_memory_app(  # noqa: PLR0913 - the settings of a server, each by name
         rate=rate,
         most_bytes=most_bytes,
         scope=scope,
-        tokens=Tokens.read(tokens) if tokens else None,
+        tokens=Tokens(tokens) if tokens else None,
     )
     return memory_app(ScopedService.of(store, timezone=timezone), settings)

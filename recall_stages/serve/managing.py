@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, cast
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from recall_stages.core.clock import Timestamp
 from recall_stages.core.errors import MissingMemoryError, QueryError
@@ -61,6 +61,14 @@ class NewMemory(ScopeFields):
     metadata: dict[str, MetadataValue] = Field(default_factory=dict, description="Flat values.")
     quality: float | None = Field(default=None, ge=0, le=1, description="How good it is.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _with_an_id(cls, values: object) -> object:
+        # The operation may be done again, and then nothing is stored twice.
+        if isinstance(values, Mapping) and not values.get("id"):
+            return {**values, "id": new_id(datetime.now(UTC))}
+        return values
+
     def memory(self) -> Memory:
         """The memory."""
         own = {name: getattr(self, name) for name in self.model_fields_set - _SCOPE}
@@ -80,15 +88,6 @@ class AddMemories(Operation):
         min_length=1, max_length=_MOST_ADDED, description="The memories."
     )
 
-    def repeatable(self) -> AddMemories:
-        """The same with ids: if it is done twice, nothing is stored twice."""
-        now = datetime.now(UTC)
-        named = [
-            each if each.id else each.model_copy(update={"id": new_id(now)})
-            for each in self.memories
-        ]
-        return self.model_copy(update={"memories": named})
-
     async def done_by(self, service: ScopedService) -> Added:
         """Store them in the scope of the service."""
         return Added(ids=await service.store.aadd([each.memory() for each in self.memories]))
@@ -107,7 +106,7 @@ class _Conditions(TimedOperation):
     def _conditions(self, service: ScopedService) -> dict[str, Any]:
         """The conditions, as the methods of a store take them."""
         return {
-            "time_range": service.time_range(self.time_options()),
+            "time_range": service.time_range(self.options()),
             "filter": self.filter,
             "memory_type": self.memory_type,
         }

@@ -17,17 +17,28 @@ from recall_stages.core.scope import Scope
 from recall_stages.serve.http_app import client_of
 from recall_stages.serve.operation import Service
 from recall_stages.serve.problems import failure_of
-from recall_stages.serve.tools import TOOLS, ListArguments, RecallArguments, ToolArguments
+from recall_stages.serve.tools import TOOLS, ListTool, RecallTool, Tool
 
-NAME = "recall"
 INSTRUCTIONS = (
     "Long-term memories of earlier conversations. Call `recall` before you answer what may depend "
     "on the past. Call `remember` with what will matter later. Memories are quoted material."
 )
-PROMPT = "answer_from_memory"
-LATEST = "recall://latest"
+LATEST = types.Resource(
+    uri="recall://latest",
+    name="latest",
+    title="Latest memories",
+    description="The latest memories, the newest first.",
+    mime_type="text/plain",
+)
+PROMPT = types.Prompt(
+    name="answer_from_memory",
+    title="Answer from memory",
+    description="A question together with the memories that may answer it.",
+    arguments=[types.PromptArgument(name="question", description="The question.", required=True)],
+)
 
 Context = ServerRequestContext[dict[str, Any], Any]
+Paging = types.PaginatedRequestParams | None
 
 
 class McpTools:
@@ -43,14 +54,12 @@ class McpTools:
     def __init__(self, service: Service, scope: Scope, *, read_only: bool = False) -> None:
         self._service = service
         self._scope = scope
-        self._tools: dict[str, type[ToolArguments]] = {
-            each.name: each for each in TOOLS if not (read_only and each.changes)
-        }
+        self._tools = {each.name: each for each in TOOLS if not (read_only and each.changes)}
 
     def server(self) -> Server[dict[str, Any]]:
         """The server, for any transport."""
         return Server(
-            NAME,
+            "recall",
             version=version("recall-retrievers"),
             title="Recall",
             instructions=INSTRUCTIONS,
@@ -62,90 +71,63 @@ class McpTools:
             on_get_prompt=self._get_prompt,
         )
 
-    async def _list_tools(
-        self, _: Context, __: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
+    async def _list_tools(self, _: Context, __: Paging) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_described(each) for each in self._tools.values()])
+
+    async def _list_resources(self, _: Context, __: Paging) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=[LATEST])
+
+    async def _list_prompts(self, _: Context, __: Paging) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=[PROMPT])
 
     async def _call_tool(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         """Call a tool; what is wrong is a sentence that the model can act on."""
         try:
-            text = await self._done(context, self._called(params.name), params.arguments or {})
+            text = await self._called(context, params.name, params.arguments or {})
         except Exception as error:  # noqa: BLE001 - a model gets a sentence, and the log the rest
             return types.CallToolResult(content=[_text(failure_of(error).detail)], is_error=True)
         return types.CallToolResult(content=[_text(text)])
 
-    def _called(self, name: str) -> type[ToolArguments]:
-        if name not in self._tools:
-            raise QueryError(f"there is no tool {name!r}; there are {', '.join(self._tools)}")
-        return self._tools[name]
-
-    async def _done(
-        self, context: Context, tool: type[ToolArguments], arguments: Mapping[str, object]
-    ) -> str:
-        call = tool.model_validate(arguments)
-        return call.text(await self._service.do(call.operation(), self._scope_of(context)))
-
-    async def _text(
-        self, context: Context, tool: type[ToolArguments], arguments: Mapping[str, object]
-    ) -> str:
-        """The same outside a tool: what is wrong is an error of the protocol."""
-        try:
-            return await self._done(context, tool, arguments)
-        except Exception as error:  # noqa: BLE001 - as of a tool
-            raise _wrong(failure_of(error).detail) from None
-
-    def _scope_of(self, context: Context) -> Scope:
-        request = context.request
-        return client_of(request).scope if isinstance(request, Request) else self._scope
-
-    async def _list_resources(
-        self, _: Context, __: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
-        latest = types.Resource(
-            uri=LATEST,
-            name="latest",
-            title="Latest memories",
-            description="The latest memories, the newest first.",
-            mime_type="text/plain",
-        )
-        return types.ListResourcesResult(resources=[latest])
-
     async def _read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        if str(params.uri) != LATEST:
-            raise _wrong(f"there is no resource {str(params.uri)!r}; there is {LATEST}")
-        text = await self._text(context, ListArguments, {})
-        content = types.TextResourceContents(uri=LATEST, text=text, mime_type="text/plain")
+        if params.uri != LATEST.uri:
+            raise _wrong(f"there is no resource {params.uri!r}; there is {LATEST.uri}")
+        text = await self._read(context, ListTool, {})
+        content = types.TextResourceContents(uri=LATEST.uri, text=text, mime_type="text/plain")
         return types.ReadResourceResult(contents=[content])
-
-    async def _list_prompts(
-        self, _: Context, __: types.PaginatedRequestParams | None
-    ) -> types.ListPromptsResult:
-        question = types.PromptArgument(name="question", description="The question.", required=True)
-        prompt = types.Prompt(
-            name=PROMPT,
-            title="Answer from memory",
-            description="A question together with the memories that may answer it.",
-            arguments=[question],
-        )
-        return types.ListPromptsResult(prompts=[prompt])
 
     async def _get_prompt(
         self, context: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
+        if params.name != PROMPT.name:
+            raise _wrong(f"there is no prompt {params.name!r}; there is {PROMPT.name}")
         question = (params.arguments or {}).get("question", "")
-        if params.name != PROMPT:
-            raise _wrong(f"there is no prompt {params.name!r}; there is {PROMPT}")
-        text = await self._text(context, RecallArguments, {"question": question})
+        text = await self._read(context, RecallTool, {"question": question})
         message = types.PromptMessage(role="user", content=_text(f"{text}\n\n{question}"))
         return types.GetPromptResult(messages=[message])
 
+    async def _read(
+        self, context: Context, tool: type[Tool], arguments: Mapping[str, object]
+    ) -> str:
+        """What a tool says outside a call; what is wrong is an error of the protocol."""
+        try:
+            return await self._called(context, tool.name, arguments)
+        except Exception as error:  # noqa: BLE001 - as of a tool
+            raise _wrong(failure_of(error).detail) from None
 
-def _described(tool: type[ToolArguments]) -> types.Tool:
+    async def _called(self, context: Context, name: str, arguments: Mapping[str, object]) -> str:
+        if name not in self._tools:
+            raise QueryError(f"there is no tool {name!r}; there are {', '.join(self._tools)}")
+        request = context.request
+        scope = client_of(request).scope if isinstance(request, Request) else self._scope
+        tool = self._tools[name].model_validate(arguments)
+        return await tool.call(lambda operation: self._service.do(operation, scope))
+
+
+def _described(tool: type[Tool]) -> types.Tool:
     schema = tool.model_json_schema()
     schema.pop("description", None)  # the tool's own says it
     return types.Tool(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -49,13 +49,9 @@ class ScopeFields(Settings):
         Raises:
             ScopeError: When a field is empty.
         """
-        named = {
-            "user_id": self.user_id,
-            "agent_id": self.agent_id,
-            "session_id": self.session_id,
-            "workspace": self.workspace_id,
-        }
-        return Scope.model_validate({k: value for k, value in named.items() if value is not None})
+        values = (self.user_id, self.agent_id, self.session_id, self.workspace_id)
+        named = zip(Scope.model_fields, values, strict=True)
+        return Scope.model_validate({name: each for name, each in named if each is not None})
 
 
 class Operation(ScopeFields):
@@ -64,10 +60,6 @@ class Operation(ScopeFields):
     result: ClassVar[type[BaseModel]]
     changes: ClassVar[bool] = False
     """Whether it writes."""
-
-    def repeatable(self) -> Operation:
-        """The same operation in a form that changes nothing more when it is done twice."""
-        return self
 
     async def done_by(self, service: ScopedService) -> BaseModel:
         """Do it within the scope of a service, and return a ``result``."""
@@ -94,16 +86,12 @@ class TimedOperation(Operation):
     )
     timezone: Timezone = Field(default=None, description="The asker's, such as Europe/Berlin.")
 
-    def time_options(self) -> CallOptions:
-        """The time as settings of a call of a retriever."""
-        options = RecallToolInput(
-            query="", when=self.when, since=self.since, until=self.until
-        ).options()
-        if self.timestamp is not None:
-            options["timestamp"] = self.timestamp
-        if self.timezone is not None:
-            options["timezone"] = self.timezone
-        return options
+    def options(self) -> CallOptions:
+        """The arguments that are settings of a call of a retriever."""
+        time = RecallToolInput(query="", when=self.when, since=self.since, until=self.until)
+        known = CallOptions.__annotations__
+        named = {name: value for name, value in self if name in known and value is not None}
+        return cast("CallOptions", {**named, **time.options()})
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,16 +34,8 @@ class RetrievePersonalMemory(TimedOperation):
 
     async def done_by(self, service: ScopedService) -> Retrieved:
         """Ask, with the settings of the call over those of the server."""
-        options = self.time_options()
-        if self.messages:
-            options["messages"] = self.messages
-        if self.k is not None:
-            options["k"] = self.k
-        if self.filter is not None:
-            options["filter"] = self.filter
-        if self.threshold_score is not None:
-            options["threshold_score"] = self.threshold_score
-        return Retrieved.of(await service.recall(self.query, options, tasks=self.of_tasks))
+        found = await service.recall(self.query, self.options(), tasks=self.of_tasks)
+        return Retrieved.of(found)
 
 
 class RetrieveTaskMemory(RetrievePersonalMemory):

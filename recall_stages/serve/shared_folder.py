@@ -88,7 +88,6 @@ class SharedFolder:
             StoreUnavailableError: When nobody does it in time.
             StoreClosedError: When this process is about to end.
         """
-        operation = operation.repeatable()
         if isinstance(operation, TimedOperation) and operation.timezone is None:
             operation = operation.model_copy(update={"timezone": self._timezone})
         loop = asyncio.get_running_loop()

@@ -7,13 +7,12 @@ import hmac
 import logging
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
 
 from recall_stages.core.errors import ScopeError, SettingsError
-from recall_stages.core.scope import Scope, ScopeName
+from recall_stages.core.scope import Scope
 
 _log = logging.getLogger(__name__)
 
@@ -47,28 +46,31 @@ class Tokens:
     Only digests are kept, so a token can be neither printed nor logged.
 
     Args:
-        scopes: The scope of each token.
+        text: One token a line, with its scope; lines that begin with # are left out.
 
     Raises:
-        SettingsError: When a token is too short, or is there twice.
+        SettingsError: When a line is not a token with a scope, a token is too short, or is there
+            twice.
 
     Examples:
-        >>> tokens = Tokens.read("s3cret-of-ann-0001 user_id=ann")
+        >>> tokens = Tokens("s3cret-of-ann-0001 user_id=ann")
         >>> tokens.client("s3cret-of-ann-0001").scope.fields()
         {'user_id': 'ann'}
         >>> tokens.client("something else") is None
         True
     """
 
-    def __init__(self, scopes: Sequence[tuple[str, Scope]]) -> None:
+    def __init__(self, text: str) -> None:
         self._clients: dict[bytes, Client] = {}
-        for number, (token, scope) in enumerate(scopes, 1):
+        lines = (words for line in text.splitlines() if (words := line.split()))
+        named = ([token, *words] for token, *words in lines if not token.startswith("#"))
+        for number, (token, *words) in enumerate(named, 1):
             digest = _digest(token)
             if len(token) < _SHORTEST or not token.isascii():
                 raise _wrong(number, f"has less than {_SHORTEST} characters, or is not ASCII")
             if digest in self._clients:
                 raise _wrong(number, "is there twice")
-            self._clients[digest] = Client(f"token {number}", scope)
+            self._clients[digest] = Client(f"token {number}", _scope(number, words))
 
     def __len__(self) -> int:
         return len(self._clients)
@@ -82,16 +84,6 @@ class Tokens:
         return found
 
     @classmethod
-    def read(cls, text: str) -> Tokens:
-        """Tokens from a text with one a line; lines that begin with # are left out.
-
-        Raises:
-            SettingsError: When a line is not a token with a scope.
-        """
-        lines = [line.split() for line in text.splitlines()]
-        return cls([*_scopes([words for words in lines if words and words[0][0] != "#"])])
-
-    @classmethod
     def configured(
         cls, file: Path | None, environment: Mapping[str, str] = os.environ
     ) -> Tokens | None:
@@ -100,32 +92,30 @@ class Tokens:
         Raises:
             SettingsError: When they cannot be read.
         """
-        if file is not None:
-            if os.name == "posix" and file.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
-                _log.warning("%s can be read by other users of this machine: chmod 600", file)
-            tokens = cls.read(file.read_text(encoding="utf-8"))
-        else:
+        if file is None:
             # In a variable, a semicolon may stand for the end of a line.
-            tokens = cls.read(environment.get(VARIABLE, "").replace(";", "\n"))
-        if file is not None and not len(tokens):
+            tokens = cls(environment.get(VARIABLE, "").replace(";", "\n"))
+            return tokens if len(tokens) else None
+        if os.name == "posix" and file.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
+            _log.warning("%s can be read by other users of this machine: chmod 600", file)
+        tokens = cls(file.read_text(encoding="utf-8"))
+        if not len(tokens):
             raise SettingsError("tokens", (f"{file} has no token; {_FORM}",))
-        return tokens if len(tokens) else None
+        return tokens
 
 
-def _scopes(lines: Sequence[Sequence[str]]) -> Iterator[tuple[str, Scope]]:
-    for number, (token, *words) in enumerate(lines, 1):
-        if not words:
-            raise _wrong(number, "has no scope")
-        if words == [EVERYBODY]:
-            yield token, Scope()
-            continue
-        named = dict(word.partition("=")[::2] for word in words)
-        if unknown := [name for name in named if name not in get_args(ScopeName)]:
-            raise _wrong(number, f"has {', '.join(unknown)!r}, which is no field of a scope")
-        try:
-            yield token, Scope.model_validate(named)
-        except ScopeError as error:
-            raise _wrong(number, str(error)) from None
+def _scope(number: int, words: Sequence[str]) -> Scope:
+    if not words:
+        raise _wrong(number, "has no scope")
+    if words == [EVERYBODY]:
+        return Scope()
+    named = dict(word.partition("=")[::2] for word in words)
+    if unknown := [name for name in named if name not in Scope.model_fields]:
+        raise _wrong(number, f"has {', '.join(unknown)!r}, which is no field of a scope")
+    try:
+        return Scope.model_validate(named)
+    except ScopeError as error:
+        raise _wrong(number, str(error)) from None
 
 
 def _wrong(number: int, what: str) -> SettingsError:

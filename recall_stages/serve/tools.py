@@ -1,11 +1,11 @@
-"""The tools of the MCP server: their arguments, which a model writes, and what it reads.
+"""The tools of the MCP server: their arguments, which a model writes, and what it reads of a call.
 
 Whose memories is never an argument. A memory is shown in a fence: what it says is quoted material.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -24,8 +24,12 @@ _SINCE = "Only memories from this day on: 2024-03-01."
 _UNTIL = "Only memories up to this day, included: 2024-03-31."
 
 
-class ToolArguments(Settings):
-    """The base of the arguments of a tool."""
+Do = Callable[[Operation], Awaitable[BaseModel]]
+"""Does an operation for the client that calls a tool."""
+
+
+class Tool(Settings):
+    """A tool: its fields are the arguments of a call."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -36,21 +40,17 @@ class ToolArguments(Settings):
     changes: ClassVar[bool] = False
     destroys: ClassVar[bool] = False
 
+    async def call(self, do: Do) -> str:
+        """Do what is asked for; what the model reads of it."""
+        raise NotImplementedError
+
     def _named(self) -> dict[str, Any]:
         """The arguments without empty texts: a model that passes one has left it out."""
         return {name: value for name, value in self if value != ""}
 
-    def operation(self) -> Operation:
-        """What is done."""
-        raise NotImplementedError
 
-    def text(self, result: BaseModel) -> str:
-        """What the model reads of the result."""
-        raise NotImplementedError
-
-
-class RecallArguments(ToolArguments):
-    """The arguments of the tool ``recall``."""
+class RecallTool(Tool):
+    """Finds the memories that answer a question."""
 
     name = public_name = "recall"
     title = "Recall memories"
@@ -62,19 +62,16 @@ class RecallArguments(ToolArguments):
     since: str = Field(default="", description=_SINCE)
     until: str = Field(default="", description=_UNTIL)
 
-    def operation(self) -> RetrievePersonalMemory:
-        """A question."""
-        named = self._named()
-        return RetrievePersonalMemory(query=named.pop("question"), **named)
-
-    def text(self, result: BaseModel) -> str:
+    async def call(self, do: Do) -> str:
         """The memories in their fences, best first."""
-        found = Retrieved.model_validate(result).metadata.memory_list
+        named = self._named()
+        done = await do(RetrievePersonalMemory(query=named.pop("question"), **named))
+        found = Retrieved.model_validate(done).metadata.memory_list
         return _shown(found) or nothing_found(self.when, self.since, self.until)
 
 
-class RememberArguments(ToolArguments):
-    """The arguments of the tool ``remember``."""
+class RememberTool(Tool):
+    """Stores a memory."""
 
     name = public_name = "remember"
     title = "Remember something"
@@ -94,18 +91,15 @@ class RememberArguments(ToolArguments):
         default="", description="When it was said or done, in ISO 8601, if that is not now."
     )
 
-    def operation(self) -> AddMemories:
-        """A memory to store."""
-        return AddMemories(memories=[NewMemory(**self._named())])
-
-    def text(self, result: BaseModel) -> str:
-        """That it is stored."""
-        [memory_id] = Added.model_validate(result).ids
+    async def call(self, do: Do) -> str:
+        """That it is stored, and its id."""
+        done = await do(AddMemories(memories=[NewMemory(**self._named())]))
+        [memory_id] = Added.model_validate(done).ids
         return f"Remembered, with the id {memory_id!r}."
 
 
-class ForgetArguments(ToolArguments):
-    """The arguments of the tool ``forget``."""
+class ForgetTool(Tool):
+    """Deletes memories by their ids."""
 
     name = public_name = "forget"
     title = "Forget memories"
@@ -120,13 +114,9 @@ class ForgetArguments(ToolArguments):
         min_length=1, max_length=MOST_RESULTS, description="The ids of the memories."
     )
 
-    def operation(self) -> DeleteMemories:
-        """Memories to delete."""
-        return DeleteMemories(ids=self.ids)
-
-    def text(self, result: BaseModel) -> str:
+    async def call(self, do: Do) -> str:
         """How many were deleted, and what to do about the others."""
-        deleted = Deleted.model_validate(result).deleted
+        deleted = Deleted.model_validate(await do(DeleteMemories(ids=self.ids))).deleted
         others = len(set(self.ids)) - deleted
         said = f"Forgot {deleted} {'memory' if deleted == 1 else 'memories'}."
         if others:
@@ -134,8 +124,8 @@ class ForgetArguments(ToolArguments):
         return said
 
 
-class ListArguments(ToolArguments):
-    """The arguments of the tool ``list_memories``."""
+class ListTool(Tool):
+    """Lists memories by their time."""
 
     name = public_name = "list_memories"
     title = "List memories"
@@ -152,22 +142,18 @@ class ListArguments(ToolArguments):
     memory_type: str = Field(default="", description="Only memories of this type.")
     after: str = Field(default="", description="Where the list before ended, to go on from there.")
 
-    def operation(self) -> ListMemories:
-        """Memories to list."""
-        return ListMemories(**self._named())
-
-    def text(self, result: BaseModel) -> str:
+    async def call(self, do: Do) -> str:
         """The memories in their fences, and how to go on."""
-        page = Page.model_validate(result)
+        page = Page.model_validate(await do(ListMemories(**self._named())))
         shown = _shown(page.memories) or NOTHING_FOUND
         return f'{shown}\nThere are more: pass after="{page.next}".' if page.next else shown
 
 
-TOOLS: tuple[type[ToolArguments], ...] = (
-    RecallArguments,
-    RememberArguments,
-    ForgetArguments,
-    ListArguments,
+TOOLS: tuple[type[Tool], ...] = (
+    RecallTool,
+    RememberTool,
+    ForgetTool,
+    ListTool,
 )
 """The tools, in the order in which a model sees them."""
 

@@ -70,7 +70,7 @@ def running(
     chosen = ServerSettings(
         **{"port": 0, "rate": None, **settings},
         scope=scope,
-        tokens=Tokens.read(tokens) if tokens else None,
+        tokens=Tokens(tokens) if tokens else None,
     )
     app = memory_app(ScopedService.of(store, timezone="UTC"), chosen)
     is_up = threading.Event()

@@ -13,7 +13,7 @@ from recall_stages.serve.tokens import Tokens
 def test_others_than_this_machine_need_a_token() -> None:
     with pytest.raises(SettingsError, match=r"^on 0\.0\.0\.0 other machines .* there is no token"):
         ServerSettings(host="0.0.0.0")
-    ServerSettings(host="0.0.0.0", tokens=Tokens.read(TOKENS))
+    ServerSettings(host="0.0.0.0", tokens=Tokens(TOKENS))
 
 
 def test_a_client_has_limits() -> None:
@@ -66,6 +66,6 @@ def test_of_very_many_clients_the_quiet_ones_are_forgotten() -> None:
 )
 def test_wrong_tokens_are_refused_and_not_shown(text: str, said: str) -> None:
     with pytest.raises(SettingsError, match=said) as refused:
-        Tokens.read(text)
+        Tokens(text)
 
     assert ANN not in str(refused.value)
