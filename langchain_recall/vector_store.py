@@ -27,8 +27,8 @@ from recall_stages.store.scoped_store import ScopedStore
 class RecallVectorStore(VectorStore):
     """A `RecallStore` as a ``VectorStore`` of LangChain: for ``index()`` and for loaders.
 
-    It searches by meaning alone. To ask with times, words and scores that are explained, ask a
-    `RecallRetriever` on the same store.
+    It searches by meaning alone. For times, words and explained scores, use a `RecallRetriever` on
+    the same store.
 
     A document is a memory, with its metadata. ``created_at``, ``user_id`` and the other fields of a
     memory may be in its metadata. It comes back with the metadata that it came with. A memory that

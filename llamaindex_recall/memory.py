@@ -41,8 +41,8 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
     and messages that could not be stored are tried again with the next ones.
 
     The scope is the retriever's ``scope``. One block can serve several users if ``scope_of`` says
-    whose a session is. Else each user needs a retriever and a block. The time of a message is its
-    ``additional_kwargs["timestamp"]``, or else the clock.
+    whose a session is. Otherwise each user needs a retriever and a block. The time of a message is
+    its ``additional_kwargs["timestamp"]``, or the clock if it has none.
 
     Args:
         retriever: The retriever that searches and stores.
@@ -52,7 +52,7 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
             holds for every session.
         by_session: Recall only memories of the same session. Without a session id nothing is
             recalled.
-        expires_in: How long after it was said a message is recalled, such as
+        expires_in: How long a message is recalled, from its time on, such as
             ``timedelta(days=30)``; `RecallStore.purge` deletes it afterwards. None = for good.
         priority: What happens when the memory is over its limit. 0 = never cut, else the lowest
             ranked memories are left out first.
@@ -129,7 +129,7 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
         await self._store(by_session)
 
     async def aflush(self, memory: Memory) -> None:
-        """Store what the memory still holds. Call it when a session ends; twice is once."""
+        """Store what the memory still holds, at the end of a session. Twice does no harm."""
         try:
             await self._store({memory.session_id: await memory.aget_all()})
         except Exception:  # noqa: BLE001 - as above

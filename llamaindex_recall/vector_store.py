@@ -43,8 +43,8 @@ _METHODS: dict[VectorStoreQueryMode, Literal["semantic", "keyword"]] = {
 class RecallVectorStore(BasePydanticVectorStore):
     """A `RecallStore` as a vector store of LlamaIndex: for ``IngestionPipeline`` and indexes.
 
-    It searches by meaning, or by words with the query mode "text_search". To ask with times, and
-    with scores that are explained, ask a `RecallRetriever` on the same store.
+    It searches by meaning, or by words with the query mode "text_search". For times and explained
+    scores, use a `RecallRetriever` on the same store.
 
     A node is a memory, with its metadata. ``created_at``, ``user_id`` and the other fields of a
     memory may be in its metadata. It comes back with the metadata that it came with, and with the
@@ -124,7 +124,7 @@ class RecallVectorStore(BasePydanticVectorStore):
         filters: MetadataFilters | None = None,
         **_: Any,
     ) -> None:
-        """Delete nodes by their ids, by their metadata, or those for which both hold.
+        """Delete nodes by their ids, by their metadata, or by both: then both must hold.
 
         Raises:
             ValueError: When there are neither ids nor filters; `clear` deletes all nodes.
@@ -184,7 +184,7 @@ class RecallVectorStore(BasePydanticVectorStore):
         """The nodes that answer a question, best first, with their scores.
 
         Raises:
-            ValueError: When the query has no text, or a mode that the store has not.
+            ValueError: When the query has no text, or a mode that the store does not have.
         """
         search = _search(query)
         if query.node_ids:

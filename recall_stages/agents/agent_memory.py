@@ -103,7 +103,7 @@ class AgentMemory(Settings):
         return name
 
     def get_user_memory(self, user_id: str) -> AgentMemory:
-        """The memory of one user, who is all it will ever see.
+        """The memory of one user. It never sees another user.
 
         Raises:
             ScopeError: When this is another user's memory, or the id is no text or empty.
@@ -117,7 +117,7 @@ class AgentMemory(Settings):
         return AgentMemory(store=self.store, agent_id=self.agent_id, user_id=user_id)
 
     def get_agent_memory(self) -> AgentMemory:
-        """The memory of the agent and all its users; that of a user's memory is the user's."""
+        """The memory of the agent and all its users. In a user's memory: of this user alone."""
         return self
 
     def should_search_memory(self, conversation: Conversation, system_prompt: str = "") -> bool:

@@ -20,11 +20,11 @@ _SAY_NOTHING = frozenset("的了是在我你他她它们这那有和与也都就
 def extract_search_terms(
     conversation: Conversation, system_prompt: str = "", most: int = _MOST
 ) -> list[str]:
-    """The words of a conversation that say most, the last ones first.
+    """The words of a conversation that carry most meaning, the last ones first.
 
-    Left out are stop words of the language that is spoken (English, Chinese, German, Spanish,
-    French), and terms of less than 3 letters; Chinese is taken in pairs of characters. The words
-    of the system prompt come after those of the conversation.
+    Stop words of its language (English, Chinese, German, Spanish, French) and terms of less than 3
+    letters are left out. Chinese is taken in pairs of characters. The words of the system prompt
+    come after the words of the conversation.
 
     Args:
         conversation: A text or a list of messages; see `should_search_memory`.

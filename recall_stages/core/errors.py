@@ -66,7 +66,7 @@ class EmbeddingMismatchError(RecallError, ValueError):
 
 
 class StoreError(RecallError, RuntimeError):
-    """The collection cannot do it."""
+    """The collection cannot do what was asked, or Chroma failed."""
 
 
 class StoreUnavailableError(StoreError):

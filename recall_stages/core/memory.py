@@ -135,8 +135,8 @@ class Memory(Dated, Settings):
             may begin with ``recall_`` or be ``relevance_score``: these names belong to the trace
             of a result.
         quality: How good the memory is, 0 to 1; higher is better. It is not a retrieval score.
-        expires_at: From when on nobody finds it, in the same forms as ``created_at``. It stays in
-            the collection until `RecallStore.purge`. None = never.
+        expires_at: The time from which it is not found, in the same forms as ``created_at``. It
+            stays in the collection until `RecallStore.purge`. None = it never expires.
 
     Examples:
         >>> Memory(content="The dentist is on Elm Street.", created_at="2024-03-12T15:20:00Z").id

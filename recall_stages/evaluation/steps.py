@@ -34,7 +34,7 @@ def evaluate_steps(
 
     Each row asks all questions with more of the search: by meaning alone, by words alone, both
     fused, the time in the question searched too, and last the time, the type and the author
-    weighed, which is a `RecallRetriever` as it comes. No model is called.
+    weighed. The last row is a `RecallRetriever` with its defaults. No model is called.
 
     Args:
         store: The collection.

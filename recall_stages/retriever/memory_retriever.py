@@ -120,17 +120,18 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
             a time, the pool has as many again from that time.
         fusion: How a hybrid search makes one score of two: "scores" weighs the similarity and the
             BM25 score, "ranks" only how they rank (reciprocal rank fusion).
-        semantic_weight: The share of meaning in that score, 0 to 1; the rest is that of the words.
+        semantic_weight: The share of meaning in that score, 0 to 1. The rest belongs to the words.
             If it is not set, it is 0.65 with an embedding that has vectors of tokens, as the
-            default has; and with a model for English alone, a question in another script has 0.4.
+            default has, and 0.6 with others. A question in another script has 0.4 if the model
+            knows only English.
         token_weight: The share of single words in the share of meaning, 0 to 1: each word of the
             question is compared with the words of a memory, by their meaning in context (MaxSim).
             A question of more than eight telling words has less: a long one shares something with
             every memory. It needs an embedding that has vectors of tokens, as the default has. If
             it is not set, a question in a script that the model does not know has 0.
         similarity_floor: The similarity of texts that have nothing to do with each other, 0 to 1.
-            It is taken off each similarity before a hybrid search fuses. If it is not set, it is
-            0.7 for E5 models, whose similarities are all high, and 0 for others.
+            It is subtracted before a hybrid search fuses. If it is not set, it is 0.7 for E5
+            models, whose similarities are all high, and 0 for others.
         duplicate_threshold: The share of words, in order, from which two memories count as one,
             above 0 to 1; None = all are kept, equal texts too.
         mmr_lambda: Below 1, memories that repeat better ones lose score (maximal marginal

@@ -60,8 +60,8 @@ def create_memory_app(  # noqa: PLR0913 - the settings of a server, each by name
 ) -> ASGIApp:
     """The server of `recall serve` as an ASGI application, over a store of yours.
 
-    Use it where the store has an embedding model of your own, or where an application serves
-    memories beside other things. uvicorn runs it: ``uvicorn.run(app, port=8002)``.
+    Use it if the store has an embedding model of your own, or if your application has other routes
+    too. uvicorn runs it: ``uvicorn.run(app, port=8002)``.
 
     Args:
         store: The store, or the view of one scope.

@@ -83,7 +83,7 @@ class SearchGate(ModelStage):
     a question that needs none.
 
     Args:
-        weights: Weights of kinds of cue that replace those of `WEIGHTS`.
+        weights: The weight of each kind of cue; others stay as in `WEIGHTS`.
         threshold: The sum from which memories are searched. A lower one means more searches.
         languages: The languages of the messages, by code ("en", "zh", "de", "es", "fr"), or by the
             path of a TOML file like those of `recall_stages.gate`.

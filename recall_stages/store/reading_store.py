@@ -143,7 +143,7 @@ class ReadingStore(BoundStore):
         limit: int | None = None,
         after: Memory | Position | None = None,
     ) -> Iterator[Memory]:
-        """The memories that fulfil all conditions, by recorded time; rows without a text are none.
+        """The memories that fulfil all conditions, by recorded time. Rows without text are skipped.
 
         To read page by page, pass a ``limit``, and the last memory of a page as ``after``. Memories
         that are added or deleted in between change nothing about the others.

@@ -41,10 +41,10 @@ class RecallStore(ManagedStore):
     searched as it is, through ``fields``. It is never written to, unless it is empty: then the
     first memory that you add makes it a collection of RecallStore.
 
-    To open a store makes nothing. The first memory makes the collection, and the folder of a path.
-    Until then the collection is empty. If the client or the path has other collections, its name
-    may be mistyped: a question then raises a `MissingCollectionError` that lists the names. With
-    ``fields`` the collection must be there already, or opening raises that error.
+    Opening a store creates nothing. The first memory makes the collection, and the folder of a
+    path. Until then the collection is empty. If the client or the path has other collections, its
+    name may be mistyped: a question then raises a `MissingCollectionError` that lists the names.
+    With ``fields`` the collection must be there already, or opening raises that error.
 
     Args:
         source: A path, a chromadb client (in memory, persistent, HTTP or Cloud), or a chromadb
@@ -76,13 +76,13 @@ class RecallStore(ManagedStore):
             clients of paid models wait ten minutes, and a large model on a slow machine needs
             them. A question without ``await`` waits in your own thread as long as the model does.
             The default model has no limit.
-        cache_mb: The most memory, in megabytes, for what could be read again: a sixteenth for
-            memories that were found, the rest for vectors. In a folder vectors are in a file, and
-            take none. Stores of this process on one collection share it; the first one sets it.
-            `close` lets it go.
+        cache_mb: The largest cache, in megabytes of memory: a sixteenth for memories that were
+            found, the rest for vectors. In a folder, vectors are in a file and take none. Stores of
+            this process on one collection share the cache; the first one sets its size. `close`
+            frees it.
         index_rows: For a collection on a server: how many rows the store may keep in memory, about
-            1 KB each. A question reads the rows of its scope, and no others. The scopes that were
-            not asked for the longest are let go.
+            1 KB each. A question reads the rows of its scope, and no others. The scope that was
+            not asked for the longest time is dropped first.
         index_dir: For a collection on a server: a folder that keeps these rows. The next process
             then reads only what has changed. One process at a time uses a folder; another one
             keeps its rows in memory.
@@ -212,7 +212,7 @@ class RecallStore(ManagedStore):
 
         So a collection moves from a folder to a server, and from there to Chroma Cloud. Memories
         that the other store has already, without any change, are not written again: a copy that
-        was interrupted goes on where it ended. What the other store has besides stays.
+        was interrupted goes on where it ended. Other memories of the other store stay.
 
         Args:
             other: The store to copy to, with the same embedding model.
@@ -246,7 +246,7 @@ class RecallStore(ManagedStore):
     def reembed(self, embedding: object, *, name: str, progress: bool = False) -> RecallStore:
         """Store all memories in a new collection, with the vectors of another model.
 
-        This collection is only read. Where the work was killed or failed, the same call goes on:
+        This collection is only read. If the work is killed or fails, the same call goes on:
         what the new collection has already is not embedded again. It is made in the same place,
         with the same clock, ``event_times`` and ``require_scope``.
 
@@ -297,7 +297,7 @@ class RecallStore(ManagedStore):
     ) -> list[Repaired]:
         """Repair the collections in a Chroma path whose index is damaged.
 
-        A process that is killed while Chroma saves an index can leave it torn. To open it then
+        A process that is killed while Chroma saves an index can leave it torn. Opening it then
         raises `StoreDamagedError`. Chroma keeps texts and metadata elsewhere. So a new index is
         built from the vectors that are left, and the other texts are embedded again. It replaces
         the damaged index when it is whole. A repair that is killed loses nothing: run it again.

@@ -33,7 +33,7 @@ class ManagedStore(AddingStore):
     def update(
         self, id: str, *, scope: ScopeInput = None, **changes: Unpack[MemoryChanges]
     ) -> Memory:
-        """Change a stored memory, and return it as it is now; what is not named stays.
+        """Change fields of a stored memory, and return it as it is now. Other fields stay.
 
         The text is embedded again only if it has changed. Then the times that it names are read
         again, too. A turn of a conversation keeps the turn that it answers.
@@ -162,8 +162,8 @@ class ManagedStore(AddingStore):
     def purge(self, *, scope: ScopeInput = None, timestamp: TimeInput | None = None) -> int:
         """Delete the memories that have expired, and return their number.
 
-        Nobody finds them any more, but until then they take room, and a question that is asked
-        with an earlier ``timestamp`` still finds them.
+        No search finds them any more. Until the purge they take room, and a question with an
+        earlier ``timestamp`` still finds them.
 
         Args:
             scope: Only memories in this scope.
@@ -232,7 +232,7 @@ class ScopedStore(ManagedStore):
     """The memories of one scope in a store; `RecallStore.for_scope` makes it.
 
     It has the methods of a store that read, write and delete. Each of them is limited to the scope:
-    memories of others are as good as not there. What is added without a scope gets this one. A
+    memories of others do not exist in it. What is added without a scope gets this one. A
     ``scope`` in a call can narrow it. It works as long as its store is open.
 
     Args:

@@ -59,10 +59,10 @@ class AnyStoreOptions(TypedDict, total=False):
 class AnyStore(Settings):
     """A store of your own in the place of a `RecallStore`: searched, never written.
 
-    Scope, filter and time always hold: they are checked here. Where the store can check them too,
-    they are pushed down, so that the memories that fit are found behind any number of others. If
-    it cannot, up to ``fetch_limit`` of its memories are checked. If that was not enough for k
-    memories, the trace says so. The times of a memory are its recorded time and its
+    Scope, filter and time always hold: they are checked here. If the store can check them too, they
+    are pushed down, so that a memory that fits is found among any number of others. If it cannot,
+    up to ``fetch_limit`` of its memories are checked. If that was not enough for k memories, the
+    trace says so. The times of a memory are its recorded time and its
     ``event_ranges``.
 
     Without ``keyword`` the store searches by meaning alone. In a "hybrid" search, the words weigh

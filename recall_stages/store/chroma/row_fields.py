@@ -58,7 +58,7 @@ class Fields(Settings):
         content: The metadata key of the text; None = the document itself.
         created_at: The key of the recorded time: epoch seconds or milliseconds, ISO 8601, or a
             common written form such as "March 5, 2024", "05.03.2024" or 20240305.
-        expires_at: The key of the time from when on a row is not found, in the same forms.
+        expires_at: The key of the time from which a row is not found, in the same forms.
         memory_type: The key of the memory type.
         author: The key of the author.
         user_id: The key of the user, for scopes.
