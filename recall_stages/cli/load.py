@@ -1,4 +1,4 @@
-"""`recall load`: load a file of memories into the collection beside it."""
+"""`recall load`: load a file of memories into the collection next to it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from recall_stages.cli.output import report
 
 NAME = "load"
 ABOUT = """\
-load a file of memories into the collection beside it
+load a file of memories into the collection next to it
 
-The collection is kept beside the file, in FILE.recall. Lines that cannot be read are
-left out, and three of them named on standard error (--json names all); where none can be read,
-nothing is changed. What is loaded already is neither embedded nor written again, so a load
-that was interrupted goes on where it was. In Python it is RecallStore("FILE.recall")."""
+The collection is in FILE.recall, next to the file. Lines that cannot be read are left out, and
+three of them are named on standard error (--json names all). If no line can be read, nothing is
+changed. Memories that are stored already are neither embedded nor written again. So if a load is
+interrupted, the same command goes on where it ended. In Python, RecallStore("FILE.recall") opens
+the collection."""
 EXAMPLE = "{program} --memories notes.jsonl"
 
 

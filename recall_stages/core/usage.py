@@ -1,4 +1,4 @@
-"""What the models of a stage cost: calls, tokens and time; and no more time than there is."""
+"""What the models of a stage cost: calls, tokens and time; and the deadline of a question."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from recall_stages.text.tokens import token_counter
 logger = logging.getLogger(__name__)
 
 Waited = TypeVar("Waited", Prompt, Refine)
-"""What may take long: it has a timeout."""
+"""A request that may take long, and so has a timeout."""
 
 _FIGURES = ("calls", "attempts", "tokens_in", "tokens_out", "estimated", "milliseconds")
 
@@ -38,7 +38,7 @@ class Deadline:
         return min((self, other), key=lambda each: float("inf") if each.at is None else each.at)
 
     def shorten(self, requests: Sequence[Waited]) -> list[Waited]:
-        """The requests, none with more time than is left.
+        """The requests, each with no more time than is left.
 
         Raises:
             TimeoutError: When none is left.
@@ -59,13 +59,13 @@ class Meter:
         stage: The stage.
         deadline: When the time for the question is over.
         calls: How many prompts were sent.
-        attempts: How often they were sent, all in all.
+        attempts: How often they were sent in all.
         tokens_in: The tokens of the prompts, once for each attempt that the model took.
         tokens_out: The tokens of the replies.
-        estimated: Whether any tokens are an estimate by `token_counter`. The model's own counts
-            are used where it gives them.
+        estimated: Whether any tokens are an estimate by `token_counter`, for a model that gives
+            no counts.
         milliseconds: How long the stage waited for them.
-        notes: What a model did not do as it was set, such as to take a schema.
+        notes: The settings that a model did not follow, such as a schema.
     """
 
     stage: str
@@ -93,7 +93,7 @@ class Meter:
 
     @contextmanager
     def asking(self, prompts: Sequence[Prompt]) -> Iterator[list[Prompt]]:
-        """Count prompts and the time they take; the prompts, none with more time than is left.
+        """Count prompts and the time they take; yields them with no more time than is left.
 
         Raises:
             ModelError: When there is no time left.

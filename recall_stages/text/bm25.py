@@ -14,7 +14,7 @@ Number = TypeVar("Number", float, NDArray[np.float64])
 
 
 def rarity(rows: int, having: int) -> float:
-    """How much a word counts for its rarity.
+    """The weight of a word by its rarity.
 
     Args:
         rows: How many texts there are.
@@ -28,7 +28,7 @@ def rarity(rows: int, having: int) -> float:
 
 
 def frequency(count: Number, length: Number) -> Number:
-    """How much a word counts for its number in a text, or in each of several.
+    """The weight of a word by its number in a text, or in each of several.
 
     Args:
         count: How often the text has the word.

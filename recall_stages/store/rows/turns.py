@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from recall_stages.store.rows.columns import Columns
 from recall_stages.store.rows.wanted import Places
 
-_MOST_NEW = 10_000  # links that are found by a dictionary, until all are sorted anew
+_MOST_NEW = 10_000  # links that are looked up in a dictionary; with more, all are sorted again
 
 
 class Turns:
-    """The turns around turns.
+    """The turn before a turn of a conversation, and the turn after it.
 
     Args:
         columns: The rows.
@@ -22,7 +22,7 @@ class Turns:
         self._columns = columns
         self._sorted = np.zeros(0, dtype=np.uint64)  # the turns that are answered
         self._linked = np.zeros(0, dtype=np.intp)  # the place of each answer
-        self._new: dict[int, list[int]] = {}  # those that came since
+        self._new: dict[int, list[int]] = {}  # answers since then: turn to places
         self._read = 0  # places whose links are known
 
     def before(self, places: Places) -> tuple[Places, NDArray[np.bool_]]:
@@ -55,7 +55,7 @@ class Turns:
         return after
 
     def _answering(self, hashes: NDArray[np.uint64]) -> list[list[int]]:
-        """The places of the turns that answer the turns with these ids, as they were said."""
+        """The places of the turns that answer the turns with these ids, the oldest first."""
         answers, ids = self._columns["answers"], self._columns["id"]
         created, live = self._columns["created"], self._columns.live
         new = self._read + np.flatnonzero(answers[self._read :])
