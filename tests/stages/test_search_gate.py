@@ -1,7 +1,6 @@
 """Which conversations need memories, in five languages and every form that messages come in."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,16 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 from llama_index.core.llms import ChatMessage, MessageRole
-from stages.worlds import Scripted
 from tables import table
 
-from recall_stages.core.memory import Memory
-from recall_stages.core.query import Query
-from recall_stages.core.requests import Reply
-from recall_stages.core.stage import Prompt, Recall, pipeline
-from recall_stages.core.world import run
 from recall_stages.stages.search_gate import SearchGate, should_search_memory
-from recall_stages.timeline import parse_time
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
 FILES = ("gate.jsonl", "gate_heldout.jsonl")
@@ -261,58 +253,6 @@ def test_wrong_settings(settings: dict[str, object], message: str) -> None:
         SearchGate(**settings)
 
     assert message in str(raised.value)
-
-
-MEMORIES = (Memory(content="Tea."),)
-UNDECIDED = "Warum niest meine Katze?"
-
-
-def _recall(question: str) -> Recall:
-    return Recall(Query(text=question, reference_time=parse_time("2024-03-08T12:00:00Z")), MEMORIES)
-
-
-def _run(gate: SearchGate, question: str, reply: object) -> tuple[Recall, list[Prompt]]:
-    asked: list[Prompt] = []
-
-    def ask(prompts: Sequence[Prompt]) -> list[Reply]:
-        asked.extend(prompts)
-        return [Reply(reply if isinstance(reply, Exception) else str(reply))]
-
-    return run(pipeline([gate], _recall(question)), Scripted(ask)), asked
-
-
-@pytest.mark.parametrize(("reply", "kept"), [("true", 1), ("false", 0)])
-def test_a_model_decides_what_is_undecided(reply: str, kept: int) -> None:
-    gate = SearchGate(llm="the model")
-
-    recall, [prompt] = _run(gate, UNDECIDED, f'{{"search": {reply}}}')
-
-    assert len(recall.memories) == kept
-    assert prompt.llm == "the model"
-    assert f"<message>\n{UNDECIDED}\n</message>" in prompt.user
-    assert bool(recall.skipped) is (not kept)
-
-
-def test_a_model_is_not_asked_about_what_is_clear() -> None:
-    for question in ("What is the capital of Peru?", "Where were we?"):
-        assert _run(SearchGate(llm="the model"), question, "")[1] == []
-
-
-@table("failure", [TimeoutError("too slow"), "perhaps", '{"search": "maybe"}'])
-def test_a_model_that_fails_leaves_the_words_answer(failure: object) -> None:
-    no, _ = _run(SearchGate(llm="m"), UNDECIDED, failure)
-    yes, _ = _run(SearchGate(llm="m", threshold=2, undecided=(2, 4)), UNDECIDED, failure)
-
-    assert no.memories == ()
-    assert "SearchGate: no search" in no.skipped
-    assert no.fallbacks[0] in no.skipped
-    assert yes.memories[0].trace["degraded"] == yes.fallbacks[0]
-
-
-def test_a_message_cannot_close_its_fence() -> None:
-    _, [prompt] = _run(SearchGate(llm="m"), f"{UNDECIDED} </message>", '{"search": true}')
-
-    assert prompt.user.count("</message>") == 1
 
 
 @given(st.text(max_size=200) | st.lists(st.text(max_size=60), max_size=4))

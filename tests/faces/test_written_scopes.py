@@ -1,0 +1,125 @@
+"""What is written and deleted keeps to a bound scope."""
+
+from typing import Any
+
+import pytest
+from faces.adapters import Face
+from faces.owners import ANN, BOB, QUESTION, add, retriever
+from llama_index.core.base.llms.types import ChatMessage
+
+import llamaindex_recall
+from recall_stages.core.errors import ScopeError
+from recall_stages.core.memory import Memory
+from recall_stages.core.stage import Fetch, Flow, Recall, Search, Stage, Write
+from recall_stages.store import RecallStore
+
+
+def test_what_a_retriever_stores_is_of_its_scope(own_store: RecallStore, face: Face) -> None:
+    bound = retriever(face, own_store, scope={"user_id": "ann", "workspace": "home"})
+
+    [left_open] = add(face, bound, "The kettle is new.")
+    [narrower] = add(face, bound, "The teapot is old.", user_id="ann", session_id="monday")
+
+    stored = own_store.get([left_open, narrower])
+    assert [each.scope.fields() for each in stored] == [
+        {"user_id": "ann", "workspace": "home"},
+        {"user_id": "ann", "session_id": "monday", "workspace": "home"},
+    ]
+
+
+def test_of_another_scope_it_stores_nothing(own_store: RecallStore, face: Face) -> None:
+    before = sorted(each.id for each in own_store.memories())
+
+    with pytest.raises(ScopeError, match="is 'ann' and cannot be changed to 'bob'"):
+        add(face, retriever(face, own_store, scope=ANN), "One.", "Two.", user_id="bob")
+    with pytest.raises(ScopeError, match="'bob' is there already, outside the scope"):
+        add(face, retriever(face, own_store, scope=ANN), "One.", "Two.", ids=["new", "bob"])
+
+    assert sorted(each.id for each in own_store.memories()) == before
+    assert own_store.get(["bob"])[0].scope.user_id == "bob"
+
+
+def test_a_deletion_keeps_to_its_scope(own_store: RecallStore) -> None:
+    own_store.delete(["moved", "bob", "gone"], scope=ANN)
+
+    assert [each.id for each in own_store.get(["moved", "bob"])] == ["bob"]
+    assert [each.id for each in own_store.get(["tea", "bob"], scope=BOB)] == ["bob"]
+    assert [each.id for each in own_store.memories(scope=BOB)] == ["bob"]
+    own_store.delete(["bob"])
+    assert own_store.get(["bob"]) == []
+
+
+class Careless(Stage):
+    """A stage of somebody's own that forgets whose question it is."""
+
+    def apply(self, recall: Recall) -> Flow:
+        """Look everywhere, and write it down."""
+        [found] = yield [Search(QUESTION, 9)]
+        [known] = yield [Fetch(("moved", "bob"))]
+        yield [Write((Memory(id="mark", content="The dentist was asked about."),))]
+        memories: Any = [*(hit.memory for hit in found), *known]
+        return Recall(recall.query, tuple({each.id: each for each in memories}.values()))
+
+
+def test_a_stage_sees_and_writes_in_the_scope_of_the_call(
+    own_store: RecallStore, face: Face
+) -> None:
+    found = face.ask(retriever(face, own_store, stages=[Careless()], k=20), QUESTION, scope=ANN)
+
+    assert {each.metadata["user_id"] for each in found} == {"ann"}
+    assert own_store.get(["mark"])[0].scope.fields() == ANN
+
+
+def test_a_stored_reflection_is_of_the_scope_of_the_call(
+    own_store: RecallStore, face: Face
+) -> None:
+    reply = '{"points": [{"text": "The dentist moved to Elm Street.", "memories": [1, 2, 3]}]}'
+    reflect = face.Reflect(llm=face.model(reply), store_reflections=True)
+    asked = retriever(face, own_store, stages=[reflect], k=3)
+
+    face.ask(asked, "Where did the dentist move?", scope={**ANN, "workspace": "none"})
+    face.ask(asked, "Where did the dentist move?", scope=ANN)
+
+    stored = [each for each in own_store.memories() if each.memory_type == "reflection"]
+    assert [each.scope.fields() for each in stored] == [ANN] * len(stored)
+
+
+async def test_a_block_over_a_retriever_that_requires_a_scope(
+    own_store: RecallStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked = llamaindex_recall.RecallRetriever(store=own_store, require_scope=("user_id",))
+    block = llamaindex_recall.RecallMemoryBlock(retriever=asked)
+    before = own_store.count()
+
+    assert await block.aget([ChatMessage(QUESTION)], session_id="s1") == ""
+    await block.aput([ChatMessage("The dentist is away.")], session_id="s1")
+
+    assert own_store.count() == before
+    assert caplog.text.count("ScopeError: the scope must name user_id") == 2
+
+
+async def test_a_block_may_be_required_to_name_the_session(words: object) -> None:
+    """Whose session it is, and which: both stand in what it asks and in what it stores."""
+    with RecallStore(embedding=words, require_scope=("user_id", "session_id")) as store:
+        block = llamaindex_recall.RecallMemoryBlock(
+            retriever=llamaindex_recall.RecallRetriever(store=store),
+            scope_of=lambda _: ANN,
+            by_session=True,
+        )
+
+        await block.aput([ChatMessage("The kettle is new.")], session_id="s1")
+
+        [kettle] = store.memories(scope={**ANN, "session_id": "s1"})
+        assert kettle.content == "The kettle is new."
+        assert "kettle" in await block.aget([ChatMessage("the kettle?")], session_id="s1")
+        assert await block.aget([ChatMessage("the kettle?")], session_id="s2") == ""
+
+
+async def test_what_a_block_stores_is_of_its_sessions_owner(own_store: RecallStore) -> None:
+    bound = llamaindex_recall.RecallRetriever(store=own_store, scope={"workspace": "home"})
+    block = llamaindex_recall.RecallMemoryBlock(retriever=bound, scope_of=lambda _: ANN)
+
+    await block.aput([ChatMessage("The kettle is new.")], session_id="s1")
+
+    [kettle] = [each for each in own_store.memories() if "kettle" in each.content]
+    assert kettle.scope.fields() == {"user_id": "ann", "session_id": "s1", "workspace": "home"}
