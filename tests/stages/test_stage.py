@@ -60,17 +60,6 @@ def test_requests_of_one_yield_are_answered_together_in_both_worlds() -> None:
     assert asked == [["one", "two"]] * 2
 
 
-def test_an_error_arrives_at_the_yield_in_both_worlds() -> None:
-    def ask(prompts):
-        return [Reply(ConnectionError("down"))] * len(prompts)
-
-    for recall in (
-        run(pipeline([Asks()], ASKED), Scripted(ask)),
-        asyncio.run(arun(pipeline([Asks()], ASKED), Scripted(ask, asynchronous=True))),
-    ):
-        assert recall.fallbacks == ("Asks: ConnectionError: down",)
-
-
 def test_an_error_that_no_stage_mends_is_raised() -> None:
     def find(searches):
         raise OSError("the disk is gone")
@@ -146,7 +135,7 @@ def test_of_several_prompts_one_that_fails_has_its_error_in_place_of_a_reply() -
         assert recall.text == "'said' and ModelError('OSError: down')"
 
 
-def test_where_all_prompts_fail_the_first_error_arrives_at_the_yield() -> None:
+def test_where_all_prompts_fail_the_first_error_arrives_at_the_yield_in_both_worlds() -> None:
     def ask(prompts):
         return [Reply(ConnectionError("down")), Reply(OSError("late"))]
 
