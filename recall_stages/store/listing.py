@@ -23,9 +23,9 @@ from recall_stages.store.cloud.limits import conditions as cloud_conditions
 from recall_stages.store.conditions import Conditions
 from recall_stages.store.position import place_of
 from recall_stages.store.rows.cells import decided
-from recall_stages.store.rows.open_indexes import OpenIndex
 from recall_stages.store.rows.ordered_rows import ordered, selected
 from recall_stages.store.rows.row_index import RowIndex
+from recall_stages.store.rows.scoped_rows import ScopedRows
 from recall_stages.timeline import TimeRange
 
 _ROWS = 5_000  # without their texts, a call
@@ -38,10 +38,10 @@ class Listing:
 
     Args:
         index: The collection in Chroma.
-        opened: Its row index, or those of its scopes. None = it has none, as in the cloud.
+        opened: Its row indexes. None = it has none, as in the cloud.
     """
 
-    def __init__(self, index: Index, opened: OpenIndex | None) -> None:
+    def __init__(self, index: Index, opened: ScopedRows | None) -> None:
         self._index = index
         self._opened = opened
 

@@ -16,7 +16,7 @@ from recall_stages.store.conditions import Conditions
 from recall_stages.store.embedding.bounded import BoundedEmbedding
 from recall_stages.store.embedding.token_vectors import Embedded
 from recall_stages.store.listing import Listing, ids_in_chroma
-from recall_stages.store.rows.open_indexes import OpenIndex
+from recall_stages.store.rows.open_indexes import open_rows
 from recall_stages.store.rows.scoped_rows import ServerRows
 from recall_stages.store.rows.scoped_searcher import ScopedSearcher
 from recall_stages.store.writing.writer import Writer
@@ -62,7 +62,7 @@ class LiveCollection:
             self._listing = Listing(self.index, None)
         else:
             alone, shared = opened.private, opened.shared
-            rows = OpenIndex(self.index, opened.folder, server, alone=alone, shared=shared)
+            rows = open_rows(self.index, opened.folder, server, alone=alone, shared=shared)
             self.searcher, self._listing = (
                 ScopedSearcher(self.index, rows),
                 Listing(self.index, rows),

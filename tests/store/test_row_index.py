@@ -93,7 +93,9 @@ def test_the_last_store_that_is_closed_lets_the_rows_go(
     first.add(["tea"])
     second.find([Search("tea", 1, method="keyword")])
     collection = chroma.get_collection(collection_name, embedding_function=None)
-    [rows] = indexes_of(collection, None)
+    [shared] = indexes_of(collection, None)
+    with shared.using(Scope()) as rows:
+        assert len(rows) == 1
 
     first.close()
     second.add(["coffee"])

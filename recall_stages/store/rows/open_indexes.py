@@ -5,13 +5,10 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recall_stages.core.scope import Scope
-from recall_stages.core.stage import Search
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.disk.closing import index_root
 from recall_stages.store.disk.operations import Operations
@@ -19,79 +16,53 @@ from recall_stages.store.rows.cache import Cache
 from recall_stages.store.rows.columns import hashed
 from recall_stages.store.rows.follower import Follower, PathFollower
 from recall_stages.store.rows.row_index import RowIndex
-from recall_stages.store.rows.scoped_rows import ScopedRows, ServerRows
+from recall_stages.store.rows.scope_follower import ScopeFollower
+from recall_stages.store.rows.scoped_rows import ScopedRows, ServerRows, folder_of, held
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
 _log = logging.getLogger(__name__)
 
-Rows = RowIndex | ScopedRows
-"""The row index of a collection, or those of its scopes."""
-
 _Key = tuple[str, str, str, str]
 
-_open: dict[_Key, Rows] = {}
-_holders: dict[_Key, int] = {}
+_open: dict[_Key, ScopedRows] = {}
 _opening = threading.Lock()
 
 
-class OpenIndex:
-    """The row index that a store holds; of a collection on a server, one for each scope.
+def open_rows(
+    index: Index, folder: Path | None, kept: ServerRows, *, alone: bool, shared: bool
+) -> ScopedRows:
+    """The row indexes of a collection, for one more store; see `let_go`.
 
     Args:
         index: The collection, and the form of its rows.
         folder: The Chroma path; None = the collection is not in one.
-        alone: Whether nobody else can write to the collection.
         kept: What is kept of it here.
+        alone: Whether nobody else can write to the collection.
         shared: Whether other processes can write to it.
     """
-
-    def __init__(
-        self, index: Index, folder: Path | None, kept: ServerRows, *, alone: bool, shared: bool
-    ) -> None:
-        server = kept if shared else None
-        known_as = (str(folder or ""), str(index.collection.id))
-        self._key = (*known_as, repr((index.fields, index.foreign)), repr(server))
-        with _opening:
-            if self._key not in _open:
-                _open[self._key] = _made(index, folder, kept, alone=alone, shared=shared)
-                _holders[self._key] = 0
-            _holders[self._key] += 1
-            self._rows = _open[self._key]
-
-    @property
-    def by_scope(self) -> bool:
-        """Whether each scope has a row index of its own, and the whole collection none."""
-        return isinstance(self._rows, ScopedRows)
-
-    def parts(self, searches: Sequence[Search]) -> list[Scope]:
-        """The scopes to which searches belong, of those that have a row index of their own."""
-        if isinstance(self._rows, ScopedRows):
-            return list(dict.fromkeys(search.scope for search in searches))
-        return [Scope()]
-
-    @contextmanager
-    def using(self, scope: Scope) -> Iterator[RowIndex]:
-        """The row index of a scope, for one question."""
-        if isinstance(self._rows, ScopedRows):
-            with self._rows.using(scope) as rows:
-                yield rows
-        else:
-            yield self._rows
-
-    def close(self) -> None:
-        """Let it go; the last store of this process closes it."""
-        with _opening:
-            _holders[self._key] -= 1
-            last = not _holders[self._key]
-            if last:
-                del _open[self._key], _holders[self._key]
-        if last:
-            self._rows.close()
+    form = repr((index.fields, index.foreign))
+    key = str(folder or ""), str(index.collection.id), form, repr(kept if shared else None)
+    with _opening:
+        if key not in _open:
+            _open[key] = _made(index, folder, kept, alone=alone, shared=shared)
+        _open[key].holders += 1
+        return _open[key]
 
 
-def indexes_of(collection: Collection, folder: Path | None) -> list[Rows]:
+def let_go(rows: ScopedRows) -> None:
+    """Let row indexes go; for the last store of this process they are closed."""
+    with _opening:
+        rows.holders -= 1
+        last = not rows.holders
+        for key in [key for key, each in _open.items() if last and each is rows]:
+            del _open[key]
+    if last:
+        rows.close()
+
+
+def indexes_of(collection: Collection, folder: Path | None) -> list[ScopedRows]:
     """The row indexes that have to know what is written to a collection.
 
     Args:
@@ -108,19 +79,24 @@ def indexes_of(collection: Collection, folder: Path | None) -> list[Rows]:
 
 def _made(
     index: Index, folder: Path | None, kept: ServerRows, *, alone: bool, shared: bool
-) -> Rows:
+) -> ScopedRows:
+    cache = Cache(kept.cache)
     if folder is not None:
         try:
             operations = Operations(folder, str(index.collection.id))
         except (OSError, ValueError, sqlite3.Error) as error:
             _log.warning("the row index of %s is kept in memory: %r", folder, error)
         else:
-            root = index_root(folder) / _name(index)
-            return RowIndex(index, PathFollower(index, operations), root, Cache(kept.cache))
-    if shared:
-        return ScopedRows(index, kept, _name(index))
-    follower = Follower(index, alone=alone)
-    return RowIndex(index, follower, None, Cache(kept.cache))
+            follower, root = PathFollower(index, operations), index_root(folder) / _name(index)
+            return ScopedRows(lambda _: RowIndex(index, follower, root, cache))
+    if not shared:
+        return ScopedRows(lambda _: RowIndex(index, Follower(index, alone=alone), None, cache))
+    server, lock = held(kept.folder / _name(index)) if kept.folder else (None, None)
+
+    def made(scope: Scope) -> RowIndex:
+        return RowIndex(index, ScopeFollower(index, scope), folder_of(server, scope), cache)
+
+    return ScopedRows(made, kept.most, lock)
 
 
 def _name(index: Index) -> str:

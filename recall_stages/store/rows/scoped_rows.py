@@ -1,7 +1,7 @@
-"""The row indexes of the scopes that were asked for last, of one collection on a server.
+"""The row indexes of one collection; on a server, those of the scopes that were asked for last.
 
-A question reads the rows of its scope, and no others. Each scope has an index of its own: the one
-of a user has no part in the one of a user and a session.
+There a question reads the rows of its scope, and no others. Each scope has an index of its own: the
+one of a user has no part in the one of a user and a session.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -19,12 +19,9 @@ from filelock import FileLock, Timeout
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.scope import Scope
-from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.row_fields import Row
 from recall_stages.store.embedding.token_vectors import Embedded
-from recall_stages.store.rows.cache import Cache
 from recall_stages.store.rows.row_index import RowIndex
-from recall_stages.store.rows.scope_follower import ScopeFollower
 
 _log = logging.getLogger(__name__)
 
@@ -55,28 +52,42 @@ class ServerRows:
 
 
 class ScopedRows:
-    """The row indexes of scopes; those that were not asked for the longest are let go.
+    """The row indexes of one collection: one for all rows, or one for each scope.
+
+    Indexes of scopes that were not asked for the longest are let go.
 
     Args:
-        index: The collection, and the form of its rows.
-        server: How many rows all of them may have, and where. A scope that is asked is read wholly.
-        name: The name of the collection's folder there.
+        made: Makes the row index of a scope; of an empty one, that of all rows.
+        most: How many rows those of scopes may have together; one that is asked is read wholly.
+            None = there is one for all rows.
+        held: The lock on their folder; None = there is none.
+
+    Attributes:
+        by_scope: Whether each scope has a row index of its own, and the whole collection none.
+        holders: How many stores of this process have it open.
     """
 
-    def __init__(self, index: Index, server: ServerRows, name: str) -> None:
-        self._index = index
-        self._most = server.most
-        self._cache = Cache(server.cache)
-        self._root, self._held = None, None
-        if server.folder is not None:
-            self._root, self._held = _held(server.folder / name)
+    def __init__(
+        self,
+        made: Callable[[Scope], RowIndex],
+        most: int | None = None,
+        held: FileLock | None = None,
+    ) -> None:
+        self._made = made
+        self._most = most or 0
+        self._held = held
         self._lock = threading.Lock()
         self._by_scope: OrderedDict[Scope, RowIndex] = OrderedDict()
         self._questions: Counter[Scope] = Counter()  # that run now
+        self.by_scope = most is not None
+        self.holders = 0
+        if not self.by_scope:
+            self._by_scope[Scope()] = made(Scope())
 
     @contextmanager
     def using(self, scope: Scope) -> Iterator[RowIndex]:
-        """The rows of a scope, for one question."""
+        """The row index that has the rows of a scope, for one question."""
+        scope = scope if self.by_scope else Scope()
         with self._lock:
             rows = self._by_scope.pop(scope, None) or self._made(scope)
             self._by_scope[scope] = rows  # it is now the last to go
@@ -106,11 +117,14 @@ class ScopedRows:
                 for each in memories
             ]
             here = [place for place, fits in enumerate(inside) if fits]
-            if here:
+            if self.by_scope and here:
                 # Without token vectors: only the rows that this process has written had any.
                 vectors = Embedded(embedded.vectors[here])
                 index.put([rows[x] for x in here], [memories[x] for x in here], vectors)
-            index.drop([row[0] for row, fits in zip(rows, inside, strict=True) if not fits])
+            elif here:
+                index.put(rows, memories, embedded)
+            if len(here) < len(rows):
+                index.drop([row[0] for row, fits in zip(rows, inside, strict=True) if not fits])
 
     def drop(self, ids: Sequence[str]) -> None:
         """Forget rows that were just deleted."""
@@ -128,13 +142,6 @@ class ScopedRows:
         with self._lock:
             return list(self._by_scope.items())
 
-    def _made(self, scope: Scope) -> RowIndex:
-        root = None
-        if self._root is not None:
-            name = repr(sorted(scope.fields().items())).encode("utf-8", "surrogatepass")
-            root = self._root / blake2b(name, digest_size=8).hexdigest()
-        return RowIndex(self._index, ScopeFollower(self._index, scope), root, self._cache)
-
     def _surplus(self) -> list[RowIndex]:
         """The indexes to let go, taken out."""
         gone = []
@@ -150,7 +157,13 @@ class ScopedRows:
         return gone
 
 
-def _held(folder: Path) -> tuple[Path, FileLock] | tuple[None, None]:
+def folder_of(root: Path | None, scope: Scope) -> Path | None:
+    """The folder of the row index of a scope."""
+    name = repr(sorted(scope.fields().items())).encode("utf-8", "surrogatepass")
+    return root and root / blake2b(name, digest_size=8).hexdigest()
+
+
+def held(folder: Path) -> tuple[Path, FileLock] | tuple[None, None]:
     """A folder that no other process uses from now on; None where that cannot be."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from recall_stages.core.candidate import Hit
+from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.embedding.token_vectors import Embedded
-from recall_stages.store.rows.open_indexes import OpenIndex
+from recall_stages.store.rows.open_indexes import let_go
+from recall_stages.store.rows.scoped_rows import ScopedRows
 from recall_stages.store.rows.searcher import Searcher
 from recall_stages.store.rows.table import Table
 
@@ -19,12 +21,12 @@ class ScopedSearcher:
 
     Args:
         index: The collection in Chroma.
-        opened: Its row index, or those of its scopes.
+        rows: Its row indexes.
     """
 
-    def __init__(self, index: Index, opened: OpenIndex) -> None:
+    def __init__(self, index: Index, rows: ScopedRows) -> None:
         self._index = index
-        self._opened = opened
+        self._rows = rows
         self._threads = ThreadPoolExecutor(thread_name_prefix="recall-search")
 
     def answers(
@@ -33,14 +35,12 @@ class ScopedSearcher:
         """The hits of each search, best first; see `Searcher.answers`."""
         vectors = {text: each.vectors[0] for text, each in embedded.items()}
         answers: dict[int, list[Hit]] = {}
-        parts = self._opened.parts(searches)
-        for scope in parts:
-            places = [
-                place
-                for place, search in enumerate(searches)
-                if len(parts) == 1 or search.scope == scope
-            ]
-            with self._opened.using(scope) as rows:
+        parts: dict[Scope, list[int]] = {}
+        for place, search in enumerate(searches):
+            scope = search.scope if self._rows.by_scope else Scope()
+            parts.setdefault(scope, []).append(place)
+        for scope, places in parts.items():
+            with self._rows.using(scope) as rows:
                 searcher = Searcher(self._index, rows, self._threads)
                 found = searcher.answers([searches[place] for place in places], vectors)
                 compared = _with_tokens([searches[n] for n in places], found, embedded, rows.table)
@@ -50,7 +50,7 @@ class ScopedSearcher:
     def close(self) -> None:
         """Stop the threads, and let the rows go."""
         self._threads.shutdown()
-        self._opened.close()
+        let_go(self._rows)
 
 
 def _with_tokens(

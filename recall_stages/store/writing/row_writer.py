@@ -23,7 +23,8 @@ from recall_stages.store.chroma.search_text import index_text
 from recall_stages.store.cloud.keyword_vector import keyword_vector
 from recall_stages.store.embedding.bounded import BoundedEmbedding, Outcome
 from recall_stages.store.embedding.token_vectors import Embedded
-from recall_stages.store.rows.open_indexes import Rows, indexes_of
+from recall_stages.store.rows.open_indexes import indexes_of
+from recall_stages.store.rows.scoped_rows import ScopedRows
 from recall_stages.store.writing.write_lock import write_lock_of
 
 _log = logging.getLogger(__name__)
@@ -204,7 +205,7 @@ class RowWriter:
                 for rows in indexes:  # at once: the next part may fail
                     rows.drop(part)
 
-    def _indexes(self) -> Sequence[Rows]:
+    def _indexes(self) -> Sequence[ScopedRows]:
         """The row indexes that have to know of a write, opened before it."""
         indexes = indexes_of(self._collection, self._folder)
         for rows in indexes:
