@@ -89,8 +89,10 @@ class ScopedRows:
         """The row index that has the rows of a scope, for one question."""
         scope = scope if self.by_scope else Scope()
         with self._lock:
-            rows = self._by_scope.pop(scope, None) or self._made(scope)
-            self._by_scope[scope] = rows  # it is now the last to go
+            if scope not in self._by_scope:
+                self._by_scope[scope] = self._made(scope)
+            self._by_scope.move_to_end(scope)  # it is now the last to go
+            rows = self._by_scope[scope]
             self._questions[scope] += 1
         try:
             yield rows
