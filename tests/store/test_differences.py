@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_stages.store.rows.differences import appended, find_gone, stored_anew
+from recall_stages.store.rows.differences import find_gone, stored_anew
 
 ids = st.lists(st.text("abcdefgh", min_size=1, max_size=2), max_size=12, unique=True)
 
@@ -22,15 +22,6 @@ def test_what_was_stored_anew_stands_at_the_end(known: list[str], data: st.DataO
     assert passed[: len(kept)] == kept
     assert passed == [each for each in known if each in passed]
     assert set(last) - set(known) <= set(new)
-
-
-@given(ids, st.data())
-def test_only_what_is_appended_counts_as_such(known: list[str], data: st.DataObject) -> None:
-    new = [each for each in data.draw(ids) if each not in known]
-    assert appended(known, known + new) == new
-    assert appended(known, []) == (None if known else [])
-    for place in range(len(known)):
-        assert appended(known, known[:place] + known[place + 1 :] + new) is None
 
 
 class Rows:

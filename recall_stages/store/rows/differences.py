@@ -15,22 +15,6 @@ Id = TypeVar("Id", str, int)
 _PART = 128  # rows read at once, when the place of a deleted row is nearly found
 
 
-def appended(known: Sequence[Id], there: Sequence[Id]) -> Sequence[Id] | None:
-    """The rows stored after all known ones; None if anything else has changed too.
-
-    Args:
-        known: The ids of the last known rows, in order.
-        there: The ids in the collection, in order, from the place of the first known one.
-
-    Examples:
-        >>> appended(["b", "c"], ["b", "c", "d"])
-        ['d']
-        >>> appended(["b", "c"], ["c", "d"]) is None
-        True
-    """
-    return there[len(known) :] if there[: len(known)] == known else None
-
-
 def stored_anew(known: Sequence[Id], there: Sequence[Id]) -> Sequence[Id]:
     """The rows that are unknown, or were deleted and stored again.
 

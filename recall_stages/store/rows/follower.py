@@ -20,10 +20,9 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -33,10 +32,8 @@ from recall_stages.store.chroma.index import Index, pages
 from recall_stages.store.chroma.where import Where
 from recall_stages.store.disk.operations import Operations
 from recall_stages.store.rows.columns import hashed
-from recall_stages.store.rows.differences import appended, stored_anew
-
-if TYPE_CHECKING:
-    from recall_stages.store.rows.row_index import RowIndex
+from recall_stages.store.rows.differences import stored_anew
+from recall_stages.store.rows.table import Table
 
 POLL_S = 1.0  # seconds between two looks
 COUNTED_AT_ONCE = 5000  # rows; up to here counting them is quick enough to do for each question
@@ -46,9 +43,17 @@ TAIL = 250  # the last ids, which are compared at each look
 _PAGE = 1000  # rows with their texts a call: with 250 it takes half as long again
 _MOST_IDS = 500_000  # a call
 
+Page = Mapping[str, Any]
+"""Rows as Chroma returns them."""
+
+Change = Page | list[int]
+"""Rows that are new or were replaced, or the hashes of the ids of rows that are gone."""
+
 
 class Follower:
-    """Keeps one row index in step with its collection; threads may use it side by side.
+    """Finds what others change in a collection; threads may use it side by side.
+
+    Its methods yield changes, and go on when the row index has taken them over.
 
     Args:
         index: The collection.
@@ -92,83 +97,90 @@ class Follower:
     def wrote(self, operations: int) -> None:
         """Take note of operations of this process, which the index has taken over."""
 
-    def refresh(self, rows: RowIndex) -> None:
-        """Take over what others have written up to a second ago.
+    def changes(self, table: Table) -> Iterator[Change]:
+        """What others have written up to a second ago.
 
         A question that needs it waits while another one looks.
+
+        Args:
+            table: The rows that are known.
         """
         now = time.monotonic()
-        if self._may_be_behind(rows, now):
+        if self._may_be_behind(table, now):
             with self._looking:
-                if self._may_be_behind(rows, now):
-                    self._look(rows)
+                if self._may_be_behind(table, now):
+                    yield from self._look(table)
 
     def close(self) -> None:
         """Let everything go."""
 
-    def _may_be_behind(self, rows: RowIndex, now: float) -> bool:
+    def _may_be_behind(self, table: Table, now: float) -> bool:
         if self._alone:
             return False
         if self._looked < now - POLL_S:
             return True
-        known = self._count_of(rows)
+        known = self._count_of(table)
         return known <= COUNTED_AT_ONCE and self._collection.count() != known
 
-    def _count_of(self, rows: RowIndex) -> int:
+    def _count_of(self, table: Table) -> int:
         """How many rows the collection had at the last look."""
-        return len(rows)
+        return len(table)
 
-    def _look(self, rows: RowIndex) -> None:
+    def _look(self, table: Table) -> Iterator[Change]:
         started = time.monotonic()
-        in_step = self._by_order(rows) if self._index.foreign else self._by_number(rows)
+        if self._index.foreign:
+            in_step = yield from self._by_order(table)
+        else:
+            in_step = self._by_number(table)
         if not in_step or started >= self._compare_at:
-            self.compare(rows)
+            yield from self.compare(table)
         self._looked = started
 
     # -- what has changed -------------------------------------------------------------------------
 
-    def _by_order(self, rows: RowIndex) -> bool:
+    def _by_order(self, table: Table) -> Generator[Change, None, bool]:
         """Take what was stored last; False where all ids have to be compared."""
-        known = rows.table.hashes().tolist()
+        known = table.hashes().tolist()
         start = max(0, len(known) - TAIL)
-        with rows.reading() as changed:
-            ids = self._ids(start)
-            new = appended(known[start:], [hashed(row_id) for row_id in ids])
-            if new:
-                self._fetch(rows, ids[len(ids) - len(new) :], changed)
-        return new is not None
+        ids = self._ids(start)
+        last = known[start:]
+        if [hashed(row_id) for row_id in ids[: len(last)]] != last:
+            return False
+        yield from self._read(ids[len(last) :])
+        return True
 
-    def _by_number(self, rows: RowIndex) -> bool:
+    def _by_number(self, table: Table) -> bool:
         """Count the rows; False where all ids have to be compared."""
         count = self._collection.count()
-        self.doubtful |= len(rows) > count
+        self.doubtful |= len(table) > count
         overdue = self.doubtful and time.monotonic() >= self._list_at
-        return len(rows) >= count and not overdue
+        return len(table) >= count and not overdue
 
     def has_few(self, most: int) -> bool:
         """Whether it follows no more rows than that."""
         return bool(self._collection.count() <= most)
 
-    def compare(self, rows: RowIndex, *, progress: bool = False) -> list[int]:
-        """Compare all ids: forget what is gone, take what is new.
+    def compare(
+        self, table: Table, *, progress: bool = False
+    ) -> Generator[Change, None, Sequence[int]]:
+        """Compare all ids: what is gone, and what is new.
 
         Returns:
             The hashes of all ids, in the order in which their rows were stored.
         """
         clock = time.monotonic()
-        with rows.reading() as changed:
-            there = self._ids(0)
-            took = time.monotonic() - clock
-            known = rows.table.hashes()
-            before: list[int] = known.tolist()
-            hashes = [hashed(each) for each in there]
-            rows.forget(np.setdiff1d(known, np.array(hashes, dtype=np.uint64)).tolist(), changed)
-            if self.sees_all:  # the order of what this process wrote is not known
-                old = set(before)
-                new = [row_id for row_id, x in zip(there, hashes, strict=True) if x not in old]
-            else:
-                new = there[len(there) - len(stored_anew(before, hashes)) :]
-            self._fetch(rows, new, changed, progress=progress)
+        there = self._ids(0)
+        took = time.monotonic() - clock
+        known = table.hashes()
+        before: list[int] = known.tolist()
+        hashes = [hashed(each) for each in there]
+        if self.sees_all:  # the order of what this process wrote is not known
+            old = set(before)
+            new = [row_id for row_id, x in zip(there, hashes, strict=True) if x not in old]
+        else:
+            new = there[len(there) - len(stored_anew(before, hashes)) :]
+        yield np.setdiff1d(known, np.array(hashes, dtype=np.uint64)).tolist()
+        yield from self._read(new, progress=progress)
         self.doubtful = False
         self._looked = clock
         self._list_at = clock + RARELY * took
@@ -184,26 +196,13 @@ class Follower:
         """
         return [each for page in self._pages(_MOST_IDS, [], start=start) for each in page["ids"]]
 
-    def _fetch(
-        self,
-        rows: RowIndex,
-        ids: Sequence[str],
-        changed: AbstractSet[str],
-        *,
-        progress: bool = False,
-    ) -> None:
-        parts = [list(ids[start : start + _PAGE]) for start in range(0, len(ids), _PAGE)]
-        pages = progress_bar(
-            self._read(parts), desc="indexing", unit="pages", total=len(parts), wanted=progress
-        )
-        for page in pages:
-            rows.take(page, changed)
-
-    def _read(self, parts: Iterable[list[str]]) -> Iterator[Mapping[str, Any]]:
+    def _read(self, ids: Sequence[str], *, progress: bool = False) -> Iterator[Page]:
         """Pages of rows; Chroma reads one while the page before is taken over."""
+        parts = [list(ids[start : start + _PAGE]) for start in range(0, len(ids), _PAGE)]
+        bar = progress_bar(parts, desc="indexing", unit="pages", total=len(parts), wanted=progress)
         with ThreadPoolExecutor(1, thread_name_prefix="recall-read") as thread:
             ahead: Future[Any] | None = None
-            for part in parts:
+            for part in bar:
                 this = thread.submit(
                     self._collection.get, ids=part, include=["documents", "metadatas"]
                 )
@@ -215,7 +214,7 @@ class Follower:
 
     def _pages(
         self, most: int, include: Sequence[str], where: Where | None = None, start: int = 0
-    ) -> Iterator[Mapping[str, Any]]:
+    ) -> Iterator[Page]:
         return pages(self._collection, include, most=most, where=where, start=start)
 
 
@@ -248,21 +247,17 @@ class PathFollower(Follower):
         if position == self.position + operations:  # else somebody has written as well
             self.position, self._counter = position, counter
 
-    def refresh(self, rows: RowIndex) -> None:
-        """Take over what others have written."""
+    def changes(self, table: Table) -> Iterator[Change]:
+        """What others have written."""
         if self._operations.counter() != self._counter:
             with self._looking:
                 counter, position = self._operations.counter(), self._operations.position()
                 if position != self.position:
-                    self._catch_up(rows)
+                    yield from self._read(self._operations.since(self.position))
+                    if self._operations.count() != len(table):
+                        yield from self.compare(table)
                 self.position, self._counter = position, counter
 
     def close(self) -> None:
         """Close the database."""
         self._operations.close()
-
-    def _catch_up(self, rows: RowIndex) -> None:
-        with rows.reading() as changed:
-            self._fetch(rows, self._operations.since(self.position), changed)
-        if self._operations.count() != len(rows):
-            self.compare(rows)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from recall_stages.store.embedding.token_vectors import Embedded
 from recall_stages.store.rows.append_file import Mark
 from recall_stages.store.rows.cache import Cache
 from recall_stages.store.rows.columns import hashed
-from recall_stages.store.rows.follower import Follower
+from recall_stages.store.rows.follower import Change, Follower, Page
 from recall_stages.store.rows.state import Known, load, save
 from recall_stages.store.rows.table import GATHERED, Table
 from recall_stages.store.rows.wanted import Places
@@ -114,7 +115,7 @@ class RowIndex:
             if patient or self.follower.has_few(WAITED_FOR):
                 built.result()
         if self.ready:
-            self.follower.refresh(self)
+            self._take_over(self.follower.changes)
 
     def _begin(self) -> None:
         """Forget all rows, and follow the writes of this process from now on."""
@@ -151,7 +152,7 @@ class RowIndex:
                 self._begin()
             _log.info("reading %d rows for the row index; it has %d", count, len(self))
             self.table.read_words()
-            self.follower.compare(self, progress=count > WAITED_FOR)
+            self._take_over(partial(self.follower.compare, progress=count > WAITED_FOR))
             self.table.changed = True  # what was committed until now is not all
             self.ready = True
             _log.info("read %d rows", len(self))
@@ -162,10 +163,10 @@ class RowIndex:
             built.set_result(None)
             self._changed()
 
-    # -- reading the collection, by `Follower` ----------------------------------------------------
+    # -- reading the collection -------------------------------------------------------------------
 
     @contextmanager
-    def reading(self) -> Iterator[AbstractSet[str]]:
+    def _reading(self) -> Iterator[AbstractSet[str]]:
         """Collect the ids of the rows that change here while rows are read from the collection.
 
         The version of such a row that was read may be old.
@@ -179,7 +180,17 @@ class RowIndex:
             with self._lock:
                 del self._readings[id(changed)]
 
-    def take(self, page: Mapping[str, Any], changed: AbstractSet[str]) -> None:
+    def _take_over(self, changes: Callable[[Table], Iterable[Change]]) -> None:
+        """Take over what others have changed, except rows that changed here meanwhile."""
+        with self._reading() as changed:
+            for change in changes(self.table):
+                if isinstance(change, list):
+                    self._forget(change, changed)
+                else:
+                    self.take(change, changed)
+                self._changed()
+
+    def take(self, page: Page, changed: AbstractSet[str]) -> None:
         """Take over rows that were read, except those that changed here meanwhile."""
         rows: list[Row] = [
             row
@@ -192,14 +203,11 @@ class RowIndex:
             self._note([rows[place][0] for place in current], changed)
             new = [rows[place] for place in current], [memories[place] for place in current]
             self._change(lambda table: table.put(*new))
-        self._changed()
 
-    def forget(self, hashes: Iterable[int], changed: AbstractSet[str]) -> None:
-        """Forget rows that are gone, except those that changed here meanwhile."""
+    def _forget(self, hashes: Iterable[int], changed: AbstractSet[str]) -> None:
         with self._lock:
             gone = set(hashes).difference(map(hashed, changed))
             self._change(lambda table: table.drop(gone))
-        self._changed()
 
     def _change(self, change: Callable[[Table], int]) -> int:
         """Change the rows; on a disk that fails, they go on in memory."""
@@ -261,7 +269,7 @@ class RowIndex:
         collection: Any = self.index.collection
         ids = {table.texts.id_at(place): place for place in places.tolist()}
         names = list(ids)
-        with self.reading() as changed:
+        with self._reading() as changed:
             for start in range(0, len(names), _PAGE):
                 page = collection.get(ids=names[start : start + _PAGE], include=["embeddings"])
                 if page["ids"]:

@@ -14,9 +14,8 @@ Measured on 2,000 of 100,000 rows: 1 KB a look, 4 KB and six calls for a row tha
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,10 +27,8 @@ from recall_stages.store.chroma.row_fields import WRITTEN_AT
 from recall_stages.store.chroma.where import Where, all_of, scope_where
 from recall_stages.store.rows.columns import hashed
 from recall_stages.store.rows.differences import find_gone
-from recall_stages.store.rows.follower import COUNTED_AT_ONCE, RARELY, Follower
-
-if TYPE_CHECKING:
-    from recall_stages.store.rows.row_index import RowIndex
+from recall_stages.store.rows.follower import COUNTED_AT_ONCE, RARELY, Change, Follower, Page
+from recall_stages.store.rows.table import Table
 
 _DELAY = 2_000  # milliseconds from the time that a row carries until Chroma has stored it
 _SKEW = 60_000  # milliseconds by which another machine's clock may be late
@@ -81,51 +78,53 @@ class ScopeFollower(Follower):
             return super().most_vectors
         return _MOST_VECTORS if self._questions > _FIRST_QUESTIONS else _FEW_VECTORS
 
-    def refresh(self, rows: RowIndex) -> None:
-        """Take over what others have written up to a second ago."""
+    def changes(self, table: Table) -> Iterator[Change]:
+        """What others have written up to a second ago."""
         self._questions += 1
-        super().refresh(rows)
+        return super().changes(table)
 
     def has_few(self, most: int) -> bool:
         """Whether the scope has no more rows than that."""
         return not self._collection.get(where=self._where, include=[], limit=1, offset=most)["ids"]
 
-    def compare(self, rows: RowIndex, *, progress: bool = False) -> list[int]:
+    def compare(
+        self, table: Table, *, progress: bool = False
+    ) -> Generator[Change, None, Sequence[int]]:
         """Read all rows, or compare all ids where some rows are known."""
         self._counted = self._collection.count()
-        if len(rows):
-            order = super().compare(rows, progress=progress)
-            self._order = np.array(order, dtype=np.uint64)
-            return order
-        clock, order = time.monotonic(), []
-        with rows.reading() as changed:
+        if len(table):
+            order = yield from super().compare(table, progress=progress)
+        else:
+            clock, order = time.monotonic(), list[int]()
             for page in self._pages(_ROWS, ["documents", "metadatas"]):
-                rows.take(page, changed)
+                yield page
                 order += map(hashed, page["ids"])
+            self._looked = clock
+            self.position = self._seen
         self._order = np.array(order, dtype=np.uint64)
-        self._looked = clock
-        self.position = self._seen
         return order
 
-    def _count_of(self, rows: RowIndex) -> int:
-        return self._counted if self.scoped else len(rows)
+    def _count_of(self, table: Table) -> int:
+        return self._counted if self.scoped else len(table)
 
-    def _look(self, rows: RowIndex) -> None:
+    def _look(self, table: Table) -> Iterator[Change]:
         started = time.monotonic()
         if self._counted <= COUNTED_AT_ONCE:  # else it is not asked for
             self._counted = self._collection.count()
+        if not self._index.foreign:
+            yield from self._by_time(table)
+        in_step = yield from self._by_last(table)
         if self._index.foreign:
-            if not self._by_last(rows) or started >= self._compare_at:
-                self.compare(rows)
+            compared = not in_step or started >= self._compare_at
         else:
-            self._by_time(rows)
-            self.doubtful = not self._by_last(rows)
-            if self.doubtful and started >= self._list_at:
-                self.compare(rows)
+            self.doubtful = not in_step
+            compared = self.doubtful and started >= self._list_at
+        if compared:
+            yield from self.compare(table)
         self._looked = started
         self.position = self._seen
 
-    def _by_time(self, rows: RowIndex) -> None:
+    def _by_time(self, table: Table) -> Iterator[Change]:
         """Take the rows that others have written since the last look.
 
         Another machine's clock may be late by a minute. To read the rows of a minute at each look
@@ -134,55 +133,52 @@ class ScopeFollower(Follower):
         clock, now = time.monotonic(), to_milliseconds(datetime.now(UTC))
         far = clock >= self._far_at
         since = self._far_seen - _SKEW if far else self._seen - _DELAY
-        with rows.reading() as changed:
-            written: dict[str, int] = {}
-            for page in self._pages(_MOST_TIMES, ["metadatas"], {WRITTEN_AT: {"$gte": since}}):
-                times = [row[WRITTEN_AT] for row in page["metadatas"]]
-                written |= zip(page["ids"], times, strict=True)
-            took = time.monotonic() - clock
-            known = rows.table.written(rows.table.places_of(written))
-            new = [x for x, old in zip(written, known, strict=True) if written[x] != old]
-            self._fetch(rows, new, changed)
+        written: dict[str, int] = {}
+        for page in self._pages(_MOST_TIMES, ["metadatas"], {WRITTEN_AT: {"$gte": since}}):
+            times = [row[WRITTEN_AT] for row in page["metadatas"]]
+            written |= zip(page["ids"], times, strict=True)
+        took = time.monotonic() - clock
+        known = table.written(table.places_of(written))
+        yield from self._read([x for x, y in zip(written, known, strict=True) if written[x] != y])
         self._seen = now
         if far:
             self._far_seen, self._far_at = now, clock + RARELY * took
 
-    def _by_last(self, rows: RowIndex) -> bool:
+    def _by_last(self, table: Table) -> Generator[Change, None, bool]:
         """Compare the last ids; False where all have to be compared."""
-        with rows.reading() as changed:
-            known = self._known(rows)
-            first = max(0, len(known) - _LAST)
-            last = known[first:].tolist()
-            there = _hashes(self._ids_from(first, _LAST + 1))
-            gone = _shift(last, there)
-            if gone is None:
+        known = self._known(table)
+        first = max(0, len(known) - _LAST)
+        last = known[first:].tolist()
+        there = _hashes(self._ids_from(first, _LAST + 1))
+        gone = _shift(last, there)
+        if gone is None:
+            return False
+        if gone:
+            left = self._without(table, known, gone)
+            if left is None:
                 return False
-            if gone:
-                left = self._without(rows, known, gone)
-                if left is None:
-                    return False
-                rows.forget(np.setdiff1d(known, left).tolist(), changed)
-                known = left
-            new = self._ids(len(known)) if len(there) > len(last) - gone else []
-            self._fetch(rows, new, changed)
-            self._order = np.concatenate([known, np.array(_hashes(new), dtype=np.uint64)])
-            return True
+            yield np.setdiff1d(known, left).tolist()
+            known = left
+        new = self._ids(len(known)) if len(there) > len(last) - gone else []
+        yield from self._read(new)
+        self._order = np.concatenate([known, np.array(_hashes(new), dtype=np.uint64)])
+        return True
 
-    def _without(self, rows: RowIndex, known: Hashes, number: int) -> Hashes | None:
+    def _without(self, table: Table, known: Hashes, number: int) -> Hashes | None:
         """The known rows without those that are gone, where these are found for few bytes."""
         if len(known) <= _LISTED:
             return None
         gone = find_gone(known.tolist(), number, lambda *part: _hashes(self._ids_from(*part)))
         if gone is None:
             return None
-        ids = rows.table.ids_of(gone)
+        ids = table.ids_of(gone)
         if self._collection.get(ids=ids, include=[])["ids"]:  # they are only elsewhere in the order
             return None
         return known[~np.isin(known, np.array(gone, dtype=np.uint64))]
 
-    def _known(self, rows: RowIndex) -> Hashes:
+    def _known(self, table: Table) -> Hashes:
         """All known rows, in the order in which they were stored as far as that is known."""
-        there = rows.table.hashes()
+        there = table.hashes()
         order = self._order[np.isin(self._order, there)]
         return np.concatenate([order, there[~np.isin(there, order)]])
 
@@ -193,7 +189,7 @@ class ScopeFollower(Follower):
 
     def _pages(
         self, most: int, include: Sequence[str], where: Where | None = None, start: int = 0
-    ) -> Iterator[Mapping[str, Any]]:
+    ) -> Iterator[Page]:
         return super()._pages(most, include, all_of([where, self._where]), start)
 
 
