@@ -37,8 +37,8 @@ _ORDER: Mapping[str, Callable[[NDArray[np.float64], float], NDArray[np.bool_]]] 
 Cell = tuple[int, int]
 """A key and a value, as numbers."""
 
-Fits = NDArray[np.bool_] | None
-"""Whether each row may fulfil a condition; None = that cannot be told here."""
+Fits = NDArray[np.bool_]
+"""Whether each row may fulfil a condition; all may where that cannot be told here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +79,22 @@ class Cells:
             where: The clause.
             rows: How many places there are.
         """
-        return _all_of([self._condition(key, wanted, rows) for key, wanted in where.items()])
+        parts = [self._condition(key, wanted, rows) for key, wanted in where.items()]
+        fits: Fits = np.logical_and.reduce(parts)
+        return fits
 
     def _condition(self, key: str, wanted: object, rows: int) -> Fits:
         if key in ("$and", "$or"):
             arms = [self.fitting(arm, rows) for arm in cast("Sequence[Where]", wanted)]
-            return _all_of(arms) if key == "$and" else _any_of(arms)
-        conditions = cast("Mapping[str, object]", wanted).items()
-        return _all_of([self._compared(key, each, bound, rows) for each, bound in conditions])
+        else:
+            conditions = cast("Mapping[str, object]", wanted).items()
+            arms = [self._compared(key, each, bound, rows) for each, bound in conditions]
+        fits: Fits = (np.logical_or if key == "$or" else np.logical_and).reduce(arms)
+        return fits
 
     def _compared(self, key: str, operator: str, bound: object, rows: int) -> Fits:
         if not _is_decided(key, operator, bound):
-            return None
+            return np.ones(rows, dtype=np.bool_)
         values = bound if isinstance(bound, list) else [bound]
         if operator in _ORDER:
             places, coded = self._column(_key("n", key))
@@ -120,7 +124,7 @@ class Cells:
         return known.places, known.values
 
 
-def _fits(places: NDArray[np.uint32], rows: int) -> NDArray[np.bool_]:
+def _fits(places: NDArray[np.uint32], rows: int) -> Fits:
     fits = np.zeros(rows, dtype=np.bool_)
     fits[places[places < rows]] = True
     return fits
@@ -173,13 +177,3 @@ def _key(kind: str, key: str) -> int:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _all_of(parts: Sequence[Fits]) -> Fits:
-    known = [part for part in parts if part is not None]
-    return np.logical_and.reduce(known) if known else None
-
-
-def _any_of(parts: Sequence[Fits]) -> Fits:
-    known = [part for part in parts if part is not None]
-    return np.logical_or.reduce(known) if len(known) == len(parts) else None

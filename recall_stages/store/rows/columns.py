@@ -19,6 +19,7 @@ from recall_stages.core.candidate import Candidate
 from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.epoch import bounds_of, event_hull, to_milliseconds
 from recall_stages.store.rows.append_file import AppendFile
+from recall_stages.store.rows.numbers import grown
 from recall_stages.store.rows.wanted import Places, Wanted
 from recall_stages.timeline import TimeRange
 
@@ -197,12 +198,3 @@ class Columns:
 
 def _owner(value: str | None) -> int:
     return 0 if value is None else hashed(value)
-
-
-def grown(column: NDArray[Any], used: int, wanted: int) -> NDArray[Any]:
-    """A column that has room for so many rows; the rest of it is zeros."""
-    if wanted <= len(column):
-        return column
-    grown = np.zeros(max(wanted, len(column) * 3 // 2, 1024), dtype=column.dtype)
-    grown[:used] = column[:used]
-    return grown

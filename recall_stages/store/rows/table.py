@@ -265,10 +265,9 @@ class Table:
         with self._lock:
             self._check_open()
             fits = self._columns.fitting(wanted)
-            admitted = None if where is None else self._cells.fitting(where, len(fits))
-        among = int(np.count_nonzero(fits))
-        if admitted is not None:
-            fits &= admitted
+            among = int(np.count_nonzero(fits))
+            if where is not None:
+                fits &= self._cells.fitting(where, len(fits))
         return Selection(fits, np.flatnonzero(fits), among)
 
     def living(self) -> Places:

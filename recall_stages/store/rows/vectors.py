@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from recall_stages.store.chroma.index import unit
 from recall_stages.store.rows.append_file import AppendFile
+from recall_stages.store.rows.numbers import ByPlace
 from recall_stages.store.rows.wanted import Places
 
 _BLOCK = 8192  # rows compared at once
@@ -41,10 +42,7 @@ class Vectors:
         self._numbers, self._owners = numbers, owners
         self.dimension = dimension
         self._room = room
-        self._slots = np.full(1024, -1, dtype=np.int64)
-        places = owners.view().view(np.int64)
-        self._count = len(places)
-        self._assign(places, 0)
+        self._slots = ByPlace(owners.view().view(np.int64))
 
     def keep(self, places: Places, vectors: NDArray[np.float32]) -> None:
         """Keep the vectors of rows, while there is room."""
@@ -53,21 +51,20 @@ class Vectors:
         self.dimension = vectors.shape[1]
         self._numbers.append(unit(vectors).astype(np.float32).tobytes())
         self._owners.append(places.astype(np.int64).tobytes())
-        self._assign(places, self._count)
-        self._count += len(places)
+        self._slots.add(places)
 
     def missing(self, places: Places) -> NDArray[np.bool_]:
         """Whether the vector of the row at each place is missing."""
-        return self._slots_of(places) < 0
+        return self._slots.at(places) < 0
 
     def at(self, places: Places) -> NDArray[np.float32]:
         """The vectors of rows; none may be missing."""
-        return self._all()[self._slots_of(places)]
+        return self._all()[self._slots.at(places)]
 
     def cosines(self, places: Places, vector: NDArray[np.float32]) -> NDArray[np.float32]:
         """The cosines of rows to a vector of length 1; no vector may be missing."""
         cosines = np.empty(len(places), dtype=np.float32)
-        slots = self._slots_of(places)
+        slots = self._slots.at(places)
         order = np.argsort(slots, kind="stable")
         ordered, rows = slots[order], self._all()
         start = 0
@@ -84,21 +81,6 @@ class Vectors:
 
     def _all(self) -> NDArray[np.float32]:
         return self._numbers.view().view(np.float32).reshape(-1, self.dimension or 1)
-
-    def _slots_of(self, places: Places) -> NDArray[np.int64]:
-        room = len(self._slots)
-        if len(places) and int(places.max()) >= room:
-            known = np.full(len(places), -1, dtype=np.int64)
-            known[places < room] = self._slots[places[places < room]]
-            return known
-        return self._slots[places]
-
-    def _assign(self, places: NDArray[np.int64], first: int) -> None:
-        if len(places) and int(places.max()) >= len(self._slots):
-            grown = np.full(max(int(places.max()) + 1, 2 * len(self._slots)), -1, dtype=np.int64)
-            grown[: len(self._slots)] = self._slots
-            self._slots = grown
-        self._slots[places] = np.arange(first, first + len(places))
 
 
 def _dot(rows: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_stages.store.rows.append_file import AppendFile
-from recall_stages.store.rows.columns import grown
+from recall_stages.store.rows.numbers import ByPlace, Numbers
 from recall_stages.store.rows.wanted import Places
 from recall_stages.text.bm25 import frequency
 
@@ -30,7 +30,7 @@ TERM = np.dtype("<u8")
 _TIMES = np.uint64(16)
 _MOST_TIMES = 2**16 - 1
 
-Records = NDArray[np.int64]
+Records = Numbers
 """The numbers of records: each is what one row had at one time, and stays as it is."""
 
 
@@ -72,10 +72,7 @@ class WordCounts:
 
     def __init__(self, counts: AppendFile, terms: AppendFile, live: NDArray[np.bool_]) -> None:
         self._counts, self._terms = counts, terms
-        noted = self._records()
-        self._number = len(noted)
-        self._latest = np.zeros(len(live), dtype=np.int64)  # the record of each row, from 1 on
-        self._latest[noted["place"]] = np.arange(1, len(noted) + 1)
+        self._latest = ByPlace(self._records()["place"])
         self.rows = self._total = 0
         self._count(self.latest(np.flatnonzero(live)), 1)
 
@@ -96,11 +93,7 @@ class WordCounts:
         records["first"] = self._terms.size // TERM.itemsize + np.cumsum([0, *sizes])[:-1]
         self._terms.append(np.array(terms, dtype=TERM).tobytes())
         self._counts.append(records.tobytes())
-        numbers = np.arange(self._number, self._number + len(rows))
-        self._number += len(rows)
-        last = int(places.max(initial=-1)) + 1
-        self._latest = grown(self._latest, len(self._latest), last)
-        self._latest[places] = numbers + 1
+        numbers = self._latest.add(places)
         self._count(numbers, 1)
         return numbers
 
@@ -110,10 +103,7 @@ class WordCounts:
 
     def latest(self, places: Places) -> Records:
         """The record of the row at each place; -1 if it has no words."""
-        known = np.full(len(places), -1, dtype=np.int64)
-        inside = places < len(self._latest)
-        known[inside] = self._latest[places[inside]] - 1
-        return known
+        return self._latest.at(places)
 
     def found(self, records: Records, words: Sequence[str]) -> Found:
         """Look for the words of a question in rows."""
