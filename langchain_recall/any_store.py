@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import tzinfo
-from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack, cast
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
@@ -25,8 +25,6 @@ from pydantic import Field
 from langchain_recall._convert import to_candidate
 from langchain_recall.push_down import LANGUAGES
 from langchain_recall.vector_store import RecallVectorStore
-from recall_stages.core.errors import IdLookupError
-from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Search
 from recall_stages.core.world import MemoryStore
 from recall_stages.store.any_store import any_store
@@ -67,19 +65,8 @@ class AnyStore(any_store.AnyStore):
     def _vector_store(self) -> VectorStore | None:
         return self.source if isinstance(self.source, VectorStore) else None
 
-    def get(self, ids: Sequence[str]) -> list[Memory]:
-        """The memories with these ids; missing ones are left out.
-
-        Raises:
-            IdLookupError: When the store does not look up by id.
-        """
-        if not isinstance(self.source, VectorStore):
-            raise IdLookupError(f"{self._name} finds by questions; it looks up nothing by id")
-        try:
-            documents = self.source.get_by_ids(ids)
-        except NotImplementedError as error:
-            raise IdLookupError(f"{self._name} does not look up by id: {error}") from error
-        return [found.memory.memory() for found in self._converted(documents, None)]
+    def _by_id(self, ids: Sequence[str]) -> list[Answer]:
+        return self._converted(cast("VectorStore", self.source).get_by_ids(ids), None)
 
     async def _ask(self, lookup: Lookup, *, asynchronous: bool) -> list[Answer]:
         source, arguments = self._searchable(lookup)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack, cast
 
 from llama_index.core import VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -29,10 +29,8 @@ from llama_index.core.vector_stores.types import BasePydanticVectorStore
 from pydantic import Field, field_validator
 
 from llamaindex_recall._convert import to_candidate
-from llamaindex_recall.push_down import LANGUAGES
+from llamaindex_recall.metadata_filters import LANGUAGES
 from llamaindex_recall.vector_store import RecallVectorStore
-from recall_stages.core.errors import IdLookupError
-from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Search
 from recall_stages.core.world import MemoryStore
 from recall_stages.store.any_store import any_store
@@ -84,23 +82,12 @@ class AnyStore(any_store.AnyStore):
     def _vector_store(self) -> BasePydanticVectorStore | None:
         return self.source.vector_store if isinstance(self.source, VectorStoreIndex) else None
 
-    def get(self, ids: Sequence[str]) -> list[Memory]:
-        """The memories with these ids; missing ones are left out.
-
-        Raises:
-            IdLookupError: When the store does not look up by id.
-        """
-        if not isinstance(self.source, VectorStoreIndex):
-            raise IdLookupError(f"{self._name} finds by questions; it looks up nothing by id")
-        nodes = self.source.docstore.get_nodes(list(ids), raise_error=False)
-        if not nodes and self.source.vector_store.stores_text:
-            try:
-                nodes = self.source.vector_store.get_nodes(node_ids=list(ids))
-            except NotImplementedError as error:
-                name = type(self.source.vector_store).__name__
-                raise IdLookupError(f"{name} does not look up by id: {error}") from error
-        found = self._converted(self.source, (NodeWithScore(node=n) for n in nodes), None)
-        return [each.memory.memory() for each in found]
+    def _by_id(self, ids: Sequence[str]) -> list[Answer]:
+        index = cast("VectorStoreIndex", self.source)
+        nodes = index.docstore.get_nodes(list(ids), raise_error=False)
+        if not nodes and index.vector_store.stores_text:
+            nodes = index.vector_store.get_nodes(node_ids=list(ids))
+        return self._converted(index, (NodeWithScore(node=each) for each in nodes), None)
 
     async def _ask(self, lookup: Lookup, *, asynchronous: bool) -> list[Answer]:
         source, text = self._searchable(lookup), lookup.search.text

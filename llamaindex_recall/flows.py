@@ -15,14 +15,14 @@ from llamaindex_recall.any_store import Searchable
 from llamaindex_recall.retriever import RecallRetriever, RetrieverSettings
 from recall_stages.core.driver import completed
 from recall_stages.retriever.call_options import CallOptions
-from recall_stages.retriever.presets import (
+from recall_stages.retriever.recall_function import RecallConfig, Recalled, recall_with
+from recall_stages.retriever.stage_list import (
     TASKS,
     RecallPlan,
     personal_stages,
     simple_task_stages,
     task_stages,
 )
-from recall_stages.retriever.recall_function import RecallConfig, Recalled, recall_with
 
 
 def personal_memory_retriever(

@@ -1,13 +1,15 @@
-"""StageList: several stages in order, for candidates that another retriever found."""
+"""Lists of stages: those of the ready-made flows, changes to them, and several stages as one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Annotated, ClassVar
+from types import ModuleType
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
+from recall_stages.core.query import Filter
 from recall_stages.core.settings import Settings
 from recall_stages.core.stage import Flow, Recall, Stage, pipeline
 from recall_stages.stages.extract_time import ExtractTime
@@ -38,6 +40,47 @@ Stages = Annotated[list[AnyStage], AfterValidator(_a_text_comes_last)]
 def default_stages() -> list[Stage]:
     """The stages of a retriever by default: read the time, then rank by it, by type and score."""
     return [ExtractTime(), FuseRerank()]
+
+
+# -- the ready-made flows; ``face`` is the module with a framework's classes of the stages ---------
+
+TASKS: Filter = {"memory_type": "task"}
+"""The filter of the task flows, unless another one is set."""
+
+RecallPlan = Literal["steps", "single"]
+"""How often the personal flow asks a model: once a step, or once for all steps."""
+
+
+def personal_stages(
+    face: ModuleType, llm: object, *, rewrite: bool, recall_plan: RecallPlan
+) -> list[Stage]:
+    """Stages that read the time, rank and fuse the memories, and rewrite them if that is wanted.
+
+    Raises:
+        ValueError: When there is no such plan.
+    """
+    if recall_plan not in get_args(RecallPlan):
+        raise ValueError(f'recall_plan must be "steps" or "single"; got {recall_plan!r}')
+    fuse = [face.StaleReflections(), face.FuseRerank()]
+    if recall_plan == "single":  # the grammar alone reads the time, or it would be two calls
+        rank_and_rewrite = face.RankAndRewrite(llm=llm)
+        return [face.ExtractTime(), rank_and_rewrite, *fuse, face.RewriteMemory()]
+    rank = [] if llm is None else [face.SemanticRank(llm=llm)]
+    last = [face.RewriteMemory(llm=llm)] if rewrite else []
+    return [face.ExtractTime(llm=llm), *rank, *fuse, *last]
+
+
+def task_stages(face: ModuleType, llm: object) -> list[Stage]:
+    """Stages that build a query, and rerank and rewrite the memories."""
+    return [face.BuildQuery(llm=llm), face.RerankMemory(llm=llm), face.RewriteMemory(llm=llm)]
+
+
+def simple_task_stages(face: ModuleType) -> list[Stage]:
+    """Stages that build a query and merge the memories, without a model."""
+    return [face.BuildQuery(), face.MergeMemory()]
+
+
+# -- the stages of a retriever --------------------------------------------------------------------
 
 
 def replaced(stages: Sequence[Stage], replacements: Sequence[Stage]) -> list[Stage]:

@@ -21,8 +21,7 @@ from recall_stages.core.stage import Recall
 from recall_stages.core.world import World
 from recall_stages.retriever.call_options import CallOptions, combine_options
 from recall_stages.retriever.memory_retriever import MemoryRetriever
-from recall_stages.retriever.presets import TASKS
-from recall_stages.retriever.stage_list import default_stages
+from recall_stages.retriever.stage_list import TASKS, default_stages
 from recall_stages.stages.build_query import BuildQuery
 from recall_stages.stages.extract_time import ExtractTime
 from recall_stages.stages.merge_memory import MergeMemory

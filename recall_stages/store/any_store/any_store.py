@@ -17,7 +17,12 @@ from pydantic import Field, PrivateAttr, model_validator
 
 from recall_stages.core.candidate import Hit, Hits
 from recall_stages.core.driver import completed
-from recall_stages.core.errors import ForeignCollectionError, KeywordSearchError, described
+from recall_stages.core.errors import (
+    ForeignCollectionError,
+    IdLookupError,
+    KeywordSearchError,
+    described,
+)
 from recall_stages.core.memory import Memory
 from recall_stages.core.settings import Settings
 from recall_stages.core.stage import Search
@@ -123,6 +128,22 @@ class AnyStore(Settings):
         """Search as `find` does, without blocking the event loop."""
         return await self._found(searches, asynchronous=True)
 
+    def get(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories with these ids; missing ones are left out.
+
+        Raises:
+            IdLookupError: When the store does not look up by id.
+        """
+        store = self._vector_store
+        if store is None:
+            raise IdLookupError(f"{self._name} finds by questions; it looks up nothing by id")
+        try:
+            found = self._by_id(ids)
+        except NotImplementedError as error:
+            name = type(store).__name__
+            raise IdLookupError(f"{name} does not look up by id: {error}") from error
+        return [each.memory.memory() for each in found]
+
     def add(self, memories: Iterable[Memory]) -> Never:
         """Raise an error: only the owner of the store knows how to write to it."""
         raise ForeignCollectionError(
@@ -132,6 +153,10 @@ class AnyStore(Settings):
 
     async def _ask(self, lookup: Lookup, *, asynchronous: bool) -> list[Answer]:
         """Search the store, as the framework does; where it may block, nothing is waited for."""
+        raise NotImplementedError
+
+    def _by_id(self, ids: Sequence[str]) -> list[Answer]:
+        """Look up ids in the vector store."""
         raise NotImplementedError
 
     def _takes_limit(self, source: object) -> bool:
