@@ -47,17 +47,6 @@ def pushed_down(filter: Mapping[str, object]) -> Filter | None:
     return {"$or": [{_FLAT: False}, {"$and": conditions}]} if conditions else None
 
 
-def is_looked_up(filter: Mapping[str, object]) -> bool:
-    """Whether `pushed_down` says all that a filter does.
-
-    Examples:
-        >>> [is_looked_up(each) for each in ({"stars": {"$gt": 3}}, {"kind": {"$ne": "a"}})]
-        [True, False]
-    """
-    said = sum(len(each) if isinstance(each, Mapping) else 1 for each in filter.values())
-    return said == len(_conditions(filter)) <= _MOST_PUSHED
-
-
 def _fulfils(value: object, wanted: object) -> bool:
     if isinstance(wanted, Mapping):
         if any(str(key).startswith("$") for key in wanted):

@@ -101,7 +101,6 @@ def in_namespace(
     filter: Mapping[str, object] | None = None,
     *,
     indexed: bool | None = None,
-    keys: Sequence[str] = (),
 ) -> Filter:
     """The condition of the memories of items whose namespace begins with these labels.
 
@@ -110,14 +109,11 @@ def in_namespace(
         filter: A filter of LangGraph. What the collection can check of it is part of the condition;
             the rest is left to `admits`.
         indexed: Whether a question may find them; None = all.
-        keys: Only items with one of these keys; empty = any key.
     """
     labels = {_LABEL.format(n): label for n, label in enumerate(prefix) if label is not None}
     condition: dict[str, object] = {**labels} or {_DEPTH: {"$gte": 1}}
     if indexed is not None:
         condition[_INDEXED] = indexed
-    if keys:
-        condition[_KEY] = {"$in": [*keys]}
     pushed = pushed_down(filter or {})
     return {"$and": [condition, pushed]} if pushed else condition
 

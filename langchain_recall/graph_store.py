@@ -30,7 +30,7 @@ from langgraph.store.base import (
 
 from langchain_recall._world import LangChainWorld
 from langchain_recall.compressors import FuseRerank
-from langchain_recall.graph_filter import admits, is_looked_up
+from langchain_recall.graph_filter import admits
 from langchain_recall.graph_items import (
     ItemWriter,
     Namespace,
@@ -53,7 +53,7 @@ from recall_stages.store.memory_store import within
 from recall_stages.store.recall_store import RecallStore
 from recall_stages.store.scoped_store import ScopedStore
 
-_FEW = 1000  # items that are looked up by their keys
+_MORE = 16  # if a filter that the collection cannot check leaves too few, so many times as many
 
 
 class RecallGraphStore(BaseStore):
@@ -191,27 +191,15 @@ class RecallGraphStore(BaseStore):
 
     def _ranked(self, op: SearchOp, wanted: int) -> list[Candidate]:
         """The items that answer a question, best first; as many as are wanted, or all."""
-        k, keys = max(wanted, 1), self._keys(op)
-        while keys != []:
-            found = self._asked(op, k, keys)
+        k = max(wanted, 1)
+        while True:
+            found = self._asked(op, k)
             fit = [memory for memory in found if _fits(op, memory)]
             if len(fit) >= wanted or len(found) < k:
                 return fit
-            k *= 4
-        return []
+            k *= _MORE
 
-    def _keys(self, op: SearchOp) -> list[str] | None:
-        """The keys of the items that a filter admits; None = they need not be known.
-
-        The collection checks equal values, and no other filters. If such a filter admits few items,
-        they are looked up first. If it admits many, enough of the best items fit.
-        """
-        if not op.filter or is_looked_up(op.filter):
-            return None
-        keys = [to_item(each).key for each in islice(self._listed(op, indexed=True), _FEW + 1)]
-        return None if len(keys) > _FEW else list(dict.fromkeys(keys))
-
-    def _asked(self, op: SearchOp, k: int, keys: Sequence[str] | None) -> Sequence[Candidate]:
+    def _asked(self, op: SearchOp, k: int) -> Sequence[Candidate]:
         config = ensure_config()
         around = config.get("configurable") or {}
         options = cast(
@@ -219,9 +207,7 @@ class RecallGraphStore(BaseStore):
             {
                 "k": k,
                 "scope": self._writer.scope(op.namespace_prefix),
-                "filter": in_namespace(
-                    op.namespace_prefix, op.filter, indexed=True, keys=keys or ()
-                ),
+                "filter": in_namespace(op.namespace_prefix, op.filter, indexed=True),
                 **{name: around[name] for name in ("timestamp", "timezone") if name in around},
             },
         )
