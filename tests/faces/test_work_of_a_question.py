@@ -41,10 +41,10 @@ MOST_CALLS, MOST_CANDIDATES = 1500, 90
 
 
 @pytest.fixture(scope="module")
-def full() -> Iterator[RecallStore]:
+def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecallStore]:
     """A store with 300 turns of a conversation, long enough to be compared for duplicates."""
-    deal = random.Random(0)
-    with RecallStore() as store:
+    deal, folder = random.Random(0), tmp_path_factory.mktemp("full")
+    with RecallStore(folder) as store:
         store.add(
             {
                 "id": str(n),
@@ -56,6 +56,7 @@ def full() -> Iterator[RecallStore]:
             }
             for n in range(300)
         )
+    with RecallStore(folder) as store:  # with its words committed: those that wait are counted
         yield store
 
 
