@@ -7,6 +7,8 @@ from recall_stages.core.citation import Claim
 from recall_stages.llm.checking.citation_check import Verified, verify
 from recall_stages.timeline import parse_time
 
+LONG, MILLIONS = "9" * 5_000, "million " * 2_000
+
 PASSES = {
     "words for figures": ("Two men waited.", "2 men waited at the door."),
     "figures for words": ("21 men waited.", "Twenty-one men waited."),
@@ -26,9 +28,12 @@ PASSES = {
     "not only": ("Ann likes tea and coffee.", "Ann: I like not only tea, but also coffee."),
     "a Chinese denial": ("她不喜欢喝茶。", "我不喜欢喝茶。"),
     "no denial at all, in Chinese": ("她的茶很不错。", "我的茶很好。"),
+    "more digits than Python counts": (f"The key is {LONG}.", f"My key is {LONG}."),
+    "more millions than Python counts": (f"It cost {MILLIONS}.", f"It cost {MILLIONS}, I said."),
     "an ending of a name": ("Ann loves Italian food.", "I love the food of Italy. Ann"),
 }
 REFUSED = {
+    "other digits than thousands": (f"The key is {LONG[1:]}.", f"My key is {LONG}."),
     "figures the other way round": ("It cost 3.5 euros.", "It cost 5.3 euros."),
     "a day for an hour": ("Meet on 3 May at 5.", "Meet on 5 May at 3."),
     "another number in words": ("Three men waited.", "Two men waited."),

@@ -74,7 +74,7 @@ _ORDINALS = _ODD | {
 _WORDS = _CARDINALS | _ORDINALS
 _AND = "|".join(f"(?<={scale})[ ]+and[ ]+" for scale in SCALES)
 _ANY = "|".join(_WORDS)
-IN_WORDS = rf"(?i:\b(?:{_ANY})(?:(?:{_AND}|[ -]+)(?:{_ANY}))*\b)"
+IN_WORDS = rf"(?i:\b(?:{_ANY})(?:(?:{_AND}|[ -]+)(?:{_ANY})){{0,20}}\b)"
 """Number words in a row, as a part of a pattern: "two hundred and five", but not "two and five"."""
 
 _MEANT = {

@@ -36,6 +36,7 @@ _LONG_MONTH = (
     "January|February|March|April|May|June|July|August|September|October|November|December"
 )
 _MONTH = rf"(?:{_LONG_MONTH}|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)"
+_LONGEST = 100  # digits of a number that has a value
 _PERCENT = re.compile(rf"百分之(\d+(?:\.\d+)?|{HAN}+)")
 _NO_NUMBER = re.compile("万一|千万|百般|三明治|十分(?!钟|之)|四川|一[些直起样定般下切旦]|第一次?")
 _TOKEN = re.compile(
@@ -135,6 +136,9 @@ def _half(match: re.Match[str], _: str) -> Found:
 
 
 def _figure(match: re.Match[str], behind: str) -> Found:
+    if len(match["digits"]) > _LONGEST:  # Python refuses to make a number of it
+        yield f"digits {match['digits']}", True
+        return
     ending = (match["behind"] or "").strip()
     value = Fraction(match["digits"].replace(",", "")) * _FACTORS.get(ending, 1)
     if match["sign"]:
