@@ -158,5 +158,7 @@ def _telling(sentence: str) -> frozenset[str]:
 
 def _has_parts(sentence: str, sources: Evidence) -> bool:
     """Whether the numbers and the links of a sentence are in its sources."""
-    unknown = unknown_numbers(stated_numbers(sentence), sources.numbers)
-    return not unknown and live_parts(sentence) <= sources.live_parts
+    stated, live = stated_numbers(sentence), live_parts(sentence)
+    if stated and unknown_numbers(stated, sources.numbers):
+        return False
+    return not live or live <= sources.live_parts

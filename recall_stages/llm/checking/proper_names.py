@@ -126,7 +126,8 @@ def _has(known: set[str], name: str, text: str) -> bool:
     parts = bare.split("-")
     if len(parts) > 1 and all(part in known for part in parts):
         return True
-    return any(_same_stem(each, bare) for each in known)
+    begin = bare[:_LEAST]
+    return any(each.startswith(begin) and _same_stem(each, bare) for each in known)
 
 
 def _same_stem(one: str, other: str) -> bool:
