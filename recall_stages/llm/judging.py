@@ -33,15 +33,6 @@ SHARE = 0.3
 SemanticShare = Annotated[float, Field(ge=0, le=1)]
 """The share of the model's score, 0 to 1; the rest is the relevance as it was found."""
 
-SCALE = """\
-1.0 = it answers the question; 0.7 = it answers a part of it; 0.4 = it is about the same matter \
-and does not answer; 0.1 = it only shares words with it; 0.0 = it has nothing to do with it. Use \
-the values between them too."""
-"""The scale, in the prompts."""
-
-SCORE_PAIRS = "[[number, score], [number, score], ...]"
-"""The form of the scores, in the prompts. It is no JSON, so that a copy of it is no judgement."""
-
 _MODEL = "model"  # the stage name of the steps
 _MIDDLE = 0.5
 

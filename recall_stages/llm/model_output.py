@@ -23,7 +23,7 @@ def as_reply(form: BaseModel) -> str:
     """A form that a model filled in, as the reply that it would have written.
 
     Examples:
-        >>> from recall_stages.llm.reply_schemas import reply_form
+        >>> from recall_stages.llm.prompts import reply_form
         >>> as_reply(reply_form(2, scores="scores")(scores=[["one", 0.5]]))
         '{"scores":[["one",0.5]]}'
     """

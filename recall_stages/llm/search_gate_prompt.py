@@ -10,7 +10,7 @@ from recall_stages.core.errors import ReplyError
 from recall_stages.core.stage import Prompt
 from recall_stages.llm.answers import Answer, read_answer
 from recall_stages.llm.fencing import harmless
-from recall_stages.llm.reply_schemas import Loose
+from recall_stages.llm.prompts import Loose
 
 SYSTEM = """\
 You decide whether a message to an assistant can be answered well only with what the assistant \

@@ -18,8 +18,8 @@ from pydantic import BaseModel
 from recall_stages.core.errors import ReplyError
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Prompt
+from recall_stages.llm.prompts import Loose
 from recall_stages.llm.replies import objects_with, without_thoughts
-from recall_stages.llm.reply_schemas import Loose
 from recall_stages.timeline import TimeRange
 from recall_stages.timeline.calendar_names import weekday_name
 from recall_stages.timeline.engine.calendar_math import day_of, unit_ends

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from string import Template
 from typing import Annotated, TypeVar
 
 from pydantic import Field
@@ -19,13 +18,6 @@ from recall_stages.llm.fencing import body, harmless, quoted, quoted_messages, q
 from recall_stages.text.tokens import Counter, cut, token_counter
 
 T = TypeVar("T")
-
-USER = Template("""\
-$question
-
-The memories, $count in all:
-$memories""")
-"""The material of a prompt about a question and its memories."""
 
 Orders = Annotated[int, Field(ge=1, le=3)]
 """In how many orders a window is sent."""

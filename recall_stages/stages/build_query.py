@@ -16,7 +16,7 @@ from recall_stages.core.stage import Flow, Prompt, Recall
 from recall_stages.llm.answers import Answer, read_answer
 from recall_stages.llm.fencing import one_line, quoted_messages
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt
-from recall_stages.llm.reply_schemas import Loose
+from recall_stages.llm.prompts import Loose
 
 SYSTEM = """\
 You write the query with which memories are searched that help with what a conversation has come \

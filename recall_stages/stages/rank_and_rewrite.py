@@ -17,10 +17,16 @@ from recall_stages.core.query import Query
 from recall_stages.core.stage import Flow, Prompt, Recall, TopN
 from recall_stages.llm.cited_text import read_sentences
 from recall_stages.llm.fencing import QUOTED_MATERIAL
-from recall_stages.llm.judging import SCALE, SCORE_PAIRS, SHARE, SemanticShare, judged
+from recall_stages.llm.judging import SHARE, SemanticShare, judged
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_stages.llm.reply_schemas import reply_form
-from recall_stages.llm.rewrite_prompt import CITED_SENTENCES, REWRITE_RULES, USER
+from recall_stages.llm.prompts import (
+    CITED_SENTENCES,
+    REWRITE_RULES,
+    SCALE,
+    SCORE_PAIRS,
+    USER_WITH_MESSAGES,
+    reply_form,
+)
 from recall_stages.llm.scores import read_scores
 from recall_stages.llm.windows import Window, windows
 from recall_stages.ranking.copies import distinct
@@ -95,7 +101,7 @@ class RankAndRewrite(ModelStage):
         most = query.k or self.top_n or _USUAL
         system = self.system_prompt or SYSTEM.substitute(most=most)
         form = reply_form(len(window.memories), scores="scores", sentences="sentences")
-        user = self.user_prompt or USER.template
+        user = self.user_prompt or USER_WITH_MESSAGES.template
         return self.prompt(system, user, form, **window.material(query))
 
     def _drafted(self, recall: Recall, reply: str, shown: Window) -> Recall:

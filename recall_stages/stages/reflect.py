@@ -22,10 +22,9 @@ from recall_stages.llm.checking.citation_check import Verified, notes_on, verify
 from recall_stages.llm.cited_text import read_sentences, sentences_in
 from recall_stages.llm.fencing import QUOTED_MATERIAL
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_stages.llm.reply_schemas import reply_form
-from recall_stages.llm.rewrite_prompt import CITED_RULES, CITED_SENTENCES, abstention
+from recall_stages.llm.prompts import CITED_RULES, CITED_SENTENCES, USER, abstention, reply_form
 from recall_stages.llm.second_opinion import Check, second_opinions
-from recall_stages.llm.windows import USER, Window, windows
+from recall_stages.llm.windows import Window, windows
 
 FEWEST, MOST = 3, 5  # key points
 _MOST_SENTENCES = 10  # in the form of a reply

@@ -15,11 +15,11 @@ from recall_stages.core.candidate import Candidate
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Flow, Prompt, Recall, TopN, limit
 from recall_stages.llm.fencing import QUOTED_MATERIAL
-from recall_stages.llm.judging import SCORE_PAIRS, SHARE, SemanticShare, judge
+from recall_stages.llm.judging import SHARE, SemanticShare, judge
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_stages.llm.reply_schemas import reply_form
+from recall_stages.llm.prompts import SCORE_PAIRS, USER, reply_form
 from recall_stages.llm.scores import read_scores
-from recall_stages.llm.windows import USER, Orders, Window, windows
+from recall_stages.llm.windows import Orders, Window, windows
 
 SYSTEM = f"""\
 You rank memories of earlier tasks by how well they help with a task at hand: whether they bear \

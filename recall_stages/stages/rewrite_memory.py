@@ -21,12 +21,12 @@ from recall_stages.llm.checking.citation_check import Verified, notes_on, verify
 from recall_stages.llm.cited_text import finished_claims, read_sentences
 from recall_stages.llm.fencing import QUOTED_MATERIAL, indented
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_stages.llm.reply_schemas import reply_form
-from recall_stages.llm.rewrite_prompt import (
+from recall_stages.llm.prompts import (
     CITED_SENTENCES,
     REWRITE_RULES,
-    USER,
+    USER_WITH_MESSAGES,
     abstention,
+    reply_form,
 )
 from recall_stages.llm.second_opinion import Check, second_opinions
 from recall_stages.llm.windows import Window, failures, read_replies, some_failed, windows
@@ -160,7 +160,7 @@ class RewriteMemory(ModelStage):
         return replace(recall, memories=tuple(e for e in ranked if identity(e) in chosen))
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
-        system, user = self.system_prompt or SYSTEM, self.user_prompt or USER.template
+        system, user = self.system_prompt or SYSTEM, self.user_prompt or USER_WITH_MESSAGES.template
         form = reply_form(len(window.memories), sentences="sentences")
         prompt = self.prompt(system, user, form, **window.material(query))
         # What a second opinion or a later sentence may take back is not shown before the end.

@@ -13,11 +13,11 @@ from pydantic import Field
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Flow, Prompt, Recall, TopN
 from recall_stages.llm.fencing import QUOTED_MATERIAL
-from recall_stages.llm.judging import SCALE, SCORE_PAIRS, SHARE, SemanticShare, judge
+from recall_stages.llm.judging import SHARE, SemanticShare, judge
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
-from recall_stages.llm.reply_schemas import reply_form
+from recall_stages.llm.prompts import SCALE, SCORE_PAIRS, USER, reply_form
 from recall_stages.llm.scores import read_scores
-from recall_stages.llm.windows import USER, Orders, Window, windows
+from recall_stages.llm.windows import Orders, Window, windows
 from recall_stages.ranking.copies import distinct
 from recall_stages.ranking.relevance import by_score
 

@@ -13,8 +13,7 @@ from functools import cache
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.citation import Citation, Claim
-from recall_stages.llm.checking.clauses import adds_a_clause
-from recall_stages.llm.checking.evidence import Evidence, contradicts
+from recall_stages.llm.checking.evidence import Evidence, adds_a_clause, contradicts
 from recall_stages.llm.checking.languages import same_language
 from recall_stages.llm.checking.live_text import live_parts
 from recall_stages.llm.checking.numbers.said import is_number
