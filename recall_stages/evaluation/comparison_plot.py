@@ -39,7 +39,6 @@ def plot_figures(evaluations: Mapping[str, Evaluation], measure: str, ax: Axes |
     ax.set_yticks(range(len(rows)), rows, **text_style())
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlim(0, 1.02)
-    ax.tick_params(axis="y", length=0)
     ax.grid(axis="y", color=OTHER, alpha=0.3)
     ax.set_xlabel(f"{measure} (more is better)")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, fontsize="small")

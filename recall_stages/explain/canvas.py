@@ -50,6 +50,7 @@ def axes_of(height: float, ax: Axes | None) -> Axes:
     if ax is None:
         _, ax = plt.subplots(figsize=(_WIDTH, height), layout="constrained")
     ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
     return ax
 
 

@@ -29,7 +29,6 @@ def plot_scores(memories: Sequence[Candidate], ax: Axes | None) -> Axes:
         _draw(ax, way, top, _DISTANCE * most)
         top += _lanes(way) + _GAP
     ax.set_yticks(middles, labels(memories), **text_style())
-    ax.tick_params(axis="y", length=0)
     ax.set_xlim(0, _ROOM * most)
     ax.set_ylim(max(top, 1.0) - _GAP, -1)
     ax.set_xlabel("score")

@@ -51,7 +51,6 @@ def plot_timeline(memories: Sequence[Candidate], ax: Axes | None) -> Axes:
     ax.set_xlim(view)
     ax.set_ylim(max(len(memories), 1) - 0.5, -0.5)
     ax.set_yticks(range(len(memories)), labels(memories), **text_style())
-    ax.tick_params(axis="y", length=0)
     zone = _zone(memories, ranges)
     locator = AutoDateLocator(tz=zone, minticks=3, maxticks=8)
     ax.xaxis.set_major_locator(locator)

@@ -44,10 +44,8 @@ class ModelStage(Stage):
 
     placeholders: ClassVar[tuple[str, ...]] = ("question", "memories")
     """What a ``user_prompt`` must hold, where the stage has that setting."""
-    optional_placeholders: ClassVar[tuple[str, ...]] = ()
+    optional_placeholders: ClassVar[tuple[str, ...]] = ("messages", "count")
     """What it may hold besides."""
-    form: ClassVar[type[BaseModel] | None] = None
-    """The form of a reply, where it is the same for every prompt."""
 
     llm: object = Field(default=None, exclude=True, repr=False)
     timeout_s: float | None = Field(default=None, gt=0)
@@ -73,19 +71,17 @@ class ModelStage(Stage):
             )
         return prompt
 
-    def prompt(
-        self, system: str, user: str, form: type[BaseModel] | None = None, **material: str
-    ) -> Prompt:
+    def prompt(self, system: str, user: str, form: type[BaseModel], **material: str) -> Prompt:
         """A prompt in the form of this stage.
 
         Args:
             system: The instructions.
             user: The template of the material, with placeholders.
-            form: The form of a reply to this prompt. None = that of the stage.
+            form: The form of a reply.
             **material: The text for each placeholder.
         """
         text = Template(user).substitute(material)
-        return self.to_model(Prompt(system, text, form=form or self.form))
+        return self.to_model(Prompt(system, text, form=form))
 
     def to_model(self, prompt: Prompt) -> Prompt:
         """A prompt with the model it goes to, and how it is sent."""

@@ -1,15 +1,15 @@
-"""Windows: memories split over prompts, so that no prompt exceeds its budget of tokens."""
+"""Memories within a budget of tokens: split over prompts, in windows, or the best that fit."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, TypeVar
 
 from pydantic import Field
 
-from recall_stages.core.candidate import Candidate
+from recall_stages.core.candidate import Candidate, Step
 from recall_stages.core.errors import ReplyError, described
 from recall_stages.core.message import latest
 from recall_stages.core.query import Query
@@ -115,6 +115,51 @@ def _split(
         )
         for place, each in enumerate(groups)
     ]
+
+
+def fit_budget(memories: Sequence[Candidate], budget: int, count: Counter) -> list[Candidate]:
+    """Choose the memories that fit, the best first. Their trace names the others.
+
+    The first memory always stays. If it is longer than the whole budget, it is cut, with a mark.
+
+    Args:
+        memories: The memories, best first.
+        budget: The number of tokens for their texts and conditions of use.
+        count: Counts the tokens of a text.
+
+    Examples:
+        >>> texts = ("Tea.", "A long story.", "Jam.")
+        >>> memories = [Candidate(content=text, id=text[:1]) for text in texts]
+        >>> [(each.content, each.trace) for each in fit_budget(memories, 10, len)]
+        [('Tea.', {'left_out': 'A'}), ('Jam.', {'left_out': 'A'})]
+        >>> fit_budget(memories[1:], 10, len)[0].content
+        'A long […]'
+    """
+    chosen: list[Candidate] = []
+    others: list[Candidate] = []
+    room = budget
+    for memory in memories:
+        size = count(body(memory))
+        if size <= room:
+            chosen.append(memory)
+            room -= size
+        elif chosen:
+            others.append(memory)
+        else:
+            chosen.append(_shortened(memory, budget, count))
+            room = 0
+    if not others:
+        return chosen
+    left_out = ", ".join(each.id or each.content[:20] for each in others)
+    step = Step("TokenBudget", notes={"left_out": left_out})
+    return [memory.after(memory.score, step) for memory in chosen]
+
+
+def _shortened(memory: Candidate, budget: int, count: Counter) -> Candidate:
+    condition = memory.when_to_use and cut(memory.when_to_use, budget // 2, count)
+    room = budget - (count(f"When to use: {condition}\n") if condition else 0)
+    content = cut(memory.content, room, count)
+    return replace(memory, when_to_use=condition, content=content)
 
 
 def read_replies(

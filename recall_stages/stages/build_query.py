@@ -71,7 +71,7 @@ class BuildQuery(ModelStage):
 
     before_search: ClassVar[bool] = True
     placeholders: ClassVar[tuple[str, ...]] = ("messages",)
-    form: ClassVar[type[BaseModel]] = BuiltQuery
+    optional_placeholders: ClassVar[tuple[str, ...]] = ()
 
     enable_llm_build: bool = True
     system_prompt: SystemPrompt = None
@@ -102,6 +102,7 @@ class BuildQuery(ModelStage):
         return self.prompt(
             self.system_prompt or SYSTEM,
             self.user_prompt or USER.template,
+            BuiltQuery,
             messages=quoted_messages(latest(query.messages, longest=_SHOWN)),
         )
 

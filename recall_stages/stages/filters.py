@@ -15,7 +15,7 @@ from pydantic import Field
 from recall_stages.core.candidate import Candidate, Step
 from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall, Stage
-from recall_stages.llm.budget import fit_budget
+from recall_stages.llm.windows import fit_budget
 from recall_stages.ranking.copies import copies, for_all
 from recall_stages.ranking.relevance import reweighed, start
 from recall_stages.text.tokens import Counter, token_counter

@@ -13,8 +13,8 @@ from pydantic import Field
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.stage import Recall, Stage
-from recall_stages.llm.budget import fit_budget
 from recall_stages.llm.fencing import indented
+from recall_stages.llm.windows import fit_budget
 from recall_stages.ranking.copies import distinct
 from recall_stages.text.tokens import Counter, token_counter
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from string import Template
-from typing import ClassVar
 
 from pydantic import Field
 
@@ -68,8 +67,6 @@ class RankAndRewrite(ModelStage):
         user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
             ``$messages`` and ``$count``.
     """
-
-    optional_placeholders: ClassVar[tuple[str, ...]] = ("messages", "count")
 
     semantic_share: SemanticShare = SHARE
     top_n: TopN = None

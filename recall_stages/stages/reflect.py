@@ -69,7 +69,7 @@ class Reflect(ModelStage):
         token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
         system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
         user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
-            ``$count``.
+            ``$messages`` and ``$count``.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -82,7 +82,6 @@ class Reflect(ModelStage):
     """
 
     writes_text: ClassVar[bool] = True
-    optional_placeholders: ClassVar[tuple[str, ...]] = ("count",)
 
     kind: Literal["summary", "key_points"] = "summary"
     store_reflections: bool = False

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import ClassVar
 
 from pydantic import Field
 
@@ -57,7 +56,7 @@ class RerankMemory(ModelStage):
         token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
         system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
         user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
-            ``$count``.
+            ``$messages`` and ``$count``.
 
     Examples:
         >>> from datetime import UTC, datetime
@@ -70,8 +69,6 @@ class RerankMemory(ModelStage):
         >>> [each.content for each in run(stage.apply(Recall(query, memories))).memories]
         ['Check the type.']
     """
-
-    optional_placeholders: ClassVar[tuple[str, ...]] = ("count",)
 
     enable_llm_rerank: bool = True
     enable_score_filter: bool = False

@@ -93,7 +93,6 @@ class RewriteMemory(ModelStage):
     """
 
     writes_text: ClassVar[bool] = True
-    optional_placeholders: ClassVar[tuple[str, ...]] = ("messages", "count")
 
     enable_llm_rewrite: bool = True
     min_support: float = Field(default=0.4, ge=0, le=1)

@@ -6,7 +6,6 @@ If the model fails, the order and the scores stand, and the trace says so.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
 
 from pydantic import Field
 
@@ -51,10 +50,8 @@ class SemanticRank(ModelStage):
         token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
         system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
         user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
-            ``$count``.
+            ``$messages`` and ``$count``.
     """
-
-    optional_placeholders: ClassVar[tuple[str, ...]] = ("count",)
 
     enable_ranker: bool = True
     semantic_share: SemanticShare = SHARE

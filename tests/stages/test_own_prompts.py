@@ -43,11 +43,17 @@ def test_own_words_take_the_place_of_the_stages(stage: type[ModelStage]) -> None
     )
 
 
-def test_messages_may_stand_in_a_rewrite_and_must_in_a_query() -> None:
-    own = RewriteMemory(llm=object(), user_prompt="$question $memories $messages")
-    [prompt] = next(own.apply(ASKED))
-    assert "The tooth again." in prompt.user
+@pytest.mark.parametrize("stage", STAGES)
+def test_messages_and_the_number_of_memories_may_stand_in_a_prompt(stage: type[ModelStage]) -> None:
+    own = stage(llm=object(), user_prompt="$question $memories $messages $count in all")
 
+    [prompt] = next(own.apply(ASKED))
+
+    assert "The tooth again." in prompt.user
+    assert prompt.user.endswith("2 in all")
+
+
+def test_messages_must_stand_in_the_prompt_of_a_query() -> None:
     unasked = Recall(ASKED.query.model_copy(update={"text": ""}))
     [prompt] = next(BuildQuery(llm=object(), user_prompt="So far: $messages").apply(unasked))
     assert prompt.user == 'So far: <message number="1" role="user">\nThe tooth again.\n</message>'

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tables import table
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.llm.budget import fit_budget
-from recall_stages.llm.windows import windows
+from recall_stages.llm.windows import fit_budget, windows
 from recall_stages.text import tokens
 from recall_stages.text.tokens import CUT_MARK, cut, estimate_tokens, token_counter
 
