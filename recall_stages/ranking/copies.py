@@ -25,7 +25,7 @@ def copies(memories: Sequence[Candidate], threshold: float) -> list[list[Candida
         [2, 1]
     """
     groups: dict[tuple[str, str | None, int], list[Candidate]] = {}
-    firsts = near_duplicates([memory.content for memory in memories], threshold)
+    firsts = near_duplicates([memory.wording for memory in memories], threshold)
     for first, memory in zip(firsts, memories, strict=True):
         groups.setdefault((memory.author, memory.scope.user_id, first), []).append(memory)
     return list(groups.values())

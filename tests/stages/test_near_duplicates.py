@@ -1,6 +1,7 @@
 """Near-duplicates: what repeats, what only looks like it, and how the work grows."""
 
 import random
+from dataclasses import replace
 from difflib import SequenceMatcher
 
 import pytest
@@ -8,9 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
 
+from recall_stages.core.candidate import Candidate
 from recall_stages.ranking import near_duplicates as room
-from recall_stages.ranking.near_duplicates import near_duplicates
+from recall_stages.text import wording
 from recall_stages.text.split_words import split_words
+from recall_stages.text.wording import Wording
+
+
+def near_duplicates(texts: list[str], threshold: float) -> list[int]:
+    return room.near_duplicates([Wording(text) for text in texts], threshold)
+
 
 LONG = (
     "On the way home we talked about the garden, the old fence, the neighbours and what the roses "
@@ -75,7 +83,7 @@ _TOLD = st.lists(_EDIT, max_size=4).map(_edited)
 def test_no_repetition_is_missed(texts: list[str], threshold: float) -> None:
     # A private name, as nothing public says which pairs were passed over.
     with pytest.MonkeyPatch.context() as patch:
-        every_word = lambda texts, _: enumerate(texts)  # noqa: E731
+        every_word = lambda texts, _: enumerate(each.words for each in texts)  # noqa: E731
         patch.setattr(room, "_rarest", every_word)
         compared_with_all = near_duplicates(texts, threshold)
 
@@ -86,6 +94,20 @@ def test_a_copy_is_found_among_many_that_look_like_it() -> None:
     texts = [f"{LONG} {number}" for number in range(40)]
 
     assert near_duplicates([*texts, *texts], 0.95) == 2 * list(range(40))
+
+
+def test_words_that_share_a_mark_hide_no_repetition(monkeypatch) -> None:
+    monkeypatch.setattr(wording, "_MARKS", 2)
+    texts = [LONG, "I like tea.", LONG.replace("garden", "yard"), "i like tea"]
+
+    assert near_duplicates(texts, 0.95) == [0, 1, 0, 1]
+
+
+def test_all_copies_of_a_candidate_share_its_words() -> None:
+    tea = Candidate(content="I like tea.")
+
+    assert tea.scored(0.5).wording is tea.wording
+    assert replace(tea, content="Coffee?").wording.words == ("coffee",)
 
 
 def test_the_work_grows_with_the_texts_and_not_with_their_square(monkeypatch) -> None:

@@ -15,7 +15,7 @@ from recall_stages.store.rows.cache import Cache
 
 def test_the_oldest_memories_make_room_for_new_ones() -> None:
     ann, bob = object(), object()
-    cache = Cache(16 * 3000)  # a sixteenth is for memories: two of a thousand bytes, and a bit
+    cache = Cache(16 * 4500)  # a sixteenth is for memories: two of 1,600 bytes, and a bit
     for place in range(3):
         cache.keep(ann, place, Candidate(content=f"tea {place}"), 10)
     kept = cache.found(ann, range(3))

@@ -10,7 +10,7 @@ from recall_stages.core.candidate import Candidate
 
 _MEMORIES = 16  # the share of memories that were read; the rest is for vectors
 _BEYOND = 4  # so many times its bytes in the file does a memory take, and this much more:
-_A_MEMORY = 1000
+_A_MEMORY = 1600  # with the words by which it is compared
 
 Key = tuple[object, int]
 """The owner of a row, and its place there."""
