@@ -19,6 +19,8 @@ from recall_stages.core.stage import Recall
 from recall_stages.core.streamed import Done
 from recall_stages.core.text_sources import flat_sources
 
+_EMPTY = Document(page_content="")
+
 
 def to_candidate(document: Document, timezone: tzinfo | None = None) -> Candidate:
     """Read a document as a candidate; times without a zone are read in ``timezone``."""
@@ -34,19 +36,16 @@ def to_candidate(document: Document, timezone: tzinfo | None = None) -> Candidat
 
 def to_document(memory: Candidate, timezone: tzinfo | None = None) -> Document:
     """Write a candidate as a document; one that came from a document keeps all else it had."""
-    score = {} if memory.score is None else {SCORE_KEY: memory.score}
-    if isinstance(memory.source, Document):
-        stored = untraced(memory.source.metadata)
-    else:
-        stored = stored_fields(memory, timezone)
-    metadata = FoundMetadata({**stored, **marked_trace(memory), **score})
-    # Neither validates again, and both leave the metadata what it is.
-    if isinstance(memory.source, Document):
-        changed = {"id": memory.id or None, "page_content": memory.content, "metadata": metadata}
-        return memory.source.model_copy(update=changed)
-    return Document.model_construct(
-        id=memory.id or None, page_content=memory.content, metadata=metadata
+    found = memory.source if isinstance(memory.source, Document) else None
+    metadata = FoundMetadata(
+        stored_fields(memory, timezone) if found is None else untraced(found.metadata)
     )
+    metadata.update(marked_trace(memory))
+    if memory.score is not None:
+        metadata[SCORE_KEY] = memory.score
+    # No copy validates again, and all leave the metadata what it is.
+    changed = {"id": memory.id or None, "page_content": memory.content, "metadata": metadata}
+    return (found or _EMPTY).model_copy(update=changed)
 
 
 def to_documents(recall: Recall) -> list[Document]:

@@ -27,6 +27,8 @@ TRACE = TRACE_PREFIX + "trace"
 BESIDE_TEXT = frozenset({"said_before", "turn_before"})
 """The fields of a turn that serve the search only; a reader has no use for them."""
 
+_TEXTS = ("when_to_use", "author", "said_before", "turn_before")
+
 DOCUMENT_FIELDS = "document_fields"
 """The metadata key that names the fields which a document of a vector store had."""
 
@@ -63,22 +65,17 @@ def to_flat(memory: Candidate, timezone: tzinfo | None) -> dict[str, object]:
 
 def stored_fields(memory: Candidate, timezone: tzinfo | None) -> dict[str, object]:
     """The same without the trace."""
-    created_at = memory.created_at.astimezone(timezone).isoformat() if memory.created_at else ""
-    fields = {
-        "memory_type": memory.memory_type,
-        "created_at": created_at,
-        "when_to_use": memory.when_to_use,
-        "author": memory.author,
-        "said_before": memory.said_before,
-        "turn_before": memory.turn_before,
-        **memory.scope.fields(),
-        "event_ranges": " ".join([format_interval(event) for event in memory.events]),
-        "expires_at": memory.expires_at.astimezone(timezone).isoformat()
-        if memory.expires_at
-        else "",
-    }
-    flat: dict[str, object] = {**copied(memory.metadata)}
-    flat |= {name: text for name, text in fields.items() if text}
+    flat: dict[str, object] = {**copied(memory.metadata), "memory_type": memory.memory_type}
+    if memory.created_at:
+        flat["created_at"] = memory.created_at.astimezone(timezone).isoformat()
+    for name in _TEXTS:
+        if text := getattr(memory, name):
+            flat[name] = text
+    flat |= memory.scope.fields()
+    if memory.events:
+        flat["event_ranges"] = " ".join(map(format_interval, memory.events))
+    if memory.expires_at:
+        flat["expires_at"] = memory.expires_at.astimezone(timezone).isoformat()
     if memory.quality is not None:
         flat["quality"] = memory.quality
     return flat
@@ -132,7 +129,9 @@ def marked_trace(memory: Candidate) -> dict[str, object]:
     if not memory.steps:
         return {}
     trace = memory.trace
-    return {**flat_trace(trace), TRACE: Trace.of(trace, memory.steps)}
+    flat = flat_trace(trace)
+    flat[TRACE] = Trace.of(trace, memory.steps)
+    return flat
 
 
 class FoundMetadata(dict[str, object]):

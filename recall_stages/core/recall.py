@@ -79,13 +79,10 @@ class Recall:
             stage: The stage.
             reason: Why the others are dropped, such as "cut at top_n".
         """
-        if len(memories) == len(self.memories) and all(map(is_, memories, self.memories)):
+        if _same(memories, self.memories):
             return self
-        staying = {memory.id or memory.content for memory in memories}
-        before = [memory.id or memory.content for memory in self.memories]
-        gone = tuple([identity for identity in before if identity not in staying])
-        dropped = (*self.dropped, Dropped(stage, reason, gone)) if gone else self.dropped
-        return replace(self, memories=tuple(memories), dropped=dropped)
+        dropped = left_out(self.memories, memories, stage, reason)
+        return replace(self, memories=tuple(memories), dropped=(*self.dropped, *dropped))
 
     def notes(self) -> dict[str, float | str]:
         """The notes for the trace of every result: degraded stages, and the cost of the models."""
@@ -122,6 +119,28 @@ class Recall:
         No later stage runs.
         """
         return replace(self, memories=(), skipped=f"{stage}: {why}")
+
+
+def left_out(
+    before: Sequence[Candidate], staying: Sequence[Candidate], stage: str, reason: str
+) -> tuple[Dropped, ...]:
+    """The candidates that a stage leaves out, for `Recall.dropped`; empty if all stay.
+
+    Args:
+        before: The candidates before.
+        staying: Those that stay.
+        stage: The stage.
+        reason: Why the others are dropped, such as "cut at top_n".
+    """
+    if _same(before, staying):
+        return ()
+    ids = {memory.id or memory.content for memory in staying}
+    gone = [each for memory in before if (each := memory.id or memory.content) not in ids]
+    return (Dropped(stage, reason, tuple(gone)),) if gone else ()
+
+
+def _same(some: Sequence[Candidate], others: Sequence[Candidate]) -> bool:
+    return len(some) == len(others) and all(map(is_, some, others))
 
 
 def _in_short(reason: str | Exception) -> str:

@@ -96,10 +96,13 @@ class RankStage(Stage):
 
     def cut(self, recall: Recall, ranked: Sequence[Candidate]) -> Recall:
         """A copy with the best of the ranked candidates; the others count as dropped."""
-        by_k = self.top_n is None and recall.query.k is not None
         best = ranked[: limit(self.top_n, recall.query)]
         recall = replace(recall, memories=tuple(ranked))
-        return recall.keep(best, self.stage_name, "cut at k" if by_k else "cut at top_n")
+        return recall.keep(best, self.stage_name, self.cut_reason(recall.query))
+
+    def cut_reason(self, query: Query) -> str:
+        """Why candidates beyond the limit are dropped, for `Recall.dropped`."""
+        return "cut at k" if self.top_n is None and query.k is not None else "cut at top_n"
 
 
 def limit(top_n: int | None, query: Query) -> int:

@@ -9,12 +9,18 @@ differences if no memory is similar to the question (measured: worth 0.02 to 0.0
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import zip_longest
 from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from recall_stages.core.candidate import Candidate, Hit, Note, Step
 
 Fusion = Literal["scores", "ranks"]
+Scores = NDArray[np.float64]
+"""A score for each memory of the pool."""
 
 _TOKENS = "token_similarity"
 _SUMMANDS = {
@@ -77,39 +83,32 @@ def fuse_arms(  # noqa: PLR0913 - the shares of three kinds of score
         [('Tea at four.', 0.6), ('A cup of tea.', 0.4)]
     """
     pool, measures = _pooled(semantic, keyword)
+    ids = sorted(pool)  # equal scores are sorted by id
     # Scores on an unknown scale are a nearness, not a similarity.
     similar = measures.get("similarity") or measures.get("nearness") or {}
     worded = measures.get("keyword", {})
     share = weight if similar and worded else float(bool(similar))
+    tokens: Mapping[str, float] = {}
     if by == "scores":
         # A nearness has another scale, so its floor is not known.
         floor = similarity_floor if measures.get("similarity") else 0.0
-        meaning = _of_the_best(_above(_column(pool, similar, _last(semantic, limit)), floor))
-        wording = _of_the_best(_column(pool, worded, _last(keyword, limit)))
+        meaning = _of_the_best(_above(_column(ids, similar, _last(semantic, limit)), floor))
+        wording = _of_the_best(_column(ids, worded, _last(keyword, limit)))
+        tokens = measures.get(_TOKENS, {})
     else:
-        meaning = _column(pool, _by_rank(similar), 0.0)
-        wording = _column(pool, _by_rank(worded), 0.0)
-    whole, single = meaning, [0.0] * len(pool)  # of the memory, and of its single words
-    if tokens := _token_scores(pool, measures) if by == "scores" else {}:
-        whole = [
-            (1 - token_weight) * score if key in tokens else score
-            for key, score in zip(pool, meaning, strict=True)
-        ]
-        single = [token_weight * score for score in _column(pool, tokens, 0.0)]
-    replies = {each.turn_before: n for n, each in enumerate(pool.values()) if each.turn_before}
-    scores: dict[str, tuple[float, float, float]] = {}
-    for place, key in enumerate(pool):
-        by_meaning, by_tokens = whole[place], single[place]
-        if key in replies:
-            by_meaning += _REPLY * whole[replies[key]]
-            by_tokens += _REPLY * single[replies[key]]
-        scores[key] = share * by_meaning, share * by_tokens, (1 - share) * wording[place]
-    totals = {key: -(x + y + z) for key, (x, y, z) in scores.items()}
-    best = sorted(sorted(totals), key=totals.__getitem__)
-    chosen: set[str] = set()
-    for ids in _ids_by_width(semantic, keyword):
-        chosen.update([key for key in best if key in ids][:limit])
-    return _fused([(pool[key], scores[key]) for key in best if key in chosen], measures)
+        meaning = _column(ids, _by_rank(similar), 0.0)
+        wording = _column(ids, _by_rank(worded), 0.0)
+    summands = {"by_meaning": meaning}
+    if tokens and len(tokens) >= _ENOUGH * len(ids):
+        whole = np.array([1 - token_weight if key in tokens else 1.0 for key in ids])
+        single = token_weight * _of_the_best(_column(ids, tokens, 0.0))
+        summands = {"by_meaning": whole * meaning, "by_tokens": single}
+    replies = _replies(pool, ids)
+    weighed = {name: share * _with_replies(each, replies) for name, each in summands.items()}
+    weighed["by_words"] = (1 - share) * wording
+    several = max(len(semantic), len(keyword)) > 1
+    widths = [*_ids_by_width(semantic, keyword)] if several else [pool.keys()]
+    return _fused([pool[key] for key in ids], weighed, measures, widths, limit)
 
 
 def _pooled(
@@ -149,15 +148,6 @@ def unmeasured(arms: Iterable[Sequence[Hit]]) -> int:
     return number - len(measured) if len(measured) < _ENOUGH * number else 0
 
 
-def _token_scores(
-    pool: Mapping[str, Candidate], measures: Mapping[str, Mapping[str, float]]
-) -> dict[str, float]:
-    """How near memories come to every word of the question; empty if too few of them are known."""
-    known = measures.get(_TOKENS, {})
-    enough = len(known) >= _ENOUGH * len(pool)
-    return dict(zip(known, _of_the_best([*known.values()]), strict=True)) if enough else {}
-
-
 def _ids_by_width(
     semantic: Sequence[Sequence[Hit]], keyword: Sequence[Sequence[Hit]]
 ) -> Iterator[set[str]]:
@@ -166,28 +156,83 @@ def _ids_by_width(
         yield {hit.memory.id for arm in arms for hit in arm}
 
 
+def _replies(pool: Mapping[str, Candidate], ids: Sequence[str]) -> list[tuple[int, int]]:
+    """The places of turns whose reply is in the pool, and the place of the reply."""
+    answers = {each.turn_before: key for key, each in pool.items() if each.turn_before}
+    return [(ids.index(turn), ids.index(reply)) for turn, reply in answers.items() if turn in pool]
+
+
+def _with_replies(scores: Scores, replies: Iterable[tuple[int, int]]) -> Scores:
+    """The scores, and with that of a turn a share of that of its reply."""
+    raised = scores.copy()
+    for turn, reply in replies:
+        raised[turn] += _REPLY * scores[reply]
+    return raised
+
+
 def _fused(
-    scored: Iterable[tuple[Candidate, tuple[float, float, float]]],
+    memories: Sequence[Candidate],
+    summands: Mapping[str, Scores],
     measures: Mapping[str, Mapping[str, float]],
+    widths: Sequence[AbstractSet[str]],
+    limit: int,
 ) -> list[Candidate]:
-    """The candidates with their score, and a step for each of its summands."""
-    known: dict[str, list[tuple[str, Mapping[str, float]]]] = {name: [] for name in _ABOUT}
-    for measure, values in measures.items():
-        known[_SUMMANDS.get(measure, "by_words")].append((measure, values))
-    kinds = [(name, about, known[name]) for name, about in _ABOUT.items()]
-    fused = []
-    for memory, summands in scored:
-        key, score, steps = memory.id, 0.0, list[Step]()
-        for value, (name, about, measured) in zip(summands, kinds, strict=True):
-            if value or name != "by_tokens":
-                notes: dict[str, Note] = {}
-                for measure, values in measured:
-                    if key in values:
-                        notes[measure] = values[key]
-                score += value
-                steps.append(Step("Retrieve", "add", value, score, name, about, notes))
-        fused.append(memory.after(score, *steps))
-    return fused
+    """The best candidates of each width, with a step for each summand of their score.
+
+    Args:
+        memories: The candidates; of those with equal scores the first ones are taken.
+        summands: The summands of their scores, by name.
+        measures: The measurements from which these were made.
+        widths: The ids in the widest arms, and in every narrower pair of arms.
+        limit: How many candidates of each.
+    """
+    sums: dict[str, Scores] = {}
+    scores = np.zeros(len(memories))
+    for name, values in summands.items():
+        scores = scores + values
+        sums[name] = scores
+    best = np.argsort(-scores, kind="stable").tolist()
+    chosen: set[int] = set()
+    for ids in widths:
+        among = len(ids) < len(memories)
+        chosen.update([n for n in best if memories[n].id in ids][:limit] if among else best[:limit])
+    places = [place for place in best if place in chosen]
+    fused = [memories[place] for place in places]
+    steps: Iterable[Sequence[Step]] = zip(
+        *[
+            [
+                Step("Retrieve", "add", value, score, name, _ABOUT[name], notes)
+                for value, score, notes in zip(
+                    values[places].tolist(),
+                    sums[name][places].tolist(),
+                    _notes(fused, name, measures),
+                    strict=True,
+                )
+            ]
+            for name, values in summands.items()
+        ],
+        strict=True,
+    )
+    if "by_tokens" in summands:  # most memories have such a share, and the others no step for it
+        steps = [[step for step in own if step.value or step.name != "by_tokens"] for own in steps]
+    return [
+        memory.after(score, *own)
+        for memory, score, own in zip(fused, scores[places].tolist(), steps, strict=True)
+    ]
+
+
+def _notes(
+    memories: Sequence[Candidate], summand: str, measures: Mapping[str, Mapping[str, float]]
+) -> list[dict[str, Note]]:
+    """The measurements of candidates from which one summand of their scores is made."""
+    made_of = [each for each in measures if _SUMMANDS.get(each, "by_words") == summand]
+    notes: list[dict[str, Note]] = [{} for _ in memories]
+    for measure in made_of:
+        values = measures[measure]
+        for memory, own in zip(memories, notes, strict=True):
+            if memory.id in values:
+                own[measure] = values[memory.id]
+    return notes
 
 
 def _last(arms: Sequence[Sequence[Hit]], limit: int) -> float:
@@ -196,20 +241,18 @@ def _last(arms: Sequence[Sequence[Hit]], limit: int) -> float:
     return min([hit.score for hit in first], default=0.0) if len(first) >= limit else 0.0
 
 
-def _column(pool: Iterable[str], scores: Mapping[str, float], missing: float) -> list[float]:
-    """The score of each memory of the pool, in its order."""
-    return [scores.get(key, missing) for key in pool]
+def _column(ids: Iterable[str], scores: Mapping[str, float], missing: float) -> Scores:
+    """The score of each memory, in their order."""
+    return np.array([scores.get(key, missing) for key in ids], dtype=np.float64)
 
 
-def _above(scores: Sequence[float], floor: float) -> Sequence[float]:
-    if not floor or max(scores, default=0.0) <= floor:
-        return scores
-    return [max(0.0, score - floor) for score in scores]
+def _above(scores: Scores, floor: float) -> Scores:
+    return np.maximum(scores - floor, 0.0) if scores.max(initial=0.0) > floor > 0 else scores
 
 
-def _of_the_best(scores: Sequence[float]) -> list[float]:
-    best = max(scores, default=0.0)
-    return [score / best if best > 0 else 0.0 for score in scores]
+def _of_the_best(scores: Scores) -> Scores:
+    best = scores.max(initial=0.0)
+    return scores / best if best > 0 else np.zeros(len(scores))
 
 
 def _by_rank(scores: Mapping[str, float]) -> dict[str, float]:

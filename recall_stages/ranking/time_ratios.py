@@ -40,8 +40,7 @@ def of_the_time(
         ranges: The times that it names.
     """
     spans = [each.span for each in ranges if each.span]
-    authors = {memory.author for memory in memories}
-    if not spans or not asks_for_time_alone(query.text, spans, authors):
+    if not spans or not asks_for_time_alone(query.text, spans, {each.author for each in memories}):
         return []
     return [memory for memory in memories if any(memory.matches(each) for each in ranges)]
 

@@ -67,7 +67,8 @@ class ExtractTime(ModelStage):
         query = recall.query
         if ranges := self.read(query.text, query.reference_time):
             return self._understood(recall, ranges)
-        recall = replace(recall, memories=stamped(recall.memories, []))
+        if recall.memories:
+            recall = replace(recall, memories=stamped(recall.memories, []))
         if self.llm is None or find_time_words(query.text) is None:
             return recall
         return self._by_model(recall)

@@ -8,18 +8,18 @@ from datetime import tzinfo
 
 from pydantic import Field
 
-from recall_stages.core.candidate import Candidate, Note, Step
+from recall_stages.core.candidate import Candidate, Step
 from recall_stages.core.query import Query
+from recall_stages.core.recall import left_out
 from recall_stages.core.stage import RankStage, Recall, limit
 from recall_stages.core.time_trace import stamped, stamped_ranges
 from recall_stages.ranking.by_time import order_ratios
 from recall_stages.ranking.relevance import own_marks, relevances, start
 from recall_stages.ranking.sessions import session_ratios, spread_ratios
-from recall_stages.ranking.time_ratios import of_the_time, time_ratios
+from recall_stages.ranking.time_ratios import TimeRatio, of_the_time, time_ratios
 from recall_stages.text.asks_assistant import asks_the_assistant
 from recall_stages.text.asks_for_order import AskedOrder, asked_order
 from recall_stages.text.names import asks_about, person
-from recall_stages.text.split_words import split_words
 from recall_stages.timeline import TimeRange
 
 _NAME = "FuseRerank"
@@ -104,68 +104,58 @@ class FuseRerank(RankStage):
             recall = recall.keep(alone, _NAME, "not of the time asked for")
             memories = recall.memories
         marks = own_marks(memories, _NAME)
-        before = relevances(memories, marks)
-        ratios = self._ratios(memories, before, query, spread=bool(alone))
+        columns = self._columns(memories, marks, query, spread=bool(alone))
+        before, fused = columns.before, columns.fused
         if ranges:
-            timed = time_ratios(memories, before, query, ranges, self.fuse_time_ratio)
-            for own, (own_time, notes) in zip(ratios, timed, strict=True):
-                own.time, own.time_notes = own_time, notes
-        fused = [
-            relevance * (own.kind * own.author * own.session) * own.time
-            for relevance, own in zip(before, ratios, strict=True)
-        ]
+            columns.put_in_time(time_ratios(memories, before, query, ranges, self.fuse_time_ratio))
+        order = None if any(marks) else self._asked_order(query, ranges)
         if any(marks):
-            _fuse_again(memories, marks, ratios, fused)
-            order = None
-        else:
-            order = self._asked_order(query, ranges)
-            _put_in_order(memories, before, ratios, fused, order)
+            columns.fuse_again()
+        elif order is not None:
+            columns.put_in_order(order)
+        lowest = self.fuse_score_threshold
         worth_keeping = [
             place
-            for place, own in enumerate(ratios)
-            if marks[place]
-            or alone
+            for place, relevance in enumerate(before)
             # Factors may rescue a memory, never condemn it. The threshold is for the relevance, but
             # "what happened yesterday?" is barely similar to any event of yesterday. The session
             # rescues no memory, else the whole session would follow the turn that answers.
             # A model's judgement condemns no memory either: its relevance as found counts too.
-            or max(before[place], fused[place] / own.session) >= self.fuse_score_threshold
-            or _found(memories[place]) >= self.fuse_score_threshold
+            if relevance >= lowest
+            or fused[place] / columns.session[place] >= lowest
+            or marks[place]
+            or alone
+            or _found(memories[place]) >= lowest
         ]
         worth_keeping.sort(key=[-score for score in fused].__getitem__)
         most = limit(self.top_n, query)
         best = worth_keeping[: min((order and order.count) or most, most)]
-        if len(best) < len(memories):
-            above = [memories[place] for place in worth_keeping]
-            reason = f"below fuse_score_threshold {self.fuse_score_threshold}"
-            recall = recall.keep(above, _NAME, reason)
-            recall = self.cut(recall, above)
-        ranked = [
-            memories[place].after(
-                fused[place],
-                *_steps(memories[place], before[place], ratios[place], fused[place], marks[place]),
-            )
-            for place in best
-        ]
-        stamped_memories = stamped(ranked, ranges)
+        above = [memories[place] for place in worth_keeping]
+        too_low = f"below fuse_score_threshold {lowest}"
+        dropped = (
+            *left_out(memories, above, _NAME, too_low),
+            *left_out(above, above[:most], self.stage_name, self.cut_reason(query)),
+        )
+        ranked = stamped([columns.candidate(place) for place in best], ranges)
         if self.show_time:
             zone = query.reference_time.tzinfo
-            stamped_memories = tuple([_dated(memory, zone) for memory in stamped_memories])
-        return replace(recall, memories=stamped_memories)
+            ranked = tuple([_dated(memory, zone) for memory in ranked])
+        return replace(recall, memories=ranked, dropped=(*recall.dropped, *dropped))
 
     def _asked_order(self, query: Query, ranges: Sequence[TimeRange]) -> AskedOrder | None:
         spans = [each.span for each in ranges if each.span]
         return asked_order(query.text, spans) if self.fuse_order else None
 
-    def _ratios(
+    def _columns(
         self,
         memories: Sequence[Candidate],
-        before: Sequence[float],
+        marks: Sequence[Step | None],
         query: Query,
         *,
         spread: bool,
-    ) -> list[_Ratios]:
-        """The ratios of each candidate, except the time ratio."""
+    ) -> _Columns:
+        """The factors of the candidates, except those of time and order."""
+        before = relevances(memories, marks)
         authors = {
             author: self._author_ratio(author, query)
             for author in {memory.author for memory in memories}
@@ -176,26 +166,23 @@ class FuseRerank(RankStage):
             kind: self.fuse_ratio_dict.get(kind, 1.0)
             for kind in {memory.memory_type for memory in memories}
         }
-        ratios = [
-            _Ratios(
-                kinds[memory.memory_type] * (self.fuse_short_ratio if is_short else 1.0),
-                authors[memory.author],
-                is_short,
-            )
+        kind = [
+            kinds[memory.memory_type] * (self.fuse_short_ratio if is_short else 1.0)
             for memory, is_short in zip(memories, short, strict=True)
         ]
-        worth = [
-            relevance * (own.kind * own.author)
-            for relevance, own in zip(before, ratios, strict=True)
-        ]
-        sessions = (
+        author = [authors[memory.author] for memory in memories]
+        weights = [one * other for one, other in zip(kind, author, strict=True)]
+        worth = [relevance * weight for relevance, weight in zip(before, weights, strict=True)]
+        session = (
             spread_ratios(memories, worth)
             if spread
             else session_ratios(memories, worth, self.fuse_session_share)
         )
-        for own, ratio in zip(ratios, sessions, strict=True):
-            own.session = ratio
-        return ratios
+        fused = [
+            relevance * (weight * own)
+            for relevance, weight, own in zip(before, weights, session, strict=True)
+        ]
+        return _Columns(memories, marks, before, kind, author, short, session, fused)
 
     def _author_ratio(self, author: str, query: Query) -> float:
         named = asks_about(query.text, author)
@@ -206,80 +193,94 @@ class FuseRerank(RankStage):
 
 
 @dataclass(slots=True)
-class _Ratios:
-    """The factors of the score of one candidate."""
+class _Columns:
+    """The relevance, the factors and the score of the candidates, each as a column.
 
-    kind: float
-    author: float
-    short: bool
-    session: float = 1.0
-    time: float = 1.0
-    time_notes: dict[str, Note] = field(default_factory=dict)
-    order: float = 1.0
+    Attributes:
+        memories: The candidates.
+        marks: Their first step of an earlier run; see `own_marks`.
+        before: Their relevance.
+        kind: The factor of their type, and of a short turn.
+        author: The factor of their author.
+        short: Whether they are short turns.
+        session: The factor of the rest of their session.
+        fused: Their score.
+        time: The factor and the notes of the time that the question names; empty = it names none.
+        order: The factor that puts them in the order that the question asks for; empty = none.
+        asked: That order.
+    """
+
+    memories: Sequence[Candidate]
+    marks: Sequence[Step | None]
+    before: list[float]
+    kind: list[float]
+    author: list[float]
+    short: list[bool]
+    session: list[float]
+    fused: list[float]
+    time: list[TimeRatio] = field(default_factory=list)
+    order: list[float] = field(default_factory=list)
     asked: str = ""
 
+    def put_in_time(self, time: list[TimeRatio]) -> None:
+        """Weigh the scores by time."""
+        self.time = time
+        self.fused[:] = [score * own for score, (own, _) in zip(self.fused, time, strict=True)]
 
-def _fuse_again(
-    memories: Sequence[Candidate],
-    marks: Sequence[Step | None],
-    ratios: Sequence[_Ratios],
-    fused: list[float],
-) -> None:
-    """Keep the scores of memories that were fused before: only the time may be new."""
-    for place, mark in enumerate(marks):
-        if mark:
-            if memories[place].noted("time_match") is not None:
-                ratios[place].time = 1.0
-            fused[place] = (memories[place].score or 0.0) * ratios[place].time
+    def fuse_again(self) -> None:
+        """Keep the scores of memories that were fused before: only the time may be new."""
+        for place, (memory, mark) in enumerate(zip(self.memories, self.marks, strict=True)):
+            if mark:
+                if self.time and memory.noted("time_match") is not None:
+                    self.time[place] = (1.0, self.time[place][1])
+                self.fused[place] = (memory.score or 0.0) * self._time(place)[0]
 
+    def put_in_order(self, order: AskedOrder) -> None:
+        """Raise the scores of what fits, so that they are in the order that is asked for."""
+        worth = [own * self._time(place)[0] for place, own in enumerate(self.before)]
+        self.order = order_ratios(self.memories, worth, self.fused, order)
+        self.asked = order.name
+        self.fused[:] = [score * own for score, own in zip(self.fused, self.order, strict=True)]
 
-def _put_in_order(
-    memories: Sequence[Candidate],
-    before: Sequence[float],
-    ratios: Sequence[_Ratios],
-    fused: list[float],
-    order: AskedOrder | None,
-) -> None:
-    """Raise the scores of what fits, so that they are in the order that the question asks for."""
-    if order is None:
-        return
-    worth = [relevance * own.time for relevance, own in zip(before, ratios, strict=True)]
-    for place, ratio in enumerate(order_ratios(memories, worth, fused, order)):
-        ratios[place].order, ratios[place].asked = ratio, order.name
-        fused[place] *= ratio
+    def candidate(self, place: int) -> Candidate:
+        """A candidate with its new score, and the steps to it."""
+        memory, score = self.memories[place], self.fused[place]
+        order = self.order[place] if self.order else 1.0
+        time, time_notes = self._time(place)
+        in_time = score / order
+        about_time = f"{time_notes.get('time_match', '')} in time"
+        notes = {**time_notes, "fused": in_time}
+        timed = Step(_NAME, "times", time, in_time, "time_ratio", about_time, notes)
+        if self.marks[place]:
+            return memory.after(score, timed) if time != 1 else memory.after(score)
+        ordered = Step(_NAME, "times", order, score, "order_ratio", self.asked)
+        last = (timed, ordered) if order != 1 else (timed,)
+        return memory.after(score, *self._first_steps(place), *last)
 
+    def _time(self, place: int) -> TimeRatio:
+        return self.time[place] if self.time else (1.0, {})
 
-def _steps(
-    memory: Candidate, relevance: float, own: _Ratios, fused: float, mark: Step | None
-) -> list[Step]:
-    """The steps from the old score of a candidate to its new one."""
-    about_time = f"{own.time_notes.get('time_match', '')} in time"
-    in_time = fused / own.order
-    notes = {**own.time_notes, "fused": in_time}
-    timed = Step(_NAME, "times", own.time, in_time, "time_ratio", about_time, notes)
-    if mark:
-        return [timed] if own.time != 1 else []
-    ordered = Step(_NAME, "times", own.order, fused, "order_ratio", own.asked)
-    typed = relevance * own.kind
-    by_author = typed * own.author
-    in_session = by_author * own.session
-    about_type = f"{'short ' * own.short}{memory.memory_type}"
-    session = "for the rest of its session" if own.session >= 1 else "for a better one of its hour"
-    return [
-        start(memory, relevance, _NAME),
-        Step(_NAME, "times", own.kind, typed, "type_ratio", about_type),
-        Step(_NAME, "times", own.author, by_author, "author_ratio", f"said by {memory.author}"),
-        Step(_NAME, "times", own.session, in_session, "session_ratio", session),
-        timed,
-        *([ordered] if own.order != 1 else []),
-    ]
+    def _first_steps(self, place: int) -> tuple[Step, ...]:
+        memory, before, session = self.memories[place], self.before[place], self.session[place]
+        kind, author = self.kind[place], self.author[place]
+        typed = before * kind
+        by_author = typed * author
+        about_type = f"{'short ' * self.short[place]}{memory.memory_type}"
+        others = "the rest of its session" if session >= 1 else "a better one of its hour"
+        in_session = by_author * session
+        return (
+            start(memory, before, _NAME),
+            Step(_NAME, "times", kind, typed, "type_ratio", about_type),
+            Step(_NAME, "times", author, by_author, "author_ratio", f"said by {memory.author}"),
+            Step(_NAME, "times", session, in_session, "session_ratio", f"for {others}"),
+        )
 
 
 def _is_short_turn(memory: Candidate) -> bool:
     """Whether what a person said is a few words to another: these name people, and say little."""
     if memory.memory_type != "conversation":
         return False
-    return len(memory.content) < _LONGEST_SHORT and len(split_words(memory.content)) < _SHORT
+    return len(memory.content) < _LONGEST_SHORT and len(memory.wording.words) < _SHORT
 
 
 def _found(memory: Candidate) -> float:

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from recall_stages.core.candidate import Candidate, Hit, Hits, Step
 from recall_stages.core.errors import StoreError
 from recall_stages.core.query import Query
+from recall_stages.core.recall import left_out
 from recall_stages.core.requests import Listing
 from recall_stages.core.settings import Settings
 from recall_stages.core.stage import Flow, Recall, Search, Stage
@@ -107,8 +108,8 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
             arms: Sequence[list[Hit]] = yield searches
             _check_hits(arms)
             fused = self._fused(searches, arms, limit, token_weight)
-            pool = {memory.id: memory for memory in fused}
-            near = self._near_enough(pool.values())
+            pool = [*{memory.id: memory for memory in fused}.values()]
+            near = self._near_enough(pool)
             candidates = self._distinct(near, _bounded(query))
             exhausted = all(len(arm) < limit for arm in arms)
             if len(candidates) >= wanted or exhausted or limit >= _LARGEST_POOL:
@@ -117,11 +118,16 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
                 if any("keyword_pool" in hit.measures for arm in arms for hit in arm[:1]):
                     recall = recall.fell_back(_NAME, _ONLY_IN_THE_POOL)
                 recall = _with_notes(recall, arms, wanted)
-                recall = replace(recall, memories=tuple(pool.values()))
-                recall = recall.keep(near, _NAME, f"below threshold_score {self.threshold_score}")
-                recall = recall.keep(candidates, _NAME, "duplicates")
-                looked = _looked_through(arms, wanted)
-                return replace(recall, memories=tuple(_noted(candidates, looked)))
+                too_far = f"below threshold_score {self.threshold_score}"
+                return replace(
+                    recall,
+                    memories=tuple(_noted(candidates, _looked_through(arms, wanted))),
+                    dropped=(
+                        *recall.dropped,
+                        *left_out(pool, near, _NAME, too_far),
+                        *left_out(near, candidates, _NAME, "duplicates"),
+                    ),
+                )
             limit *= 4
 
     def _searches(
@@ -183,9 +189,9 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
             ]
         )
 
-    def _near_enough(self, pool: Iterable[Candidate]) -> list[Candidate]:
+    def _near_enough(self, pool: list[Candidate]) -> list[Candidate]:
         if self.threshold_score is None:
-            return [*pool]
+            return pool
         near = []
         for memory in pool:
             if memory.noted("nearness") is not None:

@@ -254,8 +254,9 @@ def _texts(searches: Sequence[Search]) -> list[str]:
 
 
 def _note(operation: Operation, searches: Sequence[Search], found: Sequence[Sequence[Hit]]) -> None:
-    operation.asked("\n".join(dict.fromkeys(each.text for each in searches)))
-    operation.records(hit.memory for hits in found for hit in hits)
+    if operation.seen:
+        operation.asked("\n".join(dict.fromkeys(each.text for each in searches)))
+        operation.records(hit.memory for hits in found for hit in hits)
 
 
 def _nothing(searches: Sequence[Search]) -> list[list[Hit]]:

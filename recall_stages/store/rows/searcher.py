@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,9 +174,11 @@ class Searcher:
         table = plan.table
         places = plan.rows.places if plan.rows is not None else table.living()
         missing = table.missing(places)
-        cosines = np.empty(len(places), dtype=np.float32)
-        cosines[~missing] = table.cosines(places[~missing], vector)
-        if missing.any():
+        if not missing.any():
+            cosines = table.cosines(places, vector)
+        else:
+            cosines = np.empty(len(places), dtype=np.float32)
+            cosines[~missing] = table.cosines(places[~missing], vector)
             unread = places[missing]
             cosines[missing] = self._rows.read_cosines(table, unread, vector)
         most = plan.search.limit
@@ -228,17 +229,19 @@ class Searcher:
         for start in range(0, len(rows), limit):
             part = rows[start : start + limit]
             memories = self._memories([place for place, _ in part], plan, unknown or {})
-            # Equal scores are sorted by id: the order of storing differs between processes.
             scored = [
-                (-score, memory.id, memory)
+                (memory, score)
                 for memory, (_, score) in zip(memories, part, strict=True)
                 if memory is not None and score >= _NOT_THERE
             ]
-            scored.sort(key=itemgetter(0, 1))
-            for negative, _, memory in scored:
-                if admitted is None or admitted(memory):
-                    inside = not by_meaning or 0 <= -negative <= 1
-                    hits.append(Hit(memory, -negative if inside else min(max(-negative, 0.0), 1.0)))
+            if len({score for _, score in scored}) < len(scored):
+                # Equal scores are sorted by id: the order of storing differs between processes.
+                scored.sort(key=lambda each: (-each[1], each[0].id))
+            hits += [
+                Hit(memory, score if not by_meaning or 0 <= score <= 1 else _similarity(score))
+                for memory, score in scored
+                if admitted is None or admitted(memory)
+            ]
             if len(hits) >= limit:
                 break
         return hits[:limit]
@@ -257,6 +260,10 @@ class Searcher:
         known = plan.table.memories([place for place in places if place >= 0], plan.where)
         rest = iter(known)
         return iter([next(rest) if x >= 0 else fresh.get(unknown[x]) for x in places])
+
+
+def _similarity(cosine: float) -> float:
+    return min(max(cosine, 0.0), 1.0)
 
 
 def _wanted(search: Search, table: Table) -> Wanted:
