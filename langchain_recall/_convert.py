@@ -36,7 +36,9 @@ def to_candidate(document: Document, timezone: tzinfo | None = None) -> Candidat
 
 def to_document(memory: Candidate, timezone: tzinfo | None = None) -> Document:
     """Write a candidate as a document; one that came from a document keeps all else it had."""
-    found = memory.source if isinstance(memory.source, Document) else None
+    found = None  # the class of documents takes long to ask whether one is of it
+    if memory.source is not None and isinstance(memory.source, Document):
+        found = memory.source
     metadata = FoundMetadata(
         stored_fields(memory, timezone) if found is None else untraced(found.metadata)
     )

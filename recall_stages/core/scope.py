@@ -93,14 +93,17 @@ user_id out
         Raises:
             ScopeError: When ``other`` names another value for a field that is already set.
         """
-        mine, others = self.fields(), other.fields()
+        others = other.fields()
+        if not others:
+            return self
+        mine = self.fields()
         for name, value in others.items():
             if mine.get(name, value) != value:
                 raise ScopeError(
                     f"scope {name} is {mine[name]!r} and cannot be changed to {value!r} by a call; "
                     f"open another retriever with scope={{{name!r}: {value!r}}}"
                 )
-        return Scope(**mine | others) if others else self
+        return Scope(**mine | others)
 
     def holds(self, other: Scope) -> bool:
         """Whether another scope lies in this one.

@@ -106,13 +106,14 @@ def _rarest(wordings: Sequence[Wording], threshold: float) -> Iterator[tuple[int
     for wording in wordings:
         shared |= seen & wording.marks
         seen |= wording.marks
+    single = seen ^ shared  # the marks that one text has
     # A repetition of n words has at least n x threshold / (2 - threshold) of them in common.
     differing = (2 - 2 * threshold) / (2 - threshold)
-    distinct: dict[int, set[str]] = {}
-    for place, wording in enumerate(wordings):
-        own = (wording.marks & ~shared).bit_count()  # words that no other text has
-        if own <= differing * len(wording.words) + _ROUNDING:
-            distinct[place] = set(wording.words)
+    distinct = {
+        place: set(wording.words)
+        for place, wording in enumerate(wordings)
+        if (wording.marks & single).bit_count() <= differing * len(wording.words) + _ROUNDING
+    }
     counts = Counter(chain.from_iterable(distinct.values()))
     for place, vocabulary in distinct.items():
         may_differ = int(differing * len(wordings[place].words) + _ROUNDING)

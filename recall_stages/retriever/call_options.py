@@ -36,6 +36,10 @@ OTHER_NAMES = {
 """Names of other libraries, and what to write here."""
 
 
+_NARROW = frozenset({"scope", "filter"})
+"""The settings with which a call only narrows: None leaves those of the retriever."""
+
+
 class CallOptions(TypedDict, total=False):
     """The settings of a single call; see `MemoryRetriever`."""
 
@@ -90,7 +94,7 @@ class RecallOptions(Timed, SearchMethod):
 
         A call can only narrow: the scope and the filter of the retriever hold too.
         """
-        if not options:
+        if all(value is None and name in _NARROW for name, value in options.items()):
             return self
         call = RecallOptions.model_validate(options)
         chosen = {

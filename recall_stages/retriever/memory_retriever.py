@@ -194,7 +194,7 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         call = self.for_call(given)
         call.scope.require(self._required)
         # The flows for tasks have a filter and build questions: there an empty one is a mistake.
-        condition = given.get("filter") if self._builds else call.filter
+        condition = call.filter and (given.get("filter") if self._builds else call.filter)
         lists = call.time_range is not None or bool(condition)
         query = self._query(self._question(asked, call, lists=lists), call, now)
         stages = self._in_order(call, query)
@@ -301,7 +301,7 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
                     f"expected the question under {self.recall_key!r}; got a mapping with "
                     f"{', '.join(map(repr, asked))}; set recall_key to the one that holds it"
                 )
-        if self._builds and call.messages and (question is None or question == ""):
+        if call.messages and self._builds and (question is None or question == ""):
             return ""
         if lists and isinstance(question, str) and not question.strip():
             return ""

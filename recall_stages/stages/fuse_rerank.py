@@ -109,10 +109,10 @@ class FuseRerank(RankStage):
         if ranges:
             columns.put_in_time(time_ratios(memories, before, query, ranges, self.fuse_time_ratio))
         order = None if any(marks) else self._asked_order(query, ranges)
-        if any(marks):
-            columns.fuse_again()
-        elif order is not None:
+        if order is not None:
             columns.put_in_order(order)
+        elif any(marks):
+            columns.fuse_again()
         lowest = self.fuse_score_threshold
         worth_keeping = [
             place

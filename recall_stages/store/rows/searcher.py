@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from recall_stages.store.rows.wanted import Selection, Wanted
 _FEW = 20_000  # rows: of more, the graph finds the nearest of all more quickly
 _NOT_COUNTED = RowCounts(0, 0, None, 0)
 _NOT_THERE = -1.5  # the score of a row that is gone is lower
+_ID, _SCORE = attrgetter("memory.id"), attrgetter("score")
 _MORE = 4  # times as many rows by words, where too few of them fit exactly
 
 
@@ -222,29 +224,28 @@ class Searcher:
             unknown: The ids of the rows that are only in Chroma, by a place of their own.
         """
         hits: list[Hit] = []
-        limit, by_meaning = plan.search.limit, plan.graph is not None
+        limit = plan.search.limit
         # Where nothing is limited, only a row that the index does not have may have expired.
         free = plan.rows is None and not unknown and self._knows_all()
         admitted = None if free else plan.search.admitting()
         for start in range(0, len(rows), limit):
             part = rows[start : start + limit]
             memories = self._memories([place for place, _ in part], plan, unknown or {})
-            scored = [
-                (memory, score)
+            found = [
+                Hit(memory, score)
                 for memory, (_, score) in zip(memories, part, strict=True)
                 if memory is not None and score >= _NOT_THERE
             ]
-            if len({score for _, score in scored}) < len(scored):
+            if len({score for _, score in part}) < len(part):
                 # Equal scores are sorted by id: the order of storing differs between processes.
-                scored.sort(key=lambda each: (-each[1], each[0].id))
-            hits += [
-                Hit(memory, score if not by_meaning or 0 <= score <= 1 else _similarity(score))
-                for memory, score in scored
-                if admitted is None or admitted(memory)
-            ]
+                found.sort(key=_ID)
+                found.sort(key=_SCORE, reverse=True)
+            hits += found if admitted is None else [hit for hit in found if admitted(hit.memory)]
             if len(hits) >= limit:
                 break
-        return hits[:limit]
+        if plan.graph is None or not hits or 0 <= hits[-1].score <= hits[0].score <= 1:
+            return hits[:limit]
+        return [Hit(memory, min(max(score, 0.0), 1.0)) for memory, score, _ in hits[:limit]]
 
     def _memories(
         self, places: Sequence[int], plan: _Plan, unknown: Mapping[int, str]
@@ -260,10 +261,6 @@ class Searcher:
         known = plan.table.memories([place for place in places if place >= 0], plan.where)
         rest = iter(known)
         return iter([next(rest) if x >= 0 else fresh.get(unknown[x]) for x in places])
-
-
-def _similarity(cosine: float) -> float:
-    return min(max(cosine, 0.0), 1.0)
 
 
 def _wanted(search: Search, table: Table) -> Wanted:
