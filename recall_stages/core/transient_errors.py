@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from math import isnan
 
 _STATUSES = frozenset({429, 503, 529})  # too many requests, unavailable, overloaded (Anthropic's)
 _NAMES = frozenset(
@@ -99,16 +100,17 @@ def _status(error: BaseException) -> int | None:
 
 
 def _seconds(header: str) -> float | None:
-    """Both forms of the header: a number of seconds, or a date."""
+    """Both forms of the header: a number of seconds, or a date; None if it is neither."""
     try:
-        return max(float(header), 0.0)
+        seconds = float(header)
     except ValueError:
-        pass
-    try:
-        moment = parsedate_to_datetime(header)
-    except ValueError:
-        return None
-    return max((moment - datetime.now(moment.tzinfo or UTC)).total_seconds(), 0.0)
+        try:
+            moment = parsedate_to_datetime(header)
+        except ValueError:
+            return None
+        moment = moment.replace(tzinfo=moment.tzinfo or UTC)
+        seconds = (moment - datetime.now(UTC)).total_seconds()
+    return None if isnan(seconds) else max(seconds, 0.0)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

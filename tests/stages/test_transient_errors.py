@@ -67,5 +67,8 @@ def test_when_the_server_wants_to_be_asked_again() -> None:
     assert retry_after(wrapped(status(429, **{"retry-after": "0.5"}))) == 0.5
     assert retry_after(status(429, **{"retry-after": in_ten})) == pytest.approx(10, abs=2)
     assert retry_after(status(429, **{"retry-after": "-3"})) == 0
-    for unknown in (status(429), status(429, **{"retry-after": "soon"}), ValueError()):
+    zoneless = status(429, **{"retry-after": in_ten.replace("GMT", "-0000")})
+    assert retry_after(zoneless) == pytest.approx(10, abs=2)
+    unreadable = [status(429, **{"retry-after": said}) for said in ("soon", "nan", "")]
+    for unknown in (status(429), *unreadable, ValueError()):
         assert retry_after(unknown) is None
