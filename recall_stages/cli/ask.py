@@ -1,4 +1,8 @@
-"""`recall ask`: what answers a question, and why."""
+"""Ask the memories of a file or collection.
+
+Prints the time that was understood, and the memories that answer, the best first, each with how its
+score came about.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +17,6 @@ from recall_stages.core.stage import Recall
 from recall_stages.explain.explanation import explain
 from recall_stages.stages.print_memory import NOTHING_FOUND
 
-NAME = "ask"
-ABOUT = """\
-ask the memories of a file or collection
-
-Prints the time that was understood, and the memories that answer, the best first, each with how its
-score came about."""
 EXAMPLE = '{program} --memories notes.jsonl "what did I say about the dentist last Tuesday?"'
 
 
@@ -31,7 +29,8 @@ def run(options: argparse.Namespace) -> int:
         retriever = retriever_of(options, collection.store)
         answers = []
         if not options.json:
-            held = f"{collection.store.count()} memories {collection.how} in {collection.name}"
+            how = "loaded" if collection.fresh else "kept"
+            held = f"{collection.store.count()} memories {how} in {collection.name}"
             say(console(), held, style="dim")
         for question in texts_of(options.question):
             recall = retriever.recall_without_model(question)

@@ -7,16 +7,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from recall_stages.cli.existing import open_existing
-from recall_stages.cli.jsonl import Loaded, open_beside, open_in_memory
-from recall_stages.cli.output import complain
+from recall_stages.cli.jsonl import OpenCollection, open_beside, open_in_memory
 from recall_stages.core.errors import SettingsError
-from recall_stages.core.memory_lines import left_out
 from recall_stages.core.scope import Scope
-from recall_stages.store import Fields, RecallStore
+from recall_stages.store import Fields
 from recall_stages.store.embedding.minilm import MiniLM
 from recall_stages.timeline.parse_time import resolve_timezone
 
@@ -25,21 +22,13 @@ _FILE = (
     "is kept beside it, in FILE.recall, so that the next question starts at once; - reads standard "
     "input, and keeps nothing"
 )
-_STDIN = Path("-")
-
-
-@dataclass(frozen=True, slots=True)
-class NamedStore:
-    """An open collection, its name for people, and whether it was loaded now."""
-
-    store: RecallStore
-    name: str
-    how: str
+STDIN = Path("-")
 
 
 def add_file(parser: argparse.ArgumentParser) -> None:
     """Add the options of a file of memories."""
     parser.add_argument("--memories", metavar="FILE", type=Path, required=True, help=_FILE)
+    parser.set_defaults(collection=None, field=[])
     _add_reading(parser)
 
 
@@ -86,7 +75,7 @@ def scope_of(options: argparse.Namespace) -> Scope:
 
 
 @contextmanager
-def opened(options: argparse.Namespace, *, searched: bool = True) -> Iterator[NamedStore]:
+def opened(options: argparse.Namespace, *, searched: bool = True) -> Iterator[OpenCollection]:
     """The collection that was named, loaded first where its file is new or has changed.
 
     Args:
@@ -96,70 +85,29 @@ def opened(options: argparse.Namespace, *, searched: bool = True) -> Iterator[Na
     Raises:
         StoreError: When there is no such collection.
     """
-    if options.memories is not None:
-        _check_alone(options)
-        with opened_file(options, searched=searched) as (store, loaded):
-            yield NamedStore(store, folder_of(options), "loaded" if loaded.fresh else "kept")
-        return
+    # A second of what the user waits for is chromadb's import; the model loads beside it.
+    ThreadPoolExecutor(1).submit(MiniLM().warm)
+    collection = (_of_chroma if options.memories is None else _of_file)(options, searched)
+    with collection.store:
+        yield collection
+
+
+def _of_chroma(options: argparse.Namespace, searched: bool) -> OpenCollection:
     name, fields = options.collection or "memories", _fields(options.field)
     resolve_timezone(options.timezone)
-    _warm()
-    with open_existing(options.chroma, name, fields, searched=searched) as store:
-        yield NamedStore(store, name, "kept")
+    return OpenCollection(open_existing(options.chroma, name, fields, searched=searched), name)
 
 
-@contextmanager
-def opened_file(
-    options: argparse.Namespace, *, searched: bool = True
-) -> Iterator[tuple[RecallStore, Loaded]]:
-    """The collection of a file, and what was loaded; bad lines go to standard error."""
-    _warm()
-    if options.memories == _STDIN:
-        lines = sys.stdin.buffer.read()
-        times = options.event_times
-        store, loaded = open_in_memory(lines, _name(options), options.timezone, event_times=times)
-    else:
-        store, loaded = open_beside(
-            options.memories,
-            options.timezone,
-            event_times=options.event_times,
-            searched=searched,
-        )
-    with store:
-        if loaded.bad_lines:
-            for each in left_out(_name(options), loaded.bad_lines):
-                complain(each)
-        yield store, loaded
-
-
-def folder_of(options: argparse.Namespace) -> str:
-    """The name of the folder with the collection of the file."""
-    return _name(options) if options.memories == _STDIN else f"{options.memories.name}.recall"
-
-
-def check_is_file(options: argparse.Namespace) -> None:
-    """Refuse standard input: there is no file for a folder to stand beside.
-
-    Raises:
-        ValueError: When memories come from standard input.
-    """
-    if options.memories == _STDIN:
-        raise ValueError(
-            "load keeps a collection beside a file, and there is none of standard input; name a "
-            "file, or ask with --memories -"
-        )
-
-
-def _name(options: argparse.Namespace) -> str:
-    return "standard input" if options.memories == _STDIN else str(options.memories.name)
-
-
-def _check_alone(options: argparse.Namespace) -> None:
+def _of_file(options: argparse.Namespace, searched: bool) -> OpenCollection:
+    file, zone, times = options.memories, options.timezone, options.event_times
     if options.collection is not None or options.field:
         raise ValueError(
             "--collection and --field describe a collection of yours; use them with "
             "--chroma, not with --memories"
         )
+    if file == STDIN:
+        return open_in_memory(sys.stdin.buffer.read(), "standard input", zone, event_times=times)
+    return open_beside(file, zone, event_times=times, searched=searched)
 
 
 def _fields(named: Sequence[str]) -> Fields:
@@ -170,8 +118,3 @@ def _fields(named: Sequence[str]) -> Fields:
         return Fields.model_validate(dict(each.split("=", 1) for each in named))
     except SettingsError as error:
         raise ValueError(f"--field: {error}") from error
-
-
-def _warm() -> None:
-    # A second of what the user waits for is chromadb's import; the model loads beside it.
-    ThreadPoolExecutor(1).submit(MiniLM().warm)

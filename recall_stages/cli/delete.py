@@ -1,4 +1,8 @@
-"""`recall delete`: memories of a collection deleted by their owner, time, type or metadata."""
+"""Delete memories of a collection by their owner, time, type or metadata.
+
+All conditions must hold. It says how many memories that are, and deletes them after a yes; those
+that have expired go as well. In Python it is store.delete(...).
+"""
 
 from __future__ import annotations
 
@@ -12,12 +16,6 @@ from recall_stages.cli.output import complain, report
 from recall_stages.cli.question import json_value
 from recall_stages.store import Fields, RecallStore
 
-NAME = "delete"
-ABOUT = """\
-delete memories of a collection by their owner, time, type or metadata
-
-All conditions must hold. It says how many memories that are, and deletes them after a yes; those
-that have expired go as well. In Python it is store.delete(...)."""
 EXAMPLE = "{program} --chroma ./my_app --user-id ann --before 2024-01-01"
 
 

@@ -1,4 +1,14 @@
-"""`recall eval`: how well your own questions are answered, and what each step adds."""
+"""How well your own questions are answered.
+
+Asks questions of which you know the answers, and prints the share of the right memories among the
+first five and ten (recall), how high they stand (nDCG), and how often there is one at all (hit),
+for the search by meaning alone, by words alone, and with each step on top. Then which times were
+read in the questions, and which memories were missed. No model is asked.
+
+Each line of the file of questions is
+  {"question": "...", "relevant": ["id", "id"]}
+with timestamp, timezone, user_id, agent_id, session_id, workspace as you have them.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +30,6 @@ from recall_stages.stages.extract_time import ExtractTime
 from recall_stages.store import RecallStore
 from recall_stages.timeline import TimeRange
 
-NAME = "eval"
-ABOUT = """\
-how well your own questions are answered
-
-Asks questions of which you know the answers, and prints the share of the right memories among the
-first five and ten (recall), how high they stand (nDCG), and how often there is one at all (hit),
-for the search by meaning alone, by words alone, and with each step on top. Then which times were
-read in the questions, and which memories were missed. No model is asked.
-
-Each line of the file of questions is
-  {"question": "...", "relevant": ["id", "id"]}
-with timestamp, timezone, user_id, agent_id, session_id, workspace as you have them."""
 EXAMPLE = "{program} --memories notes.jsonl --queries questions.jsonl --at-least recall@5=0.8"
 
 _Times = list[tuple[Question, list[TimeRange]]]

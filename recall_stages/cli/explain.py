@@ -1,4 +1,8 @@
-"""`recall explain`: every number behind an answer, also for a memory that did not come back."""
+"""Every number behind an answer, or behind one that is missing.
+
+With --id, the place and the numbers of these memories, wherever they came. If one does not come
+back, the last line says which stage or which setting leaves it out.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +24,6 @@ from recall_stages.retriever.memory_retriever import MemoryRetriever
 from recall_stages.stages.print_memory import NOTHING_FOUND
 from recall_stages.store import RecallStore
 
-NAME = "explain"
-ABOUT = """\
-every number behind an answer, or behind one that is missing
-
-With --id, the place and the numbers of these memories, wherever they came. If one does not come
-back, the last line says which stage or which setting leaves it out."""
 EXAMPLE = '{program} --memories notes.jsonl --id m17 "what did I say about the dentist?"'
 
 Placed = tuple[int, Candidate]

@@ -1,4 +1,9 @@
-"""`recall export`: the memories of a collection as lines of JSON."""
+"""Write the memories of a collection to a file, or to standard output.
+
+A line is the JSON object of a memory with all its fields, the oldest memory first. `recall load`
+reads such a file, and makes an equal collection of it. With --vectors nothing is embedded again;
+take the "embedding" out of a line before you change its text.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +23,6 @@ from recall_stages.core.progress import progress_bar
 from recall_stages.store import RecallStore
 from recall_stages.store.copying import vectors_in
 
-NAME = "export"
-ABOUT = """\
-write the memories of a collection to a file, or to standard output
-
-A line is the JSON object of a memory with all its fields, the oldest memory first. `recall load`
-reads such a file, and makes an equal collection of it. With --vectors nothing is embedded again;
-take the "embedding" out of a line before you change its text."""
 EXAMPLE = "{program} --chroma ./memories --output all.jsonl"
 
 _PAGE = 250  # memories whose vectors are read at once

@@ -1,4 +1,7 @@
-"""`recall gate`: whether a message needs memories at all."""
+"""Whether a message needs memories at all, and why.
+
+Returns 0 where memories are needed and 1 where they are not, so that a shell can decide by it.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,6 @@ import argparse
 from recall_stages.cli.output import report
 from recall_stages.stages.search_gate import SearchGate
 
-NAME = "gate"
-ABOUT = """\
-whether a message needs memories at all, and why
-
-Returns 0 where memories are needed and 1 where they are not, so that a shell can decide by it."""
 EXAMPLE = '{program} "When is my sister\'s birthday?" && echo ask the memories'
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from recall_stages.cli.existing import embedding_of
 from recall_stages.cli.output import complain
-from recall_stages.core.memory_lines import Lines, read_lines
+from recall_stages.core.memory_lines import Lines, left_out, read_lines
 from recall_stages.store import RecallStore
 from recall_stages.store.copying import add_with_vectors
 from recall_stages.store.embedding.minilm import MiniLM
@@ -20,25 +20,29 @@ _STATE = "source.json"
 _MODEL = MiniLM.model_name
 
 
-@dataclass(slots=True)
-class Loaded:
-    """What was loaded of a file.
+@dataclass(frozen=True, slots=True)
+class OpenCollection:
+    """An open collection, and what was loaded of a file.
 
     Attributes:
-        count: How many memories the collection holds.
-        bad_lines: The lines that could not be read: their numbers and what is wrong with them.
-        fresh: Whether the file was loaded now; else it was loaded earlier.
+        store: The collection.
+        name: Its name for people.
+        bad_lines: The lines of the file that could not be read: their numbers, and what is wrong.
+        fresh: Whether the file was loaded now; else the collection was there.
     """
 
-    count: int = 0
-    bad_lines: dict[int, str] = field(default_factory=dict)
-    fresh: bool = True
+    store: RecallStore
+    name: str
+    bad_lines: Mapping[int, str] = field(default_factory=dict)
+    fresh: bool = False
 
 
 def open_beside(
     path: Path, timezone: str | None = None, *, event_times: bool = True, searched: bool = True
-) -> tuple[RecallStore, Loaded]:
+) -> OpenCollection:
     """The collection of a JSONL file, loaded where the file is new or has changed.
+
+    Lines that cannot be read are named on standard error.
 
     Args:
         path: The file: one JSON object a line, with ``content`` and any of ``created_at``,
@@ -49,9 +53,6 @@ def open_beside(
         timezone: The zone in which times without one are read; None = the machine's.
         event_times: Whether to read the times that a text names; see `RecallStore`.
         searched: Whether questions are asked; if not, any model may have made its vectors.
-
-    Returns:
-        The open store, and what was loaded.
 
     Raises:
         FileNotFoundError: When there is no such file.
@@ -72,12 +73,12 @@ def open_beside(
         return RecallStore(folder, embedding=embedding, event_times=event_times)
 
     if state.get("sha256") == digest:
-        bad = {int(number): why for number, why in state["bad_lines"].items()}
+        bad_lines = {int(number): why for number, why in state["bad_lines"].items()}
         store = opened(state.get("model", _MODEL))
-        return store, Loaded(store.count(), bad, fresh=False)
+        _complain_of(bad_lines, path.name)
+        return OpenCollection(store, folder.name, bad_lines)
     read = read_lines(content, path.name, timezone)
-    memories, bad_lines = read.memories, read.bad
-    model = _model_of(read)
+    memories, model = read.memories, _model_of(read)
     store = opened(model)
     try:
         folder.mkdir(exist_ok=True)  # the store makes it for the first memory
@@ -86,18 +87,18 @@ def open_beside(
         _note(state_file, {"ids": sorted(known), "bad_lines": {}})
         store.delete(sorted(known - memories.keys()))
         _add(store, read, model)
-        count = store.count()
     except BaseException:
         store.close()
         raise
-    state = {"sha256": digest, "ids": list(memories), "bad_lines": bad_lines, "model": model}
+    state = {"sha256": digest, "ids": list(memories), "bad_lines": read.bad, "model": model}
     _note(state_file, state)
-    return store, Loaded(count, bad_lines)
+    _complain_of(read.bad, path.name)
+    return OpenCollection(store, folder.name, read.bad, fresh=True)
 
 
 def open_in_memory(
     content: bytes, name: str, timezone: str | None = None, *, event_times: bool = True
-) -> tuple[RecallStore, Loaded]:
+) -> OpenCollection:
     """Load lines as those of `open_beside` into a collection in memory.
 
     Args:
@@ -113,7 +114,8 @@ def open_in_memory(
     read = read_lines(content, name, timezone)
     store = RecallStore(event_times=event_times)
     _add(store, read, _MODEL)
-    return store, Loaded(len(read.memories), read.bad)
+    _complain_of(read.bad, name)
+    return OpenCollection(store, name, read.bad, fresh=True)
 
 
 def _check_file(path: Path) -> None:
@@ -146,6 +148,11 @@ def _add(store: RecallStore, read: Lines, model: str) -> None:
         raise KeyboardInterrupt(
             f"{stored:,} of {wanted:,} memories are stored; the same command goes on from there"
         ) from None
+
+
+def _complain_of(bad_lines: Mapping[int, str], name: str) -> None:
+    for each in left_out(name, bad_lines) if bad_lines else ():
+        complain(each)
 
 
 def _note(state_file: Path, state: Mapping[str, object]) -> None:

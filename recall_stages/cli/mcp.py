@@ -1,4 +1,11 @@
-"""`recall mcp`: memories as tools of the Model Context Protocol."""
+"""Serve memories to an agent, by the Model Context Protocol.
+
+Claude Desktop, Cursor and others start it by themselves and speak with it on standard input and
+output. Several of them may use one folder at once: the first one holds it, and does what the others
+ask for. With --port it listens on HTTP instead, at /mcp. An agent sees only the memories of the
+scope: that of the options, of the environment (RECALL_USER_ID, RECALL_AGENT_ID, RECALL_SESSION_ID,
+RECALL_WORKSPACE), or of its token.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +22,6 @@ from recall_stages.cli.served import (
     stop_on_signals,
 )
 
-NAME = "mcp"
-ABOUT = """\
-serve memories to an agent, by the Model Context Protocol
-
-Claude Desktop, Cursor and others start it by themselves and speak with it on standard input and
-output. Several of them may use one folder at once: the first one holds it, and does what the others
-ask for. With --port it listens on HTTP instead, at /mcp. An agent sees only the memories of the
-scope: that of the options, of the environment (RECALL_USER_ID, RECALL_AGENT_ID, RECALL_SESSION_ID,
-RECALL_WORKSPACE), or of its token."""
 EXAMPLE = "{program} ./memories --user-id ann"
 
 
@@ -36,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve until the client ends, or until Ctrl-C."""
-    check_installed(NAME)
+    check_installed("mcp")
     if options.port is None:
         return run_server(_on_stdio(options))
     return run_server(serve_http(options, only_mcp=True, read_only=options.read_only))

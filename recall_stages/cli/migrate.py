@@ -1,4 +1,10 @@
-"""`recall migrate`: a collection copied to another place, with its vectors."""
+"""Copy a collection from a folder to a server, or to Chroma Cloud.
+
+The vectors are copied as well, so nothing is embedded again. A copy that was interrupted goes on
+where it ended: run it again. A collection in Chroma Cloud that an older version made has no words
+to search for; its copy has. "cloud" is Chroma Cloud, with the environment variables CHROMA_TENANT,
+CHROMA_DATABASE and CHROMA_API_KEY. In Python it is store.copy_to(other).
+"""
 
 from __future__ import annotations
 
@@ -9,14 +15,6 @@ from recall_stages.cli.output import report
 from recall_stages.core.errors import StoreError
 from recall_stages.store import Fields, RecallStore
 
-NAME = "migrate"
-ABOUT = """\
-copy a collection from a folder to a server, or to Chroma Cloud
-
-The vectors are copied as well, so nothing is embedded again. A copy that was interrupted goes on
-where it ended: run it again. A collection in Chroma Cloud that an older version made has no words
-to search for; its copy has. "cloud" is Chroma Cloud, with the environment variables CHROMA_TENANT,
-CHROMA_DATABASE and CHROMA_API_KEY. In Python it is store.copy_to(other)."""
 EXAMPLE = "{program} ./memories http://localhost:8000"
 
 _PLACE = "a folder of Chroma, a server such as http://localhost:8000, or cloud"

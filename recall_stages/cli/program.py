@@ -12,9 +12,12 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from inspect import cleandoc
 from itertools import groupby
 from textwrap import wrap
+from types import ModuleType
 
+from recall_stages import __version__
 from recall_stages.cli import (
     ask,
     delete,
@@ -50,21 +53,22 @@ begin with:
 exit codes: 0 done; 1 the answer is no (gate; eval --at-least); 2 the input cannot be used; 130
 stopped with Ctrl-C"""
 
-_COMMANDS = (
-    ask,
-    explain,
-    load,
-    export,
-    stats,
-    delete,
-    migrate,
-    repair,
-    mcp,
-    serve,
-    time,
-    gate,
-    evaluate,
-)
+_COMMANDS: dict[str, ModuleType] = {
+    "ask": ask,
+    "explain": explain,
+    "load": load,
+    "export": export,
+    "stats": stats,
+    "delete": delete,
+    "migrate": migrate,
+    "repair": repair,
+    "mcp": mcp,
+    "serve": serve,
+    "time": time,
+    "gate": gate,
+    "eval": evaluate,
+}
+"""The modules of the commands. The docstring of a module is its help."""
 
 
 def main(program: str, arguments: Sequence[str] | None = None) -> int:
@@ -134,16 +138,6 @@ class _Help(argparse.HelpFormatter):
         return "\n".join(indent + line for line in filled)
 
 
-class _Version(argparse.Action):
-    """Print the version, which is looked up only then."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version  # noqa: PLC0415 - takes a while to import
-
-        sys.stdout.write(f"recall {version('recall-retrievers')}\n")
-        parser.exit()
-
-
 def _parser(program: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=program,
@@ -151,15 +145,18 @@ def _parser(program: str) -> argparse.ArgumentParser:
         epilog=_BEGIN.format(program=program),
         formatter_class=_Help,
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    version = f"recall {__version__}"
+    parser.add_argument(
+        "--version", action="version", version=version, help="show the version and exit"
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for module in _COMMANDS:
-        about, example = module.ABOUT, module.EXAMPLE
+    for name, module in _COMMANDS.items():
+        about = cleandoc(module.__doc__ or name)
         command = commands.add_parser(
-            module.NAME,
+            name,
             help=about.splitlines()[0],
             description=about,
-            epilog="example:\n  " + example.format(program=f"{program} {module.NAME}"),
+            epilog="example:\n  " + module.EXAMPLE.format(program=f"{program} {name}"),
             formatter_class=_Help,
         )
         module.add_arguments(command)

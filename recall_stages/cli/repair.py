@@ -1,4 +1,9 @@
-"""`recall repair`: a damaged Chroma path made whole."""
+"""Repair a Chroma path whose index is damaged.
+
+A process that was killed while Chroma saved an index can leave it torn. The texts are intact: the
+index is built again from the vectors that are left, and from the texts where there are none. Close
+the path everywhere first. A repair that is interrupted has lost nothing: run it again.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +16,6 @@ from recall_stages.store import RecallStore
 from recall_stages.store.embedding.embedder import MULTILINGUAL
 from recall_stages.store.embedding.multilingual import Multilingual
 
-NAME = "repair"
-ABOUT = """\
-repair a Chroma path whose index is damaged
-
-A process that was killed while Chroma saved an index can leave it torn. The texts are intact: the
-index is built again from the vectors that are left, and from the texts where there are none. Close
-the path everywhere first. A repair that is interrupted has lost nothing: run it again."""
 EXAMPLE = "{program} notes.jsonl.recall"
 
 

@@ -1,4 +1,10 @@
-"""`recall serve`: memories over HTTP, and by MCP at /mcp."""
+"""Serve memories over HTTP, and by the Model Context Protocol at /mcp.
+
+POST /retrieve_personal_memory and /retrieve_task_memory answer questions; /memories adds, lists,
+changes and deletes; /openapi.json describes it all. Without tokens it listens on this machine
+alone. The tokens are in a file (--tokens), or in the environment (RECALL_TOKENS, with ; between
+them), each with the scope to which its client is bound.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +18,6 @@ from recall_stages.cli.served import (
     serve_http,
 )
 
-NAME = "serve"
-ABOUT = """\
-serve memories over HTTP, and by the Model Context Protocol at /mcp
-
-POST /retrieve_personal_memory and /retrieve_task_memory answer questions; /memories adds, lists,
-changes and deletes; /openapi.json describes it all. Without tokens it listens on this machine
-alone. The tokens are in a file (--tokens), or in the environment (RECALL_TOKENS, with ; between
-them), each with the scope to which its client is bound."""
 EXAMPLE = "{program} ./memories --tokens tokens.txt"
 
 
@@ -31,5 +29,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve until Ctrl-C."""
-    check_installed(NAME)
+    check_installed("serve")
     return run_server(serve_http(options))

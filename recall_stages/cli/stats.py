@@ -1,4 +1,4 @@
-"""`recall stats`: what a collection holds."""
+"""What a collection holds: the number of memories, their types, owners and times."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from recall_stages.cli.collection import add_collection, opened
 from recall_stages.cli.output import cell, console, print_json
 from recall_stages.store import StoreStats
 
-NAME = "stats"
-ABOUT = """\
-what a collection holds: the number of memories, their types, owners and times"""
 EXAMPLE = "{program} --chroma ./my_app --collection notes --field created_at=date"
 
 _MOST = 10  # values that a row of the table names

@@ -1,4 +1,8 @@
-"""`recall time`: which times are understood in a text."""
+"""What is understood of the time in a text.
+
+Prints each range with the other readings of its words, and what is left to search for. No model and
+no memories are needed.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,6 @@ from recall_stages.cli.question import QUOTED, add_moment, texts_of
 from recall_stages.core.clock import Timed
 from recall_stages.stages.extract_time import ExtractTime, without_time_words
 
-NAME = "time"
-ABOUT = """\
-what is understood of the time in a text
-
-Prints each range with the other readings of its words, and what is left to search for. No model and
-no memories are needed."""
 EXAMPLE = '{program} "what did we plan for early March?" --timestamp 2024-06-12T15:30'
 
 

@@ -175,7 +175,7 @@ def test_a_file_is_loaded_with_them_or_without(tmp_path: Path) -> None:
         json.dumps({"id": "a", "content": TEXT, "created_at": RECORDED}), encoding="utf-8"
     )
     for switch, expected in [(True, ["2024-03-04 to 2024-03-10"]), (False, [])]:
-        store, loaded = open_beside(path, event_times=switch)
-        with store:
+        loaded = open_beside(path, event_times=switch)
+        with loaded.store:
             assert loaded.fresh
-            assert events(store, "a") == expected
+            assert events(loaded.store, "a") == expected
