@@ -10,6 +10,7 @@ RECALL_WORKSPACE), or of its token.
 from __future__ import annotations
 
 import argparse
+from contextlib import AsyncExitStack
 
 from recall_stages.cli.collection import scope_of
 from recall_stages.cli.served import (
@@ -45,9 +46,10 @@ async def _on_stdio(options: argparse.Namespace) -> None:
 
     from recall_stages.serve.mcp_server import McpTools  # noqa: PLC0415 - as above
 
-    async with service_of(options) as served:
-        stop_on_signals(served.close)
-        tools = McpTools(served.service, scope_of(options), read_only=options.read_only)
+    async with AsyncExitStack() as opened:
+        service = await service_of(options, opened)
+        stop_on_signals(opened.aclose)
+        tools = McpTools(service, scope_of(options), read_only=options.read_only)
         server = tools.server()
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())

@@ -8,10 +8,8 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,19 +88,6 @@ def check_installed(command: str) -> None:
         ) from error
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
-    """A collection while it is served.
-
-    Attributes:
-        service: What does the operations.
-        close: Finishes what has begun, and closes the collection; twice is fine.
-    """
-
-    service: Service
-    close: Callable[[], Awaitable[None]]
-
-
 async def serve_http(
     options: argparse.Namespace, *, only_mcp: bool = False, read_only: bool = False
 ) -> None:
@@ -120,8 +105,9 @@ async def serve_http(
     settings = ServerSettings(
         **named, scope=scope_of(options), tokens=Tokens.configured(options.tokens)
     )
-    async with service_of(options) as served:
-        app = memory_app(served.service, settings, only_mcp=only_mcp, read_only=read_only)
+    async with AsyncExitStack() as opened:
+        service = await service_of(options, opened)
+        app = memory_app(service, settings, only_mcp=only_mcp, read_only=read_only)
         with listening(settings) as bound:
             address = address_of(bound)
             where = f"{address}{'/mcp' if only_mcp else ''}"
@@ -131,18 +117,16 @@ async def serve_http(
             await serve(app, bound)
 
 
-@asynccontextmanager
-async def service_of(options: argparse.Namespace) -> AsyncIterator[Served]:
-    """What does the operations of the server, until it ends."""
+async def service_of(options: argparse.Namespace, opened: AsyncExitStack) -> Service:
+    """What does the operations of the server, until what was opened for it is closed."""
     from recall_stages.serve.operation import ScopedService  # noqa: PLC0415 - as above
     from recall_stages.serve.shared_folder import SharedFolder  # noqa: PLC0415 - as above
 
     resolve_timezone(options.timezone)
     if options.store == CLOUD or "://" in options.store:
-        with open_store(source_of(options.store), options.collection, create=True) as store:
-            local = ScopedService.of(store, timezone=options.timezone)
-            yield Served(local, partial(asyncio.to_thread, store.close))
-        return
+        store = open_store(source_of(options.store), options.collection, create=True)
+        await opened.enter_async_context(store)
+        return ScopedService.of(store, timezone=options.timezone)
     folder = Path(options.store)
     shared = SharedFolder(
         folder,
@@ -150,11 +134,9 @@ async def service_of(options: argparse.Namespace) -> AsyncIterator[Served]:
         lambda name: open_store(folder, name, create=True),
         options.timezone,
     )
+    opened.push_async_callback(shared.close)
     await shared.start()
-    try:
-        yield Served(shared, shared.close)
-    finally:
-        await shared.close()
+    return shared
 
 
 def run_server(serving: Coroutine[object, object, None]) -> int:

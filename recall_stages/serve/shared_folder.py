@@ -65,18 +65,14 @@ class SharedFolder:
         self._idle.set()
 
     async def start(self) -> None:
-        """Hold the folder, or find out who does.
+        """Hold the folder, unless somebody else does; `close` lets it go, also after an error.
 
         Raises:
             StoreError: When the folder cannot be opened.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         if await self._holds():
-            try:
-                await self._service(self._collection)
-            except BaseException:
-                await self.close()
-                raise
+            await self._service(self._collection)
 
     async def do(self, operation: Operation, scope: Scope) -> BaseModel:
         """Do an operation for a client that is bound to a scope.
