@@ -10,18 +10,8 @@ RECALL_WORKSPACE), or of its token.
 from __future__ import annotations
 
 import argparse
-from contextlib import AsyncExitStack
 
-from recall_stages.cli.collection import scope_of
-from recall_stages.cli.served import (
-    add_served,
-    add_server,
-    check_installed,
-    run_server,
-    serve_http,
-    service_of,
-    stop_on_signals,
-)
+from recall_stages.cli.served import add_served, add_server, run_server
 
 EXAMPLE = "{program} ./memories --user-id ann"
 
@@ -31,25 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_served(parser)
     parser.add_argument("--read-only", action="store_true", help="no tool that changes memories")
     add_server(parser, None, "listen on HTTP, on this port; 0 = any that is free")
+    parser.set_defaults(only_mcp=True)
 
 
-def run(options: argparse.Namespace) -> int:
-    """Serve until the client ends, or until Ctrl-C."""
-    check_installed("mcp")
-    if options.port is None:
-        return run_server(_on_stdio(options))
-    return run_server(serve_http(options, only_mcp=True, read_only=options.read_only))
-
-
-async def _on_stdio(options: argparse.Namespace) -> None:
-    from mcp.server.stdio import stdio_server  # noqa: PLC0415 - half a second to import
-
-    from recall_stages.serve.mcp_server import McpTools  # noqa: PLC0415 - as above
-
-    async with AsyncExitStack() as opened:
-        service = await service_of(options, opened)
-        stop_on_signals(opened.aclose)
-        tools = McpTools(service, scope_of(options), read_only=options.read_only)
-        server = tools.server()
-        async with stdio_server() as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+run = run_server

@@ -10,13 +10,7 @@ from __future__ import annotations
 
 import argparse
 
-from recall_stages.cli.served import (
-    add_served,
-    add_server,
-    check_installed,
-    run_server,
-    serve_http,
-)
+from recall_stages.cli.served import add_served, add_server, run_server
 
 EXAMPLE = "{program} ./memories --tokens tokens.txt"
 
@@ -25,9 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     add_served(parser)
     add_server(parser, 8002, "the port; 0 = any that is free (8002)")
+    parser.set_defaults(only_mcp=False, read_only=False)
 
 
-def run(options: argparse.Namespace) -> int:
-    """Serve until Ctrl-C."""
-    check_installed("serve")
-    return run_server(serve_http(options))
+run = run_server

@@ -1,0 +1,109 @@
+"""The servers of `recall mcp` and `recall serve`, from the options to their end."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+
+from mcp.server.stdio import stdio_server
+
+from recall_stages.cli.collection import scope_of
+from recall_stages.cli.existing import CLOUD, open_store, source_of
+from recall_stages.cli.output import report
+from recall_stages.serve.app import memory_app
+from recall_stages.serve.mcp_server import McpTools
+from recall_stages.serve.operation import ScopedService, Service
+from recall_stages.serve.running import ServerSettings, address_of, listening
+from recall_stages.serve.running import serve as serve_app
+from recall_stages.serve.shared_folder import SharedFolder
+from recall_stages.serve.tokens import Tokens
+from recall_stages.timeline.parse_time import resolve_timezone
+
+_SETTINGS = ("host", "port", "rate", "most_bytes")  # of `ServerSettings`
+
+
+async def serve(options: argparse.Namespace) -> None:
+    """Serve until the client ends, or until Ctrl-C or SIGTERM."""
+    serving = asyncio.ensure_future(
+        _on_stdio(options) if options.port is None else _on_http(options)
+    )
+    with suppress(NotImplementedError):  # on Windows a process is ended without a signal
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, serving.cancel)
+    with suppress(asyncio.CancelledError):
+        await serving
+
+
+async def _on_http(options: argparse.Namespace) -> None:
+    named = {name: each for name, each in vars(options).items() if name in _SETTINGS}
+    settings = ServerSettings(
+        **named, scope=scope_of(options), tokens=Tokens.configured(options.tokens)
+    )
+    async with AsyncExitStack() as opened:
+        app = memory_app(
+            await _service_of(options, opened),
+            settings,
+            only_mcp=options.only_mcp,
+            read_only=options.read_only,
+        )
+        bound = opened.enter_context(listening(settings))
+        address = address_of(bound)
+        where = f"{address}{'/mcp' if options.only_mcp else ''}"
+        text = f"serving {options.store} on {where}; Ctrl-C stops it"
+        report(options, {"address": address}, text)
+        sys.stdout.flush()
+        await serve_app(app, bound)
+
+
+async def _on_stdio(options: argparse.Namespace) -> None:
+    async with AsyncExitStack() as opened:
+        service = await _service_of(options, opened)
+        _stop_on_signals(opened.aclose)
+        server = McpTools(service, scope_of(options), read_only=options.read_only).server()
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+async def _service_of(options: argparse.Namespace, opened: AsyncExitStack) -> Service:
+    """What does the operations of the server, until what was opened for it is closed."""
+    resolve_timezone(options.timezone)
+    if options.store == CLOUD or "://" in options.store:
+        store = open_store(source_of(options.store), options.collection, create=True)
+        await opened.enter_async_context(store)
+        return ScopedService.of(store, timezone=options.timezone)
+    folder = Path(options.store)
+    shared = SharedFolder(
+        folder,
+        options.collection,
+        lambda name: open_store(folder, name, create=True),
+        options.timezone,
+    )
+    opened.push_async_callback(shared.close)
+    await shared.start()
+    return shared
+
+
+def _stop_on_signals(close: Callable[[], Awaitable[None]]) -> None:
+    """Let SIGTERM and Ctrl-C end a process that reads standard input.
+
+    The thread that reads cannot be interrupted. So what has begun is finished, and then the process
+    ends without waiting for that thread.
+    """
+    stopping: list[asyncio.Task[None]] = []
+
+    async def stop() -> None:
+        await close()
+        os._exit(0)
+
+    def begin() -> None:
+        if not stopping:
+            stopping.append(asyncio.ensure_future(stop()))
+
+    with suppress(NotImplementedError):  # on Windows a process is ended without a signal
+        for each in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(each, begin)
