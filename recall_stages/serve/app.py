@@ -2,50 +2,33 @@
 
 from __future__ import annotations
 
+import json
+import logging
+import time
+from collections.abc import Mapping
+from functools import partial
+
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
+from recall_stages.core.errors import QueryError
 from recall_stages.core.scope import ScopeInput
-from recall_stages.serve.door import Door
-from recall_stages.serve.http_app import api_routes, no_such_route
+from recall_stages.serve.answers import Health
+from recall_stages.serve.door import Door, client_of
 from recall_stages.serve.mcp_server import McpTools
 from recall_stages.serve.operation import ScopedService, Service
+from recall_stages.serve.problems import answer_to, failure_of
+from recall_stages.serve.routes import ROUTES, ApiRoute, openapi
 from recall_stages.serve.running import ServerSettings
 from recall_stages.serve.tokens import Tokens
 from recall_stages.store.scoped_store import ManagedStore
 
-
-def memory_app(
-    service: Service,
-    settings: ServerSettings,
-    *,
-    only_mcp: bool = False,
-    read_only: bool = False,
-) -> ASGIApp:
-    """The application that serves memories over HTTP.
-
-    Args:
-        service: What does the operations.
-        settings: What it lets in.
-        only_mcp: Whether there is no API beside MCP.
-        read_only: Whether the tools of MCP change nothing.
-    """
-    tools = McpTools(service, settings.scope, read_only=read_only).server()
-    # Each request is complete in itself, with a token of its own: there is no session to take over.
-    over_http = tools.streamable_http_app(
-        json_response=True,
-        stateless_http=True,
-        max_request_body_size=settings.most_bytes,
-        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
-    )  # the door checks names and origins
-    app = Starlette(
-        routes=[*([] if only_mcp else api_routes(service)), *over_http.routes],
-        lifespan=lambda _: tools.session_manager.run(),
-        exception_handlers={HTTPException: no_such_route},
-    )
-    return Door(app, settings)
+_log = logging.getLogger(__name__)
 
 
 def create_memory_app(  # noqa: PLR0913 - the settings of a server, each by name
@@ -97,3 +80,83 @@ def create_memory_app(  # noqa: PLR0913 - the settings of a server, each by name
         tokens=Tokens(tokens) if tokens else None,
     )
     return memory_app(ScopedService.of(store, timezone=timezone), settings)
+
+
+def memory_app(
+    service: Service,
+    settings: ServerSettings,
+    *,
+    only_mcp: bool = False,
+    read_only: bool = False,
+) -> ASGIApp:
+    """The application that serves memories over HTTP.
+
+    Args:
+        service: What does the operations.
+        settings: What it lets in.
+        only_mcp: Whether there is no API beside MCP.
+        read_only: Whether the tools of MCP change nothing.
+    """
+    tools = McpTools(service, settings.scope, read_only=read_only).server()
+    # Each request is complete in itself, with a token of its own: there is no session to take over.
+    over_http = tools.streamable_http_app(
+        json_response=True,
+        stateless_http=True,
+        max_request_body_size=settings.most_bytes,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )  # the door checks names and origins
+    app = Starlette(
+        routes=[*([] if only_mcp else _api_routes(service)), *over_http.routes],
+        lifespan=lambda _: tools.session_manager.run(),
+        exception_handlers={HTTPException: _no_such_route},
+    )
+    return Door(app, settings)
+
+
+def _api_routes(service: Service) -> list[BaseRoute]:
+    return [
+        *(Route(each.path, partial(_do, service, each), methods=[each.method]) for each in ROUTES),
+        Route("/health", JSONResponse(Health().model_dump()), methods=["GET"]),
+        Route("/openapi.json", JSONResponse(openapi()), methods=["GET"]),
+    ]
+
+
+async def _do(service: Service, route: ApiRoute, request: Request) -> Response:
+    began, client = time.perf_counter(), client_of(request)
+    try:
+        values = {**await _arguments(route, request), **request.path_params}
+        result = await service.do(route.operation.model_validate(values), client.scope)
+    except Exception as error:  # noqa: BLE001 - a client gets a sentence, and the log the rest
+        return answer_to(failure_of(error))
+    took_ms = 1000 * (time.perf_counter() - began)
+    _log.debug("%s by %s: %.1f ms", route.name, client.name, took_ms)
+    return JSONResponse(result.model_dump(mode="json"), route.status)
+
+
+async def _arguments(route: ApiRoute, request: Request) -> Mapping[str, object]:
+    """The arguments of an operation as they were sent.
+
+    Raises:
+        QueryError: When the body is no JSON object.
+    """
+    if not route.has_body:
+        named = {name: request.query_params.getlist(name) for name in request.query_params}
+        return {name: each if len(each) > 1 else each[0] for name, each in named.items()}
+    try:
+        read = json.loads(await request.body())
+    except (ValueError, RecursionError) as error:
+        raise QueryError(f"the body must be a JSON object; it is no JSON: {error}") from None
+    if not isinstance(read, Mapping):
+        raise QueryError(f"the body must be a JSON object; got a {type(read).__name__}")
+    return read
+
+
+async def _no_such_route(request: Request, error: Exception) -> Response:
+    """Answer a request outside the routes, such as for an unknown path."""
+    path, status = request.url.path, error.status_code if isinstance(error, HTTPException) else 404
+    if status == 405:
+        methods = sorted({each.method for each in ROUTES if each.path == path})
+        why = f"{path} takes {' or '.join(methods) or 'another method'}"
+    else:
+        why = f"there is no {path} here; /openapi.json lists what there is"
+    return answer_to(HTTPException(status, why))

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import math
+import time
+from collections import OrderedDict
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recall_stages.core.errors import ScopeError
-from recall_stages.serve.limits import RateLimit
 from recall_stages.serve.problems import answer_to
 from recall_stages.serve.running import ServerSettings, is_loopback
 from recall_stages.serve.tokens import Client
 
-CLIENT = "recall_client"
-"""Where the state of a request has its `Client`."""
-
-OPEN_PATHS = frozenset({"/health", "/openapi.json"})
-"""What is answered without a token: nothing in it is anybody's."""
-
+_CLIENT = "recall_client"  # where the state of a request has its `Client`
+_OPEN_PATHS = frozenset({"/health", "/openapi.json"})  # nothing in their answers is anybody's
+_MOST_CLIENTS = 10_000  # whose requests are counted; the one that was quiet the longest is let go
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
+
+
+def client_of(request: Request) -> Client:
+    """Whose request it is; the `Door` has found that out."""
+    client: Client = getattr(request.state, _CLIENT)
+    return client
 
 
 class Door:
@@ -49,7 +55,7 @@ class Door:
             except HTTPException as refused:
                 await answer_to(refused)(scope, receive, send)
                 return
-            scope = {**scope, "state": {**scope.get("state", {}), CLIENT: client}}
+            scope = {**scope, "state": {**scope.get("state", {}), _CLIENT: client}}
         await self._app(scope, receive, send)
 
     def _client(self, scope: Scope) -> Client | None:
@@ -63,7 +69,7 @@ class Door:
             after = {"Retry-After": str(math.ceil(wait_s))}
             why = f"too many requests; send the next one in {math.ceil(wait_s)} s"
             raise HTTPException(429, why, after)
-        if client is None and scope["path"] not in OPEN_PATHS:
+        if client is None and scope["path"] not in _OPEN_PATHS:
             why = 'this server needs a token: send the header "Authorization: Bearer TOKEN"'
             raise HTTPException(401, why, {"WWW-Authenticate": "Bearer"})
         return client
@@ -123,3 +129,47 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         return waiting.pop() if waiting else await receive()
 
     return replay
+
+
+class RateLimit:
+    """A number of requests a second for each client, with some in reserve (a token bucket).
+
+    Args:
+        per_second: The requests a second; None = no limit.
+        burst: How many may come at once. None = those of two seconds.
+        clock: Gives the seconds.
+
+    Examples:
+        >>> now = 0.0
+        >>> limit = RateLimit(1, burst=2, clock=lambda: now)
+        >>> [limit.wait_s("ann") for _ in range(3)]
+        [0.0, 0.0, 1.0]
+        >>> limit.wait_s("bob")
+        0.0
+    """
+
+    def __init__(
+        self,
+        per_second: float | None,
+        *,
+        burst: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._rate = per_second
+        self._burst = float(burst or max(1, math.ceil(2 * (per_second or 0))))
+        self._clock = clock
+        self._reserves: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def wait_s(self, client: str) -> float:
+        """Count a request: 0 if it may be done, else the seconds to wait before another one."""
+        if self._rate is None:
+            return 0.0
+        now = self._clock()
+        left, since = self._reserves.get(client, (self._burst, now))
+        left = min(self._burst, left + (now - since) * self._rate)
+        allowed = left >= 1
+        self._reserves[client] = (left - 1 if allowed else left, now)
+        self._reserves.move_to_end(client)
+        if len(self._reserves) > _MOST_CLIENTS:
+            self._reserves.popitem(last=False)
+        return 0.0 if allowed else (1 - left) / self._rate

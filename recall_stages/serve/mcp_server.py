@@ -14,7 +14,7 @@ from starlette.requests import Request
 
 from recall_stages.core.errors import QueryError
 from recall_stages.core.scope import Scope
-from recall_stages.serve.http_app import client_of
+from recall_stages.serve.door import client_of
 from recall_stages.serve.operation import Service
 from recall_stages.serve.problems import failure_of
 from recall_stages.serve.tools import TOOLS, ListTool, RecallTool, Tool

@@ -5,7 +5,7 @@ from serve.kit import ALL, ANN, BOB, JSON, TOKENS, bearer, filled_store, running
 from tables import table
 
 from recall_stages.core.errors import SettingsError
-from recall_stages.serve.limits import RateLimit
+from recall_stages.serve.door import RateLimit
 from recall_stages.serve.running import ServerSettings
 from recall_stages.serve.tokens import Tokens
 
