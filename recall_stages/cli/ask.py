@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import argparse
 
-from rich.console import Console
-
 from recall_stages.cli.collection import opened
-from recall_stages.cli.output import console, print_json, print_time, recall_json, say
+from recall_stages.cli.output import print_json, print_time, recall_json, say, show
 from recall_stages.cli.question import add_question, retriever_of, texts_of
 from recall_stages.core.stage import Recall
 from recall_stages.explain.explanation import explain
@@ -31,19 +29,22 @@ def run(options: argparse.Namespace) -> int:
         if not options.json:
             how = "loaded" if collection.fresh else "kept"
             held = f"{collection.store.count()} memories {how} in {collection.name}"
-            say(console(), held, style="dim")
+            say(held, style="dim")
         for question in texts_of(options.question):
             recall = retriever.recall_without_model(question)
             if options.json:
                 answers.append(recall_json(question, recall))
             else:
-                _show(console(), question, recall)
+                _show(question, recall)
         if options.json:
             print_json(answers)
     return 0
 
 
-def _show(out: Console, question: str, recall: Recall) -> None:
-    say(out, f"\n{question}", style="bold")
-    print_time(out, recall.query.time_ranges)
-    out.print(explain(recall.memories).table(ids=True) if recall.memories else NOTHING_FOUND)
+def _show(question: str, recall: Recall) -> None:
+    say(f"\n{question}", style="bold")
+    print_time(recall.query.time_ranges)
+    if recall.memories:
+        show(explain(recall.memories).table(ids=True))
+    else:
+        say(NOTHING_FOUND)

@@ -17,10 +17,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rich.console import Console
-
 from recall_stages.cli.collection import add_collection, opened
-from recall_stages.cli.output import complain, console, print_json, print_time, range_json, say
+from recall_stages.cli.output import complain, print_json, print_time, range_json, say, show
 from recall_stages.evaluation.comparison import Comparison
 from recall_stages.evaluation.evaluate import Evaluation
 from recall_stages.evaluation.metrics import LOOKED_AT, MEASURES
@@ -66,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(_json(steps.evaluations, final, times))
     else:
-        _show(console(), steps, final, times)
+        _show(steps, final, times)
     failed = [
         f"{name} is {final.figures.get(name, 0):.3f}, below {share:g}"
         for name, share in options.at_least
@@ -96,31 +94,31 @@ def _name_missing(store: RecallStore, questions: Sequence[Question]) -> None:
         complain(f"relevant ids that are not in the collection, {len(missing)} in all: {some}")
 
 
-def _show(out: Console, steps: Comparison, final: Evaluation, times: _Times) -> None:
-    out.print(steps.table())
+def _show(steps: Comparison, final: Evaluation, times: _Times) -> None:
+    show(steps.table())
     without = sum(each.figures is None for each in final.answers)
-    out.print(
+    say(
         f"{len(final.answers)} questions, {without} that no memory answers; "
         f"{final.milliseconds:.0f} ms each (median)."
     )
     named = [(question, ranges) for question, ranges in times if ranges]
-    out.print(f"\nQuestions that name a time: {len(named)}", style="bold")
+    say(f"\nQuestions that name a time: {len(named)}", style="bold")
     for question, ranges in named:
-        say(out, question.question)
-        print_time(out, ranges)
-    _show_missed(out, final)
+        say(question.question)
+        print_time(ranges)
+    _show_missed(final)
 
 
-def _show_missed(out: Console, final: Evaluation) -> None:
+def _show_missed(final: Evaluation) -> None:
     wanted = sum(len(each.question.relevant) for each in final.answers)
     count = sum(len(each.missed) for each in final.answers)
     of_all = f"{count} of {wanted}"
-    say(out, f"\nMemories missed, as not among the first {LOOKED_AT}: {of_all}", style="bold")
+    say(f"\nMemories missed, as not among the first {LOOKED_AT}: {of_all}", style="bold")
     for each in final.answers:
         if each.missed:
-            say(out, f"{each.question.question}  {', '.join(sorted(each.missed))}")
+            say(f"{each.question.question}  {', '.join(sorted(each.missed))}")
     if count:
-        say(out, 'Why: recall explain --id ID "the question", with the options of this command')
+        say('Why: recall explain --id ID "the question", with the options of this command')
 
 
 def _json(

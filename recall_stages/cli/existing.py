@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 UNKNOWN = "not known"  # the model of a collection that somebody else made
-CLOUD = "cloud"  # instead of a folder or a URL
 _CREDENTIALS = ("CHROMA_TENANT", "CHROMA_DATABASE", "CHROMA_API_KEY")
 
 
@@ -105,35 +104,30 @@ def open_existing(where: str, name: str, fields: Fields, *, searched: bool = Tru
         raise StoreError(f"{where}: {error}: --collection NAME") from error
 
 
-def source_of(where: str) -> ClientAPI | str:
+def source_of(where: str, *, new: bool = False) -> ClientAPI | str:
     """What a `RecallStore` is opened with.
 
     Args:
         where: A folder of Chroma, the URL of a server, or "cloud".
+        new: Whether the folder may be a new one.
 
     Raises:
         StoreError: When there is no such folder, or no key of Chroma Cloud.
     """
     check_chroma_is_installed()
-    if where == CLOUD:
-        return _cloud()
+    if where != "cloud" and not where.startswith(("http://", "https://")):
+        may_be_made = new and "://" not in where
+        if not (may_be_made or (Path(where) / "chroma.sqlite3").is_file()):
+            raise StoreError(f"{where} is no folder of Chroma: there is no chroma.sqlite3 in it")
+        return where
+    import chromadb  # noqa: PLC0415 - a second to import, so only once it is needed
+
+    if where == "cloud":
+        if missing := [name for name in _CREDENTIALS if not os.environ.get(name)]:
+            raise StoreError(f"Chroma Cloud needs the environment variables {', '.join(missing)}")
+        tenant, database, api_key = (os.environ[name] for name in _CREDENTIALS)
+        return chromadb.CloudClient(tenant=tenant, database=database, api_key=api_key)
     url = urlsplit(where)
-    if url.scheme in {"http", "https"}:
-        import chromadb  # noqa: PLC0415 - a second to import, so only once it is needed
-
-        secure = url.scheme == "https"
-        port = url.port or (443 if secure else 8000)
-        return chromadb.HttpClient(host=url.hostname or "", port=port, ssl=secure)
-    if not (Path(where) / "chroma.sqlite3").is_file():
-        raise StoreError(f"{where} is no folder of Chroma: there is no chroma.sqlite3 in it")
-    return where
-
-
-def _cloud() -> ClientAPI:
-    import chromadb  # noqa: PLC0415 - as above
-
-    missing = [name for name in _CREDENTIALS if not os.environ.get(name)]
-    if missing:
-        raise StoreError(f"Chroma Cloud needs the environment variables {', '.join(missing)}")
-    tenant, database, api_key = (os.environ[name] for name in _CREDENTIALS)
-    return chromadb.CloudClient(tenant=tenant, database=database, api_key=api_key)
+    secure = url.scheme == "https"
+    port = url.port or (443 if secure else 8000)
+    return chromadb.HttpClient(host=url.hostname or "", port=port, ssl=secure)

@@ -10,10 +10,8 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from rich.table import Table
-
 from recall_stages.cli.collection import opened
-from recall_stages.cli.output import cell, console, print_json, print_time, recall_json, say
+from recall_stages.cli.output import print_json, print_time, recall_json, say, show_facts
 from recall_stages.cli.question import add_question, retriever_of, texts_of
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import StoreError
@@ -23,11 +21,9 @@ from recall_stages.explain.rows import remarks, rows
 from recall_stages.retriever.memory_retriever import MemoryRetriever
 from recall_stages.stages.print_memory import NOTHING_FOUND
 from recall_stages.store import RecallStore
+from recall_stages.timeline import TimeRange
 
 EXAMPLE = '{program} --memories notes.jsonl --id m17 "what did I say about the dentist?"'
-
-Placed = tuple[int, Candidate]
-"""A memory and its place among all that were found, from 1."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,15 +44,19 @@ def run(options: argparse.Namespace) -> int:
         retriever = retriever_of(options, collection.store)
         for question in texts_of(options.question):
             recall = retriever.recall_without_model(question)
-            places = _wanted(recall, options.id)
-            shown = replace(recall, memories=tuple(memory for _, memory in places))
+            places = {
+                place: memory
+                for place, memory in enumerate(recall.memories, 1)
+                if not wanted or memory.id in options.id
+            }
             reasons = {memory.id: _absence(recall, memory, retriever, k) for memory in wanted}
             left_out = {memory_id: reason for memory_id, reason in reasons.items() if reason}
             if options.json:
-                found = {"places": [place for place, _ in places], "left_out": left_out}
+                shown = replace(recall, memories=tuple(places.values()))
+                found = {"places": list(places), "left_out": left_out}
                 answers.append({**recall_json(question, shown), **found})
             else:
-                _show(question, shown, places, left_out)
+                _show(question, recall.query.time_ranges, places, left_out)
     if options.json:
         print_json(answers)
     return 0
@@ -70,30 +70,20 @@ def _stored(store: RecallStore, ids: Sequence[str]) -> list[Memory]:
     return stored
 
 
-def _wanted(recall: Recall, ids: Sequence[str]) -> list[Placed]:
-    return [
-        (place, memory)
-        for place, memory in enumerate(recall.memories, 1)
-        if not ids or memory.id in ids
-    ]
-
-
 def _show(
-    question: str, recall: Recall, places: Sequence[Placed], left_out: Mapping[str, str]
+    question: str,
+    times: Sequence[TimeRange],
+    places: Mapping[int, Candidate],
+    left_out: Mapping[str, str],
 ) -> None:
-    out = console()
-    say(out, f"\n{question}", style="bold")
-    print_time(out, recall.query.time_ranges)
-    for place, memory in places:
-        table = Table("", "", title=cell(f"{place}. {memory.id}"), title_justify="left")
-        table.show_header = False
-        for name, value in _facts(memory):
-            table.add_row(cell(name), cell(value))
-        out.print(table)
+    say(f"\n{question}", style="bold")
+    print_time(times)
+    for place, memory in places.items():
+        show_facts(f"{place}. {memory.id}", _facts(memory))
     for memory_id, reason in left_out.items():
-        say(out, f"{memory_id} was {reason}")
+        say(f"{memory_id} was {reason}")
     if not places and not left_out:
-        out.print(NOTHING_FOUND)
+        say(NOTHING_FOUND)
 
 
 def _facts(memory: Candidate) -> Iterator[tuple[str, str]]:
@@ -115,7 +105,12 @@ def _absence(recall: Recall, memory: Memory, retriever: MemoryRetriever, k: int)
     for dropped in recall.dropped:
         if memory.id in dropped.ids:
             by = f" by {dropped.stage}" if dropped.stage else ""
-            return f"left out{by}: {_repeated(recall, memory.id) or dropped.reason}"
+            repeats = (
+                f"duplicate of {other.id}"
+                for other in recall.memories
+                if memory.id in str(other.noted("duplicates")).split(", ")
+            )
+            return f"left out{by}: {next(repeats, dropped.reason)}"
     if not recall.query.scope.holds(memory.scope):
         scope = ", ".join(f"{name} {value}" for name, value in recall.query.scope.fields().items())
         return f"not found: it is outside the scope, {scope}"
@@ -127,11 +122,3 @@ def _absence(recall: Recall, memory: Memory, retriever: MemoryRetriever, k: int)
     }
     reasons = [reason for reason, is_set in limits.items() if is_set]
     return f"not found: it {' or '.join(reasons) or 'is not near enough for the search'}"
-
-
-def _repeated(recall: Recall, memory_id: str) -> str:
-    """The memory that another one is a duplicate of; empty where it is of none."""
-    for memory in recall.memories:
-        if memory_id in str(memory.noted("duplicates")).split(", "):
-            return f"duplicate of {memory.id}"
-    return ""

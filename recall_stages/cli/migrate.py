@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 
-from recall_stages.cli.existing import CLOUD, UNKNOWN, NoModel, open_existing, source_of
+from recall_stages.cli.existing import UNKNOWN, NoModel, open_existing, source_of
 from recall_stages.cli.output import report
 from recall_stages.core.errors import StoreError
 from recall_stages.store import Fields, RecallStore
@@ -33,7 +33,6 @@ def run(options: argparse.Namespace) -> int:
     name = options.name or options.collection
     if (options.source, options.collection) == (options.target, name):
         raise ValueError("this would copy a collection onto itself; name another one with --as")
-    is_folder = options.target != CLOUD and "://" not in options.target
     with open_existing(options.source, options.collection, Fields(), searched=False) as source:
         if source.embedding_model == UNKNOWN:
             raise StoreError(
@@ -41,8 +40,7 @@ def run(options: argparse.Namespace) -> int:
                 "Python, with the model that made its vectors: RecallStore(..., fields=..., "
                 "embedding=...).copy_to(other)"
             )
-        target = options.target if is_folder else source_of(options.target)
-        embedding = NoModel(source.embedding_model)
+        target, embedding = source_of(options.target, new=True), NoModel(source.embedding_model)
         with RecallStore(target, name, embedding=embedding, create=True) as copy:
             count = source.copy_to(copy, progress=True)
             there = copy.count()

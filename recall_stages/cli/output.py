@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from recall_stages.core.flat_metadata import to_flat
@@ -27,14 +28,15 @@ class _Terminal(Console):
         raise BrokenPipeError
 
 
-def console() -> Console:
-    """Where tables go: standard output, with colours where that is a terminal."""
-    return _Terminal()
+def show(table: Table) -> None:
+    """Write a table to standard output, with colours where that is a terminal."""
+    _Terminal().print(table)
 
 
-def say(out: Console, text: str, style: str | None = None) -> None:
+def say(text: str, style: str | None = None) -> None:
     """Write a line; what would steer the terminal is written out."""
-    out.print(printable(text), style=style, markup=False, highlight=False, soft_wrap=True)
+    line = printable(text)
+    _Terminal().print(line, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 def complain(text: str) -> None:
@@ -42,8 +44,15 @@ def complain(text: str) -> None:
     print(printable(text), file=sys.stderr)
 
 
-def cell(text: str) -> Text:
-    """A cell or a title of a table, which says nothing but its text."""
+def show_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:
+    """Write a table of names and values, which say nothing but their text."""
+    table = Table("", "", title=_cell(title), title_justify="left", show_header=False)
+    for name, value in facts:
+        table.add_row(_cell(name), _cell(value))
+    show(table)
+
+
+def _cell(text: str) -> Text:
     return Text(printable(text))
 
 
@@ -57,7 +66,7 @@ def report(options: argparse.Namespace, result: object, text: str) -> None:
     if options.json:
         print_json(result)
     else:
-        say(console(), text)
+        say(text)
 
 
 def print_json(result: object) -> None:
@@ -104,7 +113,7 @@ def range_json(time_range: TimeRange) -> dict[str, object]:
     }
 
 
-def print_time(out: Console, ranges: Sequence[TimeRange]) -> None:
+def print_time(ranges: Sequence[TimeRange]) -> None:
     """The times that were understood, one a line."""
     for each in ranges:
-        say(out, in_words(each))
+        say(in_words(each))

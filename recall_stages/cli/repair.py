@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from recall_stages.cli.output import console, print_json, say
+from recall_stages.cli.output import print_json, say
 from recall_stages.core.errors import EmbeddingMismatchError
 from recall_stages.store import RecallStore
 from recall_stages.store.embedding.embedder import MULTILINGUAL
@@ -35,9 +35,8 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json([asdict(each) for each in repaired])
         return 0
-    out = console()
     for each in repaired:
-        say(out, str(each))
+        say(str(each))
     if not repaired:
-        say(out, f"{options.path} holds no collection")
+        say(f"{options.path} holds no collection")
     return 0

@@ -14,7 +14,7 @@ from pathlib import Path
 from mcp.server.stdio import stdio_server
 
 from recall_stages.cli.collection import scope_of
-from recall_stages.cli.existing import CLOUD, open_store, source_of
+from recall_stages.cli.existing import open_store, source_of
 from recall_stages.cli.output import report
 from recall_stages.serve.app import memory_app
 from recall_stages.serve.mcp_server import McpTools
@@ -24,8 +24,6 @@ from recall_stages.serve.running import serve as serve_app
 from recall_stages.serve.shared_folder import SharedFolder
 from recall_stages.serve.tokens import Tokens
 from recall_stages.timeline.parse_time import resolve_timezone
-
-_SETTINGS = ("host", "port", "rate", "most_bytes")  # of `ServerSettings`
 
 
 async def serve(options: argparse.Namespace) -> None:
@@ -40,17 +38,13 @@ async def serve(options: argparse.Namespace) -> None:
 
 
 async def _on_http(options: argparse.Namespace) -> None:
-    named = {name: each for name, each in vars(options).items() if name in _SETTINGS}
-    settings = ServerSettings(
-        **named, scope=scope_of(options), tokens=Tokens.configured(options.tokens)
-    )
+    own = {"scope": scope_of(options), "tokens": Tokens.configured(options.tokens)}
+    given = {
+        name: each for name, each in vars(options).items() if name in ServerSettings.model_fields
+    }
+    settings = ServerSettings.model_validate({**given, **own})
     async with AsyncExitStack() as opened:
-        app = memory_app(
-            await _service_of(options, opened),
-            settings,
-            only_mcp=options.only_mcp,
-            read_only=options.read_only,
-        )
+        app = memory_app(await _service_of(options, opened), settings)
         bound = opened.enter_context(listening(settings))
         address = address_of(bound)
         where = f"{address}{'/mcp' if options.only_mcp else ''}"
@@ -72,15 +66,15 @@ async def _on_stdio(options: argparse.Namespace) -> None:
 async def _service_of(options: argparse.Namespace, opened: AsyncExitStack) -> Service:
     """What does the operations of the server, until what was opened for it is closed."""
     resolve_timezone(options.timezone)
-    if options.store == CLOUD or "://" in options.store:
-        store = open_store(source_of(options.store), options.collection, create=True)
+    source = source_of(options.store, new=True)
+    if not isinstance(source, str):
+        store = open_store(source, options.collection, create=True)
         await opened.enter_async_context(store)
         return ScopedService.of(store, timezone=options.timezone)
-    folder = Path(options.store)
     shared = SharedFolder(
-        folder,
+        Path(source),
         options.collection,
-        lambda name: open_store(folder, name, create=True),
+        lambda name: open_store(source, name, create=True),
         options.timezone,
     )
     opened.push_async_callback(shared.close)

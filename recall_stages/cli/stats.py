@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from rich.table import Table
-
 from recall_stages.cli.collection import add_collection, opened
-from recall_stages.cli.output import cell, console, print_json
+from recall_stages.cli.output import print_json, show_facts
 from recall_stages.store import StoreStats
 
 EXAMPLE = "{program} --chroma ./my_app --collection notes --field created_at=date"
@@ -26,11 +24,8 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"collection": collection.name, **counted})
         return 0
-    table = Table("", "", title=cell(collection.name), title_justify="left")
-    table.show_header = False
-    for name, value in counted.items():
-        table.add_row(name.replace("_", " "), cell(_as_text(value)))
-    console().print(table)
+    facts = ((name.replace("_", " "), _as_text(value)) for name, value in counted.items())
+    show_facts(collection.name, facts)
     return 0
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from datetime import UTC, datetime
 
-from recall_stages.cli.output import console, print_json, print_time, range_json, say
+from recall_stages.cli.output import print_json, print_time, range_json, say
 from recall_stages.cli.question import QUOTED, add_moment, texts_of
 from recall_stages.core.clock import Timed
 from recall_stages.stages.extract_time import ExtractTime, without_time_words
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     """Read each text and show what was understood."""
     moment = Timed(timestamp=options.timestamp, timezone=options.timezone).moment(datetime.now(UTC))
     calendar = ExtractTime(language=options.language, week_start=options.week_start)
-    out, results = console(), []
+    results = []
     for text in texts_of(options.text):
         ranges = calendar.read(text, moment)
         searched = without_time_words(text, ranges)
@@ -45,9 +45,9 @@ def run(options: argparse.Namespace) -> int:
             times = [range_json(each) for each in ranges]
             results.append({"text": text, "time": times, "searched_for": searched})
             continue
-        say(out, f"\n{text}", style="bold")
-        print_time(out, ranges)
-        say(out, f"searched for: {searched}" if ranges else "no time is named")
+        say(f"\n{text}", style="bold")
+        print_time(ranges)
+        say(f"searched for: {searched}" if ranges else "no time is named")
     if options.json:
         print_json({"asked_at": moment.isoformat(), "texts": results})
     return 0

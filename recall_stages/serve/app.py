@@ -82,22 +82,14 @@ def create_memory_app(  # noqa: PLR0913 - the settings of a server, each by name
     return memory_app(ScopedService.of(store, timezone=timezone), settings)
 
 
-def memory_app(
-    service: Service,
-    settings: ServerSettings,
-    *,
-    only_mcp: bool = False,
-    read_only: bool = False,
-) -> ASGIApp:
+def memory_app(service: Service, settings: ServerSettings) -> ASGIApp:
     """The application that serves memories over HTTP.
 
     Args:
         service: What does the operations.
-        settings: What it lets in.
-        only_mcp: Whether there is no API beside MCP.
-        read_only: Whether the tools of MCP change nothing.
+        settings: What is served, and what is let in.
     """
-    tools = McpTools(service, settings.scope, read_only=read_only).server()
+    tools = McpTools(service, settings.scope, read_only=settings.read_only).server()
     # Each request is complete in itself, with a token of its own: there is no session to take over.
     over_http = tools.streamable_http_app(
         json_response=True,
@@ -106,7 +98,7 @@ def memory_app(
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )  # the door checks names and origins
     app = Starlette(
-        routes=[*([] if only_mcp else _api_routes(service)), *over_http.routes],
+        routes=[*([] if settings.only_mcp else _api_routes(service)), *over_http.routes],
         lifespan=lambda _: tools.session_manager.run(),
         exception_handlers={HTTPException: _no_such_route},
     )

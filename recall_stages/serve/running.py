@@ -21,7 +21,7 @@ _STOPPING_S = 10  # seconds that requests have to be finished when the server st
 
 
 class ServerSettings(Settings):
-    """Where a server listens, and what it lets in.
+    """Where a server listens, what it serves, and what it lets in.
 
     Args:
         host: The address. Only programs on this machine reach 127.0.0.1.
@@ -30,6 +30,8 @@ class ServerSettings(Settings):
         most_bytes: The bytes of the body of a request.
         scope: Whose memories are served at all.
         tokens: The tokens of the clients. None = no token is needed.
+        only_mcp: Whether there is no API beside MCP.
+        read_only: Whether the tools of MCP change nothing.
 
     Raises:
         SettingsError: When others than this machine could reach it, and there are no tokens.
@@ -41,6 +43,8 @@ class ServerSettings(Settings):
     most_bytes: Annotated[int, Field(ge=1)] = 4_000_000
     scope: Scope = Scope()
     tokens: Tokens | None = None
+    only_mcp: bool = False
+    read_only: bool = False
 
     @model_validator(mode="after")
     def _only_with_tokens(self) -> Self:
