@@ -10,10 +10,10 @@ import argparse
 import sys
 from typing import Any
 
+from recall_stages.cli.ask import json_value
 from recall_stages.cli.collection import add_scope, scope_of
 from recall_stages.cli.existing import open_existing
 from recall_stages.cli.output import complain, report
-from recall_stages.cli.question import json_value
 from recall_stages.store import Fields, RecallStore
 
 EXAMPLE = "{program} --chroma ./my_app --user-id ann --before 2024-01-01"

@@ -10,9 +10,9 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from recall_stages.cli import ask
 from recall_stages.cli.collection import opened
 from recall_stages.cli.output import print_json, print_time, recall_json, say, show_facts
-from recall_stages.cli.question import add_question, retriever_of, texts_of
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import StoreError
 from recall_stages.core.memory import Memory
@@ -28,7 +28,7 @@ EXAMPLE = '{program} --memories notes.jsonl --id m17 "what did I say about the d
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    add_question(parser)
+    ask.add_arguments(parser)
     parser.add_argument(
         "--id", action="append", default=[], help="a memory to explain, by its id; repeatable"
     )
@@ -41,8 +41,8 @@ def run(options: argparse.Namespace) -> int:
         wanted, k = _stored(collection.store, options.id), options.k
         if wanted:
             options.k = max(k, collection.store.count())  # a place for every memory
-        retriever = retriever_of(options, collection.store)
-        for question in texts_of(options.question):
+        retriever = ask.retriever_of(options, collection.store)
+        for question in ask.texts_of(options.question):
             recall = retriever.recall_without_model(question)
             places = {
                 place: memory

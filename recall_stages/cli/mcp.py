@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import argparse
 
-from recall_stages.cli.served import add_served, add_server, run_server
+from recall_stages.cli.serve import add_served, add_server, run
+
+__all__ = ["EXAMPLE", "add_arguments", "run"]
 
 EXAMPLE = "{program} ./memories --user-id ann"
 
@@ -22,6 +24,3 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--read-only", action="store_true", help="no tool that changes memories")
     add_server(parser, None, "listen on HTTP, on this port; 0 = any that is free")
     parser.set_defaults(only_mcp=True)
-
-
-run = run_server

@@ -9,8 +9,14 @@ them), each with the scope to which its client is bound.
 from __future__ import annotations
 
 import argparse
+import asyncio
+import gc
+import os
+from pathlib import Path
 
-from recall_stages.cli.served import add_served, add_server, run_server
+from recall_stages.cli.collection import add_scope
+from recall_stages.core.errors import RecallError
+from recall_stages.core.scope import Scope
 
 EXAMPLE = "{program} ./memories --tokens tokens.txt"
 
@@ -22,4 +28,58 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(only_mcp=False, read_only=False)
 
 
-run = run_server
+def run(options: argparse.Namespace) -> int:
+    """Serve until Ctrl-C, or until the client ends.
+
+    Raises:
+        RecallError: When a package of the servers is missing; the message says how to install it.
+    """
+    try:
+        from recall_stages.cli.serving import serve  # noqa: PLC0415 - half a second to import
+    except ModuleNotFoundError as error:
+        raise RecallError(
+            f"recall {options.command} needs {error.name}: pip install 'recall-retrievers[serve]'"
+        ) from error
+    gc.enable()  # the other commands are too short for it
+    asyncio.run(serve(options))
+    return 0
+
+
+def add_served(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what is served."""
+    parser.add_argument(
+        "store",
+        metavar="FOLDER|URL",
+        help="a folder, which is made if it is not there; a server of Chroma, such as "
+        "http://localhost:8000; or cloud",
+    )
+    parser.add_argument("--collection", default="memories", help="its name (memories)")
+    add_scope(parser)
+    for name in Scope.model_fields:
+        parser.set_defaults(**{name: os.environ.get(f"RECALL_{name.upper()}")})
+    parser.add_argument("--timezone", help="of questions that name none (the machine's)")
+
+
+def add_server(parser: argparse.ArgumentParser, port: int | None, about: str) -> None:
+    """Add the options of a server of HTTP."""
+    parser.add_argument("--port", type=int, default=port, help=about)
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
+    parser.add_argument(
+        "--tokens",
+        metavar="FILE",
+        type=Path,
+        help="one token a line, with the scope it is bound to: TOKEN user_id=ann; or TOKEN *",
+    )
+    parser.add_argument(
+        "--rate",
+        type=_rate,
+        default=argparse.SUPPRESS,
+        help="requests a second of one client, or none (100)",
+    )
+    parser.add_argument(
+        "--most-bytes", type=int, default=argparse.SUPPRESS, help="bytes of one request (4000000)"
+    )
+
+
+def _rate(text: str) -> float | None:
+    return None if text == "none" else float(text)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import argparse
 from datetime import UTC, datetime
 
+from recall_stages.cli.ask import QUOTED, add_moment, texts_of
 from recall_stages.cli.output import print_json, print_time, range_json, say
-from recall_stages.cli.question import QUOTED, add_moment, texts_of
 from recall_stages.core.clock import Timed
 from recall_stages.stages.extract_time import ExtractTime, without_time_words
 
