@@ -78,12 +78,7 @@ def scope_of(options: argparse.Namespace) -> Scope:
 def opened(options: argparse.Namespace, *, searched: bool = True) -> Iterator[OpenCollection]:
     """The collection that was named, loaded first where its file is new or has changed.
 
-    Args:
-        options: The options of the command.
-        searched: Whether questions are asked; if not, any model may have made its vectors.
-
-    Raises:
-        StoreError: When there is no such collection.
+    Where no questions are asked (``searched``), any model may have made its vectors.
     """
     # A second of what the user waits for is chromadb's import; the model loads beside it.
     ThreadPoolExecutor(1).submit(MiniLM().warm)

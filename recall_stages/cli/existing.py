@@ -24,11 +24,7 @@ _CREDENTIALS = ("CHROMA_TENANT", "CHROMA_DATABASE", "CHROMA_API_KEY")
 
 
 class NoModel:
-    """Stands for the model of a collection in which nothing is embedded.
-
-    Args:
-        model_name: The name of the model that made its vectors.
-    """
+    """Stands for the model of a collection in which nothing is embedded."""
 
     def __init__(self, model_name: str) -> None:
         self.model_name = model_name
@@ -41,12 +37,7 @@ class NoModel:
 
 
 def embedding_of(model: str, name: str, *, searched: bool) -> object:
-    """What a store is opened with for vectors of a model.
-
-    Args:
-        model: The name of the model.
-        name: What has these vectors, for the error.
-        searched: Whether questions are asked; if not, any model may have made the vectors.
+    """What a store is opened with for vectors of a model; ``name`` has them.
 
     Raises:
         EmbeddingMismatchError: When questions are asked, and the model is none of ours.
@@ -74,12 +65,8 @@ def open_store(
 ) -> RecallStore:
     """Open a collection with the model that it remembers.
 
-    Args:
-        source: A path, or a client of Chroma; see `source_of`.
-        name: The collection.
-        fields: Where it keeps what a memory needs.
-        create: See `RecallStore`.
-        searched: Whether questions are asked; if not, any model may have made its vectors.
+    Where no questions are asked (``searched``), any model may have made its vectors, and the store
+    embeds nothing.
 
     Raises:
         StoreError: When there is no such collection, or its model is not installed.
@@ -105,11 +92,7 @@ def open_existing(where: str, name: str, fields: Fields, *, searched: bool = Tru
 
 
 def source_of(where: str, *, new: bool = False) -> ClientAPI | str:
-    """What a `RecallStore` is opened with.
-
-    Args:
-        where: A folder of Chroma, the URL of a server, or "cloud".
-        new: Whether the folder may be a new one.
+    """What a `RecallStore` is opened with for a folder (or a new one), a URL, or "cloud".
 
     Raises:
         StoreError: When there is no such folder, or no key of Chroma Cloud.

@@ -99,17 +99,7 @@ def open_beside(
 def open_in_memory(
     content: bytes, name: str, timezone: str | None = None, *, event_times: bool = True
 ) -> OpenCollection:
-    """Load lines as those of `open_beside` into a collection in memory.
-
-    Args:
-        content: The lines.
-        name: The name of their source, for errors.
-        timezone: See `open_beside`.
-        event_times: See `open_beside`.
-
-    Raises:
-        MemoryFormatError: When there is no line that can be read.
-    """
+    """Load lines as those of `open_beside` into a collection in memory."""
     resolve_timezone(timezone)
     read = read_lines(content, name, timezone)
     store = RecallStore(event_times=event_times)

@@ -75,12 +75,7 @@ def print_json(result: object) -> None:
 
 
 def json_line(result: object, *, escaped: bool) -> str:
-    """A result as one line of JSON, as `print_json` writes it.
-
-    Args:
-        result: The result.
-        escaped: Whether to write ASCII alone.
-    """
+    """A result as one line of JSON, as `print_json` writes it; ``escaped`` in ASCII alone."""
     return _steerless(json.dumps(result, ensure_ascii=escaped))
 
 

@@ -83,12 +83,7 @@ def create_memory_app(  # noqa: PLR0913 - the settings of a server, each by name
 
 
 def memory_app(service: Service, settings: ServerSettings) -> ASGIApp:
-    """The application that serves memories over HTTP.
-
-    Args:
-        service: What does the operations.
-        settings: What is served, and what is let in.
-    """
+    """The application that serves memories over HTTP."""
     tools = McpTools(service, settings.scope, read_only=settings.read_only).server()
     # Each request is complete in itself, with a token of its own: there is no session to take over.
     over_http = tools.streamable_http_app(

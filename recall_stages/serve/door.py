@@ -32,12 +32,7 @@ def client_of(request: Request) -> Client:
 
 
 class Door:
-    """Refuses what may not come in, and says whose the rest is.
-
-    Args:
-        app: What answers the requests that come in.
-        settings: What is let in.
-    """
+    """Refuses what the settings do not let in, and says whose the rest is."""
 
     def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
         self._app = app

@@ -29,12 +29,7 @@ Answering = Callable[[Message], Awaitable[Message]]
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the holder of a folder listens.
-
-    Attributes:
-        port: The port on this machine.
-        key: What both sides sign with.
-    """
+    """Where the holder of a folder listens on this machine, and what both sides sign with."""
 
     port: int
     key: str
@@ -57,11 +52,7 @@ class Address:
 
 
 class Listener:
-    """Answers the messages of other processes on this machine.
-
-    Args:
-        answer: What answers a message.
-    """
+    """Answers the messages of other processes on this machine."""
 
     def __init__(self, answer: Answering) -> None:
         self._answer = answer

@@ -26,14 +26,7 @@ from recall_stages.serve.retrieving import RetrievePersonalMemory, RetrieveTaskM
 
 @dataclass(frozen=True, slots=True)
 class ApiRoute:
-    """A route of the API.
-
-    Attributes:
-        method: The method of HTTP.
-        path: The path; names in braces are arguments of the operation.
-        operation: The operation.
-        status: The status of its answer.
-    """
+    """A route of the API; names in braces in its path are arguments of the operation."""
 
     method: str
     path: str

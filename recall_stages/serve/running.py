@@ -77,18 +77,14 @@ def listening(settings: ServerSettings) -> socket.socket:
         OSError: When the port is taken.
     """
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
     try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind((settings.host, settings.port))
-        bound.listen()
+        return socket.create_server((settings.host, settings.port), family=family)
     except OSError as error:
-        bound.close()
+        why = str(error.strerror or error).partition(" (while")[0]  # which names the address again
         raise OSError(
-            f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}. Name "
-            "another one with --port, or 0 for any"
+            f"cannot listen on {settings.host}:{settings.port}: {why}. Name another one with "
+            "--port, or 0 for any"
         ) from error
-    return bound
 
 
 def address_of(bound: socket.socket) -> str:
@@ -98,12 +94,7 @@ def address_of(bound: socket.socket) -> str:
 
 
 async def serve(app: ASGIApp, bound: socket.socket) -> None:
-    """Serve until the task is cancelled; requests that have begun are finished.
-
-    Args:
-        app: The application.
-        bound: Where it is reached; see `listening`.
-    """
+    """Serve until the task is cancelled; requests that have begun are finished."""
     config = uvicorn.Config(
         app,
         log_config=None,
