@@ -30,8 +30,6 @@ from recall_stages.timeline import TimeRange
 
 EXAMPLE = "{program} --memories notes.jsonl --queries questions.jsonl --at-least recall@5=0.8"
 
-_Times = list[tuple[Question, list[TimeRange]]]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
@@ -59,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
         _name_missing(collection.store, questions)
         steps = evaluate_steps(collection.store, questions, progress=True)
     now, calendar = datetime.now(UTC), ExtractTime()
-    times = [(each, calendar.read(each.question, each.moment(now))) for each in questions]
+    times = [calendar.read(each.question, each.moment(now)) for each in questions]
     final = list(steps.evaluations.values())[-1]
     if options.json:
         print_json(_json(steps.evaluations, final, times))
@@ -94,22 +92,18 @@ def _name_missing(store: RecallStore, questions: Sequence[Question]) -> None:
         complain(f"relevant ids that are not in the collection, {len(missing)} in all: {some}")
 
 
-def _show(steps: Comparison, final: Evaluation, times: _Times) -> None:
+def _show(steps: Comparison, final: Evaluation, times: Sequence[Sequence[TimeRange]]) -> None:
     show(steps.table())
     without = sum(each.figures is None for each in final.answers)
     say(
         f"{len(final.answers)} questions, {without} that no memory answers; "
         f"{final.milliseconds:.0f} ms each (median)."
     )
-    named = [(question, ranges) for question, ranges in times if ranges]
-    say(f"\nQuestions that name a time: {len(named)}", style="bold")
-    for question, ranges in named:
-        say(question.question)
-        print_time(ranges)
-    _show_missed(final)
-
-
-def _show_missed(final: Evaluation) -> None:
+    say(f"\nQuestions that name a time: {sum(map(bool, times))}", style="bold")
+    for answer, ranges in zip(final.answers, times, strict=True):
+        if ranges:
+            say(answer.question.question)
+            print_time(ranges)
     wanted = sum(len(each.question.relevant) for each in final.answers)
     count = sum(len(each.missed) for each in final.answers)
     of_all = f"{count} of {wanted}"
@@ -122,7 +116,9 @@ def _show_missed(final: Evaluation) -> None:
 
 
 def _json(
-    evaluations: Mapping[str, Evaluation], final: Evaluation, times: _Times
+    evaluations: Mapping[str, Evaluation],
+    final: Evaluation,
+    times: Sequence[Sequence[TimeRange]],
 ) -> dict[str, object]:
     return {
         "questions": len(final.answers),
@@ -138,6 +134,6 @@ def _json(
                 "time": [range_json(one) for one in ranges],
                 **(each.figures or {}),
             }
-            for each, (_, ranges) in zip(final.answers, times, strict=True)
+            for each, ranges in zip(final.answers, times, strict=True)
         ],
     }

@@ -65,7 +65,7 @@ class NewMemory(ScopeFields):
     @classmethod
     def _with_an_id(cls, values: object) -> object:
         # The operation may be done again, and then nothing is stored twice.
-        if isinstance(values, Mapping) and not values.get("id"):
+        if isinstance(values, Mapping) and values.get("id", "") == "":
             return {**values, "id": new_id(datetime.now(UTC))}
         return values
 
