@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -55,7 +56,8 @@ class SharedFolder:
         self._timezone = timezone
         self._lock = FileLock(folder / LOCK, timeout=0, thread_local=False)
         self._listener = Listener(self._answer)
-        self._stores: dict[str, RecallStore] = {}
+        self._opened = AsyncExitStack()
+        self._services: dict[str, ScopedService] = {}
         self._taking = asyncio.Lock()
         self._opening = asyncio.Lock()
         self._is_holder = False
@@ -111,9 +113,8 @@ class SharedFolder:
                 (self._folder / ADDRESS).unlink(missing_ok=True)
                 await self._listener.close()
                 await self._idle.wait()
-                for store in self._stores.values():
-                    await asyncio.to_thread(store.close)
-                self._stores.clear()
+                await self._opened.aclose()
+                self._services.clear()
                 self._is_holder = False
                 self._lock.release()
 
@@ -161,11 +162,11 @@ class SharedFolder:
 
     async def _service(self, collection: str) -> ScopedService:
         async with self._opening:
-            store = self._stores.get(collection)
-            if store is None:
+            if collection not in self._services:
                 store = await asyncio.to_thread(self._open_store, collection)
-                self._stores[collection] = store
-        return ScopedService.of(store)
+                await self._opened.enter_async_context(store)
+                self._services[collection] = ScopedService.of(store)
+        return self._services[collection]
 
     async def _answer(self, message: Message) -> Message:
         """Do the operation of another process."""

@@ -7,7 +7,7 @@ import hmac
 import logging
 import os
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,9 +84,7 @@ class Tokens:
         return found
 
     @classmethod
-    def configured(
-        cls, file: Path | None, environment: Mapping[str, str] = os.environ
-    ) -> Tokens | None:
+    def configured(cls, file: Path | None) -> Tokens | None:
         """The tokens of a file, or else of the environment; None if there are none.
 
         Raises:
@@ -94,7 +92,7 @@ class Tokens:
         """
         if file is None:
             # In a variable, a semicolon may stand for the end of a line.
-            tokens = cls(environment.get(VARIABLE, "").replace(";", "\n"))
+            tokens = cls(os.environ.get(VARIABLE, "").replace(";", "\n"))
             return tokens if len(tokens) else None
         if os.name == "posix" and file.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
             _log.warning("%s can be read by other users of this machine: chmod 600", file)
