@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
 
-from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager, CallbackManager
+from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
 from langchain_core.language_models import BaseLanguageModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.outputs import LLMResult
@@ -25,11 +25,11 @@ Model = Runnable[Any, Any]
 """A chat model or an LLM, also one wrapped by ``with_retry`` or ``with_fallbacks``."""
 
 
-def client(callbacks: BaseCallbackManager | None, *, asynchronous: bool) -> Client:
+def client(callbacks: BaseCallbackManager, *, asynchronous: bool) -> Client:
     """Calls models under these callbacks."""
 
     def counting(spent: Spent) -> RunnableConfig:
-        around = CallbackManager([]) if callbacks is None else callbacks.copy()
+        around = callbacks.copy()
         around.add_handler(_Counts(spent))
         return {"callbacks": around}
 
