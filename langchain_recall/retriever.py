@@ -122,7 +122,7 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):  # type: ignore[misc, unu
         """
         given: Any = _call_settings(config, settings)
         ask = partial(super().invoke, input, config, **given)  # type: ignore[arg-type]
-        for part in streamed(lambda show: ask(show=show)):
+        for part in streamed(lambda show: ask(show=show), shows=self.shows_sentences):
             yield to_pieces(part)
 
     async def astream(  # type: ignore[override]

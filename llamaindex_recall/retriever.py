@@ -139,7 +139,8 @@ class RecallRetriever(MemoryRetriever, BaseRetriever):
         ``unverified="fall_back"``, the text comes at once too: its sentences stand last.
         """
         bundle, ask = _bundle(str_or_query_bundle, options), super().retrieve
-        for part in streamed(lambda show: ask(_shown_bundle(bundle, show))):
+        shows = self.shows_sentences
+        for part in streamed(lambda show: ask(_shown_bundle(bundle, show)), shows=shows):
             yield to_pieces(part)
 
     async def astream(
@@ -216,5 +217,5 @@ def _bundle(question: QueryType, options: CallOptions) -> QueryBundle:
     return RecallQueryBundle(question, options=options)
 
 
-def _shown_bundle(bundle: QueryBundle, show: Show) -> QueryBundle:
+def _shown_bundle(bundle: QueryBundle, show: Show | None) -> QueryBundle:
     return _ShownBundle(bundle.query_str, options=options_of(bundle), show=show)

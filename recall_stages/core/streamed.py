@@ -39,15 +39,19 @@ class Done(Generic[T]):
         return f"\n\n{text}"
 
 
-def streamed(work: Callable[[Show], T]) -> Iterator[str | Done[T]]:
+def streamed(work: Callable[[Show | None], T], *, shows: bool = True) -> Iterator[str | Done[T]]:
     """The parts that work shows, and its result last; an error of the work is raised in its place.
 
-    It runs in a thread of its own.
+    It runs in a thread of its own. Work that shows nothing stays in the thread of the caller: a
+    user's function or store may know no other.
 
     Examples:
         >>> [*streamed(lambda show: show("Tea.") or 4)]
         ['Tea.', Done(result=4, shown='Tea.')]
     """
+    if not shows:
+        yield Done(work(None), "")
+        return
     shown: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     ended: Future[T] = Future()
 

@@ -37,6 +37,7 @@ from recall_stages.retriever.stage_list import (
 from recall_stages.stages.build_query import BuildQuery
 from recall_stages.stages.extract_time import ExtractTime
 from recall_stages.stages.retrieve import Retrieve, SearchSettings
+from recall_stages.stages.rewrite_memory import RewriteMemory
 from recall_stages.stages.search_gate import SearchGate
 from recall_stages.store import ScopedStore
 from recall_stages.store.memory_store import NarrowedStore, OpenStore, required_by
@@ -174,6 +175,11 @@ class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
         if not reads_none and fuses_unread_time(self.stages):
             warnings.warn(_UNREAD_TIME, stacklevel=_stack_level(type(self)))
         return self
+
+    @property
+    def shows_sentences(self) -> bool:
+        """Whether the last stage writes a text whose sentences can be shown one by one."""
+        return bool(self.stages) and isinstance(self.stages[-1], RewriteMemory)
 
     def steps_for(self, asked: object, now: datetime, given: CallOptions) -> Flow:
         """The steps that answer a question; `run` or `arun` drives them.

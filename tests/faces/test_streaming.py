@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator
-from threading import Event
+from threading import Event, get_ident
 from typing import Any
 
 import pytest
@@ -166,3 +166,23 @@ def test_a_reply_without_use_is_the_memories(store: RecallStore, face: Face) -> 
 
     assert text.startswith("Memory 1 :")
     assert "do not rest" in metadata["recall_degraded"]
+
+
+def test_work_that_shows_nothing_stays_in_the_thread_of_the_caller(
+    store: RecallStore, face: Face
+) -> None:
+    threads = []
+
+    def note(memories: Any, query: Any) -> Any:  # of a user, who may hold what one thread may use
+        threads.append(get_ident())
+        return memories
+
+    retriever = face.RecallRetriever(store=store, stages=[note])
+
+    async def read() -> list[Any]:
+        return [results async for results in retriever.astream("Where is the dentist?")]
+
+    got = asyncio.run(read()) if face.is_async else [*retriever.stream("Where is the dentist?")]
+
+    assert [len(results) for results in got] == [2]
+    assert threads == [get_ident()]
