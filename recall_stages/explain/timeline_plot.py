@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import groupby, takewhile
 from textwrap import wrap
 from typing import Any
 
@@ -22,7 +23,7 @@ from recall_stages.timeline import TimeRange
 
 _MARGIN = 0.06  # as a share of the width, on either side
 _TITLE = 70  # characters in a line of the title
-_MOST = 2000  # days, or hours, that are tried for a recurrence such as "on Mondays"
+_MOST = 10_000  # days, or hours, that are tried for a recurrence such as "on Mondays"
 
 _CERTAIN: dict[str, Any] = {"facecolor": IN_RANGE, "alpha": 0.3, "linewidth": 0}
 _POSSIBLE: dict[str, Any] = {
@@ -97,10 +98,10 @@ def _view(memories: Sequence[Candidate], ranges: Sequence[TimeRange]) -> _View:
     readings = [reading for each in ranges for reading in (each, *each.alternatives)]
     events = [event for memory in memories for event in memory.events]
     times += [bound for each in (*readings, *events) for bound in (each.start, each.end)]
-    days = [float(date2num(moment)) for moment in times if moment is not None]
+    days = [_days(moment) for moment in times if moment is not None]
     first, last = min(days, default=0.0), max(days, default=1.0)
     margin = max(_MARGIN * (last - first), 0.5 if last - first < 1 else 0.0)
-    earliest, latest = (float(date2num(each)) for each in (_EARLIEST, _LATEST))
+    earliest, latest = map(_days, (_EARLIEST, _LATEST))
     return max(first - margin, earliest), min(last + margin, latest)
 
 
@@ -114,7 +115,7 @@ def _draw(ax: Axes, memory: Candidate, row: int, view: _View, ranges: Sequence[T
         return
     inside = any(each.contains(moment) for each in ranges)
     colour, filled = (IN_RANGE, IN_RANGE) if inside else (OTHER, "none")
-    ax.plot([float(date2num(moment))], [row], marker="o", color=colour, markerfacecolor=filled)
+    ax.plot([_days(moment)], [row], marker="o", color=colour, markerfacecolor=filled)
 
 
 def _shade(ax: Axes, time_range: TimeRange, view: _View, style: Mapping[str, Any]) -> None:
@@ -124,8 +125,8 @@ def _shade(ax: Axes, time_range: TimeRange, view: _View, style: Mapping[str, Any
 
 def _stretches(time_range: TimeRange, view: _View) -> Iterator[_View]:
     """The stretches of a range in the view: one, or for "on Mondays" every Monday."""
-    left = view[0] if time_range.start is None else max(float(date2num(time_range.start)), view[0])
-    right = view[1] if time_range.end is None else min(float(date2num(time_range.end)), view[1])
+    left = view[0] if time_range.start is None else max(_days(time_range.start), view[0])
+    right = view[1] if time_range.end is None else min(_days(time_range.end), view[1])
     if left >= right:
         return
     if time_range.recurrence is None:
@@ -136,14 +137,14 @@ def _stretches(time_range: TimeRange, view: _View) -> Iterator[_View]:
     moment = num2date(left, zone).replace(minute=0, second=0, microsecond=0)
     if not time_range.recurrence.hours:
         moment = moment.replace(hour=0)
-    since: float | None = None
-    for _ in range(_MOST):
-        day, inside = float(date2num(moment)), time_range.contains(moment)
-        if since is not None and not (inside and day < right):
-            yield since, min(day, right)
-            since = None
-        if day >= right:
-            return
-        if inside and since is None:
-            since = max(day, left)
-        moment += grain
+    moments = (moment + n * grain for n in range(_MOST))
+    seen = takewhile(lambda each: _days(each) < right, moments)
+    for inside, run in groupby(seen, key=time_range.contains):
+        if inside:
+            inner = [*run]
+            yield max(_days(inner[0]), left), min(_days(inner[-1] + grain), right)
+
+
+def _days(moment: datetime) -> float:
+    """A moment as matplotlib counts it."""
+    return float(date2num(moment))

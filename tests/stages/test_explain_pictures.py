@@ -199,6 +199,14 @@ def test_mondays_are_shaded_one_by_one() -> None:
     assert {(span.get_x() - 3) % 7 for span in spans} == {1.0}  # 1970 began on a Thursday
 
 
+def test_the_mornings_of_a_year_are_all_shaded() -> None:
+    long_ago = parse_time("2023-03-05T10:00Z")
+
+    spans = explained("tea in the mornings", created_at=long_ago).plot_timeline().patches
+
+    assert len(spans) >= 365
+
+
 @pytest.mark.parametrize(
     "question",
     [
