@@ -17,7 +17,7 @@ from recall_stages.core.citation import identity
 from recall_stages.core.errors import ModelError
 from recall_stages.core.stage import Flow, Prompt, Recall
 from recall_stages.llm.answers import Answer
-from recall_stages.llm.scores import Read, on_one_scale
+from recall_stages.llm.scores import Scores, on_one_scale, read_scores
 from recall_stages.llm.windows import Window, failures, read_replies, some_failed
 from recall_stages.ranking.relevance import by_score, relevances, start
 
@@ -41,8 +41,9 @@ def judge(
     recall: Recall,
     stage: str,
     asked: Sequence[tuple[Window, Prompt]],
-    read: Read,
     share: float,
+    *,
+    ranked: bool = False,
 ) -> Flow:
     """Let a model judge the candidates, check its judgements, and sort.
 
@@ -53,8 +54,8 @@ def judge(
         recall: The question and the candidates.
         stage: The name of the stage.
         asked: The candidates, as the prompts show them, and the prompts.
-        read: Reads the scores in a reply.
         share: The share of the model's score.
+        ranked: Whether the replies are rankings, best first; see `read_scores`.
     """
     if len(recall.memories) < 2:
         return recall
@@ -63,15 +64,16 @@ def judge(
     except ModelError as error:
         return recall.fell_back(stage, error)
     answered = [*zip((window for window, _ in asked), replies, strict=True)]
-    return judged(recall, stage, answered, read, share)
+    return judged(recall, stage, answered, share, ranked=ranked)
 
 
 def judged(
     recall: Recall,
     stage: str,
     replies: Sequence[tuple[Window, str | Exception]],
-    read: Read,
     share: float,
+    *,
+    ranked: bool = False,
 ) -> Recall:
     """The candidates with the model's share in their scores, best first; all of them stay.
 
@@ -82,12 +84,14 @@ def judged(
         recall: The question and the candidates.
         stage: The name of the stage.
         replies: The windows that were sent, each with its reply, or the error in its place.
-        read: Reads the scores in a reply.
         share: The share of the model's score.
+        ranked: Whether the replies are rankings, best first; see `read_scores`.
     """
-    outcomes = on_one_scale(
-        read_replies(replies, lambda reply, window: read(reply, len(window.memories), window.text))
-    )
+
+    def read(reply: str, window: Window) -> Scores:
+        return read_scores(reply, len(window.memories), window.text, ranked=ranked)
+
+    outcomes = on_one_scale(read_replies(replies, read))
     scores: dict[str, list[float]] = {}
     notes: list[str] = []
     for (window, _), outcome in zip(replies, outcomes, strict=True):

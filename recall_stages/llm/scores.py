@@ -5,7 +5,7 @@ Models are to reply with ``{"scores": [[1, 0.8], [2, 0.1]]}``. Other forms are r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from recall_stages.core.errors import ReplyError
 from recall_stages.llm.answers import Answer, read_answer
@@ -19,12 +19,8 @@ _IN_PLACES = "scores without numbers, read in the order of the memories"
 Entry = tuple[int | None, float | None]
 """The number of a memory and its score; None for what is not there."""
 
-
 Scores = Answer[Mapping[int, float]]
 """The score of each memory, by its number in the prompt."""
-
-Read = Callable[[str, int, str], Scores]
-"""Takes a reply, the number of memories, and their text in the prompt."""
 
 
 def read_scores(reply: str, count: int, shown: str = "", *, ranked: bool = False) -> Scores:

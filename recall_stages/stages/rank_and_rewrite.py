@@ -26,7 +26,6 @@ from recall_stages.llm.prompts import (
     USER_WITH_MESSAGES,
     reply_form,
 )
-from recall_stages.llm.scores import read_scores
 from recall_stages.llm.windows import Window, windows
 from recall_stages.ranking.copies import distinct
 from recall_stages.ranking.relevance import by_score
@@ -88,9 +87,7 @@ class RankAndRewrite(ModelStage):
             except ModelError as error:
                 recall = recall.fell_back(self.stage_name, error)
             else:
-                recall = judged(
-                    recall, self.stage_name, [(shown, reply)], read_scores, self.semantic_share
-                )
+                recall = judged(recall, self.stage_name, [(shown, reply)], self.semantic_share)
                 recall = self._drafted(recall, reply, shown)
         return replace(recall, memories=by_score(recall.memories)[: self.top_n])
 

@@ -6,7 +6,6 @@ If the model fails, the order and the scores stand, and the trace says so.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 from pydantic import Field
 
@@ -17,7 +16,6 @@ from recall_stages.llm.fencing import QUOTED_MATERIAL
 from recall_stages.llm.judging import SHARE, SemanticShare, judge
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
 from recall_stages.llm.prompts import SCORE_PAIRS, USER, reply_form
-from recall_stages.llm.scores import read_scores
 from recall_stages.llm.windows import Orders, Window, windows
 
 SYSTEM = f"""\
@@ -95,8 +93,9 @@ class RerankMemory(ModelStage):
                 orders=self.orders,
             )
             asked = [(window, self._prompt(recall.query, window)) for window in shown]
-            read = partial(read_scores, ranked=True)
-            recall = yield from judge(recall, self.stage_name, asked, read, self.semantic_share)
+            recall = yield from judge(
+                recall, self.stage_name, asked, self.semantic_share, ranked=True
+            )
         return replace(recall, memories=recall.memories[: limit(self.top_n, recall.query)])
 
     def _prompt(self, query: Query, window: Window) -> Prompt:

@@ -15,7 +15,6 @@ from recall_stages.llm.fencing import QUOTED_MATERIAL
 from recall_stages.llm.judging import SHARE, SemanticShare, judge
 from recall_stages.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
 from recall_stages.llm.prompts import SCALE, SCORE_PAIRS, USER, reply_form
-from recall_stages.llm.scores import read_scores
 from recall_stages.llm.windows import Orders, Window, windows
 from recall_stages.ranking.copies import distinct
 from recall_stages.ranking.relevance import by_score
@@ -75,9 +74,7 @@ class SemanticRank(ModelStage):
                 orders=self.orders,
             )
             asked = [(window, self._prompt(recall.query, window)) for window in shown]
-            recall = yield from judge(
-                recall, self.stage_name, asked, read_scores, self.semantic_share
-            )
+            recall = yield from judge(recall, self.stage_name, asked, self.semantic_share)
         return replace(recall, memories=by_score(recall.memories)[: self.top_n])
 
     def _prompt(self, query: Query, window: Window) -> Prompt:
