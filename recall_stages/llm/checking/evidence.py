@@ -69,9 +69,9 @@ class Evidence:
         return {part: frozenset(words(part)) for part in parts if part}
 
     @cached_property
-    def polarities(self) -> dict[str, Polarity]:
+    def polarities(self) -> tuple[Polarity, ...]:
         """What each of their sentences affirms and denies."""
-        return {each: polarity(each) for each in self.sentences}
+        return tuple(map(polarity, self.sentences))
 
     def share(self, needed: frozenset[str]) -> float:
         """The share of words that stand in them."""
@@ -91,14 +91,13 @@ class Evidence:
 def contradicts(sentence: str, sources: Evidence, needed: frozenset[str]) -> bool:
     """Whether a sentence denies what its memories affirm, or affirms what they deny."""
     ours = polarity(sentence)
-    best = [sources.polarities[each] for each in sources.nearest(needed)]
+    best = [polarity(each) for each in sources.nearest(needed)]
     if best and all(ours.affirms_denied(theirs) for theirs in best):
         return True
     if not ours.denies:
         return False
-    theirs = sources.polarities.values()
-    doubted = frozenset[str]().union(*(each.denied | each.doubted for each in theirs))
-    affirmed = frozenset[str]().union(*(each.affirmed for each in theirs))
+    doubted = frozenset[str]().union(*(each.denied | each.doubted for each in sources.polarities))
+    affirmed = frozenset[str]().union(*(each.affirmed for each in sources.polarities))
     if ours.denied & (doubted | affirmed):
         return not ours.denied & doubted
     return not any(may_deny(body(each)) for each in sources.memories)
