@@ -135,9 +135,11 @@ def evaluate_with(
                 "with the ids in relevant; store the memories with ids, and evaluate without a "
                 "rewrite"
             )
-        # A retriever of a user's own may return a memory twice; the measures count it once.
-        once = dict(reversed([(memory.id, memory) for memory in memories]))
-        first = candidates([*reversed(once.values())][:LOOKED_AT])
+        # A retriever of a user's own may return a memory twice: it counts where it comes first.
+        once: dict[str, Candidate | Memory] = {}
+        for memory in memories:
+            once.setdefault(memory.id or "", memory)
+        first = candidates([*once.values()][:LOOKED_AT])
         figures = score(question.relevant, [memory.id for memory in first])
         answers.append(Answered(question, first, figures, took))
     return Evaluation(tuple(answers))

@@ -43,6 +43,15 @@ def test_each_question_is_answered_and_counted() -> None:
     assert "2 questions: recall@5 0.500" in str(evaluation)
 
 
+def test_a_memory_that_comes_back_twice_counts_where_it_comes_first() -> None:
+    found = [memory("m1"), memory("m2"), memory("m1")]
+
+    evaluation = evaluate_with(lambda _: found, [{"question": "Which?", "relevant": ["m1"]}])
+
+    assert evaluation.answers[0].found == ("m1", "m2")
+    assert evaluation.figures["ndcg@10"] == 1.0
+
+
 def test_a_mapping_is_a_question_as_in_a_file() -> None:
     row = {"question": "Which?", "relevant": ["m1"], "user_id": "ann", "category": "dates"}
 
