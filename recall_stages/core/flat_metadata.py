@@ -19,6 +19,7 @@ from recall_stages.core.memory import SCORE_KEY, TRACE_PREFIX, MetadataValue
 from recall_stages.core.scope import Scope
 from recall_stages.timeline import TimeRange, parse_time
 from recall_stages.timeline.interval import format_interval, parse_interval
+from recall_stages.timeline.parse_time import in_zone
 from recall_stages.timeline.written_time import written_time
 
 TRACE = TRACE_PREFIX + "trace"
@@ -67,7 +68,7 @@ def stored_fields(memory: Candidate, timezone: tzinfo | None) -> dict[str, objec
     """The same without the trace."""
     flat: dict[str, object] = {**copied(memory.metadata), "memory_type": memory.memory_type}
     if memory.created_at:
-        flat["created_at"] = memory.created_at.astimezone(timezone).isoformat()
+        flat["created_at"] = in_zone(memory.created_at, timezone).isoformat()
     for name in _TEXTS:
         if text := getattr(memory, name):
             flat[name] = text
@@ -75,7 +76,7 @@ def stored_fields(memory: Candidate, timezone: tzinfo | None) -> dict[str, objec
     if memory.events:
         flat["event_ranges"] = " ".join(map(format_interval, memory.events))
     if memory.expires_at:
-        flat["expires_at"] = memory.expires_at.astimezone(timezone).isoformat()
+        flat["expires_at"] = in_zone(memory.expires_at, timezone).isoformat()
     if memory.quality is not None:
         flat["quality"] = memory.quality
     return flat

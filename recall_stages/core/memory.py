@@ -24,6 +24,7 @@ from recall_stages.core.scope import Scope, ScopeInput, ScopeName
 from recall_stages.core.settings import Settings
 from recall_stages.timeline import Recurrence, TimeRange, parse_time
 from recall_stages.timeline.calendar_names import weekday_name
+from recall_stages.timeline.parse_time import in_zone
 
 MetadataValue = (
     StrictStr
@@ -85,7 +86,7 @@ class Dated:
         """
         if self.created_at is None:
             return ""
-        local = self.created_at.astimezone(timezone)
+        local = in_zone(self.created_at, timezone)
         return f"{local:%Y-%m-%d %H:%M:%S} {weekday_name(local)}"
 
     def expired(self, moment: datetime) -> bool:

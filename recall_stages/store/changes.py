@@ -13,6 +13,7 @@ from recall_stages.core.clock import TimeInput
 from recall_stages.core.memory import AwareTime, Memory, MetadataValue
 from recall_stages.core.settings import Settings
 from recall_stages.timeline import TimeRange
+from recall_stages.timeline.parse_time import in_zone
 
 _FIELDS = {"text": "content", "timestamp": "created_at"}  # where a memory calls them otherwise
 _OWNER = "the owner of a memory cannot be changed; add it anew. scope= says whose it is"
@@ -90,7 +91,7 @@ class Changes(Settings):
             read_events: Whether the store reads events from texts.
         """
         fields = vars(memory.memory())
-        fields["created_at"] = memory.created_at and memory.created_at.astimezone(zone)
+        fields["created_at"] = memory.created_at and in_zone(memory.created_at, zone)
         for name in self.model_fields_set - {"metadata"}:
             fields[_FIELDS.get(name, name)] = getattr(self, name)
         metadata = {**fields["metadata"], **self.metadata}

@@ -86,6 +86,23 @@ def resolve_timezone(timezone: tzinfo | str | None) -> tzinfo:
         raise ValueError(msg) from error
 
 
+def in_zone(moment: datetime, timezone: tzinfo | None) -> datetime:
+    """A moment in a time zone; None = that of the machine.
+
+    On the first and the last day that the calendar has, the zone may be on a day that it has not.
+    Then the moment stays as it is.
+
+    Examples:
+        >>> never = datetime.fromisoformat("9999-12-31T23:59:59+00:00")
+        >>> in_zone(never, ZoneInfo("Asia/Tokyo")).isoformat()
+        '9999-12-31T23:59:59+00:00'
+    """
+    try:
+        return moment.astimezone(timezone)
+    except OverflowError:
+        return moment
+
+
 def _from_epoch(value: float, zone: tzinfo, name: str) -> datetime:
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(_complaint(name, value))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from recall_stages.timeline.calendar_names import MONTHS, WEEKDAYS
+from recall_stages.timeline.parse_time import in_zone
 
 _LIMITS = {"weekdays": (0, 6), "months": (1, 12), "days": (1, 31), "hours": (0, 23)}
 
@@ -50,7 +51,7 @@ class Recurrence:
     def matches(self, moment: datetime) -> bool:
         """Whether a moment falls on this recurrence."""
         if self.timezone is not None:
-            moment = moment.astimezone(self.timezone)
+            moment = in_zone(moment, self.timezone)
         return (
             _free_or_in(self.weekdays, moment.weekday())
             and _free_or_in(self.months, moment.month)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Literal
 
 from recall_stages.timeline.calendar_names import weekday_name
+from recall_stages.timeline.parse_time import in_zone
 from recall_stages.timeline.recurrence import Recurrence
 
 Grain = Literal[
@@ -109,7 +110,7 @@ class TimeRange:
         if self.recurrence is None:
             return True
         zone = self.time_zone
-        return self.recurrence.matches(moment.astimezone(zone) if zone else moment)
+        return self.recurrence.matches(in_zone(moment, zone) if zone else moment)
 
     def overlaps(self, other: TimeRange) -> bool:
         """Whether the two ranges share a moment; recurrences are not compared."""

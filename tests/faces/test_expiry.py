@@ -52,6 +52,27 @@ def test_the_moment_of_the_question_decides(face: Face, parcels: RecallStore, me
         assert sorted(each.id for each in found) == there
 
 
+@pytest.mark.parametrize(
+    ("moment", "zone"),
+    [
+        ("9999-12-31T23:59:59Z", "Asia/Tokyo"),  # how other systems write "never"
+        ("0001-01-01T00:00:00Z", "America/New_York"),
+    ],
+)
+def test_a_time_at_an_end_of_the_calendar_can_be_asked_for_from_any_zone(
+    face: Face, words: object, moment: str, zone: str
+) -> None:
+    with RecallStore(embedding=words) as store:
+        endless = {**PARCELS[0], "expires_at": "9999-12-31T23:59:59Z"}
+        store.add([{**PARCELS[2], "created_at": moment}, endless])
+        asked = face.RecallRetriever(store=store, timestamp=NOW, timezone=zone)
+
+        for question in (QUESTION, f"{QUESTION} In the mornings?"):
+            found = {each.id: each.metadata for each in face.ask(asked, question)}
+            assert found.keys() == {"desk", "locker"}
+            assert found["desk"]["created_at"].startswith(moment.removesuffix("Z"))
+
+
 def test_a_result_says_when_it_expires_and_can_be_stored_again(
     face: Face, parcels: RecallStore
 ) -> None:
