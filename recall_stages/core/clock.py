@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator
 
 from recall_stages.core.settings import Settings
 from recall_stages.timeline import parse_time
-from recall_stages.timeline.parse_time import resolve_timezone
+from recall_stages.timeline.parse_time import in_zone, resolve_timezone
 
 TimeInput = int | float | str | datetime
 """A moment: epoch seconds, ISO 8601, or a datetime; without a zone, it is read in the asker's."""
@@ -58,4 +58,4 @@ def moment(timestamp: TimeInput | None, timezone: str | None, now: datetime) -> 
     if timestamp is None:
         return now.astimezone(zone or resolve_timezone(None))
     asked_at = parse_time(timestamp, zone)
-    return asked_at.astimezone(zone) if zone else asked_at
+    return in_zone(asked_at, zone) if zone else asked_at

@@ -71,6 +71,8 @@ def test_a_time_at_an_end_of_the_calendar_can_be_asked_for_from_any_zone(
             found = {each.id: each.metadata for each in face.ask(asked, question)}
             assert found.keys() == {"desk", "locker"}
             assert found["desk"]["created_at"].startswith(moment.removesuffix("Z"))
+        asked = face.RecallRetriever(store=store, timestamp=moment, timezone=zone)
+        assert "desk" in {each.id for each in face.ask(asked, QUESTION)}
 
 
 def test_a_result_says_when_it_expires_and_can_be_stored_again(
