@@ -96,7 +96,7 @@ def read_lines(content: bytes, name: str, timezone: str | None) -> Lines:
                 row = _row(_text(line))
                 vector = _vector(row)
                 memory = _memory(row, line, timezone)
-            except (ScopeError, TypeError, ValueError) as error:
+            except (ScopeError, TypeError, ValueError, RecursionError) as error:
                 read.bad[number] = _in_short(error)
                 continue
             read.memories[memory.id] = memory
@@ -165,7 +165,7 @@ def _refuse_an_array(content: bytes, name: str) -> None:
     if content.lstrip().startswith(b"["):
         try:
             json.loads(content)
-        except ValueError:  # a list on one line, and further lines
+        except (ValueError, RecursionError):  # a list on one line, and further lines
             return
         raise MemoryFormatError(
             f"{name} is a JSON array; nothing is changed. {_EXPECTED}. This writes it so: "
@@ -194,7 +194,9 @@ def _memory(row: Mapping[str, Any], line: bytes, timezone: str | None) -> Memory
         raise MemoryFormatError(f"expected a content; got only {', '.join(row) or 'nothing'}")
     fields = {name: value for name, value in row.items() if name in Memory.model_fields}
     rest = {k: v for k, v in row.items() if k not in fields and v is not None}
-    fields["metadata"] = {**(row.get("metadata") or {}), **rest}
+    metadata = row.get("metadata") or {}
+    # `Memory` says what is wrong with anything else.
+    fields["metadata"] = {**metadata, **rest} if isinstance(metadata, Mapping) else metadata
     for name in ("created_at", "expires_at"):
         if row.get(name) is not None:
             fields[name] = parse_time(row[name], timezone, name=name)
@@ -217,10 +219,15 @@ def _vector(row: dict[str, Any]) -> tuple[str, NDArray[np.float32]] | None:
     if not isinstance(written, Mapping) or written.keys() != {"model", "vector"}:
         return None  # metadata under that name
     del row[VECTOR]
-    return str(written["model"]), np.asarray(written["vector"], dtype=np.float32)
+    vector = np.asarray(written["vector"], dtype=np.float32)
+    if vector.ndim != 1 or not vector.size or not np.isfinite(vector).all():
+        raise MemoryFormatError(f"expected a list of finite numbers as the vector of {VECTOR}")
+    return str(written["model"]), vector
 
 
 def _in_short(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"is no JSON: {error.msg} at column {error.colno}"
+    if isinstance(error, RecursionError):
+        return "is no memory: lists or objects stand in one another a thousand times"
     return "; ".join(error.problems) if isinstance(error, SettingsError) else str(error)

@@ -81,7 +81,7 @@ def read_questions(path: str | Path) -> list[Question]:
             if line.strip():
                 try:
                     questions.append(_question(json.loads(line.decode("utf-8-sig"))))
-                except (ScopeError, TypeError, ValueError) as error:
+                except (ScopeError, TypeError, ValueError, RecursionError) as error:
                     raise QuestionFileError(f"{path} line {number}: {error}") from error
     if not questions:
         raise QuestionFileError(

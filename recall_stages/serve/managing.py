@@ -35,7 +35,7 @@ def _as_json(filter: object) -> object:
         return filter
     try:
         return json.loads(filter)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ValueError(f"""must be JSON, such as {{"topic": "tea"}}; got {filter!r}""") from None
 
 
@@ -253,5 +253,5 @@ def _read_place(text: str) -> Position:
     try:
         moment, memory_id = json.loads(base64.urlsafe_b64decode(text.encode()))
         return Position(moment or None, memory_id)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         raise QueryError("after must be the `next` of the page before, as it was") from None

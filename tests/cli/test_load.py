@@ -103,6 +103,28 @@ def test_a_line_that_is_not_utf_8_is_named(
     assert "line 2: is not UTF-8 at byte 16; save the file as UTF-8" in err
 
 
+def test_a_line_of_nonsense_costs_no_other_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nonsense = {
+        "[" * 100_000: "lists or objects stand in one another",
+        '{"content": "Tea.", "metadata": [1]}': "metadata must be a mapping; got [1]",
+        **{
+            f'{{"content": "Tea.", "embedding": {{"model": "m", "vector": {vector}}}}}': "finite"
+            for vector in ("[[1], [2]]", "[NaN]", "[]")
+        },
+    }
+    for line, said in nonsense.items():
+        path = tmp_path / "notes.jsonl"
+        path.write_text(f"{GOOD}\n{line}", encoding="utf-8")
+
+        code, out, err = run(capsys, "load", "--memories", path)
+
+        assert (code, out) == (0, "3 memories loaded in notes.jsonl.recall\n")
+        assert f"line {len(LINES) + 1}: " in err
+        assert said in err
+
+
 def test_a_folder_is_no_file(loaded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, "ask", "--memories", loaded.parent, "tea")
     assert (code, "is a folder; expected a file of JSON objects" in err) == (2, True)

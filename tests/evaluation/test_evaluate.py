@@ -110,6 +110,7 @@ def test_the_steps_build_up_to_the_defaults(words: WordsEmbedding) -> None:
         ('{"question": "x", "relevant": "m1"}', "relevant"),
         ('{"question": "x", "relevant": [], "timestamp": "soon"}', "soon"),
         ('{"question": "x", "relevant": [], "wen": 1}', "wen"),
+        ("[" * 100_000, "recursion"),
     ],
 )
 def test_a_bad_line_is_named(line: str, says: str, tmp_path: Path) -> None:

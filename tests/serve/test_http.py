@@ -170,6 +170,14 @@ def test_what_is_wrong_is_a_sentence(
     assert not re.search('Traceback|pydantic|File "', answer.text)
 
 
+def test_a_filter_in_a_url_is_json(open_server: httpx.Client) -> None:
+    for nonsense in ("{", "[" * 20_000):
+        answer = open_server.get("/memories", params={"filter": nonsense})
+
+        assert answer.status_code == 400
+        assert "filter must be JSON, such as" in answer.json()["error"]
+
+
 def test_the_log_has_what_a_client_must_not_read(
     open_server: httpx.Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -94,6 +94,7 @@ async def test_without_a_token_there_is_no_session(server: httpx.Client) -> None
         ("recall", {}, "question is missing"),
         ("forget", {"ids": []}, "ids must be a list with at least 1 item"),
         ("list_memories", {"after": "x"}, "after must be the `next` of the page before"),
+        ("list_memories", {"after": "W1tb" * 20_000}, "after must be the `next` of the page"),
         ("list_memories", {"order": "best"}, "order must be 'newest' or 'oldest'"),
         ("remember", {"content": " "}, "content must hold some text"),
         ("remember", {"content": "x", "created_at": "soon"}, "created_at"),
