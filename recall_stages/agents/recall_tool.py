@@ -17,7 +17,7 @@ from recall_stages.core.errors import QueryError
 from recall_stages.core.settings_messages import settings_error
 from recall_stages.llm.fencing import QUOTED_MATERIAL, body, fenced, harmless, quoted
 from recall_stages.retriever.call_options import CallOptions
-from recall_stages.stages.print_memory import NOTHING_FOUND, named_values
+from recall_stages.stages.plain_texts import NOTHING_FOUND, named_values
 
 NAME = "recall_memories"
 DESCRIPTION = (

@@ -17,7 +17,7 @@ from recall_stages.cli.output import print_json, print_time, recall_json, say, s
 from recall_stages.core.stage import Recall
 from recall_stages.explain.explanation import explain
 from recall_stages.retriever.memory_retriever import MemoryRetriever
-from recall_stages.stages.print_memory import NOTHING_FOUND
+from recall_stages.stages.plain_texts import NOTHING_FOUND
 from recall_stages.store import RecallStore
 
 EXAMPLE = '{program} --memories notes.jsonl "what did I say about the dentist last Tuesday?"'

@@ -19,7 +19,7 @@ from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Recall
 from recall_stages.explain.rows import remarks, rows
 from recall_stages.retriever.memory_retriever import MemoryRetriever
-from recall_stages.stages.print_memory import NOTHING_FOUND
+from recall_stages.stages.plain_texts import NOTHING_FOUND
 from recall_stages.store import RecallStore
 from recall_stages.timeline import TimeRange
 

@@ -24,8 +24,7 @@ from recall_stages.retriever.memory_retriever import MemoryRetriever
 from recall_stages.retriever.stage_list import TASKS, default_stages
 from recall_stages.stages.build_query import BuildQuery
 from recall_stages.stages.extract_time import ExtractTime
-from recall_stages.stages.merge_memory import MergeMemory
-from recall_stages.stages.print_memory import PrintMemory
+from recall_stages.stages.plain_texts import MergeMemory, PrintMemory
 from recall_stages.store.scoped_store import ManagedStore
 from recall_stages.timeline import TimeRange
 

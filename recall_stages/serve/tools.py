@@ -16,7 +16,7 @@ from recall_stages.serve.answers import Added, Deleted, MemoryView, Page, Retrie
 from recall_stages.serve.managing import AddMemories, DeleteMemories, ListMemories, NewMemory
 from recall_stages.serve.operation import MOST_RESULTS, Operation
 from recall_stages.serve.retrieving import RetrievePersonalMemory
-from recall_stages.stages.print_memory import NOTHING_FOUND
+from recall_stages.stages.plain_texts import NOTHING_FOUND
 from recall_stages.store.position import Order
 
 _WHEN = 'Only memories of this time, in words: "last Tuesday", "in March".'

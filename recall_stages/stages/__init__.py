@@ -10,8 +10,8 @@ from recall_stages.stages.filters import RelevanceThreshold as RelevanceThreshol
 from recall_stages.stages.filters import TimeDecay as TimeDecay
 from recall_stages.stages.filters import TokenBudget as TokenBudget
 from recall_stages.stages.fuse_rerank import FuseRerank as FuseRerank
-from recall_stages.stages.merge_memory import MergeMemory as MergeMemory
-from recall_stages.stages.print_memory import PrintMemory as PrintMemory
+from recall_stages.stages.plain_texts import MergeMemory as MergeMemory
+from recall_stages.stages.plain_texts import PrintMemory as PrintMemory
 from recall_stages.stages.rank_and_rewrite import RankAndRewrite as RankAndRewrite
 from recall_stages.stages.rankers import HybridRank as HybridRank
 from recall_stages.stages.rankers import RecencyRank as RecencyRank

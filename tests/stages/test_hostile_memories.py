@@ -24,8 +24,7 @@ from recall_stages.explain.explanation import explain
 from recall_stages.llm.checking.live_text import live_parts
 from recall_stages.llm.fencing import QUOTED_MATERIAL
 from recall_stages.stages.fuse_rerank import FuseRerank
-from recall_stages.stages.merge_memory import MergeMemory
-from recall_stages.stages.print_memory import PrintMemory
+from recall_stages.stages.plain_texts import MergeMemory, PrintMemory
 from recall_stages.stages.rank_and_rewrite import RankAndRewrite
 from recall_stages.stages.reflect import Reflect
 from recall_stages.stages.rerank_memory import RerankMemory

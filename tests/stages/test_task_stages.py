@@ -10,7 +10,7 @@ from recall_stages.core.query import Query
 from recall_stages.core.stage import Recall
 from recall_stages.core.world import run
 from recall_stages.stages.filters import TokenBudget
-from recall_stages.stages.merge_memory import MergeMemory
+from recall_stages.stages.plain_texts import MergeMemory
 from recall_stages.stages.rerank_memory import RerankMemory
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)

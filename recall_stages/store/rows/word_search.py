@@ -20,9 +20,8 @@ from recall_stages.store.chroma.epoch import EARLIEST, LATEST, bounds_of, to_mil
 from recall_stages.store.rows.columns import NEVER
 from recall_stages.store.rows.wanted import Places, Selection, Wanted
 from recall_stages.store.rows.word_counts import Found, WordCounts
-from recall_stages.text.bm25 import rarity
+from recall_stages.text.bm25 import rarity, telling_words
 from recall_stages.text.stems import wanted_words, words
-from recall_stages.text.telling_words import telling_words
 from recall_stages.timeline import TimeRange
 
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
