@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from recall_stages.cli.existing import open_existing
+from recall_stages.cli.existing import PLACE, open_existing
 from recall_stages.cli.jsonl import OpenCollection, open_beside, open_in_memory
 from recall_stages.core.errors import SettingsError
 from recall_stages.core.scope import Scope
@@ -36,11 +36,7 @@ def add_collection(parser: argparse.ArgumentParser) -> None:
     """Add the options that name a collection: that of a file, or one of Chroma."""
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--memories", metavar="FILE", type=Path, help=_FILE)
-    where.add_argument(
-        "--chroma",
-        metavar="PATH|URL",
-        help="a folder of Chroma, a server such as http://localhost:8000, or cloud; only read",
-    )
+    where.add_argument("--chroma", metavar="PATH|URL", help=f"{PLACE}; only read")
     parser.add_argument("--collection", help="its name, with --chroma (memories)")
     parser.add_argument(
         "--field",

@@ -12,7 +12,7 @@ from typing import Any
 
 from recall_stages.cli.ask import json_value
 from recall_stages.cli.collection import add_scope, scope_of
-from recall_stages.cli.existing import open_existing
+from recall_stages.cli.existing import PLACE, open_existing
 from recall_stages.cli.output import complain, report
 from recall_stages.store import Fields, RecallStore
 
@@ -21,12 +21,7 @@ EXAMPLE = "{program} --chroma ./my_app --user-id ann --before 2024-01-01"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.add_argument(
-        "--chroma",
-        metavar="PATH|URL",
-        required=True,
-        help="a folder of Chroma, a server such as http://localhost:8000, or cloud",
-    )
+    parser.add_argument("--chroma", metavar="PATH|URL", required=True, help=PLACE)
     parser.add_argument("--collection", default="memories", help="its name (memories)")
     add_scope(parser)
     parser.add_argument("--id", action="append", help="the memory with this id; repeatable")

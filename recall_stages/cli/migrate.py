@@ -10,20 +10,18 @@ from __future__ import annotations
 
 import argparse
 
-from recall_stages.cli.existing import UNKNOWN, NoModel, open_existing, source_of
+from recall_stages.cli.existing import PLACE, UNKNOWN, NoModel, open_existing, source_of
 from recall_stages.cli.output import report
 from recall_stages.core.errors import StoreError
 from recall_stages.store import Fields, RecallStore
 
 EXAMPLE = "{program} ./memories http://localhost:8000"
 
-_PLACE = "a folder of Chroma, a server such as http://localhost:8000, or cloud"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.add_argument("source", metavar="FROM", help=_PLACE)
-    parser.add_argument("target", metavar="TO", help=f"{_PLACE}; a new folder is made")
+    parser.add_argument("source", metavar="FROM", help=PLACE)
+    parser.add_argument("target", metavar="TO", help=f"{PLACE}; a new folder is made")
     parser.add_argument("--collection", default="memories", help="the one to copy (memories)")
     parser.add_argument("--as", dest="name", help="its name there (the same)")
 

@@ -15,6 +15,7 @@ import os
 from pathlib import Path
 
 from recall_stages.cli.collection import add_scope
+from recall_stages.cli.existing import PLACE
 from recall_stages.core.errors import RecallError
 from recall_stages.core.scope import Scope
 
@@ -47,12 +48,8 @@ def run(options: argparse.Namespace) -> int:
 
 def add_served(parser: argparse.ArgumentParser) -> None:
     """Add the options that say what is served."""
-    parser.add_argument(
-        "store",
-        metavar="FOLDER|URL",
-        help="a folder, which is made if it is not there; a server of Chroma, such as "
-        "http://localhost:8000; or cloud",
-    )
+    about = f"{PLACE}; a new folder is made"
+    parser.add_argument("store", metavar="FOLDER|URL", help=about)
     parser.add_argument("--collection", default="memories", help="its name (memories)")
     add_scope(parser)
     for name in Scope.model_fields:
