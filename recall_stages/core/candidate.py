@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Literal, NamedTuple, Self
 
 from recall_stages.core.memory import Dated, Memory, MetadataValue, UnreadEvents
-from recall_stages.core.scope import Scope
+from recall_stages.core.scope import ANYBODY, Scope
 from recall_stages.text.wording import Wording
 from recall_stages.timeline import TimeRange
 
@@ -17,7 +17,6 @@ Change = Literal["add", "times", "divide", "set", "note"]
 Note = float | str
 
 _MEASURES = {"similarity": "similarity", "nearness": "nearness", "keyword": "BM25"}
-_NO_SCOPE = Scope()
 
 
 class Step(NamedTuple):
@@ -95,7 +94,7 @@ class Candidate(Dated):
     author: str = ""
     said_before: str = ""
     turn_before: str = ""
-    scope: Scope = _NO_SCOPE
+    scope: Scope = ANYBODY
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
     quality: float | None = None
     expires_at: datetime | None = None

@@ -163,6 +163,8 @@ class StageRun(Request):
 
     def within(self, deadline: Deadline) -> StageRun:
         """The same with no more time than a deadline leaves, as for a stage inside another."""
+        if deadline.at is None:
+            return self
         sooner = self.meter.deadline.sooner(deadline)
         return replace(self, meter=replace(self.meter, deadline=sooner))
 

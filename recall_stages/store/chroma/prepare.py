@@ -10,7 +10,7 @@ from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import MemoryFormatError, ScopeError
 from recall_stages.core.memory import Memory, MetadataValue, UnreadEvents
 from recall_stages.core.progress import progress_bar
-from recall_stages.core.scope import Scope, with_scope
+from recall_stages.core.scope import ANYBODY, Scope, with_scope
 from recall_stages.store.chroma.epoch import new_id
 from recall_stages.store.chroma.framework_objects import (
     DocumentLike,
@@ -31,8 +31,6 @@ from recall_stages.timeline.event_times import event_times
 
 MemoryInput = Memory | Mapping[str, object] | str | DocumentLike | NodeLike
 
-_ANYBODY = Scope()
-
 
 @dataclass(frozen=True, slots=True)
 class Ready:
@@ -50,7 +48,7 @@ class Ready:
     metadata: dict[str, MetadataValue]
     is_new: bool
     made_now: frozenset[str] = frozenset()
-    guard: Scope = _ANYBODY
+    guard: Scope = ANYBODY
 
     def may_replace(self, metadata: Mapping[str, MetadataValue]) -> bool:
         """Whether it may take the place of a row with this metadata."""
@@ -79,7 +77,7 @@ def make_ready(
     clock: Callable[[], datetime],
     *,
     read_events: bool,
-    within: Scope = _ANYBODY,
+    within: Scope = ANYBODY,
     progress: bool = False,
 ) -> list[Ready]:
     """Check all memories, and give an id and a time to those that have none.

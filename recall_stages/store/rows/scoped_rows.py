@@ -18,7 +18,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from recall_stages.core.candidate import Candidate
-from recall_stages.core.scope import Scope
+from recall_stages.core.scope import ANYBODY, Scope
 from recall_stages.store.chroma.row_fields import Row
 from recall_stages.store.embedding.token_vectors import Embedded
 from recall_stages.store.rows.row_index import RowIndex
@@ -82,12 +82,12 @@ class ScopedRows:
         self.by_scope = most is not None
         self.holders = 0
         if not self.by_scope:
-            self._by_scope[Scope()] = made(Scope())
+            self._by_scope[ANYBODY] = made(ANYBODY)
 
     @contextmanager
     def using(self, scope: Scope) -> Iterator[RowIndex]:
         """The row index that has the rows of a scope, for one question."""
-        scope = scope if self.by_scope else Scope()
+        scope = scope if self.by_scope else ANYBODY
         with self._lock:
             if scope not in self._by_scope:
                 self._by_scope[scope] = self._made(scope)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from recall_stages.core.candidate import Hit
-from recall_stages.core.scope import Scope
+from recall_stages.core.scope import ANYBODY, Scope
 from recall_stages.core.stage import Search
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.embedding.token_vectors import Embedded
@@ -37,7 +37,7 @@ class ScopedSearcher:
         answers: dict[int, list[Hit]] = {}
         parts: dict[Scope, list[int]] = {}
         for place, search in enumerate(searches):
-            scope = search.scope if self._rows.by_scope else Scope()
+            scope = search.scope if self._rows.by_scope else ANYBODY
             parts.setdefault(scope, []).append(place)
         for scope, places in parts.items():
             with self._rows.using(scope) as rows:

@@ -341,8 +341,12 @@ class Table:
         with self._lock:
             self._check_open()
             live = self._columns.live
-            found = self._cache.found(self._owner, [place for place in places if live[place]])
-        wanted = [place for place, known in found.items() if known is None or where is not None]
+            found = self._cache.found(self._owner, places)  # a row that is gone is not in it
+        wanted = [
+            place
+            for place, known in found.items()
+            if (live[place] if known is None else where is not None)
+        ]
         for place, row, size in self.texts.each(wanted) if wanted else ():
             if not fulfils(where, row[1] or "", row[2] or {}):
                 found[place] = None

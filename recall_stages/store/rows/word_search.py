@@ -114,15 +114,15 @@ class Snapshot:
         terms = telling_words(wanted_words(text), lambda term: self._having([term])[0])
         if not terms or (rows is not None and not len(rows.places)):
             return np.zeros(0, dtype=np.intp), np.zeros(0)
-        new = self._found_new(terms)
+        new = self._found_new(terms) if self.new else None
         rarities = [rarity(self.rows, having) for having in self._having(terms, new)]
-        waiting = np.array([*self.new], dtype=np.intp)
-        scores = self.counts.scores(new, rarities, self.mean)
-        if rows is not None:
-            scores *= rows.holds(waiting)
         weights = dict(zip(terms, rarities, strict=True))
-        best, theirs = self._best_committed(weights, limit, wanted, rows)
-        places, scores = np.concatenate([waiting, best]), np.concatenate([scores, theirs])
+        places, scores = self._best_committed(weights, limit, wanted, rows)
+        if new is not None:
+            waiting = np.array([*self.new], dtype=np.intp)
+            own = self.counts.scores(new, rarities, self.mean)
+            own = own if rows is None else own * rows.holds(waiting)
+            places, scores = np.concatenate([waiting, places]), np.concatenate([own, scores])
         # Rounded, as sums of floats depend on their order.
         return places[scores > 0], scores[scores > 0].round(_DIGITS)
 
@@ -139,9 +139,11 @@ class Snapshot:
 
     def _having(self, terms: Sequence[str], new: Found | None = None) -> list[int]:
         """How many rows have each word; ``new`` is what `_found_new` returns."""
+        known = [self.committed.having(term, self.schema) for term in terms]
+        if not self.new and not self.dropped:
+            return known
         gone = self.counts.found(np.array([*self.dropped.values()], dtype=np.int64), terms)
         changes = (new or self._found_new(terms)).having - gone.having
-        known = [self.committed.having(term, self.schema) for term in terms]
         return [old + change for old, change in zip(known, changes.tolist(), strict=True)]
 
     def _found_new(self, terms: Sequence[str]) -> Found:
