@@ -74,11 +74,7 @@ class Conditions:
         return self.recorded is not None or bool(self.types) or where is not None
 
     def search(self, fields: Fields = OWN_FIELDS) -> Search:
-        """Scope, filter and type as those of a search; `admits` checks the time.
-
-        Args:
-            fields: The metadata keys of the collection.
-        """
+        """Scope, filter and type as those of a search; `admits` checks the time."""
         parts: list[Filter] = [] if self.filter is None else [self.filter]
         if self.types:
             parts.append({fields.memory_type: {"$in": list(self.types)}})

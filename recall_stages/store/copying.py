@@ -22,13 +22,7 @@ from recall_stages.store.writing.row_writer import BATCH
 
 
 def copy_collection(source: LiveCollection, target: AddingStore, *, progress: bool) -> int:
-    """Copy all memories; see `RecallStore.copy_to`.
-
-    Args:
-        source: The collection to read.
-        target: The other store.
-        progress: Show a progress bar on standard error if it is a terminal.
-    """
+    """Copy all memories; see `RecallStore.copy_to`."""
 
     def memory(row: Candidate) -> Memory:
         # The events of our rows are known. Those of others are read from the text, as in `add`.
@@ -50,13 +44,7 @@ def copy_collection(source: LiveCollection, target: AddingStore, *, progress: bo
 
 
 def embed_again(source: AddingStore, target: AddingStore, *, progress: bool) -> None:
-    """Store all memories with vectors of another model; see `RecallStore.reembed`.
-
-    Args:
-        source: The store to read.
-        target: The other store. What it has already is not embedded again.
-        progress: Show a progress bar on standard error if it is a terminal.
-    """
+    """Store all memories with vectors of another model; see `RecallStore.reembed`."""
     live, count = source._opened.found(), 0
     if live is not None:
         known, total = not live.identity.foreign, live.collection.count()
@@ -83,12 +71,6 @@ def add_with_vectors(
     progress: bool,
 ) -> None:
     """Store memories; those that have a vector of the store's model are not embedded.
-
-    Args:
-        store: The store.
-        memories: The memories by id.
-        vectors: The vectors of all or some of them, by id.
-        progress: Show a progress bar on standard error if it is a terminal.
 
     Raises:
         StoreError: When the writing fails. Do it again: it goes on where it ended.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -33,31 +34,31 @@ _IDS = 100_000  # a call
 _UNREAD = "-"  # stands for the text of a row, where it is not read
 
 
+@dataclass(frozen=True, slots=True)
 class Listing:
     """Lists one collection.
 
-    Args:
+    Attributes:
         index: The collection in Chroma.
         opened: Its row indexes. None = it has none, as in the cloud.
     """
 
-    def __init__(self, index: Index, opened: ScopedRows | None) -> None:
-        self._index = index
-        self._opened = opened
+    index: Index
+    opened: ScopedRows | None = None
 
     def memories(self, conditions: Conditions) -> Iterator[Candidate]:
         """The memories that fulfil conditions, by recorded time."""
-        where = self._index.filter_where(conditions.search(self._index.fields))
+        where = self.index.filter_where(conditions.search(self.index.fields))
         with self._rows(conditions.scope) as rows:
             if rows is None:
-                found = ordered_in_chroma(self._index, conditions, where)
+                found = ordered_in_chroma(self.index, conditions, where)
             else:
                 found = ordered(rows, conditions, where)
             yield from islice(found, conditions.limit)
 
     def count(self, conditions: Conditions) -> int:
         """How many memories fulfil conditions."""
-        index, recorded, moment = self._index, conditions.recorded, conditions.moment
+        index, recorded, moment = self.index, conditions.recorded, conditions.moment
         if not conditions.limited and not conditions.scope.fields():
             if moment is None or index.foreign:
                 return index.collection.count()
@@ -76,31 +77,27 @@ class Listing:
             return sum(1 for _ in ordered(rows, conditions, where))
 
     def scopes(self, moment: datetime) -> Counter[Scope]:
-        """How many memories each scope has, as memories have them; what has expired is not counted.
-
-        Args:
-            moment: When it is asked.
-        """
+        """How many memories each scope has; what has expired by a moment is not counted."""
         counts: Counter[Scope] = Counter()
         with self._rows(Scope()) as rows:
             if rows is None:
                 counts.update(
-                    each.scope for each in fitting_in_chroma(self._index, Conditions(moment=moment))
+                    each.scope for each in fitting_in_chroma(self.index, Conditions(moment=moment))
                 )
                 return counts
             table = rows.table
             for place, count in zip(*table.owners(moment), strict=True):
-                memory = self._index.candidate(table.texts.at(int(place)))
+                memory = self.index.candidate(table.texts.at(int(place)))
                 counts[Scope() if memory is None else memory.scope] += int(count)
         return counts
 
     @contextmanager
     def _rows(self, scope: Scope) -> Iterator[RowIndex | None]:
         """The row index that has all rows of a scope; None if Chroma has to be read."""
-        if self._opened is None or (self._opened.by_scope and not scope.fields()):
+        if self.opened is None or (self.opened.by_scope and not scope.fields()):
             yield None
             return
-        with self._opened.using(scope) as rows:
+        with self.opened.using(scope) as rows:
             rows.prepare(build=True, patient=True)
             yield rows if rows.knows_all else None
 
@@ -143,13 +140,7 @@ def ids_in_chroma(index: Index, conditions: Conditions) -> list[str]:
 
 
 def expired_in_chroma(index: Index, moment: datetime, scope: Scope | None = None) -> list[str]:
-    """The ids of the rows that have expired by a moment; for rows of ours.
-
-    Args:
-        index: The collection.
-        moment: The moment.
-        scope: Only rows in this scope.
-    """
+    """The ids of the rows that have expired by a moment; for rows of ours."""
     where = all_of([expired_where(moment), scope_where(scope or Scope(), index.fields)])
     return [row_id for page in _pages(index, where, _IDS, []) for row_id in page["ids"]]
 

@@ -59,7 +59,7 @@ class LiveCollection:
         self.searcher: ScopedSearcher | CloudSearcher
         if opened.cloud:
             self.searcher = CloudSearcher(self.index, words=self.identity.with_words)
-            self._listing = Listing(self.index, None)
+            self._listing = Listing(self.index)
         else:
             alone, shared = opened.private, opened.shared
             rows = open_rows(self.index, opened.folder, server, alone=alone, shared=shared)
@@ -73,10 +73,6 @@ class LiveCollection:
         self, searches: Sequence[Search], embedded: Mapping[str, Embedded]
     ) -> list[list[Hit]]:
         """The answers to searches; see `Searcher.answers`.
-
-        Args:
-            searches: The searches.
-            embedded: Each text that is searched for by meaning, embedded.
 
         Raises:
             EmbeddingMismatchError: When the collection holds vectors of another length.

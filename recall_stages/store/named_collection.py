@@ -43,14 +43,7 @@ _CHECK = "Check the name"
 class NamedCollection:
     """A collection by its name. It is opened if it exists, else made for the first memory.
 
-    Args:
-        source: What `RecallStore` is opened with.
-        name: The name of the collection.
-        embedding: The model that makes its vectors.
-        fields: Where the rows of a collection of others keep what a memory needs.
-        create: See `RecallStore`.
-        read_only: Whether nothing may be written.
-        server: What to keep of a collection on a server.
+    It is opened with the settings of a `RecallStore`.
 
     Attributes:
         name: The name of the collection.

@@ -109,11 +109,11 @@ def repair_collection(
     """Check one collection, and build a new index if its own is damaged.
 
     Args:
-        path: The Chroma path. Nobody else may have it open.
+        path: The Chroma path.
         collection: Chroma's own object, before anything was read of it.
         embedding: The model for texts whose vectors are lost.
         indexed: How far the new index has followed the log is added to it; see `note_indexed`.
-        progress: Show a progress bar on standard error if it is a terminal.
+        progress: See `RecallStore.repair`.
 
     Raises:
         EmbeddingMismatchError: When texts have to be embedded, and another model made the vectors.
@@ -143,22 +143,15 @@ def repair_collection(
     return Repaired(collection.name, len(rows), fault, recovered, len(rows) - recovered)
 
 
+@dataclass(frozen=True, slots=True)
 class _Rebuilding:
     """One damaged index, and the new one that replaces it."""
 
-    def __init__(
-        self,
-        collection: Collection,
-        tables: Tables,
-        layout: Layout,
-        damaged: Path,
-        embedding: Embedder,
-    ) -> None:
-        self._collection = collection
-        self._tables = tables
-        self._layout = layout
-        self._damaged = damaged
-        self._embedding = embedding
+    _collection: Collection
+    _tables: Tables
+    _layout: Layout
+    _damaged: Path
+    _embedding: Embedder
 
     def run(self, rows: set[str], *, progress: bool) -> int:
         """Build the new index, swap it in, and return how many vectors were recovered."""

@@ -138,14 +138,7 @@ class Dialect(Generic[Filter]):
 
 
 def coarse(search: Search, fields: Fields, forms: TimeForms, *, missing: bool) -> Part | None:
-    """What a search demands of memories: their scope, the user's filter and the times.
-
-    Args:
-        search: The search.
-        fields: The metadata keys of the store.
-        forms: How the store writes times.
-        missing: Whether the store can check for a missing key.
-    """
+    """What a search demands of memories: their scope, the user's filter and the times."""
     where = filter_where(search.filter, fields, timezone=search.timezone)
     return _both(
         [

@@ -36,10 +36,6 @@ class TimeForms:
     def see(self, rows: Iterable[Mapping[str, object]], key: str) -> None:
         """Learn from the metadata of rows.
 
-        Args:
-            rows: The metadata of rows.
-            key: The key of the recorded time.
-
         Examples:
             >>> forms = TimeForms()
             >>> forms.see([{"date": 1709632800}, {"date": "2024-03-05"}], "date")
@@ -62,12 +58,7 @@ class TimeForms:
         return bool(seen) and (missing or not self.bare)
 
     def bounds(self, time_range: TimeRange, key: str) -> Iterator[Bounds]:
-        """The bounds of the recorded time and of events, one after the other, never too narrow.
-
-        Args:
-            time_range: The time range.
-            key: The key of the recorded time.
-        """
+        """The bounds of the recorded time and of events, one after the other, never too narrow."""
         start, end = time_range.start, time_range.end
         low = None if start is None else to_milliseconds(start)
         high = None if end is None else up_to_milliseconds(end)

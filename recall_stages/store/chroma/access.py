@@ -122,11 +122,7 @@ def client_access(client: object) -> Access:
 
 
 def path_access(folder: Path, *, read_only: bool) -> Access:
-    """A client of a path, which is locked; or of a copy of it, if nothing may be written.
-
-    Args:
-        folder: The path, without links. It is made if it does not exist.
-        read_only: Whether nothing may be written.
+    """A client of a path, made and locked; or of a copy of it, if nothing may be written.
 
     Raises:
         StoreLockedError: When another process has the path open.

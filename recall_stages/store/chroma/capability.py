@@ -38,9 +38,6 @@ def searches_itself(collection: Collection) -> bool:
 
     A collection in this process and one of `chroma run` have not.
 
-    Args:
-        collection: The collection, with errors of this library.
-
     Raises:
         StoreError: When anything else fails, such as a server that does not answer.
     """
@@ -60,11 +57,6 @@ def made_with_words(
     client: ClientAPI, name: str, metadata: dict[str, str | int]
 ) -> Collection | None:
     """A collection that can be searched by words; one that exists is opened as it is.
-
-    Args:
-        client: Where it is.
-        name: Its name.
-        metadata: The metadata of a new collection.
 
     Returns:
         The collection; None if the server has no index for sparse vectors.

@@ -42,10 +42,6 @@ def check_chroma_is_installed() -> None:
 def path_client(folder: Path, stuck: Event) -> ClientAPI:
     """A client of a path.
 
-    Args:
-        folder: The path, without links.
-        stuck: See `chroma_errors`.
-
     Raises:
         StoreDamagedError: When the database of the path is no database.
         StoreError: When Chroma cannot open it in this process.

@@ -120,10 +120,6 @@ def stored_memory(source: DocumentLike | NodeLike) -> Memory:
 def with_its_fields(memory: Memory, metadata: Mapping[str, object]) -> Memory:
     """A memory that notes which of its fields the metadata of its document named.
 
-    Args:
-        memory: The memory, read from the document.
-        metadata: The metadata of the document.
-
     Examples:
         >>> tea = Memory(content="Tea.", created_at=0, metadata={"topic": "drinks"})
         >>> with_its_fields(tea, {"topic": "drinks", "created_at": 0}).metadata

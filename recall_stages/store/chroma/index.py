@@ -84,13 +84,7 @@ class Index:
     def nearest(
         self, vector: NDArray[np.float32], search: Search, filtering: Where | None
     ) -> list[Hit]:
-        """The exact hits of one search: Chroma searches coarsely, and again if too few rows fit.
-
-        Args:
-            vector: The vector of the text to search for.
-            search: The search.
-            filtering: The condition that its filter sets; see `filter_where`.
-        """
+        """The exact hits of one search: Chroma searches coarsely, and again if too few rows fit."""
         scope, times = scope_where(search.scope, self.fields), any_of(self.times(search.within))
         where = all_of([filtering, scope, times])
         admitted = search.admitting()

@@ -17,10 +17,6 @@ def by_words(text: str, hits: Sequence[Hit]) -> list[Hit]:
     The score is BM25, with words counted among these hits alone. The measures are ``keyword``, the
     score, and ``keyword_pool``, the number of these hits.
 
-    Args:
-        text: The question.
-        hits: The hits by meaning.
-
     Examples:
         >>> from recall_stages.core.candidate import Candidate
         >>> texts = ("Tea at four.", "No milk.", "Tea")

@@ -75,15 +75,7 @@ def read_time(value: MetadataValue | None, unit: TimeUnit, fields: Fields) -> da
 def note_unread(
     name: str, sample: Sequence[_Row], rows: int, unit: TimeUnit, fields: Fields
 ) -> None:
-    """Warn of rows whose time cannot be read: the time of a question does not count for them.
-
-    Args:
-        name: The collection.
-        sample: Some of its rows.
-        rows: How many rows it has.
-        unit: The unit of its times.
-        fields: Where its rows keep what a memory needs.
-    """
+    """Warn of rows whose time cannot be read: the time of a question does not count for them."""
     key = fields.created_at
     values = [row[key] for row in sample if key in row]
     unread = [each for each in values if read_time(each, unit, fields) is None]

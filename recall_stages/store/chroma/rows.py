@@ -102,14 +102,7 @@ def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
 def as_stored(
     memory: Memory, row_id: str, created_at: datetime, events: Sequence[TimeRange]
 ) -> Candidate:
-    """A memory as its row will return it: times in whole milliseconds, UTC.
-
-    Args:
-        memory: The memory.
-        row_id: The id of its row.
-        created_at: When it was recorded.
-        events: The times that its text names.
-    """
+    """A memory as its row will return it: times in whole milliseconds, UTC."""
     return replace(
         Candidate.of(memory),
         id=row_id,

@@ -57,26 +57,22 @@ class _Plan:
     living: bool = False
 
 
+@dataclass(frozen=True, slots=True)
 class CloudSearcher:
     """Searches one collection.
 
-    Args:
+    Attributes:
         index: The collection in Chroma.
         words: Whether its rows have sparse vectors of their words.
     """
 
-    def __init__(self, index: Index, *, words: bool) -> None:
-        self._index = index
-        self._words = words
+    index: Index
+    words: bool
 
     def answers(
         self, searches: Sequence[Search], embedded: Mapping[str, Embedded]
     ) -> list[list[Hit]]:
         """The hits of each search, best first.
-
-        Args:
-            searches: The searches.
-            embedded: Each text that is searched for by meaning, embedded.
 
         Raises:
             KeywordSearchError: When a search is by words alone, and the rows have no words.
@@ -110,15 +106,15 @@ class CloudSearcher:
     def _plan(self, search: Search, vectors: Mapping[str, NDArray[np.float32]]) -> _Plan | None:
         """The plan for a search; None if its text has no words to search for."""
         # Times are coarse in a condition; a space other than cosine has another order.
-        coarse = bool(search.within) or not self._index.cosine
+        coarse = bool(search.within) or not self.index.cosine
         first = 2 * search.limit if coarse else search.limit
-        wheres = conditions(search, self._index)
-        if search.method == "keyword" and self._words:
+        wheres = conditions(search, self.index)
+        if search.method == "keyword" and self.words:
             vector = question_vector(search.text)
             return None if vector is None else _Plan(search, vector, wheres, first)
         if search.text not in vectors:
             raise KeywordSearchError(
-                f"collection {self._index.collection.name!r} has no words to search for: it was "
+                f"collection {self.index.collection.name!r} has no words to search for: it was "
                 'made by an older version of this library, or by others. Search with "hybrid" or '
                 '"semantic", or copy it with `recall migrate`'
             )
@@ -129,12 +125,12 @@ class CloudSearcher:
 
     def _meets_expired(self, plan: _Plan, pages: Sequence[_Page]) -> bool:
         """Whether rows that have expired take the place of others."""
-        found = (self._index.candidate(row[:3]) for page in pages for row in page)
+        found = (self.index.candidate(row[:3]) for page in pages for row in page)
         moment = plan.search.moment
         return moment is not None and any(each and each.expired(moment) for each in found)
 
     def _among_living(self, plan: _Plan) -> _Plan:
-        wheres = conditions(plan.search, self._index, living=True)
+        wheres = conditions(plan.search, self.index, living=True)
         return replace(plan, wheres=wheres, living=True)
 
     # -- reading ----------------------------------------------------------------------------------
@@ -143,7 +139,7 @@ class CloudSearcher:
         """The rows of each request; as many requests go together as the collection takes."""
         for start in range(0, len(requests), SEARCHES):
             together = requests[start : start + SEARCHES]
-            collection: Any = self._index.collection
+            collection: Any = self.index.collection
             found = collection.search([self._request(*request) for request in together])
             for n, (plan, _, _) in enumerate(together):
                 yield self._page(plan, {key: found[key][n] for key in found if found[key]})
@@ -154,7 +150,7 @@ class CloudSearcher:
         keys = ["#document", "#metadata", "#score"]
         if isinstance(plan.vector, np.ndarray):
             rank = Knn(query=plan.vector, limit=limit)
-            if not self._index.cosine:
+            if not self.index.cosine:
                 keys.append("#embedding")
         else:
             rank = Knn(query=plan.vector, key=KEYWORD_VECTOR, limit=limit)
@@ -165,7 +161,7 @@ class CloudSearcher:
             return []
         scores = 1 - np.asarray(found["scores"], dtype=np.float32)
         if isinstance(plan.vector, np.ndarray):
-            if not self._index.cosine:
+            if not self.index.cosine:
                 rows = np.asarray(found["embeddings"], dtype=np.float32)
                 scores = unit(rows) @ unit(plan.vector)
             scores = np.clip(scores, 0, 1)
@@ -175,11 +171,11 @@ class CloudSearcher:
     def _hits(self, plan: _Plan, rows: _Page) -> list[Hit]:
         """The rows that fit exactly, each of them once, best first."""
         search = plan.search
-        where, admitted = self._index.filter_where(search), search.admitting()
+        where, admitted = self.index.filter_where(search), search.admitting()
         lowest = 0.0 if isinstance(plan.vector, np.ndarray) else _NO_WORD
         hits: dict[str, Hit] = {}
         for row_id, text, metadata, score in rows:
-            memory = self._index.candidate((row_id, text, metadata))
+            memory = self.index.candidate((row_id, text, metadata))
             if (
                 memory is not None
                 and score >= lowest

@@ -3,9 +3,12 @@
 A LangChain or a LlamaIndex model is recognised by its methods, so neither framework is imported.
 """
 
+from __future__ import annotations
+
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, Protocol
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,29 +22,6 @@ from recall_stages.store.embedding.token_vectors import TokenEmbedding, TokenVec
 MULTILINGUAL: Final = "multilingual"
 _LANGCHAIN = ("embed_documents", "embed_query", "aembed_query")
 _LLAMAINDEX = ("get_text_embedding_batch", "get_query_embedding", "aget_query_embedding")
-
-
-class Embedder(Protocol):
-    """An embedding model; `as_embedder` makes one of a LangChain or LlamaIndex model.
-
-    Examples:
-        >>> embedder: Embedder = MiniLM()
-        >>> embedder.model_name
-        'all-MiniLM-L6-v2'
-    """
-
-    @property
-    def model_name(self) -> str:
-        """The name that a collection records for the model of its vectors."""
-
-    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts to store: finite numbers, one row a text, in order."""
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Embed a question: finite numbers, one dimension."""
-
-    async def aembed_query(self, text: str) -> NDArray[np.float32]:
-        """Embed a question, without blocking the event loop."""
 
 
 def as_embedder(model: object | None) -> Embedder:
@@ -77,11 +57,12 @@ def as_embedder(model: object | None) -> Embedder:
         return _named(model)
     if not isinstance(model, type):  # a class has the methods too, but no model behind them
         for shape in (_LANGCHAIN, _LLAMAINDEX):
-            methods = [getattr(model, name, None) for name in shape]
+            methods: list[Any] = [getattr(model, name, None) for name in shape]
             if all(callable(method) for method in methods):
+                documents, query, aquery = methods
                 if isinstance(model, TokenEmbedding):
-                    return _CheckedTokens(model, _name(model), *methods)
-                return _Checked(_name(model), *methods)  # type: ignore[arg-type]  # just looked
+                    return _CheckedTokens(_name(model), documents, query, aquery, model)
+                return _Checked(_name(model), documents, query, aquery)
     kind = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
     raise TypeError(
         "Expected an embedding model: a LangChain Embeddings, a LlamaIndex BaseEmbedding, an "
@@ -110,20 +91,14 @@ def _name(model: object) -> str:
     return type(model).__name__
 
 
+@dataclass(frozen=True, slots=True)
 class _Checked:
     """The model of a user; its answers become checked arrays."""
 
-    def __init__(
-        self,
-        model_name: str,
-        embed_documents: Callable[[list[str]], object],
-        embed_query: Callable[[str], object],
-        aembed_query: Callable[[str], Awaitable[object]],
-    ) -> None:
-        self.model_name = model_name
-        self._embed_documents = embed_documents
-        self._embed_query = embed_query
-        self._aembed_query = aembed_query
+    model_name: str
+    _embed_documents: Callable[[list[str]], object]
+    _embed_query: Callable[[str], object]
+    _aembed_query: Callable[[str], Awaitable[object]]
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         # Paid services refuse an empty list, so they are not asked; the width is then not known.
@@ -181,12 +156,11 @@ class _Checked:
         return vectors
 
 
+@dataclass(frozen=True, slots=True)
 class _CheckedTokens(_Checked):
     """The model of a user that has vectors of tokens, too."""
 
-    def __init__(self, model: TokenEmbedding, *methods: Any) -> None:
-        super().__init__(*methods)
-        self._model = model
+    _model: TokenEmbedding
 
     def embed_with_tokens(
         self, texts: Sequence[str]
@@ -207,3 +181,7 @@ class _CheckedTokens(_Checked):
         rows = self._rows(vectors, len(words))
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         return TokenVectors(words, rows / np.maximum(lengths, np.float32(1e-9)))
+
+
+Embedder = MiniLM | Multilingual | _Checked
+"""An embedding model whose vectors are finite numbers, one row a text."""

@@ -22,23 +22,14 @@ _PART = "##"  # in front of a piece that goes on with a word
 
 
 class TokenReader:
-    """Makes the token vectors of texts.
-
-    Args:
-        pieces: The vocabulary: the piece of a word behind each number.
-    """
+    """Makes the token vectors of texts."""
 
     def __init__(self, pieces: Sequence[str]) -> None:
         self._pieces = pieces
         self._telling = np.array([_tells(piece) for piece in pieces])
 
     def read(self, numbers: Sequence[int], hidden: Vectors) -> TokenVectors:
-        """The vectors of the telling tokens of a text.
-
-        Args:
-            numbers: The numbers of the tokens of the text, [CLS] and [SEP] included.
-            hidden: What the network made of each of them.
-        """
+        """The vectors of the telling tokens of a text."""
         chosen = self.telling(numbers)
         words = self._words(numbers)
         return TokenVectors([words[place] for place in chosen], reduced(hidden[chosen]))
