@@ -67,8 +67,8 @@ class Explanation:
     def __rich__(self) -> Group | str:
         if not self.memories:
             return EMPTY
-        above, below = self.understood(), printable(left_out(self.memories))
-        return Group(*([Text(above)] if above else []), self.table(), *([below] if below else []))
+        above, below = Text(self.understood()), Text(printable(left_out(self.memories)))
+        return Group(*([above] if above else []), self.table(), *([below] if below else []))
 
     def _repr_html_(self) -> str:
         return self.to_html()

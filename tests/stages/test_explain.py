@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from tables import table
 
 from recall_stages.core.candidate import Candidate, Step
+from recall_stages.core.recall import OUTCOME
 from recall_stages.core.time_trace import stamped
 from recall_stages.explain.explanation import explain
 from recall_stages.timeline import TimeRange, extract_time
@@ -61,3 +62,11 @@ def test_where_a_model_failed_nothing_was_understood(degraded: str, said: str) -
     assert shown.understood().startswith(said)
     assert bool(shown.understood()) == bool(said)
     assert ("No time was understood" in str(shown)) == bool(said)
+
+
+def test_brackets_in_the_name_of_a_stage_are_shown_as_they_are() -> None:
+    left_out = Step(OUTCOME, about="3 left out by [bold]Mine[/x]")
+
+    assert "3 left out by [bold]Mine[/x]" in str(
+        explain([Candidate(content="Tea.", steps=(left_out,))])
+    )
