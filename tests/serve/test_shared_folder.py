@@ -159,13 +159,19 @@ def test_a_signal_ends_a_server_once_the_folder_is_closed(
     tmp_path: Path, end: signal.Signals
 ) -> None:
     words = [sys.executable, "-m", "langchain_recall", "serve", str(tmp_path), "--port", "0"]
+    # Tests that run in the background of a shell ignore Ctrl-C, and so would the server.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        assert "Ctrl-C stops it" in server.stdout.readline()
-        assert (tmp_path / ADDRESS).exists()
-        server.send_signal(end)
+        try:
+            signal.signal(signal.SIGINT, before)
+            assert server.stdout is not None
+            assert "Ctrl-C stops it" in server.stdout.readline()
+            assert (tmp_path / ADDRESS).exists()
+            server.send_signal(end)
 
-        assert server.wait(30) == 0
+            assert server.wait(30) == 0
+        finally:
+            server.kill()
     assert not (tmp_path / ADDRESS).exists()
 
 
