@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 from datetime import UTC, datetime
+from typing import get_args
 
 from recall_stages.cli.ask import QUOTED, add_moment, texts_of
 from recall_stages.cli.output import print_json, print_time, range_json, say
@@ -23,7 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_moment(parser)
     parser.add_argument("--timezone", help="such as Europe/Berlin (the machine's)")
     parser.add_argument(
-        "--language", choices=("auto", "en", "zh"), default="auto", help="auto looks at the letters"
+        "--language",
+        choices=get_args(ExtractTime.model_fields["language"].annotation),
+        default="auto",
+        help="auto looks at the letters and the small words",
     )
     parser.add_argument(
         "--week-start",

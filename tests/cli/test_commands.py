@@ -145,6 +145,9 @@ def test_time_says_what_would_be_understood(capsys: pytest.CaptureFixture[str]) 
     assert told["asked_at"] == "2024-03-08T12:00:00+00:00"
     assert told["texts"][0]["time"][0]["range"].startswith("2024-02-25")
 
+    code, out, _ = run(capsys, "time", *FIXED, "--language", "de", "Was war gestern?")
+    assert (code, '"gestern" is understood as 2024-03-07' in out) == (0, True)
+
     code, _, err = run(capsys, "time", "yesterday", "--timezone", "Mars/Olympus")
     assert (code, "Mars/Olympus" in err) == (2, True)
 
