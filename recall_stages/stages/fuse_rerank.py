@@ -17,9 +17,8 @@ from recall_stages.ranking.by_time import order_ratios
 from recall_stages.ranking.relevance import own_marks, relevances, start
 from recall_stages.ranking.sessions import session_ratios, spread_ratios
 from recall_stages.ranking.time_ratios import TimeRatio, of_the_time, time_ratios
-from recall_stages.text.asks_assistant import asks_the_assistant
 from recall_stages.text.asks_for_order import AskedOrder, asked_order
-from recall_stages.text.names import asks_about, person
+from recall_stages.text.names import asks_about, asks_the_assistant, person
 from recall_stages.timeline import TimeRange
 
 _NAME = "FuseRerank"
