@@ -159,7 +159,8 @@ def _ids_by_width(
 def _replies(pool: Mapping[str, Candidate], ids: Sequence[str]) -> list[tuple[int, int]]:
     """The places of turns whose reply is in the pool, and the place of the reply."""
     answers = {each.turn_before: key for key, each in pool.items() if each.turn_before}
-    return [(ids.index(turn), ids.index(reply)) for turn, reply in answers.items() if turn in pool]
+    places = {key: n for n, key in enumerate(ids)} if answers else {}
+    return [(places[turn], places[reply]) for turn, reply in answers.items() if turn in places]
 
 
 def _with_replies(scores: Scores, replies: Iterable[tuple[int, int]]) -> Scores:
@@ -198,26 +199,26 @@ def _fused(
         chosen.update([n for n in best if memories[n].id in ids][:limit] if among else best[:limit])
     places = [place for place in best if place in chosen]
     fused = [memories[place] for place in places]
-    steps: Iterable[Sequence[Step]] = zip(
-        *[
-            [
-                Step("Retrieve", "add", value, score, name, _ABOUT[name], notes)
-                for value, score, notes in zip(
-                    values[places].tolist(),
-                    sums[name][places].tolist(),
-                    _notes(fused, name, measures),
-                    strict=True,
-                )
-            ]
-            for name, values in summands.items()
-        ],
-        strict=True,
-    )
+    columns = [
+        _steps(name, values[places], sums[name][places], _notes(fused, name, measures))
+        for name, values in summands.items()
+    ]
+    steps: Iterable[Sequence[Step]] = zip(*columns, strict=True)
     if "by_tokens" in summands:  # most memories have such a share, and the others no step for it
         steps = [[step for step in own if step.value or step.name != "by_tokens"] for own in steps]
     return [
         memory.after(score, *own)
         for memory, score, own in zip(fused, scores[places].tolist(), steps, strict=True)
+    ]
+
+
+def _steps(
+    name: str, values: Scores, scores: Scores, notes: Iterable[dict[str, Note]]
+) -> list[Step]:
+    """A step for each candidate, by which a summand is added to its score."""
+    return [
+        Step("Retrieve", "add", value, score, name, _ABOUT[name], noted)
+        for value, score, noted in zip(values.tolist(), scores.tolist(), notes, strict=True)
     ]
 
 

@@ -171,22 +171,24 @@ class Snapshot:
         while True:
             hits = searcher.search(query, limit=most, count=False).hits
             found = searcher.fast_field_values("place", [address for _, address in hits])
-            places = np.array(found, dtype=np.intp)
-            fits = np.ones(len(places), np.bool_) if rows is None else rows.holds(places)
-            if self.dropped:
-                fits &= ~np.isin(places, [*self.dropped])
-            places = places[fits]
-            found_here = self.counts.found(self.counts.latest(places), [*rarities])
-            scores = self.counts.scores(found_here, [*rarities.values()], self.mean)
-            if len(hits) < most:
-                return places, scores
-            if len(places) >= limit:
-                theirs = np.array([score for score, _ in hits])
+            places, theirs = np.array(found, dtype=np.intp), np.array([score for score, _ in hits])
+            lowest = theirs.min(initial=np.inf)
+            if rows is not None or self.dropped:
+                fits = ~np.isin(places, [*self.dropped])
+                fits = fits if rows is None else fits & rows.holds(places)
+                places, theirs = places[fits], theirs[fits]
+            enough = len(places) >= limit
+            is_last = len(hits) < most or (enough and most > _WIDEST * limit)
+            # Where the last ones are equally good, others may be: nothing is calculated yet.
+            if is_last or (enough and theirs[limit - 1] > lowest + _NOISE):
+                found_here = self.counts.found(self.counts.latest(places), [*rarities])
+                scores = self.counts.scores(found_here, [*rarities.values()], self.mean)
                 # The others may have as much more than tantivy says as any of these.
-                others = theirs[-1] * max((scores / theirs[fits]).max(), 1) + _NOISE
-                if np.partition(scores, -limit)[-limit] > others or most > _WIDEST * limit:
+                if is_last or np.partition(scores, -limit)[-limit] > _NOISE + lowest * max(
+                    (scores / theirs).max(), 1
+                ):
                     return places, scores
-            most *= 4
+            most *= 2
 
     def _query(
         self, weights: Mapping[str, float], wanted: Wanted, named: Places | None
