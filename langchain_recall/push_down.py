@@ -17,7 +17,7 @@ class ChromaDialect(Dialect[Words]):
 
     def one_of(self, key: str, values: Sequence[Plain]) -> Words | None:
         """A key has one of these values."""
-        return {key: {"$in": list(values)}}
+        return {key: {"$in": list(values)} if len(values) > 1 else {"$eq": values[0]}}
 
     def bounded(self, key: str, side: Side, bound: Bound) -> Words | None:
         """A key has at least, or at most, this value; Chroma compares only numbers."""

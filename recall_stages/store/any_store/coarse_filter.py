@@ -1,4 +1,4 @@
-"""What must hold of memories, in a form that any store's own filter can be written from.
+"""What must hold of memories, written as the own filter of any store.
 
 Such a filter is coarse: it may return too much, never too little. What it returns is checked here.
 So whatever stores read differently is left out: negations, lists, texts in order, missing keys.
@@ -9,63 +9,28 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, Generic, Literal, NamedTuple, Self, TypeVar, cast
+from typing import ClassVar, Generic, Literal, Self, TypeVar, cast
 
 from typing_extensions import TypeIs
 
-from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store.any_store.time_forms import TimeForms
 from recall_stages.store.chroma.row_fields import Fields
 from recall_stages.store.chroma.where import DOCUMENT, Where, filter_where
 
 Filter = TypeVar("Filter")
-
-_LARGEST = 2**53  # beyond it, numbers with a fraction leave whole ones out
-
-
-Bound = float | str | datetime | None
+Bound = float | str | datetime
 Plain = str | bool | int | float
 Side = Literal["gte", "lte"]
 How = Literal["and", "or"]
 
-
-class Between(NamedTuple):
-    """The lowest and the highest value; None = there is no such bound."""
-
-    low: Bound
-    high: Bound
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A condition on one metadata key.
-
-    Attributes:
-        key: The metadata key.
-        value: A tuple = it is one of these; `Between` = it is neither lower nor higher; a boolean =
-            whether the key is there.
-    """
-
-    key: str
-    value: tuple[Plain, ...] | Between | bool
-
-
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """Conditions of which all must hold ("and"), or at least one ("or")."""
-
-    how: How
-    parts: tuple[Condition | Joined, ...]
-
-
-Part = Condition | Joined
+_LARGEST = 2**53  # beyond it, numbers with a fraction leave whole ones out
+_SIDES: Mapping[str, Side] = {"$gt": "gte", "$gte": "gte", "$lt": "lte", "$lte": "lte"}
 
 
 class Dialect(Generic[Filter]):
-    """Writes conditions as the filter of one kind of store.
+    """Writes the filters of one kind of store.
 
     None in the place of a filter means that the store cannot check it, so it is left to us.
 
@@ -85,18 +50,12 @@ class Dialect(Generic[Filter]):
         return cls()
 
     def one_of(self, key: str, values: Sequence[Plain]) -> Filter | None:
-        """A key has one of these values, which are of one type."""
+        """A key has one of these texts, or this single value of another type."""
         raise NotImplementedError
 
     def bounded(self, key: str, side: Side, bound: Bound) -> Filter | None:
         """A key has at least, or at most, this value."""
         raise NotImplementedError
-
-    def between(self, key: str, low: Bound, high: Bound) -> Filter | None:
-        """A key is neither lower nor higher."""
-        lower = None if low is None else self.bounded(key, "gte", low)
-        upper = None if high is None else self.bounded(key, "lte", high)
-        return self._one("and", [lower, upper])
 
     def has(self, key: str, there: bool) -> Filter:
         """A key is there, or is missing; asked only if `knows_missing`."""
@@ -110,52 +69,91 @@ class Dialect(Generic[Filter]):
         """The arguments of the store's search that hold the filter."""
         raise NotImplementedError
 
-    def narrowing(self, part: Part | None) -> Mapping[str, object]:
-        """The arguments for some conditions; empty if the store can check none of them."""
-        written = None if part is None else self._written(part)
+    def narrowing(
+        self, search: Search, fields: Fields, forms: TimeForms | None
+    ) -> Mapping[str, object]:
+        """The arguments for what a search demands: its scope, the user's filter and the times.
+
+        They are empty if the store can check none of it. Without ``forms``, in which it writes
+        times, they are a plain list of conditions: no times, and no alternatives.
+        """
+        where = filter_where(search.filter, fields, timezone=search.timezone)
+        if where is not None and forms is None:
+            where = _without_alternatives(where)
+        owner = [
+            self._text(getattr(fields, n), value) for n, value in search.scope.fields().items()
+        ]
+        own = None if where is None else self._where(where, fields.created_at)
+        window = None if forms is None else self._window(search, fields, forms)
+        written = self._one("and", [*owner, own, window])
         return {} if written is None else self.arguments(written)
 
-    def _written(self, part: Part) -> Filter | None:
-        if isinstance(part, Joined):
-            return self._one(part.how, [self._written(each) for each in part.parts])
-        key, value = part.key, part.value
-        if not (self.any_key or key.isidentifier()):
+    def between(self, key: str, low: Bound | None, high: Bound | None) -> Filter | None:
+        """A key is neither lower nor higher."""
+        return self._one("and", [self._bound(key, "gte", low), self._bound(key, "lte", high)])
+
+    def _text(self, key: str, text: str) -> Filter | None:
+        """A key has this text, or a value that is written so: a store may have 7 for "7"."""
+        return self._one("or", [self._in(key, [each]) for each in (text, *values_written(text))])
+
+    def _window(self, search: Search, fields: Fields, forms: TimeForms) -> Filter | None:
+        if not forms.comparable(missing=self.knows_missing):
             return None
-        if isinstance(value, Between):
-            return self.between(key, *value)
+        arms: list[Filter | None] = []
+        for each in search.within:
+            for first, last, low, high in forms.bounds(each, fields.created_at):
+                if first == last:
+                    arms.append(self.between(first, low, high))
+                    continue
+                bounds = [self._bound(first, "gte", low), self._bound(last, "lte", high)]
+                arms.append(self._one("and", bounds))
+            if self.knows_missing:
+                unread = [self.has("event_ranges", True), self.has("event_end", False)]
+                arms.append(self.joined("and", unread))
+        return self._one("or", arms)
+
+    def _where(self, where: Where, created_at: str) -> Filter | None:
+        """A where clause, wider where stores differ; None = no condition is left."""
+        parts: list[Filter | None] = []
+        for key, wanted in where.items():
+            if key in ("$and", "$or"):
+                arms = [self._where(each, created_at) for each in cast("Sequence[Where]", wanted)]
+                parts.append(self._one("and" if key == "$and" else "or", arms))
+            elif key not in (DOCUMENT, created_at):  # the time is compared as a moment, here alone
+                conditions = cast("Mapping[str, object]", wanted).items()
+                parts.extend(self._compared(key, operator, bound) for operator, bound in conditions)
+        return self._one("and", parts)
+
+    def _compared(self, key: str, operator: str, bound: object) -> Filter | None:
+        if operator in _SIDES:
+            return self._bound(key, _SIDES[operator], bound) if _is_exact(bound) else None
+        if operator not in ("$eq", "$in"):
+            return None
+        values = cast("Sequence[object]", bound if operator == "$in" else [bound])
+        texts = [each for each in values if isinstance(each, str)]
+        others = [self._equal(key, each) for each in values if not isinstance(each, str)]
+        return self._one("or", [*([self._in(key, texts)] if texts else []), *others])
+
+    def _equal(self, key: str, value: object) -> Filter | None:
         if isinstance(value, bool):
-            return self.has(key, value)
-        alike: dict[type, list[Plain]] = {}
-        for each in value:
-            alike.setdefault(type(each), []).append(each)
-        return self._one("or", [self.one_of(key, same) for same in alike.values()])
+            return self._in(key, [value])
+        # Not every store takes 1 for 1.0, but all compare them.
+        return self.between(key, value, value) if _is_exact(value) else None
+
+    def _in(self, key: str, values: Sequence[Plain]) -> Filter | None:
+        return self.one_of(key, values) if self.any_key or key.isidentifier() else None
+
+    def _bound(self, key: str, side: Side, bound: Bound | None) -> Filter | None:
+        if bound is None or not (self.any_key or key.isidentifier()):
+            return None
+        return self.bounded(key, side, bound)
 
     def _one(self, how: How, arms: Sequence[Filter | None]) -> Filter | None:
+        """Filters as one; "and" goes without what the store cannot check, "or" needs all."""
         present = [each for each in arms if each is not None]
         if not present or (how == "or" and len(present) < len(arms)):
             return None
         return present[0] if len(present) == 1 else self.joined(how, present)
-
-
-def coarse(search: Search, fields: Fields, forms: TimeForms, *, missing: bool) -> Part | None:
-    """What a search demands of memories: their scope, the user's filter and the times."""
-    where = filter_where(search.filter, fields, timezone=search.timezone)
-    return _both(
-        [
-            *_scope(search.scope, fields),
-            None if where is None else _part(where, fields.created_at),
-            _window(search, fields, forms, missing=missing),
-        ]
-    )
-
-
-def flat(search: Search, fields: Fields) -> Part | None:
-    """The same without times and alternatives, for stores that take a plain list of conditions."""
-    where = filter_where(search.filter, fields, timezone=search.timezone)
-    own = None if where is None else _part(where, fields.created_at)
-    whole = _both([*_scope(search.scope, fields), own])
-    parts = whole.parts if isinstance(whole, Joined) and whole.how == "and" else (whole,)
-    return _both([each for each in parts if isinstance(each, Condition)])
 
 
 def values_written(text: str) -> list[bool | int | float]:
@@ -174,86 +172,22 @@ def values_written(text: str) -> list[bool | int | float]:
     return []
 
 
-def _scope(scope: Scope, fields: Fields) -> list[Part | None]:
-    return [
-        Condition(getattr(fields, name), (value, *values_written(value)))  # not "7" alone: 7
-        for name, value in scope.fields().items()
-    ]
-
-
-def _window(search: Search, fields: Fields, forms: TimeForms, *, missing: bool) -> Part | None:
-    arms: list[Part | None] = []
-    for each in search.within:
-        arms += [_between(*bounds) for bounds in forms.bounds(each, fields.created_at)]
-        if missing:
-            without = [("event_ranges", True), ("event_end", False)]
-            arms.append(Joined("and", tuple(Condition(k, there) for k, there in without)))
-    return _either(arms) if forms.comparable(missing=missing) else None
-
-
-def _between(first: str, last: str, low: Bound, high: Bound) -> Part | None:
-    """At least ``low`` in one key, at most ``high`` in another; both may be the same key."""
-    if first == last:
-        return Condition(first, Between(low, high))
-    lower = None if low is None else Condition(first, Between(low, None))
-    upper = None if high is None else Condition(last, Between(None, high))
-    return _both([lower, upper])
-
-
-def _part(where: Where, created_at: str) -> Part | None:
-    """A where clause, wider where stores differ; None = no condition is left."""
-    parts: list[Part | None] = []
+def _without_alternatives(where: Where) -> Where:
+    kept: Where = {}
     for key, wanted in where.items():
-        if key in ("$and", "$or"):
-            arms = [_part(each, created_at) for each in cast("Sequence[Where]", wanted)]
-            parts.append(_both(arms) if key == "$and" else _either(arms))
-        elif key not in (DOCUMENT, created_at):  # the time is compared as a moment, here alone
+        if key == "$and":
+            kept[key] = [_without_alternatives(each) for each in cast("Sequence[Where]", wanted)]
+        elif key != "$or":
             conditions = cast("Mapping[str, object]", wanted).items()
-            parts.extend(_compared(key, operator, bound) for operator, bound in conditions)
-    return _both(parts)
+            kept[key] = {name: bound for name, bound in conditions if not _is_mixed(name, bound)}
+    return kept
 
 
-def _compared(key: str, operator: str, bound: object) -> Part | None:
-    if operator == "$eq":
-        return _equal(key, bound)
-    if operator == "$in":
-        values = cast("Sequence[object]", bound)
-        if all(isinstance(each, str) for each in values):
-            return Condition(key, cast("tuple[str, ...]", tuple(values)))
-        return _either([_equal(key, each) for each in values])
-    if not _is_exact(bound):
-        return None
-    if operator in ("$gt", "$gte"):
-        return Condition(key, Between(bound, None))
-    if operator in ("$lt", "$lte"):
-        return Condition(key, Between(None, bound))
-    return None
-
-
-def _equal(key: str, value: object) -> Part | None:
-    if isinstance(value, bool | str):
-        return Condition(key, (value,))
-    # Not every store takes 1 for 1.0, but all compare them.
-    return _between(key, key, value, value) if _is_exact(value) else None
+def _is_mixed(operator: str, bound: object) -> bool:
+    """Whether it is a list of values that are written as alternatives."""
+    listed = cast("Sequence[object]", bound) if operator == "$in" else ()
+    return not all(isinstance(each, str) for each in listed)
 
 
 def _is_exact(value: object) -> TypeIs[int | float]:
     return isinstance(value, int | float) and abs(value) <= _LARGEST
-
-
-def _both(parts: Sequence[Part | None]) -> Part | None:
-    present: list[Part] = []
-    for part in parts:
-        if part is not None:
-            nested = isinstance(part, Joined) and part.how == "and"
-            present.extend(cast("Joined", part).parts if nested else [part])
-    if len(present) < 2:
-        return present[0] if present else None
-    return Joined("and", tuple(present))
-
-
-def _either(parts: Sequence[Part | None]) -> Part | None:
-    present = [each for each in parts if each is not None]
-    if not present or len(present) < len(parts):
-        return None
-    return present[0] if len(present) == 1 else Joined("or", tuple(present))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from recall_stages.core.stage import Search
-from recall_stages.store.any_store.coarse_filter import Dialect, coarse, flat
+from recall_stages.store.any_store.coarse_filter import Dialect
 from recall_stages.store.any_store.time_forms import TimeForms
 from recall_stages.store.chroma.row_fields import Fields
 
@@ -60,10 +60,7 @@ class Narrowing:
             return {} if self._push is None else self._push(search)
         if level == NOTHING:
             return {}
-        if level == FLAT:
-            return self._push.narrowing(flat(search, self._fields))
-        known = self._push.knows_missing
-        return self._push.narrowing(coarse(search, self._fields, self._forms, missing=known))
+        return self._push.narrowing(search, self._fields, None if level == FLAT else self._forms)
 
     def learn(
         self, level: int | None, refused: Exception | None, rows: Sequence[Mapping[str, object]]

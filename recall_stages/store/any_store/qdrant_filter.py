@@ -42,6 +42,13 @@ class QdrantDialect(Dialect[Words]):
             return None  # a payload is JSON
         return {"key": self.prefix + key, "range": {side: bound}}
 
+    def between(self, key: str, low: Bound | None, high: Bound | None) -> Words | None:
+        """A key is neither lower nor higher: one range, which Qdrant plans better than two."""
+        whole = Dialect.between(self, key, low, high)
+        if whole is None or low is None or high is None:
+            return whole
+        return {"key": self.prefix + key, "range": {"gte": low, "lte": high}}
+
     def has(self, key: str, there: bool) -> Words:
         """A key is there, or is missing."""
         empty: Words = {"is_empty": {"key": self.prefix + key}}
