@@ -26,27 +26,16 @@ _READ = 250  # rows that are read at once: below every limit
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The conditions of a call; a memory must fulfil all of them.
-
-    Attributes:
-        scope: The owner.
-        recorded: When it was recorded; None = at any time, or at none.
-        filter: Conditions on metadata, as Chroma writes them.
-        types: The memory types; empty = any.
-        moment: When it must not have expired. None = it may have.
-        newest: Whether the newest memory is the first.
-        after: The place of the memory before the first one; see `Position.key`.
-        limit: How many memories are wanted at most; None = all.
-    """
+    """The conditions of a call; a memory must fulfil all of them."""
 
     scope: Scope = field(default_factory=Scope)
-    recorded: TimeRange | None = None
-    filter: Filter | None = None
-    types: tuple[str, ...] = ()
-    moment: datetime | None = None
-    newest: bool = True
-    after: tuple[int, str] | None = None
-    limit: int | None = None
+    recorded: TimeRange | None = None  # when it was recorded; None = at any time, or at none
+    filter: Filter | None = None  # on metadata, as Chroma writes it
+    types: tuple[str, ...] = ()  # the memory types; empty = any
+    moment: datetime | None = None  # when it must not have expired; None = it may have
+    newest: bool = True  # whether the newest memory is the first
+    after: tuple[int, str] | None = None  # the place before the first one; see `Position.key`
+    limit: int | None = None  # how many are wanted at most; None = all
 
     @classmethod
     def of(

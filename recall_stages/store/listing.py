@@ -36,15 +36,10 @@ _UNREAD = "-"  # stands for the text of a row, where it is not read
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Lists one collection.
-
-    Attributes:
-        index: The collection in Chroma.
-        opened: Its row indexes. None = it has none, as in the cloud.
-    """
+    """Lists one collection."""
 
     index: Index
-    opened: ScopedRows | None = None
+    opened: ScopedRows | None = None  # its row indexes; the cloud has none
 
     def memories(self, conditions: Conditions) -> Iterator[Candidate]:
         """The memories that fulfil conditions, by recorded time."""

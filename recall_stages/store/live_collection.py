@@ -31,14 +31,6 @@ class LiveCollection:
         fields: Where the rows of a collection of others keep what a memory needs.
         server: What to keep of a collection on a server.
         check_open: Raises an error once the store is closed.
-
-    Attributes:
-        opened: The collection, and what has to be closed with it.
-        collection: Chroma's own object; every failure of it is a `StoreError`.
-        identity: Whose collection it is.
-        index: How to ask Chroma for its rows.
-        searcher: What searches it.
-        writer: The only one that writes to it.
     """
 
     def __init__(
@@ -52,7 +44,7 @@ class LiveCollection:
     ) -> None:
         self.opened = opened
         self._check_open = check_open
-        self.collection = opened.collection
+        self.collection = opened.collection  # every failure of it is a `StoreError`
         self.identity = Identity(opened.collection, embedding, fields)
         foreign = self.identity.foreign
         self.index = Index.of(opened.collection, fields, foreign=foreign, cloud=opened.cloud)

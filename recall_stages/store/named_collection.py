@@ -123,6 +123,19 @@ class NamedCollection:
                 raise missing(self.name, names, _MAKES_IT)
         return live
 
+    def to_change(self) -> LiveCollection | None:
+        """The collection for a change of what is there; None if it does not exist yet.
+
+        Raises:
+            ForeignCollectionError: When somebody else made it.
+            StoreError: As `found` does, and where the store was opened to read only.
+        """
+        self.check_writable()
+        live = self.found()
+        if live is not None:
+            live.identity.check_writable()
+        return live
+
     def made(self) -> LiveCollection:
         """The collection for the first memory; it is made if it does not exist.
 

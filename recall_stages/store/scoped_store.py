@@ -62,13 +62,10 @@ class ManagedStore(AddingStore):
             ...     changed.content, changed.memory_type, changed.metadata
             ('Ann likes tea.', 'profile', {'cups': 2})
         """
-        self._opened.check_writable()
-        owner = self._owner(scope)
-        wanted = Changes.model_validate(changes)
-        live = self._opened.found()
+        owner, wanted = self._owner(scope), Changes.model_validate(changes)
+        live = self._opened.to_change()
         if live is None:
             raise _missing(id, self.name)
-        live.identity.check_writable()
         with (
             memory_operation("update_memory", self.name, record_id=id) as operation,
             live.writer.changing,
@@ -138,15 +135,13 @@ class ManagedStore(AddingStore):
             ...     store.delete(scope={"user_id": "ann"}), store.count()
             (1, 1)
         """
-        self._opened.check_writable()
         wanted = None if ids is None else distinct_ids(ids)
         conditions = Conditions.of(self._owner(scope), time_range, filter, memory_type)
         limited = wanted is not None or conditions.limited
         _check_deleting(limited, bool(Scope.model_validate(scope).fields()), everything)
-        live = self._opened.found()
+        live = self._opened.to_change()
         if live is None:
             return 0
-        live.identity.check_writable()
         [single] = wanted if wanted is not None and len(wanted) == 1 else [""]
         with (
             memory_operation("delete_memory", self.name, record_id=single) as operation,
@@ -182,13 +177,11 @@ class ManagedStore(AddingStore):
             ...     store.count(), store.purge(), store.purge()
             (1, 1, 0)
         """
-        self._opened.check_writable()
         owner = self._owner(scope)
         moment = self._clock() if timestamp is None else parse_time(timestamp)
-        live = self._opened.found()
+        live = self._opened.to_change()
         if live is None:
             return 0
-        live.identity.check_writable()
         with memory_operation("delete_memory", self.name) as operation, live.writer.changing:
             expired = expired_in_chroma(live.index, moment, owner)
             if expired:

@@ -35,25 +35,15 @@ _left_open: list[Access] = []  # a lock is released when nothing refers to it
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A client of Chroma, and what has to be closed with it.
-
-    Attributes:
-        client: The client.
-        own: Whether we made the client; the caller's own stays open.
-        folder: Where its files are; None where they are on a server or in memory.
-        held: The locked path, if there is one.
-        copy: The copy that is read instead of a path.
-        stuck: Set when Chroma's engine must not be called again; see `chroma_errors`.
-        process: The process that opened it; Chroma's engine hangs in any other.
-    """
+    """A client of Chroma, and what has to be closed with it."""
 
     client: ClientAPI
-    own: bool
-    folder: Path | None = None
-    held: HeldPath | None = None
-    copy: PathCopy | None = None
-    stuck: Event = field(default_factory=Event)
-    process: int = field(default_factory=os.getpid)
+    own: bool  # whether we made the client; the caller's own stays open
+    folder: Path | None = None  # where its files are; None = on a server or in memory
+    held: HeldPath | None = None  # the locked path, if there is one
+    copy: PathCopy | None = None  # the copy that is read instead of a path
+    stuck: Event = field(default_factory=Event)  # see `chroma_errors`
+    process: int = field(default_factory=os.getpid)  # Chroma's engine hangs in any other
 
     @property
     def shared(self) -> bool:

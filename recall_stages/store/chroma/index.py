@@ -50,23 +50,14 @@ _search_again = retry(
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """One collection, and the form of its rows.
-
-    Attributes:
-        collection: Chroma's own object.
-        fields: The metadata keys of the fields of a memory.
-        unit: The unit of the times of its rows.
-        foreign: Whether somebody else made it. Then it has no buckets of days.
-        cloud: Whether it has Chroma's Search API, and its quotas; see `CloudSearcher`.
-        cosine: Whether its distances are cosine distances.
-    """
+    """One collection, and the form of its rows."""
 
     collection: Collection
-    fields: Fields
-    unit: TimeUnit
-    foreign: bool
-    cloud: bool
-    cosine: bool
+    fields: Fields  # the metadata keys of the fields of a memory
+    unit: TimeUnit  # of the times of its rows
+    foreign: bool  # whether somebody else made it: then it has no buckets of days
+    cloud: bool  # whether it has Chroma's Search API, and its quotas; see `CloudSearcher`
+    cosine: bool  # whether its distances are cosine distances
 
     @classmethod
     def of(cls, collection: Collection, fields: Fields, *, foreign: bool, cloud: bool) -> Self:

@@ -36,19 +36,12 @@ _MOST_NAMES = 20  # that an error lists
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A collection, and what has to be closed with it.
+    """A collection, and what has to be closed with it."""
 
-    Attributes:
-        collection: The collection itself; every failure of it is a `StoreError`.
-        access: The way to it; None if the caller passed the collection itself.
-        private: Whether the collection is in memory under a name that nobody else knows.
-        cloud: Whether it has the Search API of Chroma: in Chroma Cloud, or a distributed Chroma.
-    """
-
-    collection: Collection
-    access: Access | None = None
-    private: bool = False
-    cloud: bool = False
+    collection: Collection  # every failure of it is a `StoreError`
+    access: Access | None = None  # the way to it; None if the caller passed the collection
+    private: bool = False  # whether it is in memory under a name that nobody else knows
+    cloud: bool = False  # whether it has Chroma's Search API: Chroma Cloud, a distributed Chroma
 
     @property
     def folder(self) -> Path | None:
@@ -91,11 +84,7 @@ def find_collection(access: Access, name: str) -> Opened | None:
 def make_collection(access: Access, name: str, facts: Facts, *, private: bool = False) -> Opened:
     """The collection of that name; one that does not exist is made, in cosine space.
 
-    Args:
-        access: The way to it.
-        name: Its name.
-        facts: The metadata of a new collection. One that exists is never changed.
-        private: Whether nobody else knows the name.
+    The facts are the metadata of a new collection. One that exists is never changed.
 
     Raises:
         StoreError: When Chroma fails, or does not take the name.

@@ -23,17 +23,11 @@ LOCK = ".recall.lock"
 
 @dataclass(frozen=True, slots=True)
 class HeldPath:
-    """A path that this process has locked.
+    """A path that this process has locked."""
 
-    Attributes:
-        folder: The path, without links.
-        lock: It counts its holders: a process may lock a path several times.
-        stuck: Set when Chroma's engine must not be called again; see `chroma_errors`.
-    """
-
-    folder: Path
-    lock: FileLock
-    stuck: Event
+    folder: Path  # without links
+    lock: FileLock  # it counts its holders: a process may lock a path several times
+    stuck: Event  # see `chroma_errors`
 
     @property
     def is_last(self) -> bool:

@@ -34,21 +34,13 @@ MemoryInput = Memory | Mapping[str, object] | str | DocumentLike | NodeLike
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A memory that can be written.
+    """A memory that can be written."""
 
-    Attributes:
-        memory: The memory as its row returns it, with an id and a time.
-        metadata: The metadata of its row.
-        is_new: Whether its id was made in this call, so that no row can have it yet.
-        made_now: The keys of its metadata that come from the clock, not from the caller.
-        guard: The scope in which a row must be that it replaces.
-    """
-
-    memory: Candidate
+    memory: Candidate  # as its row returns it, with an id and a time
     metadata: dict[str, MetadataValue]
-    is_new: bool
-    made_now: frozenset[str] = frozenset()
-    guard: Scope = ANYBODY
+    is_new: bool  # whether its id was made in this call, so that no row can have it yet
+    made_now: frozenset[str] = frozenset()  # keys that come from the clock, not from the caller
+    guard: Scope = ANYBODY  # the scope in which a row must be that it replaces
 
     def may_replace(self, metadata: Mapping[str, MetadataValue]) -> bool:
         """Whether it may take the place of a row with this metadata."""

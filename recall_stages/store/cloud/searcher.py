@@ -38,36 +38,22 @@ _Page = list[tuple[str, str | None, Mapping[str, Any], float]]
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The requests that answer one search.
-
-    Attributes:
-        search: The search.
-        vector: The vector of its text: of the meaning, or of the words.
-        wheres: The condition of each request; their rows together are the answer.
-        first: How many rows of each request are read at first.
-        pooled: Whether words weigh only among what is found by meaning.
-        living: Whether the cloud leaves out what has expired.
-    """
+    """The requests that answer one search."""
 
     search: Search
-    vector: NDArray[np.float32] | SparseVector
-    wheres: Sequence[Where | None]
-    first: int
-    pooled: bool = False
-    living: bool = False
+    vector: NDArray[np.float32] | SparseVector  # of the meaning of its text, or of its words
+    wheres: Sequence[Where | None]  # of each request; their rows together are the answer
+    first: int  # how many rows of each request are read at first
+    pooled: bool = False  # whether words weigh only among what is found by meaning
+    living: bool = False  # whether the cloud leaves out what has expired
 
 
 @dataclass(frozen=True, slots=True)
 class CloudSearcher:
-    """Searches one collection.
-
-    Attributes:
-        index: The collection in Chroma.
-        words: Whether its rows have sparse vectors of their words.
-    """
+    """Searches one collection."""
 
     index: Index
-    words: bool
+    words: bool  # whether its rows have sparse vectors of their words
 
     def answers(
         self, searches: Sequence[Search], embedded: Mapping[str, Embedded]
