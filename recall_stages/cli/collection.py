@@ -77,7 +77,7 @@ def opened(options: argparse.Namespace, *, searched: bool = True) -> Iterator[Op
     Where no questions are asked (``searched``), any model may have made its vectors.
     """
     # A second of what the user waits for is chromadb's import; the model loads beside it.
-    ThreadPoolExecutor(1).submit(MiniLM().warm)
+    ThreadPoolExecutor(1).submit(MiniLM().embed_query, "tea")
     collection = (_of_chroma if options.memories is None else _of_file)(options, searched)
     with collection.store:
         yield collection

@@ -118,10 +118,6 @@ class TestWeights:
         assert len(loads) == 1
         assert all((vector == vectors[0]).all() for vector in vectors)
 
-    def test_warm_loads(self, fresh: Path) -> None:
-        MiniLM().warm()
-        assert minilm_network.loaded
-
     def test_none_installed(self, fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(minilm_network, "packaged_weights", lambda: None)
         with pytest.raises(StoreError, match=r"recall-retrievers\[embedding\].*embedding="):
@@ -194,7 +190,9 @@ class TestProcess:
         self, run_python: Callable[[str], None], tmp_path: Path
     ) -> None:
         # onnxruntime 1.31 would start reporting, and store an identifier there.
-        run_python("from recall_stages.store.embedding.minilm import MiniLM; MiniLM().warm()")
+        run_python(
+            "from recall_stages.store.embedding.minilm import MiniLM\nMiniLM().embed_query('tea')"
+        )
         assert not list(tmp_path.rglob("*"))
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -203,7 +201,7 @@ class TestProcess:
     ) -> None:
         run_python(
             "import os, sys; from recall_stages.store.embedding.minilm import MiniLM\n"
-            "MiniLM().warm()\n"
+            "MiniLM().embed_query('tea')\n"
             "child = os.fork()\n"
             "vectors = MiniLM().embed_documents([f'tea {n}' for n in range(40)])\n"
             "assert vectors.shape == (40, 384)\n"
@@ -216,7 +214,7 @@ class TestProcess:
             "from resource import RUSAGE_SELF, getrusage\n"
             "from recall_stages.store.embedding import minilm\n"
             "peak = lambda: getrusage(RUSAGE_SELF).ru_maxrss / 1024\n"
-            "minilm.MiniLM().warm()\n"
+            "minilm.MiniLM().embed_query('tea')\n"
             "before = peak()\n"
             "minilm.MiniLM().embed_documents([f'{n} ' * 300 for n in range(32)])\n"
             "taken = peak() - before\n"

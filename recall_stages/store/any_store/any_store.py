@@ -35,7 +35,7 @@ from recall_stages.store.any_store.answers import (
 )
 from recall_stages.store.any_store.coarse_filter import Dialect
 from recall_stages.store.any_store.push_down import NOTHING, Narrowing, Push, PushDown
-from recall_stages.store.any_store.scores import nearness, similarities, word_scores
+from recall_stages.store.any_store.scores import comparable
 from recall_stages.store.chroma.pool_bm25 import by_words
 from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
 
@@ -329,14 +329,7 @@ class AnyStore(Settings):
         self, found: Sequence[Answer], *, words: bool
     ) -> list[tuple[Hit, Mapping[str, object]]]:
         """The answers without repetition, with an id, a comparable score, and the metadata."""
-        scores = [each.score for each in found]
-        similar = None if words else similarities(scores, self.similarity)
-        if words:
-            name, values = "keyword", word_scores(scores)
-        elif similar is None:
-            name, values = "nearness", nearness(scores)
-        else:
-            name, values = "similarity", similar
+        name, values = comparable([each.score for each in found], self.similarity, words=words)
         ranked: dict[str, tuple[Hit, Mapping[str, object]]] = {}
         for each, value in zip(found, values, strict=True):
             memory = named(each.memory)

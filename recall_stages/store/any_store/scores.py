@@ -12,61 +12,44 @@ _ROUNDING = 1e-6  # the tolerance for a similarity above 1
 _ORTHOGONAL = 2.0
 
 
-def similarities(
-    scores: Sequence[float | None], similarity: Callable[[float], float] | None = None
-) -> list[float] | None:
-    """The scores of a store as similarities, 0 to 1; None if they are none.
+def comparable(
+    scores: Sequence[float | None],
+    similarity: Callable[[float], float] | None = None,
+    *,
+    words: bool = False,
+) -> tuple[str, list[float]]:
+    """The scores of a store as one of three measures, and the name of the measure.
 
-    Args:
-        scores: The scores of the answers, best first.
-        similarity: Turns a score into a similarity, if that is known.
+    - "keyword": the scores of a search by words, 0 and up;
+    - "similarity": 0 to 1, where they fall and do not exceed 1, or ``similarity`` makes them so;
+    - "nearness": 0 to 1, of distances on an unknown scale.
 
-    Examples:
-        >>> similarities([0.9, 0.4, -0.2])
-        [0.9, 0.4, 0.0]
-        >>> similarities([0.1, 0.6]) is None  # they rise: distances
-        True
-        >>> similarities([0.1, 0.6], lambda distance: 1 - distance)
-        [0.9, 0.4]
-    """
-    known = [float(score) for score in scores if score is not None]
-    if len(known) < len(scores):
-        return None
-    if similarity is not None:
-        known = [similarity(score) for score in known]
-    elif known != sorted(known, reverse=True) or any(score > 1 + _ROUNDING for score in known):
-        return None
-    return [min(max(score, 0.0), 1.0) for score in known]
-
-
-def nearness(scores: Sequence[float | None]) -> list[float]:
-    """The nearness of the answers of a store, 0 to 1, if its scores are no similarities.
+    Where they tell nothing, or only some answers have one, their order counts.
 
     Examples:
-        >>> nearness([0.5, 1.0])  # they rise: distances
-        [0.75, 0.5]
-        >>> nearness([None, None])[0]
-        1.0
+        >>> comparable([0.9, 0.4, -0.2])
+        ('similarity', [0.9, 0.4, 0.0])
+        >>> comparable([0.5, 1.0])  # they rise: distances
+        ('nearness', [0.75, 0.5])
+        >>> comparable([0.1, 0.6], lambda distance: 1 - distance)
+        ('similarity', [0.9, 0.4])
+        >>> comparable([7.5, 2.0], words=True)
+        ('keyword', [7.5, 2.0])
     """
     known = [float(score) for score in scores if score is not None]
-    rise = known == sorted(known) and all(score >= 0 for score in known)
-    if not known or len(known) < len(scores) or not rise:
-        return [rank_score(rank) for rank in range(1, len(scores) + 1)]
-    longest = max(_ORTHOGONAL, known[-1])
-    return [1 - score / longest for score in known]
-
-
-def word_scores(scores: Sequence[float | None]) -> list[float]:
-    """The scores of a store's search by words, 0 and up; by rank if it has none.
-
-    Examples:
-        >>> word_scores([7.5, 2.0])
-        [7.5, 2.0]
-        >>> word_scores([None, None])[0]
-        1.0
-    """
-    known = [float(score) for score in scores if score is not None]
-    falling = known == sorted(known, reverse=True) and all(score >= 0 for score in known)
-    if len(known) < len(scores) or not falling:
-        return [rank_score(rank) for rank in range(1, len(scores) + 1)]
-    return known
+    by_rank = [rank_score(rank) for rank in range(1, len(scores) + 1)]
+    whole = len(known) == len(scores)
+    falling = whole and known == sorted(known, reverse=True)
+    rising = whole and known == sorted(known) and all(score >= 0 for score in known)
+    if words:
+        return "keyword", known if falling and all(score >= 0 for score in known) else by_rank
+    if whole and similarity is not None:
+        known, falling = [similarity(score) for score in known], True
+    elif any(score > 1 + _ROUNDING for score in known):
+        falling = False
+    if falling:
+        return "similarity", [min(max(score, 0.0), 1.0) for score in known]
+    if not rising:
+        return "nearness", by_rank
+    longest = max(_ORTHOGONAL, *known)
+    return "nearness", [1 - score / longest for score in known]

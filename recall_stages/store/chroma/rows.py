@@ -49,6 +49,7 @@ _REFUSED_KEY = re.compile(r"([#$].*|chroma:document)?", re.DOTALL)  # names Chro
 
 _NOT_METADATA = OWN_KEYS | FRAMEWORK_KEYS | {SCORE_KEY}
 _TEXTS = ("memory_type", "when_to_use", "author", "said_before", "turn_before")
+_FIELDS = (*_TEXTS, "created_at", EXPIRES_AT, "quality")
 _OWNERS = tuple(Scope.model_fields)
 _LLAMAINDEX = "_node_content"  # in every row that LlamaIndex writes
 
@@ -70,14 +71,7 @@ def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
         )
     metadata = {row_key(name): value for name, value in memory.metadata.items()}
     created = to_milliseconds(memory.created_at)
-    texts = {
-        "memory_type": memory.memory_type,
-        "when_to_use": memory.when_to_use,
-        "author": memory.author,
-        "said_before": memory.said_before,
-        "turn_before": memory.turn_before,
-        **memory.scope.fields(),
-    }
+    texts = {name: str(getattr(memory, name)) for name in _TEXTS} | memory.scope.fields()
     row: dict[str, MetadataValue] = {
         **metadata,
         **{key: text for key, text in texts.items() if text},
@@ -200,16 +194,9 @@ def _shown(row: Mapping[str, MetadataValue], memory: Candidate) -> Container[str
 
     All other keys stay, those that a field was read from under another name as well.
     """
-    hidden = {SCORE_KEY}
-    if memory.created_at is not None:
-        hidden.add("created_at")
-    if memory.expires_at is not None:
-        hidden.add(EXPIRES_AT)
-    if memory.events:
-        hidden.add("event_ranges")
-    if memory.quality is not None:
-        hidden.add("quality")
-    hidden |= {name for name in _TEXTS if getattr(memory, name)} | memory.scope.fields().keys()
+    read = {name for name in _FIELDS if getattr(memory, name) not in (None, "")}
+    events = {"event_ranges"} if memory.events else set()
+    hidden = {SCORE_KEY} | read | events | memory.scope.fields().keys()
     if _LLAMAINDEX in row:
         origin = row.get(NODE_SOURCE, "None")  # it writes "None" for a node without one
         hidden |= FRAMEWORK_KEYS if origin == "None" else FRAMEWORK_KEYS - {NODE_SOURCE}

@@ -219,19 +219,15 @@ def _fraction(key: str, operator: str, value: float) -> Where | None:
     """
     below, above = math.floor(value), math.ceil(value)
     plain: Where = {key: {operator: value}}
-    if operator == "$lt":
-        return any_of([plain, {key: {"$lte": below}}])
-    if operator == "$gt":
-        return any_of([plain, {key: {"$gte": above}}])
-    if operator == "$lte":
-        return all_of([plain, {key: {"$lt": above}}])
-    if operator == "$gte":
-        return all_of([plain, {key: {"$gt": below}}])
-    if operator == "$eq":
-        return all_of([plain, {key: {"$nin": [below, above]}}])
-    if operator == "$ne":
-        return any_of([plain, {key: {"$in": [below, above]}}])
-    return plain
+    join, bound = {
+        "$lt": (any_of, {"$lte": below}),
+        "$gt": (any_of, {"$gte": above}),
+        "$lte": (all_of, {"$lt": above}),
+        "$gte": (all_of, {"$gt": below}),
+        "$eq": (all_of, {"$nin": [below, above]}),
+        "$ne": (any_of, {"$in": [below, above]}),
+    }[operator]
+    return join([plain, {key: bound}])
 
 
 def _typed_fraction(key: str, operator: str, value: float) -> Where | None:

@@ -50,25 +50,8 @@ class MiniLM:
     model_name: Final = MODEL_NAME
     dimension: Final = 384
 
-    def warm(self) -> None:
-        """Load the model now, for instance in a background thread, so the first query is quick.
-
-        Raises:
-            StoreError: No weights are installed, or their file is not the expected one.
-
-        Examples:
-            >>> MiniLM().warm()
-        """
-        self.embed_query("warm")  # the runtime also prepares things in its first run
-
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts: one row of length 1 a text, in order.
-
-        Args:
-            texts: The texts, of any length; may be empty.
-
-        Returns:
-            An array of shape ``(len(texts), 384)``.
+        """Embed texts, of any length: one row of length 1 a text, in order.
 
         Raises:
             StoreError: No weights are installed, or their file is not the expected one.
@@ -84,14 +67,8 @@ class MiniLM:
     ) -> tuple[NDArray[np.float32], list[TokenVectors]]:
         """Embed texts as `embed_documents` does, and return the vectors of their tokens as well.
 
-        Both come from one run of the network.
-
-        Args:
-            texts: The texts, of any length; may be empty.
-
-        Returns:
-            The vectors, and of each text its tokens in 128 dimensions, without words that tell
-            nothing.
+        Both come from one run of the network. Tokens have 128 dimensions; those of words that tell
+        nothing are left out.
 
         Raises:
             StoreError: No weights are installed, or their file is not the expected one.
@@ -106,12 +83,6 @@ class MiniLM:
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed one text, as `embed_documents` would.
-
-        Args:
-            text: The text.
-
-        Returns:
-            An array of shape ``(384,)``.
 
         Raises:
             StoreError: No weights are installed, or their file is not the expected one.

@@ -79,13 +79,7 @@ class Multilingual:
             )
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts to store: one row of length 1 a text, in order.
-
-        Args:
-            texts: The texts, of any length; may be empty.
-
-        Returns:
-            An array of shape ``(len(texts), 384)``.
+        """Embed texts to store, of any length: one row of length 1 a text, in order.
 
         Raises:
             StoreError: When the package is damaged.
@@ -104,12 +98,6 @@ class Multilingual:
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Embed a question.
-
-        Args:
-            text: The question.
-
-        Returns:
-            An array of shape ``(384,)``.
 
         Raises:
             StoreError: When the package is damaged.
