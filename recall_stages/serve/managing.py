@@ -24,7 +24,7 @@ from recall_stages.serve.operation import (
 )
 from recall_stages.store.changes import MemoryChanges
 from recall_stages.store.chroma.epoch import new_id
-from recall_stages.store.position import Order, Position
+from recall_stages.store.conditions import Order, Position
 
 _MOST_ADDED = 1_000
 

@@ -17,7 +17,7 @@ from recall_stages.serve.managing import AddMemories, DeleteMemories, ListMemori
 from recall_stages.serve.operation import MOST_RESULTS, Operation
 from recall_stages.serve.retrieving import RetrievePersonalMemory
 from recall_stages.stages.plain_texts import NOTHING_FOUND
-from recall_stages.store.position import Order
+from recall_stages.store.conditions import Order
 
 _WHEN = 'Only memories of this time, in words: "last Tuesday", "in March".'
 _SINCE = "Only memories from this day on: 2024-03-01."

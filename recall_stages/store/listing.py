@@ -21,8 +21,7 @@ from recall_stages.store.chroma.index import Index, pages
 from recall_stages.store.chroma.where import Where, all_of, expired_where, scope_where
 from recall_stages.store.cloud.limits import PREDICATES, RESULTS, predicates
 from recall_stages.store.cloud.limits import conditions as cloud_conditions
-from recall_stages.store.conditions import Conditions
-from recall_stages.store.position import place_of
+from recall_stages.store.conditions import Conditions, place_of
 from recall_stages.store.rows.cells import decided
 from recall_stages.store.rows.ordered_rows import ordered, selected
 from recall_stages.store.rows.row_index import RowIndex

@@ -22,7 +22,7 @@ from recall_stages.core.settings_messages import got
 from recall_stages.core.world import MemoryStore
 from recall_stages.store.chroma.epoch import bounds_of
 from recall_stages.store.chroma.prepare import filled_in, id_is_taken
-from recall_stages.store.position import place_of
+from recall_stages.store.conditions import place_of
 from recall_stages.store.recall_store import RecallStore
 from recall_stages.store.scoped_store import ManagedStore, ScopedStore
 from recall_stages.timeline import TimeRange

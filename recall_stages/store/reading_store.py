@@ -15,11 +15,10 @@ from recall_stages.core.scope import ScopeInput
 from recall_stages.core.stage import Search
 from recall_stages.core.tracing import Operation, memory_operation
 from recall_stages.store.bound_store import BoundStore
-from recall_stages.store.chroma.pool_bm25 import by_words
 from recall_stages.store.chroma.prepare import distinct_ids
+from recall_stages.store.chroma.search_text import by_words
 from recall_stages.store.chroma.where import filter_where
-from recall_stages.store.conditions import Conditions, RangeInput, TypeInput
-from recall_stages.store.position import Order, Position
+from recall_stages.store.conditions import Conditions, Order, Position, RangeInput, TypeInput
 
 
 class ReadingStore(BoundStore):

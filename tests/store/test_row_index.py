@@ -19,7 +19,7 @@ from recall_stages.core.memory import Memory
 from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
-from recall_stages.store.chroma.index import unit
+from recall_stages.store.embedding.token_vectors import unit
 from recall_stages.store.rows import follower, row_index
 from recall_stages.store.rows.append_file import AppendFile
 from recall_stages.store.rows.open_indexes import indexes_of

@@ -11,7 +11,7 @@ from benchmarks.datasets import read_retrieval_set
 from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
-from recall_stages.store.chroma.pool_bm25 import by_words
+from recall_stages.store.chroma.search_text import by_words
 from recall_stages.text.languages import language_of
 from recall_stages.text.stems import indexed_words, wanted_words, words
 

@@ -29,15 +29,15 @@ from recall_stages.core.stage import Search
 from recall_stages.store.any_store.answers import (
     Answer,
     Lookup,
+    comparable,
     fitting,
     is_conditional,
     named,
 )
 from recall_stages.store.any_store.coarse_filter import Dialect
 from recall_stages.store.any_store.push_down import NOTHING, Narrowing, Push, PushDown
-from recall_stages.store.any_store.scores import comparable
-from recall_stages.store.chroma.pool_bm25 import by_words
 from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
+from recall_stages.store.chroma.search_text import by_words
 
 _log = logging.getLogger(__name__)
 

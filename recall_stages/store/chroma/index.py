@@ -24,6 +24,7 @@ from recall_stages.store.chroma.where import (
     scope_where,
 )
 from recall_stages.store.chroma.window import foreign_where, window_where
+from recall_stages.store.embedding.token_vectors import unit
 from recall_stages.timeline import TimeRange
 
 if TYPE_CHECKING:
@@ -265,13 +266,6 @@ def pages(
         start += len(page["ids"])
         if len(page["ids"]) < most:
             return
-
-
-def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Vectors scaled to length 1; a vector of zeros stays as it is."""
-    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    scaled: NDArray[np.float32] = vectors / np.maximum(lengths, np.float32(1e-12))
-    return scaled
 
 
 def _by_similarity(row: _Row) -> float:

@@ -17,13 +17,13 @@ from recall_stages.core.candidate import Hit
 from recall_stages.core.errors import KeywordSearchError
 from recall_stages.core.stage import Search
 from recall_stages.store.chroma.filter_match import fulfils
-from recall_stages.store.chroma.index import Index, unit
-from recall_stages.store.chroma.pool_bm25 import by_words
+from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.row_fields import KEYWORD_VECTOR
+from recall_stages.store.chroma.search_text import by_words
 from recall_stages.store.chroma.where import Where
 from recall_stages.store.cloud.keyword_vector import question_vector
 from recall_stages.store.cloud.limits import RESULTS, SEARCHES, conditions
-from recall_stages.store.embedding.token_vectors import Embedded
+from recall_stages.store.embedding.token_vectors import Embedded, unit
 
 if TYPE_CHECKING:
     from chromadb import Search as ChromaSearch

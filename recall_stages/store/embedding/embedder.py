@@ -17,7 +17,7 @@ from recall_stages.core.errors import RecallError, StoreError, StoreUnavailableE
 from recall_stages.core.transient_errors import is_away
 from recall_stages.store.embedding.minilm import MiniLM
 from recall_stages.store.embedding.multilingual import Multilingual
-from recall_stages.store.embedding.token_vectors import TokenEmbedding, TokenVectors
+from recall_stages.store.embedding.token_vectors import TokenEmbedding, TokenVectors, unit
 
 MULTILINGUAL: Final = "multilingual"
 _LANGCHAIN = ("embed_documents", "embed_query", "aembed_query")
@@ -178,9 +178,7 @@ class _CheckedTokens(_Checked):
     def _tokens(self, words: list[str], vectors: object) -> TokenVectors:
         if not words:
             return TokenVectors([], np.empty((0, 0), dtype=np.float32))
-        rows = self._rows(vectors, len(words))
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        return TokenVectors(words, rows / np.maximum(lengths, np.float32(1e-9)))
+        return TokenVectors(words, unit(self._rows(vectors, len(words))))
 
 
 Embedder = MiniLM | Multilingual | _Checked

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_stages.store.embedding.token_vectors import TokenVectors
+from recall_stages.store.embedding.token_vectors import TokenVectors, unit
 from recall_stages.text.stems import STOP_WORDS
 
 Vectors = NDArray[np.float32]
@@ -56,14 +56,8 @@ class TokenReader:
 def reduced(hidden: Vectors) -> Vectors:
     """Vectors of tokens in 128 dimensions, of length 1."""
     mean, directions = _basis()
-    turned: Vectors = np.dot(_unit(hidden) - mean, directions)
-    return _unit(turned)
-
-
-def _unit(vectors: Vectors) -> Vectors:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    scaled: Vectors = vectors / np.maximum(lengths, np.float32(1e-9))
-    return scaled
+    turned: Vectors = np.dot(unit(hidden) - mean, directions)
+    return unit(turned)
 
 
 @cache

@@ -61,3 +61,10 @@ class TokenEmbedding(Protocol):
         Of each text: the word that each token is a part of, and the vector of each token. Words
         that tell nothing may be left out.
         """
+
+
+def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Vectors scaled to length 1; a vector of zeros stays as it is."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    scaled: NDArray[np.float32] = vectors / np.maximum(lengths, np.float32(1e-12))
+    return scaled

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from recall_stages.core.candidate import Candidate
 from recall_stages.store.chroma.epoch import bounds_of
 from recall_stages.store.chroma.where import Where
-from recall_stages.store.conditions import Conditions
-from recall_stages.store.position import UNDATED
+from recall_stages.store.conditions import UNDATED, Conditions
 from recall_stages.store.rows.columns import NEVER
 from recall_stages.store.rows.row_index import RowIndex
 from recall_stages.store.rows.table import Table

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import StoreClosedError
-from recall_stages.store.chroma.index import Index, unit
+from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.row_fields import Row
-from recall_stages.store.embedding.token_vectors import Embedded
+from recall_stages.store.embedding.token_vectors import Embedded, unit
 from recall_stages.store.rows.append_file import Mark
 from recall_stages.store.rows.cache import Cache
 from recall_stages.store.rows.columns import hashed

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.stage import Search
-from recall_stages.store.chroma.index import Index, Similar, unit
-from recall_stages.store.chroma.pool_bm25 import by_words
+from recall_stages.store.chroma.index import Index, Similar
+from recall_stages.store.chroma.search_text import by_words
 from recall_stages.store.chroma.where import Where
+from recall_stages.store.embedding.token_vectors import unit
 from recall_stages.store.rows.neighbour_query import Graph
 from recall_stages.store.rows.planner import RowCounts
 from recall_stages.store.rows.row_index import RowIndex

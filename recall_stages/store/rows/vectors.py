@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_stages.store.chroma.index import unit
+from recall_stages.store.embedding.token_vectors import unit
 from recall_stages.store.rows.append_file import AppendFile
 from recall_stages.store.rows.numbers import ByPlace
 from recall_stages.store.rows.wanted import Places
