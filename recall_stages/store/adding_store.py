@@ -11,14 +11,13 @@ from functools import partial
 from time import monotonic
 
 from recall_stages.core.awaited import awaited
-from recall_stages.core.errors import RecallError, ScopeError
+from recall_stages.core.errors import RecallError
 from recall_stages.core.progress import progress_bar
 from recall_stages.core.scope import Scope, ScopeInput
 from recall_stages.core.tracing import memory_operation
 from recall_stages.store.chroma.prepare import MemoryInput, Ready, id_is_taken, make_ready
 from recall_stages.store.cloud.limits import check_fits
 from recall_stages.store.conversation import conversation
-from recall_stages.store.live_collection import LiveCollection
 from recall_stages.store.reading_store import ReadingStore
 from recall_stages.store.writing.row_writer import BATCH
 from recall_stages.timeline.parse_time import parse_time
@@ -161,9 +160,12 @@ class AddingStore(ReadingStore):
                 check_fits(ready)
             live.identity.check_writable()
             if self._require_scope or self._scope.fields():
-                self._check_owners(ready, live)
                 # Checked once more when it is written: others may write in between.
-                return [replace(each, guard=self._guard(each)) for each in ready]
+                ready = [replace(each, guard=self._guard(each)) for each in ready]
+                guards = {each.memory.id: each.guard for each in ready if not each.is_new}
+                for row_id, stored in live.index.read(list(guards), None).items():
+                    if not guards[row_id].holds(stored.scope):
+                        raise id_is_taken(row_id, guards[row_id])
         return ready
 
     def _guard(self, ready: Ready) -> Scope:
@@ -171,20 +173,6 @@ class AddingStore(ReadingStore):
         fields = ready.memory.scope.fields()
         required = {name: fields[name] for name in self._require_scope}
         return Scope.model_validate({**required, **self._scope.fields()})
-
-    def _check_owners(self, ready: Sequence[Ready], live: LiveCollection) -> None:
-        """Refuse a memory that would replace another owner's."""
-        owners = {each.memory.id: each.memory.scope for each in ready}
-        named = [each.memory.id for each in ready if not each.is_new]
-        for row_id, stored in live.index.read(named, None).items():
-            for name in self._require_scope:
-                if getattr(stored.scope, name) != getattr(owners[row_id], name):
-                    raise ScopeError(
-                        f"a memory with the id {row_id!r} is there already, of another {name}; "
-                        "give the new one another id"
-                    )
-            if not self._scope.holds(stored.scope):
-                raise id_is_taken(row_id, self._scope)
 
 
 @contextmanager

@@ -72,15 +72,16 @@ class Position:
     @property
     def key(self) -> tuple[int, str]:
         """The place as a value that sorts, the oldest first."""
-        if self.timestamp is None:
-            return UNDATED, self.id
-        return to_milliseconds(self.timestamp), self.id
+        return _place(self.timestamp, self.id)
 
 
 def place_of(memory: Candidate) -> tuple[int, str]:
     """The place of a memory as a value that sorts, the oldest first."""
-    created = memory.created_at
-    return UNDATED if created is None else to_milliseconds(created), memory.id
+    return _place(memory.created_at, memory.id)
+
+
+def _place(moment: datetime | None, id: str) -> tuple[int, str]:
+    return UNDATED if moment is None else to_milliseconds(moment), id
 
 
 @dataclass(frozen=True, slots=True)

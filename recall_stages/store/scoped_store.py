@@ -74,10 +74,10 @@ class ManagedStore(AddingStore):
             vectors: dict[str, Embedded] = {}
             while True:
                 before = live.index.row(id)
-                stored = None if before is None else live.index.candidate(before)
-                if before is None or stored is None:
-                    raise _missing(id, self.name)
-                if not owner.holds(stored.scope) or stored.expired(now):
+                stored = before and live.index.candidate(before)
+                if not (
+                    before and stored and owner.holds(stored.scope) and not stored.expired(now)
+                ):
                     raise _missing(id, self.name)
                 memory = wanted.made_to(stored, now.tzinfo, read_events=self._event_times)
                 [ready] = self._ready([memory])

@@ -210,7 +210,7 @@ def test_a_conversation_of_a_user_is_stored(demanding: RecallStore, face: Face) 
 
 
 def test_a_memory_replaces_none_of_another_owner(demanding: RecallStore) -> None:
-    with pytest.raises(ScopeError, match="'oak' is there already, of another user_id"):
+    with pytest.raises(ScopeError, match="'oak' is there already, outside the scope"):
         demanding.add(
             [
                 {"id": "new", "content": "Tea.", "scope": ANN},

@@ -15,6 +15,7 @@ from recall_stages.core.memory import Memory
 from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import Position, RecallStore, ScopedStore
+from recall_stages.store.chroma.index import Index
 
 DAY = datetime(2024, 3, 5, tzinfo=UTC)
 SCOPES: list[dict[str, str]] = [
@@ -225,9 +226,10 @@ def test_an_id_that_another_takes_meanwhile_is_not_replaced(
     whole: RecallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(whole)
-    monkeypatch.setattr(ScopedStore, "_check_owners", lambda *_: None)  # as if m1 had come after it
-    with pytest.raises(ScopeError, match="'m1' is there already, outside the scope"):
-        whole.for_scope(user_id="ann").add([{"id": "m1", "content": "rum"}])
+    with monkeypatch.context() as before_it_is_written:
+        before_it_is_written.setattr(Index, "read", lambda *_: {})  # as if m1 had come after that
+        with pytest.raises(ScopeError, match="'m1' is there already, outside the scope"):
+            whole.for_scope(user_id="ann").add([{"id": "m1", "content": "rum"}])
     assert contents(whole.get(["m1"])) == ["tea 1"]
 
 

@@ -54,7 +54,12 @@ def as_embedder(model: object | None) -> Embedder:
     if isinstance(model, MiniLM | Multilingual | _Checked):
         return model
     if isinstance(model, str):
-        return _named(model)
+        if model == MULTILINGUAL:
+            return Multilingual()
+        raise ValueError(
+            f"the one embedding that has a name is {MULTILINGUAL!r}; got {model!r}. Pass any other "
+            "model as an object: a LangChain Embeddings or a LlamaIndex BaseEmbedding"
+        )
     if not isinstance(model, type):  # a class has the methods too, but no model behind them
         for shape in (_LANGCHAIN, _LLAMAINDEX):
             methods: list[Any] = [getattr(model, name, None) for name in shape]
@@ -68,15 +73,6 @@ def as_embedder(model: object | None) -> Embedder:
         "Expected an embedding model: a LangChain Embeddings, a LlamaIndex BaseEmbedding, an "
         f"object with the methods {', '.join(_LANGCHAIN)}, {MULTILINGUAL!r}, or None for the "
         f"default; got {kind}."
-    )
-
-
-def _named(name: str) -> Embedder:
-    if name == MULTILINGUAL:
-        return Multilingual()
-    raise ValueError(
-        f"the one embedding that has a name is {MULTILINGUAL!r}; got {name!r}. Pass any other "
-        "model as an object: a LangChain Embeddings or a LlamaIndex BaseEmbedding"
     )
 
 
