@@ -53,13 +53,38 @@ from recall_stages.explain.explanation import explain
 explain(store.memories()).plot_timeline()
 """
 PLOT_OF_ALL = "explain(found).plot_scores()\n"
+SERVE = f"""{STORE}
+from recall_stages.serve.app import create_memory_app
+from recall_stages.cli import main
+assert create_memory_app(store)
+for command in ("mcp", "serve"):
+    try:
+        main("recall", [command, "--help"])
+    except SystemExit as ended:
+        assert not ended.code
+"""
+OTEL = f"""{STORE}
+from opentelemetry import trace
+assert trace.get_tracer_provider() and store.count() == 1
+"""
+MULTILINGUAL = """
+from recall_stages.store import RecallStore
+from recall_stages.core.stage import Search
+with RecallStore(embedding="multilingual") as store:
+    store.add(["Der Zahnarzt hat mir eine Füllung gemacht.", "我的猫叫小白。"])
+    [[cat, *_]] = store.find([Search("What is the name of my cat?", limit=1)])
+    assert "小白" in cat.memory.content, cat
+"""
 USE = {
     "chroma,embedding": STORE,
     "chroma,embedding,plot": PLOT,
     "langchain": LANGCHAIN,
     "llamaindex": LLAMAINDEX,
     "agents": LANGCHAIN + AGENTS,
-    "all": LLAMAINDEX + LANGCHAIN + AGENTS + PLOT_OF_ALL,
+    "serve": SERVE,
+    "chroma,embedding,otel": OTEL,
+    "chroma,embedding,multilingual": MULTILINGUAL,
+    "all": LLAMAINDEX + LANGCHAIN + AGENTS + PLOT_OF_ALL + SERVE,
 }
 NOTHING = """
 from recall_stages.store import RecallStore
