@@ -10,7 +10,7 @@ from store.following import SMALL
 from store.kit import SmallEmbedding
 
 from recall_stages.store import RecallStore
-from recall_stages.store.rows import follower
+from recall_stages.store.rows import follower, table, word_search
 from recall_stages.store.writing import row_writer
 
 
@@ -84,3 +84,13 @@ def two(
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every question looks, as if a second had passed since the last."""
     monkeypatch.setattr(follower, "POLL_S", 0.0)
+
+
+@pytest.fixture(params=["few", "waiting", "committed"])
+def each_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The ways to find rows by words: all that fit, those that wait, and those in tantivy."""
+    if request.param != "few":
+        monkeypatch.setattr(word_search, "_FEW", 0)
+    if request.param == "committed":
+        monkeypatch.setattr(table, "_MOST_WAITING", 0)
+    return str(request.param)

@@ -30,7 +30,7 @@ _SURPLUS = 5  # rows more than a quarter, as the order of tantivy is not exact
 _NOISE = 2e-4  # of a score: it is rounded, and tantivy calculates with 32 bits
 _WIDEST = 20  # times as many rows as are wanted, to tell apart those that are equally good
 _MARGIN = 2  # times as many rows are read as the share of a filter suggests
-_A_NAMED_ROW = 10  # rows are read in the time in which tantivy looks for one that is named
+_FEW = 2_000  # rows that are all scored, in the time in which tantivy finds the best
 
 ALL = "all"
 """What each row has in the field of its scope, so that tantivy says how many rows it counts."""
@@ -112,17 +112,20 @@ class Snapshot:
             rows: The rows that fulfil these, and a filter. None = there are no conditions.
         """
         terms = telling_words(wanted_words(text), lambda term: self._having([term])[0])
-        if not terms or (rows is not None and not len(rows.places)):
+        if not terms:
             return np.zeros(0, dtype=np.intp), np.zeros(0)
         new = self._found_new(terms) if self.new else None
         rarities = [rarity(self.rows, having) for having in self._having(terms, new)]
         weights = dict(zip(terms, rarities, strict=True))
-        places, scores = self._best_committed(weights, limit, wanted, rows)
-        if new is not None:
-            waiting = np.array([*self.new], dtype=np.intp)
-            own = self.counts.scores(new, rarities, self.mean)
-            own = own if rows is None else own * rows.holds(waiting)
-            places, scores = np.concatenate([waiting, places]), np.concatenate([own, scores])
+        if rows is not None and len(rows.places) <= _FEW:
+            places, scores = rows.places, self._scores(rows.places, weights)
+        else:
+            places, scores = self._best_committed(weights, limit, wanted, rows)
+            if new is not None:
+                waiting = np.array([*self.new], dtype=np.intp)
+                own = self.counts.scores(new, rarities, self.mean)
+                own = own if rows is None else own * rows.holds(waiting)
+                places, scores = np.concatenate([waiting, places]), np.concatenate([own, scores])
         # Rounded, as sums of floats depend on their order.
         return places[scores > 0], scores[scores > 0].round(_DIGITS)
 
@@ -155,19 +158,15 @@ class Snapshot:
     ) -> tuple[Places, NDArray[np.float64]]:
         """The best rows that are committed: tantivy checks owner and time, and we the filter."""
         searcher, counted = self.committed.searcher, max(self.committed.counted, 1)
-        most, named = limit + limit // 4 + _SURPLUS, None
+        most = limit + limit // 4 + _SURPLUS
         if rows is not None and len(rows.places) < rows.among:
-            wide = round(_MARGIN * limit * rows.among / len(rows.places))
-            if _A_NAMED_ROW * len(rows.places) < wide:
-                named = rows.places
-            else:
-                most = max(most, wide)
+            most = max(most, round(_MARGIN * limit * rows.among / len(rows.places)))
         # As if tantivy did not count the rows that are gone, and counted those that wait.
         weights = {
             term: rare / rarity(counted, searcher.doc_freq("words", term))
             for term, rare in rarities.items()
         }
-        query = self._query(weights, wanted, named)
+        query = self._query(weights, wanted)
         while True:
             hits = searcher.search(query, limit=most, count=False).hits
             found = searcher.fast_field_values("place", [address for _, address in hits])
@@ -181,8 +180,7 @@ class Snapshot:
             is_last = len(hits) < most or (enough and most > _WIDEST * limit)
             # Where the last ones are equally good, others may be: nothing is calculated yet.
             if is_last or (enough and theirs[limit - 1] > lowest + _NOISE):
-                found_here = self.counts.found(self.counts.latest(places), [*rarities])
-                scores = self.counts.scores(found_here, [*rarities.values()], self.mean)
+                scores = self._scores(places, rarities)
                 # The others may have as much more than tantivy says as any of these.
                 if is_last or np.partition(scores, -limit)[-limit] > _NOISE + lowest * max(
                     (scores / theirs).max(), 1
@@ -190,9 +188,11 @@ class Snapshot:
                     return places, scores
             most *= 2
 
-    def _query(
-        self, weights: Mapping[str, float], wanted: Wanted, named: Places | None
-    ) -> tantivy.Query:
+    def _scores(self, places: Places, rarities: Mapping[str, float]) -> NDArray[np.float64]:
+        found = self.counts.found(self.counts.latest(places), [*rarities])
+        return self.counts.scores(found, [*rarities.values()], self.mean)
+
+    def _query(self, weights: Mapping[str, float], wanted: Wanted) -> tantivy.Query:
         terms = [
             self._term("words", term)
             if weight == 1
@@ -206,8 +206,6 @@ class Snapshot:
             conditions.append(_any(touching))
         if wanted.moment is not None:
             conditions.append(self._between("expires", to_milliseconds(wanted.moment) + 1, NEVER))
-        if named is not None:
-            conditions.append(tantivy.Query.term_set_query(self.schema, "place", named.tolist()))
         # A condition must not add to the score.
         admitted = [tantivy.Query.const_score_query(each, 0.0) for each in conditions]
         return tantivy.Query.boolean_query(
