@@ -111,7 +111,7 @@ class Snapshot:
             wanted: The conditions on owner and time.
             rows: The rows that fulfil these, and a filter. None = there are no conditions.
         """
-        terms = telling_words(wanted_words(text), lambda term: self._having([term])[0])
+        terms = telling_words(wanted_words(text), self._having)
         if not terms:
             return np.zeros(0, dtype=np.intp), np.zeros(0)
         new = self._found_new(terms) if self.new else None
