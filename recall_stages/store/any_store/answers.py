@@ -29,32 +29,20 @@ _ORTHOGONAL = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """A search of the store.
+    """A search of the store."""
 
-    Attributes:
-        search: The search; its limit is how many answers at most.
-        further: Further arguments of the store's search: what it is to check.
-        words: Whether the store's own search by words is meant.
-    """
-
-    search: Search
-    further: Mapping[str, object] = field(default_factory=dict)
-    words: bool = False
+    search: Search  # its limit is how many answers at most
+    further: Mapping[str, object] = field(default_factory=dict)  # arguments: what it is to check
+    words: bool = False  # whether the store's own search by words is meant
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer of the store.
-
-    Attributes:
-        memory: The answer as a candidate.
-        metadata: The metadata in the form of the store.
-        score: The score of the store; None = it has none.
-    """
+    """One answer of the store."""
 
     memory: Candidate
-    metadata: Mapping[str, object]
-    score: float | None = None
+    metadata: Mapping[str, object]  # in the form of the store
+    score: float | None = None  # as the store gives it, if it does
 
 
 def is_conditional(search: Search) -> bool:

@@ -35,7 +35,7 @@ from recall_stages.store.any_store.answers import (
     named,
 )
 from recall_stages.store.any_store.coarse_filter import Dialect
-from recall_stages.store.any_store.push_down import NOTHING, Narrowing, Push, PushDown
+from recall_stages.store.any_store.push_down import Narrowing, Push, PushDown
 from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
 from recall_stages.store.chroma.search_text import by_words
 
@@ -245,7 +245,8 @@ class AnyStore(Settings):
         checks = [fitting(each, self.fields) for each in searches]
         among = any(each.method == "keyword" for each in searches) and not words
         wanted = min(_WORDS_AMONG * limit, most) if among else limit
-        if any(is_conditional(each) for each in searches) and not self._arguments(search):
+        narrowed = self._pushes(search) and self._narrowing.tries(search)[0]
+        if any(is_conditional(each) for each in searches) and not narrowed:
             wanted = most
         while True:
             found, note = await self._read(replace(search, limit=wanted), ask)
@@ -294,23 +295,23 @@ class AnyStore(Settings):
 
     async def _read(self, search: Search, ask: Ask) -> tuple[Sequence[Answer], str]:
         """The answers of the store, and a note if it did not take what was pushed down."""
-        words = self._worded(search)
-        refused: Exception | None = None
-        for level in self._narrowing.levels if self._pushes(search) else (None,):
-            further = {} if level is None else self._narrowing.arguments(search, level)
+        words, pushes, refused = self._worded(search), self._pushes(search), None
+        tries = self._narrowing.tries(search) if pushes else [{}]
+        for tried, further in enumerate(tries):
             try:
                 found = await ask(Lookup(search, further, words))
             except Exception as error:
-                if not further or not self._narrowing.may_fail:
+                if not further or len(tries) == 1:
                     raise
                 refused = error
                 continue
-            self._narrowing.learn(level, refused, [each.metadata for each in found])
-            why = refused or self._narrowing.refusal
-            if why is None or level != NOTHING or not is_conditional(search):
+            left = len(tries) - tried
+            self._narrowing.learn(left, refused, [each.metadata for each in found])
+            why = self._narrowing.refusal if pushes and refused is None else refused
+            if why is None or left > 1 or not is_conditional(search):
                 return found, ""
             return found, f"{self._name} took no filter, so it was checked here: {described(why)}"
-        raise AssertionError("the last level pushes nothing down")
+        raise AssertionError("the last try pushes nothing down")
 
     def _worded(self, search: Search) -> bool:
         return search.method == "keyword" and self.keyword is not None
@@ -319,11 +320,6 @@ class AnyStore(Settings):
         # A search by words by another kind of store has another language.
         alike = not self._worded(search) or type(self.keyword) is type(self.source)
         return alike and self._narrowing.active
-
-    def _arguments(self, search: Search) -> Mapping[str, object]:
-        if not self._pushes(search):
-            return {}
-        return self._narrowing.arguments(search, self._narrowing.levels[0])
 
     def _ranked(
         self, found: Sequence[Answer], *, words: bool

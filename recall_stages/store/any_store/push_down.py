@@ -14,7 +14,7 @@ PushDown = Callable[[Search], Mapping[str, object]]
 Push = PushDown | str | None
 """The setting ``push_down``: a function, the name of a filter language, or None."""
 
-WHOLE, FLAT, NOTHING = range(3)
+_TRIES = 3  # all that a search demands, without times and alternatives, nothing
 # Errors by which a store refuses a filter, and will again. Others may come from the network.
 _REFUSALS = (NotImplementedError, ValueError, TypeError, AttributeError, KeyError)
 
@@ -31,7 +31,7 @@ class Narrowing:
         self._push = push
         self._fields = fields
         self._forms = TimeForms()
-        self._first = WHOLE
+        self._refused = 0  # of the tries, those that the store will refuse again
         self.refusal: Exception | None = None
 
     @property
@@ -40,33 +40,26 @@ class Narrowing:
         return self._push is not None
 
     @property
-    def may_fail(self) -> bool:
-        """Whether the store may refuse it; a function of the user knows what the store takes."""
-        return isinstance(self._push, Dialect)
-
-    @property
     def needs_times(self) -> bool:
         """Whether the store has to show first how it writes times."""
         return isinstance(self._push, Dialect) and not self._forms.recorded
 
-    @property
-    def levels(self) -> Sequence[int]:
-        """How much to push down: what to try first, and what if the store refuses it."""
-        return range(self._first, NOTHING + 1) if self.may_fail else (WHOLE,)
+    def tries(self, search: Search) -> list[Mapping[str, object]]:
+        """The arguments of the store's search to try, one after the other; the last are none.
 
-    def arguments(self, search: Search, level: int) -> Mapping[str, object]:
-        """The arguments of the store's search; empty = it is to check nothing."""
-        if not isinstance(self._push, Dialect):
-            return {} if self._push is None else self._push(search)
-        if level == NOTHING:
-            return {}
-        return self._push.narrowing(search, self._fields, None if level == FLAT else self._forms)
+        A function of the user knows what the store takes, so there is one try.
+        """
+        push, fields = self._push, self._fields
+        if not isinstance(push, Dialect):
+            return [{} if push is None else push(search)]
+        written = [push.narrowing(search, fields, forms) for forms in (self._forms, None)]
+        return [*written, {}][self._refused :]
 
     def learn(
-        self, level: int | None, refused: Exception | None, rows: Sequence[Mapping[str, object]]
+        self, left: int, refused: Exception | None, rows: Sequence[Mapping[str, object]]
     ) -> None:
-        """Remember what the store took, and how it writes times."""
+        """Remember which try the store took, counted from the last, and how it writes times."""
         self._forms.see(rows, self._fields.created_at)
-        if level is not None and isinstance(refused, _REFUSALS):
-            self._first = max(self._first, level)
+        if isinstance(refused, _REFUSALS):
+            self._refused = max(self._refused, _TRIES - left)
             self.refusal = refused
