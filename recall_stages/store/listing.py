@@ -129,13 +129,15 @@ def fitting_in_chroma(index: Index, conditions: Conditions) -> Iterator[Candidat
 
 def ids_in_chroma(index: Index, conditions: Conditions) -> list[str]:
     """The ids of the rows that fulfil conditions; the time is not compared."""
-    where = _where(index, conditions)
-    return [row_id for page in _pages(index, where, _IDS, []) for row_id in page["ids"]]
+    return _ids(index, _where(index, conditions))
 
 
 def expired_in_chroma(index: Index, moment: datetime, scope: Scope | None = None) -> list[str]:
     """The ids of the rows that have expired by a moment; for rows of ours."""
-    where = all_of([expired_where(moment), scope_where(scope or Scope(), index.fields)])
+    return _ids(index, all_of([expired_where(moment), scope_where(scope or Scope(), index.fields)]))
+
+
+def _ids(index: Index, where: Where | None) -> list[str]:
     return [row_id for page in _pages(index, where, _IDS, []) for row_id in page["ids"]]
 
 

@@ -37,7 +37,6 @@ _MAKES_IT = (
     "The first memory that you add makes it. Until then RecallStore(..., create=True) reads it as "
     "an empty collection"
 )
-_CHECK = "Check the name"
 
 
 class NamedCollection:
@@ -118,7 +117,7 @@ class NamedCollection:
         live = self.found()
         access = self._access
         if live is None and access is not None and not self._create:
-            names = names_in(access.client, access.stuck)
+            names = names_in(access)
             if names and self.name not in names:
                 raise missing(self.name, names, _MAKES_IT)
         return live
@@ -247,8 +246,7 @@ class NamedCollection:
         if self._must_exist and self._access is None:
             raise MissingCollectionError(f"there is no Chroma path {self._source}. Check the path")
         if self._must_exist and self._access is not None:
-            names = names_in(self._access.client, self._access.stuck)
-            raise missing(self.name, names, _CHECK)
+            raise missing(self.name, names_in(self._access), "Check the name")
         check_name(self.name)
         if isinstance(self._source, Path):
             check_can_be_made(self._source)

@@ -119,11 +119,11 @@ def path_access(folder: Path, *, read_only: bool) -> Access:
         StoreError: When Chroma cannot open it in this process, or it cannot be made.
     """
     with ExitStack() as on_failure:
+        held = copy = None
         if read_only:
-            copy = PathCopy(folder)
+            copy, stuck = PathCopy(folder), Event()
             on_failure.callback(copy.close)
-            stuck = Event()
-            access = Access(path_client(copy.path, stuck), True, copy.path, None, copy, stuck)
+            folder = copy.path
         else:
             try:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -131,8 +131,8 @@ def path_access(folder: Path, *, read_only: bool) -> Access:
                 raise StoreError(f"the folder {folder} cannot be made: {error}") from error
             held = hold(folder, str(folder))
             on_failure.callback(held.close)
-            client = path_client(folder, held.stuck)
-            access = Access(client, True, folder, held, stuck=held.stuck)
+            stuck = held.stuck
+        access = Access(path_client(folder, stuck), True, folder, held, copy, stuck)
         on_failure.pop_all()
     return access
 

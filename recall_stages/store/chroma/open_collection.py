@@ -20,7 +20,6 @@ from recall_stages.store.chroma.errors import chroma_errors, guarded
 from recall_stages.store.disk.check import check_collection
 
 if TYPE_CHECKING:
-    from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
 
 MARK = "recall_format"  # in the metadata of a collection that is ours
@@ -106,10 +105,10 @@ def make_collection(access: Access, name: str, facts: Facts, *, private: bool = 
     return _opened(access, collection, access.stuck, private=private)
 
 
-def names_in(client: ClientAPI, stuck: Event) -> list[str]:
+def names_in(access: Access) -> list[str]:
     """The names of all collections, sorted."""
-    with chroma_errors("list the collections", stuck):
-        return sorted(each.name for each in client.list_collections())
+    with chroma_errors("list the collections", access.stuck):
+        return sorted(each.name for each in access.client.list_collections())
 
 
 def missing(name: str, names: list[str], advice: str) -> MissingCollectionError:

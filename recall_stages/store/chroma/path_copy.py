@@ -13,7 +13,7 @@ from pathlib import Path
 from uuid import UUID
 from weakref import finalize
 
-from recall_stages.core.errors import StoreError, StoreLockedError
+from recall_stages.core.errors import StoreError
 from recall_stages.store.chroma.path_lock import locked, unlocked
 from recall_stages.store.disk.closing import index_root
 
@@ -47,14 +47,12 @@ class PathCopy:
                     shutil.copyfile(file, target)
                     _, changed = files[file]
                     os.utime(target, ns=(changed, changed))  # the row index trusts unchanged files
-                if _files(folder) != files:
-                    raise locked(folder)
             except OSError as error:
                 self.close()
                 raise StoreError(f"{folder} cannot be copied to {self.path}: {error}") from error
-            except StoreLockedError:
+            if _files(folder) != files:
                 self.close()
-                raise
+                raise locked(folder)
 
     def close(self) -> None:
         """Remove the copy."""

@@ -77,11 +77,9 @@ class CloudSearcher:
                 mine = [next(pages) for _ in plans[n].wheres]
                 hits[n] = self._hits(plans[n], [row for page in mine for row in page])
                 full = any(len(page) == asked[n] for page in mine)
-                if full and len(hits[n]) < plans[n].search.limit:
-                    if not plans[n].living and self._meets_expired(plans[n], mine):
-                        plans[n] = self._among_living(plans[n])
-                    elif asked[n] == RESULTS:
-                        continue
+                last = asked[n] == RESULTS and plans[n].living
+                if full and not last and len(hits[n]) < plans[n].search.limit:
+                    plans[n] = self._among_living(plans[n])
                     short.append(n)
             waiting, times = short, 4 * times
         return [_best(plans[n], hits[n]) if n in plans else [] for n in range(len(searches))]
@@ -109,13 +107,8 @@ class CloudSearcher:
             search, vectors[search.text], wheres, _AMONG * first if pooled else first, pooled
         )
 
-    def _meets_expired(self, plan: _Plan, pages: Sequence[_Page]) -> bool:
-        """Whether rows that have expired take the place of others."""
-        found = (self.index.candidate(row[:3]) for page in pages for row in page)
-        moment = plan.search.moment
-        return moment is not None and any(each and each.expired(moment) for each in found)
-
     def _among_living(self, plan: _Plan) -> _Plan:
+        """The plan with rows that have expired left out, as they may take the place of others."""
         wheres = conditions(plan.search, self.index, living=True)
         return replace(plan, wheres=wheres, living=True)
 
