@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import chromadb
 import pytest
@@ -23,6 +25,8 @@ from recall_stages.core.errors import (
     StoreLockedError,
 )
 from recall_stages.store import RecallStore
+from recall_stages.store.disk.check import check_database
+from recall_stages.store.disk.tables import DATABASE, MAGIC
 
 ROWS = 130
 SAVED_EACH = 50  # so 100 rows stand in the index; Chroma's log has the last of them, and the rest
@@ -357,3 +361,19 @@ def test_there_must_be_something_to_repair(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="there is no folder"):
         RecallStore.repair(tmp_path / "nowhere")
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_database_that_is_being_made_is_not_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database, opened = tmp_path / DATABASE, Path.open
+
+    def open_before_it_is_made(file: Path, *mode: Any) -> Any:
+        if file != database:
+            return opened(file, *mode)
+        with opened(database, "wb") as made:  # by another store, at this moment
+            made.write(MAGIC)
+        return io.BytesIO()
+
+    monkeypatch.setattr(Path, "open", open_before_it_is_made)
+    check_database(tmp_path)

@@ -11,7 +11,7 @@ from recall_stages.core.errors import StoreDamagedError
 from recall_stages.store.disk.closing import State, index_folders, is_as_closed, state
 from recall_stages.store.disk.index_files import check_files
 from recall_stages.store.disk.index_layout import NAMES, DamagedIndexError, Layout, layout_of
-from recall_stages.store.disk.tables import DATABASE, Tables, is_database, open_tables
+from recall_stages.store.disk.tables import DATABASE, MAGIC, Tables, database_head, open_tables
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
@@ -27,12 +27,14 @@ def check_database(path: Path) -> None:
     Raises:
         StoreDamagedError: When the database is missing, or is something else.
     """
-    if path.is_dir() and not is_database(path):
-        empty = not (path / DATABASE).exists() or not (path / DATABASE).stat().st_size
-        if empty and not index_folders(path):
+    if not path.is_dir():
+        return
+    head = database_head(path)  # read once: another store of this program may be making it
+    if head != MAGIC:
+        if not head and not index_folders(path):
             return  # nothing was ever stored here
         raise StoreDamagedError(
-            f"{path} held memories, but its {DATABASE} is {'empty' if empty else 'no database'}. "
+            f"{path} held memories, but its {DATABASE} is {'no database' if head else 'empty'}. "
             f"Chroma keeps all texts in that file: put it back from a backup. To begin anew, "
             f"move the folder away"
         )

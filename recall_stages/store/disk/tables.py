@@ -20,7 +20,7 @@ from recall_stages.core.memory import MetadataValue
 
 DATABASE = "chroma.sqlite3"
 
-_MAGIC = b"SQLite format 3\x00"
+MAGIC = b"SQLite format 3\x00"
 _DELETE = 3  # Chroma's number for the operation; 0 = add, 1 = update, 2 = upsert
 _UPDATE = 1
 _DOCUMENT = "chroma:document"
@@ -168,13 +168,13 @@ def note_indexed(folder: Path, up_to: Mapping[str, int]) -> None:
         )
 
 
-def is_database(folder: Path) -> bool:
-    """Whether a folder has a SQLite file of Chroma's with something in it."""
+def database_head(folder: Path) -> bytes:
+    """The first bytes of the database in a folder, `MAGIC` if it is one; empty = it has none."""
     try:
         with (folder / DATABASE).open("rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
+            return file.read(len(MAGIC))
     except FileNotFoundError:
-        return False
+        return b""
 
 
 def number(value: int | bytes | None) -> int:
