@@ -97,12 +97,7 @@ class LiveCollection:
                 yield memory
 
     def delete(self, ids: Sequence[str] | None, conditions: Conditions) -> int:
-        """Delete the memories that fulfil conditions, and return their number.
-
-        Args:
-            ids: Only those with these ids. None = all that fulfil the conditions.
-            conditions: The conditions.
-        """
+        """Delete the memories that fulfil conditions, of these ids or all; return their number."""
         index, limited = self.index, conditions.limited or bool(conditions.scope.fields())
         if ids is None and limited:
             wanted = [memory.id for memory in self.listed(conditions)]

@@ -152,13 +152,7 @@ class Index:
     def by_id(
         self, ids: Sequence[str], include: Sequence[str], where: Where | None = None
     ) -> Iterator[Mapping[str, Any]]:
-        """Rows by id, page by page; ids that are not there are left out.
-
-        Args:
-            ids: The ids.
-            include: What is read of a row beside its id.
-            where: The condition on the rows.
-        """
+        """Rows by id, page by page; ids that are not there are left out."""
         collection: Any = self.collection
         for start in range(0, len(ids), _PAGE):
             part = list(ids[start : start + _PAGE])

@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 class Identity:
     """The maker and the embedding model of a collection, checked against those of a store.
 
-    Args:
-        collection: Chroma's own object.
-        embedding: The store's embedding model.
-        fields: The metadata keys that the store is opened with.
-
     Raises:
         EmbeddingMismatchError: When another model filled the collection.
         ForeignCollectionError: When it is ours, and has other fields.

@@ -53,10 +53,7 @@ def conditions(search: Search, index: Index, *, living: bool = False) -> list[Wh
     They are coarse: the bounds of a time are whole days or months, so check the rows exactly. If
     scope and filter leave no room for a time, only the rows are checked.
 
-    Args:
-        search: The search.
-        index: The collection.
-        living: Whether the cloud checks that a row has not expired, if there is room for it.
+    With ``living`` the cloud checks that a row has not expired, if there is room for it.
 
     Raises:
         FilterError: When scope and filter alone are too long.
