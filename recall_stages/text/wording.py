@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from sys import intern
 
 from recall_stages.text.split_words import split_words
@@ -24,25 +23,33 @@ class Wording:
         ('tea', 'at', 'four')
     """
 
+    __slots__ = ("_marks", "_words", "text")
+
     def __init__(self, text: str) -> None:
         self.text = text
+        self._words: tuple[str, ...] | None = None
+        self._marks: int | None = None
 
-    @cached_property
+    @property
     def words(self) -> tuple[str, ...]:
         """Its words in lower case, in order; of a long text those of both ends."""
-        return tuple(map(intern, split_words(ends(self.text).lower())))
+        if self._words is None:
+            self._words = tuple(map(intern, split_words(ends(self.text).lower())))
+        return self._words
 
-    @cached_property
+    @property
     def marks(self) -> int:
         """A bit for each of its words, by the hash of the word.
 
         A bit that only one of two texts has is a word that only this one has. So sets of words are
         compared in a tenth of the time, and words that share a bit are counted too few.
         """
-        marks = 0
-        for word in self.words:
-            marks |= 1 << (hash(word) % _MARKS)
-        return marks
+        if self._marks is None:
+            marks = 0
+            for word in self.words:
+                marks |= 1 << (hash(word) % _MARKS)
+            self._marks = marks
+        return self._marks
 
 
 def ends(text: str) -> str:

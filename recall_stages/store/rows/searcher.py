@@ -20,7 +20,7 @@ from recall_stages.store.rows.neighbour_query import Graph
 from recall_stages.store.rows.planner import RowCounts
 from recall_stages.store.rows.row_index import RowIndex
 from recall_stages.store.rows.table import Table
-from recall_stages.store.rows.wanted import Selection, Wanted
+from recall_stages.store.rows.wanted import Places, Selection, Wanted
 
 _FEW = 20_000  # rows: of more, the graph finds the nearest of all more quickly
 _NOT_COUNTED = RowCounts(0, 0, None, 0)
@@ -38,6 +38,7 @@ class _Plan:
         search: The search.
         where: The condition that its filter sets.
         rows: The rows that fulfil its conditions; None = it has none, or only Chroma checks them.
+        places: The places of these rows, or of all; None = they are too many to look at.
         table: The rows of the collection.
         graph: The neighbours of its vector; None = it is a search by words.
         counts: The numbers of rows that decide its routes; those of a search by words are not used.
@@ -47,6 +48,7 @@ class _Plan:
     search: Search
     where: Where | None
     rows: Selection | None
+    places: Places | None
     table: Table
     graph: Graph | None
     counts: RowCounts
@@ -122,22 +124,24 @@ class Searcher:
                 limited = search.filter is not None or wanted.limited
                 rows = table.select(wanted, where) if limited and self._knows_all() else None
             graph, counts = None, _NOT_COUNTED
+            places = None if rows is None else rows.places
             if search.method == "semantic":
-                graph, counts = graphs[search.text], self._counted(search, rows, table)
-            plans.append(_Plan(place, search, where, rows, table, graph, counts))
+                if rows is None and self._knows_all() and len(table) <= _FEW:
+                    places = table.living()
+                graph, counts = graphs[search.text], self._counted(search, places, table)
+            plans.append(_Plan(place, search, where, rows, places, table, graph, counts))
         return sorted(plans, key=lambda plan: -plan.counts.neighbours)
 
     def _knows_all(self) -> bool:
         """Whether the row index decides which rows fulfil a condition."""
         return self._rows.follower.sees_all and self._index.cosine
 
-    def _counted(self, search: Search, rows: Selection | None, table: Table) -> RowCounts:
+    def _counted(self, search: Search, places: Places | None, table: Table) -> RowCounts:
         count, follower = len(table), self._rows.follower
         if not self._knows_all():
             return RowCounts(search.limit, count, matching=None, unread=0)
-        if rows is None and count > _FEW:  # the graph is the quickest way
+        if places is None:  # the graph is the quickest way
             return RowCounts(search.limit, count, matching=count, unread=count)
-        places = table.living() if rows is None else rows.places
         unread = int(np.count_nonzero(table.missing(places)))
         if unread > follower.most_vectors:
             return RowCounts(search.limit, count, matching=None, unread=0)
@@ -175,11 +179,11 @@ class Searcher:
 
     def _by_rows(self, plan: _Plan, vector: NDArray[np.float32]) -> list[Hit]:
         table = plan.table
-        places = plan.rows.places if plan.rows is not None else table.living()
-        missing = table.missing(places)
-        if not missing.any():
+        places = table.living() if plan.places is None else plan.places
+        if plan.places is not None and not plan.counts.unread:
             cosines = table.cosines(places, vector)
         else:
+            missing = table.missing(places)
             cosines = np.empty(len(places), dtype=np.float32)
             cosines[~missing] = table.cosines(places[~missing], vector)
             unread = places[missing]

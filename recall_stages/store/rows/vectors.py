@@ -63,10 +63,12 @@ class Vectors:
 
     def cosines(self, places: Places, vector: NDArray[np.float32]) -> NDArray[np.float32]:
         """The cosines of rows to a vector of length 1; no vector may be missing."""
+        slots, rows = self._slots.at(places), self._all()
+        if len(slots) and (np.diff(slots) == 1).all():  # they lie one after the other
+            return _dot(rows[slots[0] : slots[-1] + 1], vector)
         cosines = np.empty(len(places), dtype=np.float32)
-        slots = self._slots.at(places)
         order = np.argsort(slots, kind="stable")
-        ordered, rows = slots[order], self._all()
+        ordered = slots[order]
         start = 0
         while start < len(ordered):
             first = ordered[start] // _BLOCK * _BLOCK
