@@ -202,7 +202,7 @@ def test_a_type_error_of_ours_reaches_the_user(face: Face, monkeypatch: pytest.M
     def broken(*given: Any) -> Any:
         raise TypeError("a bug of ours")
 
-    monkeypatch.setattr("recall_stages.stages.semantic_rank.read_scores", broken)
+    monkeypatch.setattr("recall_stages.llm.judging.read_scores", broken)
 
     with pytest.raises(TypeError, match="a bug of ours"):
         face.refine(face.SemanticRank(llm=face.model(all_judged)), GIVEN, "the dentist")
