@@ -49,7 +49,8 @@ def near_duplicates(wordings: Sequence[Wording], threshold: float) -> list[int]:
         >>> near_duplicates([Wording(text) for text in texts], 0.95)
         [0, 1, 0]
     """
-    firsts = list(range(len(wordings)))
+    words = [wording.words for wording in wordings]
+    firsts = list(range(len(words)))
     first_of: dict[str, int] = {}  # the position for every text so far
     originals: dict[str, list[int]] = defaultdict(list)  # by rare word: texts that repeat no other
     for place, rare in _rarest(wordings, threshold):
@@ -61,7 +62,7 @@ def near_duplicates(wordings: Sequence[Wording], threshold: float) -> list[int]:
         for other in sorted(set[int]().union(*map(originals.__getitem__, rare))):
             another = wordings[other].text
             if (
-                _alike(wordings[other].words, wordings[place].words, threshold)
+                _alike(words[other], words[place], threshold)
                 and _NUMBER.findall(another) == _NUMBER.findall(text)
                 and _of_similar_length(another, text, threshold)
                 and _same_names_and_negations(another, text)
@@ -103,21 +104,23 @@ def _only(words: Sequence[str], allowed: set[str]) -> list[str]:
 def _rarest(wordings: Sequence[Wording], threshold: float) -> Iterator[tuple[int, Sequence[str]]]:
     """The rarest words of the texts that may repeat another: one more than may differ then."""
     seen = shared = 0
-    for wording in wordings:
-        shared |= seen & wording.marks
-        seen |= wording.marks
+    words, marks = [each.words for each in wordings], [each.marks for each in wordings]
+    for own in marks:
+        shared |= seen & own
+        seen |= own
     single = seen ^ shared  # the marks that one text has
     # A repetition of n words has at least n x threshold / (2 - threshold) of them in common.
     differing = (2 - 2 * threshold) / (2 - threshold)
+    may_differ = [int(differing * len(each) + _ROUNDING) for each in words]
     distinct = {
-        place: set(wording.words)
-        for place, wording in enumerate(wordings)
-        if (wording.marks & single).bit_count() <= differing * len(wording.words) + _ROUNDING
+        place: set(words[place])
+        for place, most in enumerate(may_differ)
+        if (marks[place] & single).bit_count() <= most
     }
     counts = Counter(chain.from_iterable(distinct.values()))
     for place, vocabulary in distinct.items():
-        may_differ = int(differing * len(wordings[place].words) + _ROUNDING)
-        yield place, sorted(sorted(vocabulary), key=counts.__getitem__)[: may_differ + 1]
+        rarest = sorted(sorted(vocabulary), key=counts.__getitem__)
+        yield place, rarest[: may_differ[place] + 1]
 
 
 def _alike(one: Sequence[str], other: Sequence[str], threshold: float) -> bool:
