@@ -75,7 +75,7 @@ def completed(coroutine: Coroutine[object, None, Outcome]) -> Outcome:
 
 
 async def settled(value: Outcome | Awaitable[Outcome]) -> Outcome:
-    """The value of a call that blocks, or waits: of one of the two forms of a method.
+    """What a method returned in its sync form, or what it will return in its async form.
 
     Examples:
         >>> completed(settled(4))
@@ -85,7 +85,7 @@ async def settled(value: Outcome | Awaitable[Outcome]) -> Outcome:
 
 
 async def each_of(parts: Iterable[Outcome] | AsyncIterable[Outcome]) -> AsyncIterator[Outcome]:
-    """The values that an iterator yields which blocks, or waits."""
+    """The values of an iterator, sync or async."""
     if isinstance(parts, AsyncIterable):
         async for part in parts:
             yield part

@@ -1,4 +1,4 @@
-"""What tells evaluations apart: figures in rows and columns, and the questions, with reasons."""
+"""How evaluations differ: their figures in rows and columns, and the questions, with reasons."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def client_of(request: Request) -> Client:
 
 
 class Door:
-    """Refuses what the settings do not let in, and says whose the rest is."""
+    """Refuses requests that the settings do not allow, and says who sent the others."""
 
     def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
         self._app = app

@@ -25,7 +25,7 @@ _UNTIL = "Only memories up to this day, included: 2024-03-31."
 
 
 Do = Callable[[Operation], Awaitable[BaseModel]]
-"""Does an operation for the client that calls a tool."""
+"""Runs an operation for the client that calls a tool."""
 
 
 class Tool(Settings):
@@ -92,7 +92,7 @@ class RememberTool(Tool):
     )
 
     async def call(self, do: Do) -> str:
-        """That it is stored, and its id."""
+        """A sentence that says that it is stored, with its id."""
         done = await do(AddMemories(memories=[NewMemory(**self._named())]))
         [memory_id] = Added.model_validate(done).ids
         return f"Remembered, with the id {memory_id!r}."

@@ -1,4 +1,4 @@
-"""What is no stage of ours, as a stage: a function, or a piece of the framework.
+"""Stages made of other things: of a function, or of a piece of the framework.
 
 A piece is a document compressor or a node postprocessor.
 """

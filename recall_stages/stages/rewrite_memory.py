@@ -136,7 +136,7 @@ class RewriteMemory(ModelStage):
         return replace(recall, text=text, citations=citations)
 
     def _standing(self, outcomes: Sequence[Verified | Exception]) -> None:
-        """Raise an error if nothing stands, or less than all that has to."""
+        """Raise an error if no sentence holds, or if one fails and all must hold."""
         errors = failures(outcomes)
         if len(errors) == len(outcomes):
             raise errors[0]

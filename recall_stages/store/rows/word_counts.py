@@ -106,22 +106,24 @@ class WordCounts:
         return self._latest.at(places)
 
     def found(self, records: Records, words: Sequence[str]) -> Found:
-        """Look for the words of a question in rows."""
-        if not len(records):
+        """Look for the words of a question in rows; -1 has none."""
+        if not len(records) or not words:
             nothing = np.zeros(0, dtype=np.intp)
             return Found(records, len(words), nothing, nothing, np.zeros(0, dtype=np.uint64))
         noted, terms = self._records()[records], self._terms.view().view(TERM)
-        sizes = noted["distinct"].astype(np.int64)
+        sizes = np.where(records >= 0, noted["distinct"], 0).astype(np.int64)
         ends = np.cumsum(sizes)
         # The terms of all rows at once: to cut them out takes ten times as long.
         starts = np.repeat(noted["first"].astype(np.int64) - ends + sizes, sizes)
         there = terms[starts + np.arange(len(starts))]
         keys = np.array([_key(word) for word in words], dtype=np.uint64)
-        hits = np.flatnonzero(np.isin(there >> _TIMES, keys))
-        order, there = np.argsort(keys), there[hits]
-        word = order[np.searchsorted(keys, there >> _TIMES, sorter=order)]
+        order = np.argsort(keys)
+        known = keys[order]
+        nearest = np.searchsorted(known[:-1], there >> _TIMES)
+        hits = np.flatnonzero(known[nearest] == there >> _TIMES)
         row = np.searchsorted(ends, hits, side="right")
-        return Found(records, len(words), row, word, there & np.uint64(_MOST_TIMES))
+        times = there[hits] & np.uint64(_MOST_TIMES)
+        return Found(records, len(words), row, order[nearest[hits]], times)
 
     def scores(self, found: Found, rarities: Sequence[float], mean: float) -> NDArray[np.float64]:
         """The scores of rows by BM25.

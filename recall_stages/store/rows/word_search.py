@@ -26,7 +26,7 @@ from recall_stages.timeline import TimeRange
 
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
 _DIGITS = 4  # of a score, after the point
-_SURPLUS = 5  # rows more than a quarter, as the order of tantivy is not exact
+_READ = 2  # times as many rows as are wanted: the order of tantivy is not exact, and rows may tie
 _NOISE = 2e-4  # of a score: it is rounded, and tantivy calculates with 32 bits
 _WIDEST = 20  # times as many rows as are wanted, to tell apart those that are equally good
 _MARGIN = 2  # times as many rows are read as the share of a filter suggests
@@ -158,7 +158,7 @@ class Snapshot:
     ) -> tuple[Places, NDArray[np.float64]]:
         """The best rows that are committed: tantivy checks owner and time, and we the filter."""
         searcher, counted = self.committed.searcher, max(self.committed.counted, 1)
-        most = limit + limit // 4 + _SURPLUS
+        most = _READ * limit
         if rows is not None and len(rows.places) < rows.among:
             most = max(most, round(_MARGIN * limit * rows.among / len(rows.places)))
         # As if tantivy did not count the rows that are gone, and counted those that wait.
