@@ -199,7 +199,7 @@ def test_a_type_error_of_a_model_costs_its_answer_and_is_logged(
 
 
 def test_a_type_error_of_ours_reaches_the_user(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*given: Any) -> Any:
+    def broken(*_: Any, **__: Any) -> Any:
         raise TypeError("a bug of ours")
 
     monkeypatch.setattr("recall_stages.llm.judging.read_scores", broken)
