@@ -307,6 +307,19 @@ def test_equal_collections_answer_equally_however_they_came_about(
         assert ranked(store) == wanted
 
 
+def test_of_equally_good_rows_equal_collections_choose_the_same(words: Any, tmp_path: Path) -> None:
+    rows = [Memory(id=f"row{n}", content="Green tea.") for n in range(40)]
+    chosen = []
+    for order in (rows, rows[::-1]):
+        folder = tmp_path / str(len(chosen))
+        with RecallStore(folder, embedding=words) as store:
+            store.add(order)
+        with RecallStore(folder, embedding=words) as store:  # with its words committed
+            chosen.append(found(store, "tea"))
+
+    assert chosen[0] == chosen[1]
+
+
 FILTERED = 400
 """Rows; the more often a row has the word, the better it is."""
 
