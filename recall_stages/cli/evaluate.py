@@ -1,9 +1,10 @@
 """How well your own questions are answered.
 
-Asks questions of which you know the answers, and prints the share of the right memories among the
-first five and ten (recall), how high they stand (nDCG), and how often there is one at all (hit),
-for the search by meaning alone, by words alone, and with each step on top. Then which times were
-read in the questions, and which memories were missed. No model is asked.
+The command asks questions whose answers you know. It prints three figures for the first five and
+ten results: the share of the right memories that are found (recall), how high they rank (nDCG), and
+how often at least one is found (hit). It prints them for the search by meaning alone, by words
+alone, and after each further step. Then it lists the times that it read in the questions, and the
+memories that were missed. No model is asked.
 
 Each line of the file of questions is
   {"question": "...", "relevant": ["id", "id"]}

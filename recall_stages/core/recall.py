@@ -128,7 +128,7 @@ def left_out(
 
     Args:
         before: The candidates before.
-        staying: Those that stay.
+        staying: The candidates that the stage keeps.
         stage: The stage.
         reason: Why the others are dropped, such as "cut at top_n".
     """

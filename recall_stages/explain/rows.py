@@ -13,8 +13,8 @@ from recall_stages.timeline.wording import in_words
 
 EMPTY = "No memories to explain."
 
-# Colour-blind readers can tell these apart, on light and dark: the palette of Okabe and Ito (2008)
-# without its black and its yellow, each of which is invisible on one of the grounds.
+# Colour-blind readers can tell these apart: the palette of Okabe and Ito (2008). Black and yellow
+# are left out: black cannot be seen on a dark page, and yellow not on a light one.
 COLOURS = {
     "by_words": "#56B4E9",
     "type_ratio": "#009E73",

@@ -45,7 +45,7 @@ class Dialect(Generic[Filter]):
     any_key: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, source: object) -> Self:  # noqa: ARG003 - for those that differ from store to store
+    def of(cls, source: object) -> Self:  # noqa: ARG003 - a subclass reads it
         """What writes the filters of a store."""
         return cls()
 

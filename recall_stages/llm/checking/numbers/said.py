@@ -1,6 +1,6 @@
 """Numbers in words ("twenty-one", "the third", 三十, "a pair"), and the units behind them.
 
-A number with a unit is told in the smallest unit of its kind: half an hour in minutes.
+A number with a unit is converted to the smallest unit of its kind: half an hour to 30 minutes.
 """
 
 from __future__ import annotations
