@@ -47,6 +47,7 @@ from recall_stages.core.driver import completed
 from recall_stages.core.errors import MissingMemoryError
 from recall_stages.core.memory import Memory
 from recall_stages.core.scope import Scope
+from recall_stages.core.settings import MOST_RESULTS
 from recall_stages.retriever.call_options import CallOptions
 from recall_stages.retriever.memory_retriever import RetrieverOptions
 from recall_stages.store.memory_store import within
@@ -189,14 +190,19 @@ class RecallGraphStore(BaseStore):
         self._refresh(op, page)
         return [to_search_item(memory) for memory in page]
 
-    def _ranked(self, op: SearchOp, wanted: int) -> list[Candidate]:
+    def _ranked(self, op: SearchOp, wanted: int) -> list[Memory | Candidate]:
         """The items that answer a question, best first; as many as are wanted, or all."""
         k = max(wanted, 1)
         while True:
+            k = min(k, MOST_RESULTS)
             found = self._asked(op, k)
-            fit = [memory for memory in found if _fits(op, memory)]
+            fit: list[Memory | Candidate] = [memory for memory in found if _fits(op, memory)]
             if len(fit) >= wanted or len(found) < k:
                 return fit
+            if k == MOST_RESULTS:  # no search returns more: the rest comes by its time
+                known = {memory.id for memory in fit}
+                rest = (x for x in self._listed(op, indexed=True) if x.id not in known)
+                return [*fit, *islice(rest, wanted - len(fit))]
             k *= _MORE
 
     def _asked(self, op: SearchOp, k: int) -> Sequence[Candidate]:

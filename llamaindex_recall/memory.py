@@ -75,11 +75,11 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
 
     name: str = "recall"
     description: str | None = "Memories of earlier conversations."
-    priority: int = 1
+    priority: int = Field(default=1, ge=0, le=1_000)
     retriever: RecallRetriever = Field(repr=False)
     scope_of: ScopeOf | None = None
     by_session: bool = False
-    expires_in: timedelta | None = Field(default=None, gt=timedelta(0))
+    expires_in: timedelta | None = Field(default=None, gt=timedelta(0), le=timedelta(days=36_500))
     _answers: dict[tuple[str, str, str], list[Candidate]] = PrivateAttr(default_factory=dict)
     _writer: TurnWriter = PrivateAttr()
 

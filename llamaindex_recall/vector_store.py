@@ -227,7 +227,7 @@ def _search(query: VectorStoreQuery) -> Search:
     conditions = [each for each in (to_filter(query.filters), of_documents) if each]
     return Search(
         query.query_str,
-        max(query.similarity_top_k, 1),
+        query.similarity_top_k or 1,
         filter={"$and": conditions} if conditions else None,
         method=method,
     )

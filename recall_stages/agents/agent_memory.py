@@ -16,7 +16,7 @@ from recall_stages.agents.search_terms import extract_search_terms
 from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.errors import ScopeError
 from recall_stages.core.scope import Scope
-from recall_stages.core.settings import Settings
+from recall_stages.core.settings import Settings, check_count
 from recall_stages.core.stage import Search
 from recall_stages.gate.turns import Conversation
 from recall_stages.stages.search_gate import should_search_memory
@@ -138,10 +138,10 @@ class AgentMemory(Settings):
             system_prompt: The assistant's instructions; their words are looked up as well.
             user_id: Only this user's memories; an unknown one has none. None = all that this
                 memory sees. A user's memory sees that user only, whatever is passed here.
-            max_results: How many matches of each kind, at least 1.
+            max_results: How many matches of each kind, 1 to 10,000.
 
         Raises:
-            ValueError: When ``max_results`` is less than 1.
+            QueryError: When ``max_results`` is out of range.
             ScopeError: When ``user_id`` is no text, or an empty one.
         """
         terms, searches = self._searches(conversation, system_prompt, user_id, max_results)
@@ -167,8 +167,7 @@ class AgentMemory(Settings):
         user_id: str | None,
         max_results: int,
     ) -> tuple[list[str], list[Search]]:
-        if max_results < 1:
-            raise ValueError(f"max_results must be at least 1; got {max_results}")
+        check_count("max_results", max_results)
         scope = self._scope(user_id)
         terms = extract_search_terms(conversation, system_prompt)
         if not terms:

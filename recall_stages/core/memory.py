@@ -21,7 +21,7 @@ from pydantic import (
 
 from recall_stages.core.clock import TimeInput
 from recall_stages.core.scope import Scope, ScopeInput, ScopeName
-from recall_stages.core.settings import Settings
+from recall_stages.core.settings import Settings, Share
 from recall_stages.timeline import Recurrence, TimeRange, parse_time
 from recall_stages.timeline.calendar_names import weekday_name
 from recall_stages.timeline.parse_time import in_zone
@@ -166,7 +166,7 @@ class Memory(Dated, Settings):
     turn_before: str = ""
     scope: Scope = Scope()
     metadata: dict[str, MetadataValue] = Field(default_factory=dict)
-    quality: float | None = Field(default=None, ge=0, le=1)
+    quality: Share | None = None
     expires_at: AwareTime | None = None
 
     if TYPE_CHECKING:  # the input types; type checkers would take the types of the fields instead

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 
 from recall_stages.core.errors import QueryError
 from recall_stages.core.message import Message
 from recall_stages.core.scope import Scope
-from recall_stages.core.settings import Settings
+from recall_stages.core.settings import Count, Settings
 from recall_stages.timeline import TimeRange
 
 Filter = Mapping[str, object]
@@ -38,7 +38,7 @@ class Query(Settings):
     filter: Filter | None = None
     time_ranges: tuple[TimeRange, ...] = ()
     search_text: str = ""
-    k: int | None = Field(default=None, ge=1)
+    k: Count | None = None
     messages: tuple[Message, ...] = ()
 
 

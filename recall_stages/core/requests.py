@@ -13,6 +13,7 @@ from recall_stages.core.candidate import Candidate
 from recall_stages.core.memory import Memory
 from recall_stages.core.query import Filter, Query
 from recall_stages.core.scope import Scope
+from recall_stages.core.settings import check_count
 from recall_stages.timeline import TimeRange
 
 
@@ -21,6 +22,9 @@ class Request:
 
     __slots__ = ()
 
+
+MOST_HITS = 100_000
+"""The most memories that a search returns: a pool of so many is one full of copies."""
 
 Requests = Sequence[Request]
 Answers = Sequence[Any]
@@ -95,7 +99,7 @@ class Search(Request):
 
     Attributes:
         text: The text to search for.
-        limit: How many memories at most.
+        limit: How many memories at most: 1 to 100,000.
         scope: Whose memories.
         filter: Conditions on metadata, as Chroma writes them.
         within: If not empty, the recorded or the event time must lie in one of these.
@@ -106,6 +110,9 @@ class Search(Request):
             of the store.
         by_tokens: Whether to measure how near each memory comes to every word of the text, if the
             store has the vectors of its tokens: as ``token_similarity``, 0 to 1.
+
+    Raises:
+        QueryError: When the limit is out of range.
     """
 
     text: str
@@ -117,6 +124,9 @@ class Search(Request):
     method: Literal["semantic", "keyword"] = "semantic"
     moment: datetime | None = None
     by_tokens: bool = False
+
+    def __post_init__(self) -> None:
+        check_count("limit", self.limit, MOST_HITS)
 
     def at(self, now: datetime) -> Search:
         """The search with a moment: its own, else the one of a clock."""

@@ -5,12 +5,45 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from recall_stages.core.errors import SettingsError
-from recall_stages.core.settings_messages import public_name, settings_error
+from recall_stages.core.errors import QueryError, SettingsError
+from recall_stages.core.settings_messages import got, public_name, settings_error
+
+# Every number has an upper bound: a search allocates room for as many results as it is to return.
+MOST_RESULTS = 10_000
+Count = Annotated[int, Field(ge=1, le=MOST_RESULTS)]
+"""A number of memories or messages: 1 to 10,000."""
+
+Share = Annotated[float, Field(ge=0, le=1)]
+"""A share, a similarity or a weight: 0 to 1."""
+
+Ratio = Annotated[float, Field(ge=0, le=1_000)]
+"""A factor of a score, or its weight beside others."""
+
+Days = Annotated[float, Field(gt=0, le=36_500)]
+"""A length of time, a hundred years at most."""
+
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+"""A time to wait, a day at most."""
+
+
+def check_count(name: str, count: object, most: int = MOST_RESULTS) -> None:
+    """Raise an error if the argument of a method is no number of memories.
+
+    Raises:
+        QueryError: When it is no whole number, or one out of range.
+
+    Examples:
+        >>> check_count("limit", 2**31)
+        Traceback (most recent call last):
+        recall_stages.core.errors.QueryError: limit must be a whole number from 1 to 10000; got \
+2147483648
+    """
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= most:
+        raise QueryError(f"{name} must be a whole number from 1 to {most}; got {got(count)}")
 
 
 class Settings(BaseModel):

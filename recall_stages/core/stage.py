@@ -11,9 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
-
-from pydantic import Field
+from typing import ClassVar
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.query import Query
@@ -29,7 +27,7 @@ from recall_stages.core.requests import (
     Work,
     Write,
 )
-from recall_stages.core.settings import Settings
+from recall_stages.core.settings import Count, Settings
 from recall_stages.core.usage import Deadline, Meter
 
 # With the requests: whoever writes a stage needs both.
@@ -52,7 +50,7 @@ __all__ = [
 
 _MOST_IDS = 10  # that a framework's traces show
 
-TopN = Annotated[int | None, Field(ge=1)]
+TopN = Count | None
 """How many memories a stage keeps; None = as many as the retriever's k, else 5."""
 
 Flow = Generator[Requests, Answers, Recall]

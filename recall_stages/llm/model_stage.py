@@ -9,13 +9,14 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, Field, field_validator
 
+from recall_stages.core.settings import Seconds
 from recall_stages.core.stage import Prompt, Stage
 from recall_stages.text.tokens import Counter
 
 SystemPrompt = Annotated[str | None, Field(min_length=1)]
 """The instructions for the model, in place of the stage's own."""
 
-TokenBudget = Annotated[int, Field(ge=100)]
+TokenBudget = Annotated[int, Field(ge=100, le=10_000_000)]
 """How many tokens of memories go into one prompt."""
 
 TokenCounter = Annotated[Counter | None, Field(exclude=True, repr=False)]
@@ -48,7 +49,7 @@ class ModelStage(Stage):
     """What it may hold besides."""
 
     llm: object = Field(default=None, exclude=True, repr=False)
-    timeout_s: float | None = Field(default=None, gt=0)
+    timeout_s: Seconds | None = None
     attempts: int | None = Field(default=None, ge=1, le=10)
     structured: bool | None = None
 

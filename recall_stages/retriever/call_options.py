@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal, TypedDict
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import BeforeValidator, field_validator
 
 from recall_stages.core.clock import Timed, TimeInput
 from recall_stages.core.errors import QueryError
 from recall_stages.core.message import Message, read_messages
 from recall_stages.core.query import Filter
 from recall_stages.core.scope import Scope, ScopeInput
+from recall_stages.core.settings import Count, Seconds
 from recall_stages.stages.extract_time import ExtractTime
 from recall_stages.stages.retrieve import Method, SearchMethod
 from recall_stages.store.chroma.where import filter_where
@@ -75,13 +76,13 @@ class RecallOptions(Timed, SearchMethod):
     public_name: ClassVar[str] = "a call"
     elsewhere: ClassVar[Mapping[str, str]] = OTHER_NAMES
 
-    k: int = Field(default=5, ge=1)
+    k: Count = 5
     scope: Scope = Scope()
     filter: Filter | None = None
     time_range: RangeInput | None = None
     time_mode: TimeMode = "prefer"
     messages: Annotated[tuple[Message, ...], BeforeValidator(read_messages)] = ()
-    deadline_s: float | None = Field(default=None, gt=0)
+    deadline_s: Seconds | None = None
 
     @field_validator("filter")
     @classmethod

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Generic, TypedDict, TypeVar
 
 from pydantic import Field
 
-from recall_stages.core.settings import Settings
+from recall_stages.core.settings import Count, Settings
 from recall_stages.core.stage import Flow, Recall, pipeline
 from recall_stages.core.world import MemoryStore, World, arun
 from recall_stages.retriever.call_options import CallOptions
@@ -51,8 +51,8 @@ class RecallConfig(Settings):
         filters: list[AnyStage] = Field(default_factory=list)
         ranker: AnyStage = Field(default_factory=FuseRerank)
     retrieval_method: Method = "hybrid"
-    max_candidates: int = Field(default=50, ge=1)
-    max_results: int = Field(default=5, ge=1)
+    max_candidates: Count = 50
+    max_results: Count = 5
     generate_reflection: bool = False
     reflector: Reflect | None = None
     store_reflections: bool = False

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from recall_stages.core.query import Filter
-from recall_stages.core.settings import Settings
+from recall_stages.core.settings import Seconds, Settings
 from recall_stages.core.stage import Flow, Recall, Stage, pipeline
 from recall_stages.stages.extract_time import ExtractTime
 from recall_stages.stages.foreign_stages import MemoryFunction, as_stage, with_stock
@@ -160,7 +160,7 @@ class StageList(TakesStages, Stage):
     """
 
     stages: Stages = Field(default_factory=default_stages, min_length=1)
-    deadline_s: float | None = Field(default=None, gt=0)
+    deadline_s: Seconds | None = None
 
     def apply(self, recall: Recall) -> Flow:
         """Do the work of all stages, in order."""

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from recall_stages.core.candidate import Candidate, Step
 from recall_stages.core.query import Query
+from recall_stages.core.settings import Days, Share
 from recall_stages.core.stage import Recall, Stage
 from recall_stages.llm.windows import fit_budget
 from recall_stages.ranking.copies import copies, for_all
@@ -44,7 +45,7 @@ class RelevanceThreshold(Stage):
         ['a']
     """
 
-    threshold_score: float | None = Field(default=None, ge=0, le=1)
+    threshold_score: Share | None = None
 
     def apply(self, recall: Recall) -> Recall:
         """Drop the memories below the threshold; the others keep their order."""
@@ -107,7 +108,7 @@ class TimeDecay(Stage):
         0.4
     """
 
-    half_life_days: float = Field(default=7.0, gt=0)
+    half_life_days: Days = 7.0
 
     def apply(self, recall: Recall) -> Recall:
         """Weigh the memories by age, and sort them; equal scores keep their order."""
@@ -149,7 +150,7 @@ class TokenBudget(Stage):
         ['Tea at four.', 'Jam.']
     """
 
-    token_budget: int = Field(default=2000, ge=1)
+    token_budget: int = Field(default=2000, ge=1, le=10_000_000)
     token_counter: Counter | None = Field(default=None, exclude=True, repr=False)
 
     def apply(self, recall: Recall) -> Recall:

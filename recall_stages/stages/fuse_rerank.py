@@ -11,6 +11,7 @@ from pydantic import Field
 from recall_stages.core.candidate import Candidate, Step
 from recall_stages.core.query import Query
 from recall_stages.core.recall import left_out
+from recall_stages.core.settings import Ratio, Share
 from recall_stages.core.stage import RankStage, Recall, limit
 from recall_stages.core.time_trace import stamped, stamped_ranges
 from recall_stages.ranking.by_time import order_ratios
@@ -75,8 +76,8 @@ class FuseRerank(RankStage):
         [('Likes tea', 1.0), ('I like tea', 0.4)]
     """
 
-    fuse_score_threshold: float = Field(default=0.1, ge=0, le=1)
-    fuse_ratio_dict: dict[str, float] = Field(
+    fuse_score_threshold: Share = 0.1
+    fuse_ratio_dict: dict[str, Ratio] = Field(
         default_factory=lambda: {
             "conversation": 0.5,
             "observation": 1.0,
@@ -84,13 +85,13 @@ class FuseRerank(RankStage):
             "insight": 2.0,
         }
     )
-    fuse_author_ratio: float = Field(default=1.25, gt=0)
-    fuse_role_ratio_dict: dict[str, float] = Field(
+    fuse_author_ratio: Ratio = Field(default=1.25, gt=0)
+    fuse_role_ratio_dict: dict[str, Ratio] = Field(
         default_factory=lambda: {"assistant": 0.5, "ai": 0.5}
     )
-    fuse_short_ratio: float = Field(default=0.8, gt=0)
-    fuse_session_share: float = Field(default=0.15, ge=0, le=1)
-    fuse_time_ratio: float = Field(default=2.0, gt=0)
+    fuse_short_ratio: Ratio = Field(default=0.8, gt=0)
+    fuse_session_share: Share = 0.15
+    fuse_time_ratio: Ratio = Field(default=2.0, gt=0)
     fuse_order: bool = True
     show_time: bool = False
 

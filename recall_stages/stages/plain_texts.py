@@ -117,7 +117,7 @@ class MergeMemory(Stage):
 
     writes_text: ClassVar[bool] = True
 
-    token_budget: int | None = Field(default=None, ge=1)
+    token_budget: int | None = Field(default=None, ge=1, le=10_000_000)
     token_counter: Counter | None = Field(default=None, exclude=True, repr=False)
 
     def apply(self, recall: Recall) -> Recall:

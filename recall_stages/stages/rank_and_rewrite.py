@@ -8,11 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from string import Template
 
-from pydantic import Field
-
 from recall_stages.core.citation import Draft, identity
 from recall_stages.core.errors import ModelError, ReplyError
 from recall_stages.core.query import Query
+from recall_stages.core.settings import Count
 from recall_stages.core.stage import Flow, Prompt, Recall, TopN
 from recall_stages.llm.cited_text import read_sentences
 from recall_stages.llm.fencing import QUOTED_MATERIAL
@@ -69,7 +68,7 @@ class RankAndRewrite(ModelStage):
 
     semantic_share: SemanticShare = SHARE
     top_n: TopN = None
-    window: int = Field(default=20, ge=1)
+    window: Count = 20
     token_budget: TokenBudget = 4000
     token_counter: TokenCounter = None
     system_prompt: SystemPrompt = None

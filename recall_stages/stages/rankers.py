@@ -9,10 +9,11 @@ from datetime import datetime
 from functools import partial
 from typing import Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from recall_stages.core.candidate import Candidate, Note, Step
 from recall_stages.core.query import Query
+from recall_stages.core.settings import Days, Ratio
 from recall_stages.core.stage import RankStage, Recall
 from recall_stages.ranking.relevance import reweighed, start
 
@@ -88,9 +89,9 @@ class HybridRank(RankStage):
         (0.71, 0.5)
     """
 
-    relevance_weight: float = Field(default=0.7, ge=0)
-    recency_weight: float = Field(default=0.3, ge=0)
-    horizon_days: float = Field(default=30.0, gt=0)
+    relevance_weight: Ratio = 0.7
+    recency_weight: Ratio = 0.3
+    horizon_days: Days = 30.0
 
     @model_validator(mode="after")
     def _something_counts(self) -> Self:

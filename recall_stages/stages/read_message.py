@@ -17,6 +17,7 @@ from recall_stages.core.errors import QueryError
 from recall_stages.core.message import Message, read_messages
 from recall_stages.core.recall import JOINED
 from recall_stages.core.requests import Work
+from recall_stages.core.settings import Count
 from recall_stages.core.stage import Flow, Recall, Stage
 from recall_stages.store.conversation import NO_TURNS, named, read_turn
 from recall_stages.text.names import asks_about
@@ -67,7 +68,7 @@ class ReadMessage(Stage):
     source: object = Field(default=None, exclude=True, repr=False)
     key: str = ""
     target_name: str = ""
-    contextual_msg_max_count: int = Field(default=10, ge=1)
+    contextual_msg_max_count: Count = 10
 
     @model_validator(mode="after")
     def _can_be_read(self) -> Self:

@@ -10,13 +10,12 @@ from dataclasses import replace
 from string import Template
 from typing import ClassVar, Literal
 
-from pydantic import Field
-
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.citation import Citation, Claim
 from recall_stages.core.errors import ModelError, RecallError, ReplyError
 from recall_stages.core.query import Query
 from recall_stages.core.reflection import is_reflection, reflection_of
+from recall_stages.core.settings import Share
 from recall_stages.core.stage import Flow, Prompt, Recall, Write
 from recall_stages.llm.checking.citation_check import Verified, notes_on, verify
 from recall_stages.llm.cited_text import read_sentences, sentences_in
@@ -85,7 +84,7 @@ class Reflect(ModelStage):
 
     kind: Literal["summary", "key_points"] = "summary"
     store_reflections: bool = False
-    min_support: float = Field(default=0.4, ge=0, le=1)
+    min_support: Share = 0.4
     check: Check = None
     token_budget: TokenBudget = 4000
     token_counter: TokenCounter = None

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pydantic import Field
-
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.query import Query
+from recall_stages.core.settings import Count, Share
 from recall_stages.core.stage import Flow, Prompt, Recall, TopN, limit
 from recall_stages.llm.fencing import QUOTED_MATERIAL
 from recall_stages.llm.judging import SHARE, SemanticShare, judge
@@ -70,11 +69,11 @@ class RerankMemory(ModelStage):
 
     enable_llm_rerank: bool = True
     enable_score_filter: bool = False
-    min_score_threshold: float = Field(default=0.3, ge=0, le=1)
+    min_score_threshold: Share = 0.3
     semantic_share: SemanticShare = SHARE
     orders: Orders = 1
     top_n: TopN = None
-    window: int = Field(default=20, ge=1)
+    window: Count = 20
     token_budget: TokenBudget = 4000
     token_counter: TokenCounter = None
     system_prompt: SystemPrompt = None

@@ -13,8 +13,8 @@ from recall_stages.core.candidate import Candidate, Hit, Hits, Step
 from recall_stages.core.errors import StoreError
 from recall_stages.core.query import Query
 from recall_stages.core.recall import left_out
-from recall_stages.core.requests import Listing
-from recall_stages.core.settings import Settings
+from recall_stages.core.requests import MOST_HITS, Listing
+from recall_stages.core.settings import Count, Settings, Share
 from recall_stages.core.stage import Flow, Recall, Search, Stage
 from recall_stages.ranking.copies import copies, for_all
 from recall_stages.ranking.diversity import diversified
@@ -31,7 +31,6 @@ _ONLY_IN_THE_POOL = (
 )
 _NAME = "Retrieve"
 _FEW_WORDS = 8  # of a question; in a longer one each counts less, and so do all together
-_LARGEST_POOL = 100_000  # a larger pool means a collection full of copies
 _ID = attrgetter("id")
 
 
@@ -43,7 +42,7 @@ class SearchMethod(Settings):
     """
 
     method: Method = "hybrid"
-    threshold_score: float | None = Field(default=None, ge=0, le=1)
+    threshold_score: Share | None = None
 
     @model_validator(mode="after")
     def _can_compare(self) -> Self:
@@ -58,13 +57,13 @@ class SearchMethod(Settings):
 class SearchSettings(Settings):
     """The further settings of a search; see `MemoryRetriever`, which documents them."""
 
-    fetch_k: int = Field(default=50, ge=1)
+    fetch_k: Count = 50
     fusion: Fusion = "scores"
-    semantic_weight: float = Field(default=0.6, ge=0, le=1)
-    token_weight: float = Field(default=0.5, ge=0, le=1)
+    semantic_weight: Share = 0.6
+    token_weight: Share = 0.5
     similarity_floor: float = Field(default=0.0, ge=0, lt=1)
     duplicate_threshold: float | None = Field(default=0.95, gt=0, le=1)
-    mmr_lambda: float = Field(default=1.0, ge=0, le=1)
+    mmr_lambda: Share = 1.0
 
 
 class Retrieve(SearchSettings, SearchMethod, Stage):
@@ -112,7 +111,7 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
             near = self._near_enough(pool)
             candidates = self._distinct(near, _bounded(query))
             exhausted = all(len(arm) < limit for arm in arms)
-            if len(candidates) >= wanted or exhausted or limit >= _LARGEST_POOL:
+            if len(candidates) >= wanted or exhausted or limit >= MOST_HITS:
                 if self.mmr_lambda < 1:
                     candidates = diversified(candidates, self.mmr_lambda)
                 if any("keyword_pool" in hit.measures for arm in arms for hit in arm[:1]):
@@ -128,7 +127,7 @@ class Retrieve(SearchSettings, SearchMethod, Stage):
                         *left_out(near, candidates, _NAME, "duplicates"),
                     ),
                 )
-            limit *= 4
+            limit = min(4 * limit, MOST_HITS)
 
     def _searches(
         self, query: Query, limit: int, order: AskedOrder | None, *, by_tokens: bool
@@ -211,7 +210,7 @@ def _list(
 ) -> Flow:
     """List the memories of the time, the scope and the filter of a question without a topic."""
     query = recall.query
-    limit = min(query.k or 5, (asked and asked.count) or _LARGEST_POOL)
+    limit = min(query.k or 5, (asked and asked.count) or MOST_HITS)
     listing = Listing(
         limit, query.reference_time, query.scope, query.filter, query.time_ranges, order
     )

@@ -10,12 +10,11 @@ from dataclasses import replace
 from functools import partial
 from typing import ClassVar, Literal
 
-from pydantic import Field
-
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.citation import Claim, Draft, identity
 from recall_stages.core.errors import ModelError, ReplyError
 from recall_stages.core.query import Query
+from recall_stages.core.settings import Share
 from recall_stages.core.stage import Flow, Prompt, Recall
 from recall_stages.llm.checking.citation_check import Verified, notes_on, verify
 from recall_stages.llm.cited_text import finished_claims, read_sentences
@@ -95,7 +94,7 @@ class RewriteMemory(ModelStage):
     writes_text: ClassVar[bool] = True
 
     enable_llm_rewrite: bool = True
-    min_support: float = Field(default=0.4, ge=0, le=1)
+    min_support: Share = 0.4
     unverified: Literal["remove", "fall_back"] = "remove"
     check: Check = None
     token_budget: TokenBudget = 4000

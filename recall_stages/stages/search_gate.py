@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from operator import itemgetter
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
@@ -28,6 +28,9 @@ from recall_stages.gate.reading import LEARNED, names_served, read_cues
 from recall_stages.gate.turns import USER, Conversation, Turn, read_turns
 from recall_stages.llm.model_stage import ModelStage
 from recall_stages.llm.search_gate_prompt import gate_prompt, read_verdict
+
+Sum = Annotated[float, Field(ge=-1_000, le=1_000)]
+"""A weight of a cue, or the sum of some."""
 
 WEIGHTS = {
     "earlier": 3.0,
@@ -108,11 +111,11 @@ class SearchGate(ModelStage):
 
     before_search: ClassVar[bool] = True
 
-    weights: dict[str, float] = Field(default_factory=dict)
-    threshold: float = 3.0
+    weights: dict[str, Sum] = Field(default_factory=dict)
+    threshold: Sum = 3.0
     languages: tuple[str, ...] = Field(default=LANGUAGES, min_length=1)
     phrases: dict[str, list[str]] = Field(default_factory=dict)
-    undecided: tuple[float, float] = (2.0, 3.0)
+    undecided: tuple[Sum, Sum] = (2.0, 3.0)
     _read_in: list[Language] = PrivateAttr(default_factory=list)
 
     @field_validator("weights", "phrases")

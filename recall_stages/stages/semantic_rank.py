@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pydantic import Field
-
 from recall_stages.core.query import Query
+from recall_stages.core.settings import Count
 from recall_stages.core.stage import Flow, Prompt, Recall, TopN
 from recall_stages.llm.fencing import QUOTED_MATERIAL
 from recall_stages.llm.judging import SHARE, SemanticShare, judge
@@ -56,7 +55,7 @@ class SemanticRank(ModelStage):
     semantic_share: SemanticShare = SHARE
     orders: Orders = 1
     top_n: TopN = None
-    window: int = Field(default=20, ge=1)
+    window: Count = 20
     token_budget: TokenBudget = 4000
     token_counter: TokenCounter = None
     system_prompt: SystemPrompt = None

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pydantic import Field
-
 from recall_stages.core.candidate import Candidate, Step
 from recall_stages.core.errors import IdLookupError
 from recall_stages.core.reflection import digest, is_reflection
+from recall_stages.core.settings import Share
 from recall_stages.core.stage import Fetch, Flow, Recall, Stage
 from recall_stages.ranking.relevance import by_score
 
@@ -26,7 +25,7 @@ class StaleReflections(Stage):
         stale_ratio: The factor of the score of a stale reflection.
     """
 
-    stale_ratio: float = Field(default=0.5, ge=0, le=1)
+    stale_ratio: Share = 0.5
 
     def apply(self, recall: Recall) -> Flow:
         """Fetch the sources of the reflections, and weigh the stale ones."""

@@ -11,7 +11,7 @@ from pydantic import Field, field_validator
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.clock import TimeInput
 from recall_stages.core.memory import AwareTime, Memory, MetadataValue
-from recall_stages.core.settings import Settings
+from recall_stages.core.settings import Settings, Share
 from recall_stages.timeline import TimeRange
 from recall_stages.timeline.parse_time import in_zone
 
@@ -63,7 +63,7 @@ class Changes(Settings):
     events: tuple[TimeRange, ...] = ()
     author: str = ""
     when_to_use: str = ""
-    quality: float | None = Field(default=None, ge=0, le=1)
+    quality: Share | None = None
 
     @field_validator("text")
     @classmethod

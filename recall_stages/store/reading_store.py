@@ -12,6 +12,7 @@ from recall_stages.core.candidate import Hit
 from recall_stages.core.memory import Memory
 from recall_stages.core.query import Filter
 from recall_stages.core.scope import ScopeInput
+from recall_stages.core.settings import check_count
 from recall_stages.core.stage import Search
 from recall_stages.core.tracing import Operation, memory_operation
 from recall_stages.store.bound_store import BoundStore
@@ -19,6 +20,8 @@ from recall_stages.store.chroma.prepare import distinct_ids
 from recall_stages.store.chroma.search_text import by_words
 from recall_stages.store.chroma.where import filter_where
 from recall_stages.store.conditions import Conditions, Order, Position, RangeInput, TypeInput
+
+_MOST_LISTED = 1_000_000_000
 
 
 class ReadingStore(BoundStore):
@@ -155,7 +158,7 @@ class ReadingStore(BoundStore):
             memory_type: Only memories of this type, or of one of these.
             order: "newest" or "oldest" first. Memories of one moment are ordered by id. One without
                 a time counts as older than all others.
-            limit: How many at most.
+            limit: How many at most. None = all.
             after: The memory, or its `Position`, after which the list begins.
 
         Raises:
@@ -243,8 +246,8 @@ def _place(after: Memory | Position | None) -> tuple[int, str] | None:
 def _check_listing(order: str, limit: int | None) -> None:
     if order not in get_args(Order):
         raise ValueError(f"order must be 'newest' or 'oldest'; got {order!r}")
-    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
-        raise ValueError(f"limit must be a whole number from 1 on, or None; got {limit!r}")
+    if limit is not None:
+        check_count("limit", limit, _MOST_LISTED)
 
 
 def _texts(searches: Sequence[Search]) -> list[str]:

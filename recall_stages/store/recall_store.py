@@ -131,9 +131,7 @@ class RecallStore(ManagedStore):
             chosen,
             create=create,
             read_only=read_only,
-            server=ServerRows(
-                index_rows, None if index_dir is None else Path(index_dir), round(1e6 * cache_mb)
-            ),
+            server=ServerRows(index_rows=index_rows, index_dir=index_dir, cache_mb=cache_mb),
         )
         super().__init__(
             opened, clock, event_times=event_times, require_scope=required, scope=Scope()

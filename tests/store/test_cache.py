@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 
-import pytest
 from store.kit import SmallEmbedding
 
 from recall_stages.core.candidate import Candidate
@@ -50,8 +49,3 @@ def _entries(memory: Candidate) -> int:
     """The entries of caches that hold a memory."""
     gc.collect()
     return sum(isinstance(each, tuple) for each in gc.get_referrers(memory))
-
-
-def test_a_room_below_zero_is_refused() -> None:
-    with pytest.raises(ValueError, match="cache_mb must be a number from 0 on; got -1"):
-        RecallStore(embedding=SmallEmbedding(), cache_mb=-1)

@@ -222,8 +222,3 @@ def test_a_folder_that_is_in_use_is_left_alone(
     assert "kept in memory" in caplog.text
     for store in (first, second):
         assert found(store, "word7", ANN)[0] == "ann7"
-
-
-def test_the_number_of_rows_is_checked() -> None:
-    with pytest.raises(ValueError, match="index_rows must be a number from 1 on"):
-        RecallStore(embedding=SMALL, index_rows=0)

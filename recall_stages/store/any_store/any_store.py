@@ -24,7 +24,7 @@ from recall_stages.core.errors import (
     described,
 )
 from recall_stages.core.memory import Memory
-from recall_stages.core.settings import Settings
+from recall_stages.core.settings import Count, Settings
 from recall_stages.core.stage import Search
 from recall_stages.store.any_store.answers import (
     Answer,
@@ -111,7 +111,7 @@ class AnyStore(Settings):
     similarity: Callable[[float], float] | None = Field(default=None, exclude=True)
     push_down: Push = Field(default="auto", exclude=True)
     keyword: Any = Field(default=None, repr=False, exclude=True)
-    fetch_limit: int = Field(default=1000, ge=1)
+    fetch_limit: Count = 1000
 
     _narrowing: Narrowing = PrivateAttr()
 

@@ -14,6 +14,8 @@ from recall_stages.store.embedding.token_vectors import Embedded, TokenEmbedding
 
 Outcome = Embedded | Exception
 
+_A_DAY = 86_400  # seconds
+
 
 class BoundedEmbedding:
     """An embedding model with a deadline for what is stored, and for awaited questions.
@@ -122,7 +124,8 @@ class BoundedEmbedding:
 
 def _check(timeout_s: float | None) -> None:
     number = isinstance(timeout_s, int | float) and not isinstance(timeout_s, bool)
-    if timeout_s is not None and not (number and timeout_s > 0):
+    if timeout_s is not None and not (number and 0 < timeout_s <= _A_DAY):
         raise ValueError(
-            f"embed_timeout_s must be a number of seconds above 0, or None; got {timeout_s!r}"
+            f"embed_timeout_s must be a number of seconds above 0, at most {_A_DAY}, or None; got "
+            f"{timeout_s!r}"
         )

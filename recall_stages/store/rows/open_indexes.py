@@ -80,7 +80,7 @@ def indexes_of(collection: Collection, folder: Path | None) -> list[ScopedRows]:
 def _made(
     index: Index, folder: Path | None, kept: ServerRows, *, alone: bool, shared: bool
 ) -> ScopedRows:
-    cache = Cache(kept.cache)
+    cache = Cache(round(1e6 * kept.cache_mb))
     if folder is not None:
         try:
             operations = Operations(folder, str(index.collection.id))
@@ -91,12 +91,12 @@ def _made(
             return ScopedRows(lambda _: RowIndex(index, follower, root, cache))
     if not shared:
         return ScopedRows(lambda _: RowIndex(index, Follower(index, alone=alone), None, cache))
-    server, lock = held(kept.folder / _name(index)) if kept.folder else (None, None)
+    server, lock = held(kept.index_dir / _name(index)) if kept.index_dir else (None, None)
 
     def made(scope: Scope) -> RowIndex:
         return RowIndex(index, ScopeFollower(index, scope), folder_of(server, scope), cache)
 
-    return ScopedRows(made, kept.most, lock)
+    return ScopedRows(made, kept.index_rows, lock)
 
 
 def _name(index: Index) -> str:

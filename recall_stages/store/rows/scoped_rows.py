@@ -11,14 +11,16 @@ import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from typing import ClassVar
 
 from filelock import FileLock, Timeout
+from pydantic import Field
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.scope import ANYBODY, Scope
+from recall_stages.core.settings import Settings
 from recall_stages.store.chroma.row_fields import Row
 from recall_stages.store.embedding.token_vectors import Embedded
 from recall_stages.store.rows.row_index import RowIndex
@@ -26,29 +28,17 @@ from recall_stages.store.rows.row_index import RowIndex
 _log = logging.getLogger(__name__)
 
 _LOCK = ".lock"
-_MB = 1_000_000
 _A_SCOPE = 500  # rows: what a scope takes, however few it has
 
 
-@dataclass(frozen=True, slots=True)
-class ServerRows:
-    """What a store keeps of a collection on a server.
+class ServerRows(Settings):
+    """What a store keeps of a collection on a server; `RecallStore` documents it."""
 
-    Attributes:
-        most: How many rows, of the scopes that were asked for last.
-        folder: Where it keeps them. None = in memory.
-        cache: How many bytes it may take for what can be read again.
-    """
+    public_name: ClassVar[str] = "RecallStore"
 
-    most: int
-    folder: Path | None
-    cache: int
-
-    def __post_init__(self) -> None:
-        if self.most < 1:
-            raise ValueError(f"index_rows must be a number from 1 on; got {self.most!r}")
-        if self.cache < 0:
-            raise ValueError(f"cache_mb must be a number from 0 on; got {self.cache / _MB:g}")
+    index_rows: int = Field(ge=1, le=100_000_000)
+    index_dir: Path | None
+    cache_mb: float = Field(ge=0, le=1_000_000)
 
 
 class ScopedRows:

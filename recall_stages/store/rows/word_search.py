@@ -168,7 +168,7 @@ class Snapshot:
         }
         query = self._query(weights, wanted)
         while True:
-            hits = searcher.search(query, limit=most, count=False).hits
+            hits = searcher.search(query, limit=min(most, counted), count=False).hits
             found = searcher.fast_field_values("place", [address for _, address in hits])
             places, theirs = np.array(found, dtype=np.intp), np.array([score for score, _ in hits])
             lowest = theirs.min(initial=np.inf)

@@ -1,0 +1,161 @@
+"""No number ends the process: each has an upper bound, which the error names."""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+import pytest
+from faces.adapters import Face
+from faces.conftest import MEMORIES
+from langgraph.store.base import SearchOp
+from llama_index.core.vector_stores.types import VectorStoreQuery
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from tables import table
+
+import langchain_recall
+import llamaindex_recall
+import recall_stages
+from recall_stages.cli import main
+from recall_stages.core.errors import RecallError
+from recall_stages.core.settings import Settings
+from recall_stages.core.stage import Search
+from recall_stages.store import RecallStore
+
+NUMBERS = [2**31, 2**62, 10**30, 1e30, float("inf"), float("nan"), -1_000_001]
+
+
+def settings_of_all() -> Iterator[tuple[str, object]]:
+    """Each number that a class of settings takes, with its type."""
+    for package in (recall_stages, langchain_recall, llamaindex_recall):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
+    classes: list[type[BaseModel]] = [llamaindex_recall.RecallMemoryBlock]
+    waiting: list[type[BaseModel]] = [Settings]
+    while waiting:
+        classes.append(waiting.pop())
+        waiting += classes[-1].__subclasses__()
+    packages = ("recall_stages", "langchain_recall", "llamaindex_recall")
+    for owner in classes:
+        numbers = {x: y for x, y in owner.model_fields.items() if is_number(y.annotation)}
+        for name, field in numbers.items() if owner.__module__.startswith(packages) else ():
+            yield f"{owner.__name__}.{name}", Annotated[field.annotation, *field.metadata, ""]
+
+
+def is_number(annotation: object) -> bool:
+    """Whether a type is a number, or a collection of numbers."""
+    if get_origin(annotation) is Annotated:
+        return is_number(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        members = [each for each in get_args(annotation) if each is not NoneType]
+        return all(is_number(each) for each in members)
+    if get_origin(annotation) in (dict, list, tuple):
+        return is_number(get_args(annotation)[-1])
+    return annotation in (int, float)
+
+
+def test_every_setting_that_is_a_number_is_bounded() -> None:
+    settings = dict(settings_of_all())
+    assert len(settings) > 100
+
+    unbounded = []
+    for name, annotation in settings.items():
+        adapter = TypeAdapter[Any](annotation)
+        for number in NUMBERS:
+            for value in (number, {"insight": number}, (number, number)):
+                try:
+                    adapter.validate_python(value)
+                except (ValidationError, RecallError, ValueError):
+                    continue
+                unbounded.append(f"{name} takes {value}")
+    assert not unbounded
+
+
+def opened(**settings: Any) -> object:
+    return RecallStore(**settings)
+
+
+def by_configuration(face: Face, store: Any, k: Any) -> object:
+    retriever = face.RecallRetriever(store=store)
+    if face.is_langchain:
+        call = retriever.ainvoke if face.is_async else retriever.invoke
+        return face._wait(call("tea", {"configurable": {"k": k}}))
+    bundle = llamaindex_recall.RecallQueryBundle("tea", options={"k": k})
+    return face.ask(retriever, bundle)
+
+
+def in_one_call(face: Face, store: Any, k: Any) -> object:
+    call = face.arecall if face.is_async else face.recall
+    return face._wait(call("tea", {"source": store, "max_results": k}))
+
+
+def by_a_vector_store(face: Face, store: Any, k: Any) -> object:
+    vectors = face.RecallVectorStore(store)
+    if face.is_langchain:
+        return vectors.similarity_search("tea", k=k)
+    return vectors.query(VectorStoreQuery(query_str="tea", similarity_top_k=k))
+
+
+WAYS: dict[str, Callable[[Face, Any, Any], object]] = {
+    "a call": lambda face, s, k: face.ask(face.RecallRetriever(store=s), "tea", k=k),
+    "a call by words": lambda face, s, k: face.ask(
+        face.RecallRetriever(store=s, method="keyword"), "tea", k=k
+    ),
+    "a retriever": lambda face, s, k: face.RecallRetriever(store=s, k=k),
+    "the configuration": by_configuration,
+    "recall()": in_one_call,
+    "a vector store": by_a_vector_store,
+    "a search": lambda _, s, k: s.find([Search("tea", k, method="keyword")]),
+    "a search among ids": lambda _, s, k: s.find_among(Search("tea", k), ["tea"]),
+    "a search of another store": lambda f, s, k: f.AnyStore(source=s).find([Search("tea", k)]),
+    "a list": lambda _, s, k: list(s.memories(limit=k)),
+    "an agent's memory": lambda face, s, k: face.AgentMemory(store=s).search_memory_with_context(
+        "tea", max_results=k
+    ),
+    "the rows of a server": lambda _, __, k: opened(index_rows=k),
+    "the cache": lambda _, __, k: opened(cache_mb=k),
+    "the time of an embedding": lambda _, __, k: opened(embed_timeout_s=k),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@table("number", [*NUMBERS, -1])
+def test_no_argument_ends_the_process(
+    store: RecallStore, face: Face, way: str, number: Any
+) -> None:
+    with pytest.raises((RecallError, ValueError), match=r"must be .*; got|out of range"):
+        pytest.fail(f"{way} took {number}: {WAYS[way](face, store, number)}")
+
+
+def test_the_largest_k_finds_what_there_is(store: RecallStore, face: Face) -> None:
+    for method in ("hybrid", "semantic", "keyword"):
+        found = face.ask(face.RecallRetriever(store=store), "dentist tea", k=10_000, method=method)
+        assert 4 <= len(found) <= len(MEMORIES)
+
+
+def test_k_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "memories.jsonl"
+    file.write_text('{"content": "Tea at four."}\n', encoding="utf-8")
+
+    code = main("recall", ["ask", "--memories", str(file), "-k", "99999999999", "Tea?"])
+
+    assert code == 2
+    assert "k must be at most 10000; got 99999999999" in capsys.readouterr().err
+
+
+def test_a_search_of_langgraph_takes_any_limit(
+    own_store: RecallStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It finds all that fit, also beyond the largest k."""
+    monkeypatch.setattr("langchain_recall.graph_store.MOST_RESULTS", 3)
+    shelf = langchain_recall.RecallGraphStore(own_store)
+    for n in range(9):
+        shelf.put(("notes",), str(n), {"text": "Tea at four.", "of": {"stars": n % 2}})
+
+    fits = {"of": {"$eq": {"stars": 1}}}
+    [found] = shelf.batch([SearchOp(("notes",), query="tea?", filter=fits, limit=2**62)])
+
+    assert sorted(each.key for each in found) == ["1", "3", "5", "7"]
