@@ -21,6 +21,7 @@ from llamaindex_recall.retriever import RecallRetriever
 from recall_stages.agents.recall_tool import recalled_text
 from recall_stages.agents.turn_writer import ScopeOf, TurnWriter, session_scope
 from recall_stages.core.candidate import Candidate
+from recall_stages.core.errors import log_failure
 from recall_stages.core.settings import Settings
 from recall_stages.retriever.call_options import CallOptions, combine_options
 from recall_stages.text.tokens import token_counter
@@ -110,8 +111,9 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
                     del self._answers[next(iter(self._answers))]
                 self._answers[key] = [to_candidate(node) for node in found]
             return recalled_text(self._answers[key])
-        except Exception:  # noqa: BLE001 - an error here would end the agent's run
-            _log.exception("the memories could not be searched; the agent goes on without")
+        except Exception as error:  # noqa: BLE001 - an error here would end the agent's run
+            what = "the memories could not be searched; the agent goes on without"
+            log_failure(_log, what, error)
             return ""
 
     def _call(self, session: str, options: dict[str, Any]) -> CallOptions:
@@ -132,8 +134,9 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
         """Store what the memory still holds, at the end of a session. Twice does no harm."""
         try:
             await self._store({memory.session_id: await memory.aget_all()})
-        except Exception:  # noqa: BLE001 - as above
-            _log.exception("the messages of the session could not be read; they are not stored")
+        except Exception as error:  # noqa: BLE001 - as above
+            what = "the messages of the session could not be read; they are not stored"
+            log_failure(_log, what, error)
 
     async def _store(self, sessions: Mapping[str, Sequence[ChatMessage]]) -> None:
         await self._writer.store(sessions, self.retriever, self.scope_of)

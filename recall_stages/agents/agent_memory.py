@@ -17,6 +17,7 @@ from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.errors import ScopeError
 from recall_stages.core.scope import Scope
 from recall_stages.core.settings import Settings, check_count
+from recall_stages.core.settings_messages import got
 from recall_stages.core.stage import Search
 from recall_stages.gate.turns import Conversation
 from recall_stages.stages.search_gate import should_search_memory
@@ -110,8 +111,8 @@ class AgentMemory(Settings):
         """
         if self.user_id not in (None, user_id):
             raise ScopeError(
-                f"this is the memory of {self.user_id!r} and cannot be opened for {user_id!r}; "
-                "open that one from the agent's"
+                f"this is the memory of {got(self.user_id)} and cannot be opened for "
+                f"{got(user_id)}; open that one from the agent's"
             )
         Scope(user_id=user_id)  # refuses what is no id, and None, which would be everybody
         return AgentMemory(store=self.store, agent_id=self.agent_id, user_id=user_id)

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import QueryError
-from recall_stages.core.settings_messages import settings_error
+from recall_stages.core.settings_messages import got, settings_error
 from recall_stages.llm.fencing import QUOTED_MATERIAL, body, fenced, harmless, quoted
 from recall_stages.retriever.call_options import CallOptions
 from recall_stages.stages.plain_texts import NOTHING_FOUND, named_values
@@ -187,5 +187,5 @@ def _moment(name: str, text: str) -> date | datetime:
         except ValueError:
             continue
     raise QueryError(
-        f"{name} must be a date such as 2024-03-01, or an ISO 8601 moment; got {text!r}"
+        f"{name} must be a date such as 2024-03-01, or an ISO 8601 moment; got {got(text)}"
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from recall_stages.core.errors import MemoryFormatError, ScopeError
+from recall_stages.core.errors import MemoryFormatError, ScopeError, log_failure
 from recall_stages.core.memory import Memory
 from recall_stages.core.scope import Scope
 from recall_stages.retriever.call_options import CallOptions, combine_options
@@ -66,8 +66,8 @@ class TurnWriter:
             while waiting and (handled < len(new) or not failed):
                 try:
                     await asyncio.to_thread(self._store, waiting[0], retriever, scope_of)
-                except Exception:  # noqa: BLE001 - an error here would end an agent's run
-                    _log.exception("messages could not be stored; they wait for the next")
+                except Exception as error:  # noqa: BLE001 - an error here would end an agent's run
+                    log_failure(_log, "messages could not be stored; they wait for the next", error)
                     failed.append(waiting[0])
                 del waiting[0]
                 handled += 1
@@ -125,7 +125,7 @@ def _turns(message: object, scope: Scope) -> list[Memory]:
     """The message as a turn; empty if it is none, or can never be stored."""
     try:
         turn = read_turn(message, scope)
-    except MemoryFormatError:  # it would hold up the others of its batch for ever
-        _log.exception("a message cannot be stored and is left out")
+    except MemoryFormatError as error:  # it would hold up the others of its batch for ever
+        log_failure(_log, "a message cannot be stored and is left out", error)
         return []
     return [] if turn is None else [turn]

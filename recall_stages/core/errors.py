@@ -1,5 +1,9 @@
 """Every error of this library. Each says what was wrong, what was expected and what to do."""
 
+from __future__ import annotations
+
+import logging
+
 
 class RecallError(Exception):
     """The parent of every error raised by this library.
@@ -128,3 +132,19 @@ class QuestionFileError(RecallError, ValueError):
 def described(error: Exception) -> str:
     """An error as one line: its class and what it says; of a model's, its own class."""
     return str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
+
+
+def log_failure(log: logging.Logger, what: str, error: Exception) -> None:
+    """Log an error without any text of a memory; at the level DEBUG with all that it says.
+
+    Args:
+        log: The logger.
+        what: What was not done.
+        error: Why. What others than this library say may quote what they were handed.
+    """
+    said = type(error).__name__
+    if isinstance(error, RecallError) and not isinstance(error, MemoryFormatError):
+        cause = str(error.__cause__ or "")
+        said = described(error).replace(cause, "...") if cause else described(error)
+    log.error("%s: %s", what, said)
+    log.debug("%s", what, exc_info=error)

@@ -22,6 +22,7 @@ from pydantic import (
 from recall_stages.core.clock import TimeInput
 from recall_stages.core.scope import Scope, ScopeInput, ScopeName
 from recall_stages.core.settings import Settings, Share
+from recall_stages.core.settings_messages import got
 from recall_stages.timeline import Recurrence, TimeRange, parse_time
 from recall_stages.timeline.calendar_names import weekday_name
 from recall_stages.timeline.parse_time import in_zone
@@ -202,7 +203,7 @@ class Memory(Dated, Settings):
         for key, value in metadata.items() if isinstance(metadata, Mapping) else ():
             if is_reserved(key):
                 raise ValueError(
-                    f"metadata {key!r} has a name in which results say how they were found: "
+                    f"metadata {got(key)} has a name in which results say how they were found: "
                     f"rename it, so that it neither begins with {TRACE_PREFIX} nor is {SCORE_KEY}"
                 )
             # One sentence. Pydantic would list each of the eight types that the value is not.
@@ -210,16 +211,16 @@ class Memory(Dated, Settings):
             kinds = {type(part) for part in parts}
             if len(kinds) > 1 or not kinds <= _SCALARS:
                 raise ValueError(
-                    f"metadata {key!r} must be text, a number, a boolean or a list of one of "
-                    f"these; got {value!r}"
+                    f"metadata {got(key)} must be text, a number, a boolean or a list of one of "
+                    f"these; got {got(value)}"
                 )
             if not parts:
-                raise ValueError(f"metadata {key!r} is an empty list, which no collection keeps")
+                raise ValueError(f"metadata {got(key)} is an empty list, which no collection keeps")
             for part in parts:
                 if isinstance(part, float) and not math.isfinite(part):
-                    raise ValueError(f"metadata {key!r} must be a finite number; got {part}")
+                    raise ValueError(f"metadata {got(key)} must be a finite number; got {part}")
                 if isinstance(part, int) and abs(part) > _LARGEST_INTEGER:
-                    raise ValueError(f"metadata {key!r} must fit 64 bits; got {part}")
+                    raise ValueError(f"metadata {got(key)} must fit 64 bits; got {part}")
         return metadata
 
 

@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 
 from recall_stages.core.errors import SettingsError
 from recall_stages.core.settings import Settings
+from recall_stages.core.settings_messages import got
 
 _NAMES = ("content", "role", "type", "name", "role_name", "id", "memorized")
 _BESIDE = ("metadata", "additional_kwargs")  # further places of these fields
@@ -56,7 +57,7 @@ def read_messages(value: object) -> tuple[Message, ...]:
     """
     if isinstance(value, str | Mapping) or not isinstance(value, Sequence):
         raise ValueError(  # noqa: TRY004 - pydantic gathers it among its errors
-            f"messages must be a list of messages, each with a role and a content; got {value!r}"
+            f"messages must be a list of messages, each with a role and a content; got {got(value)}"
         )
     messages = (read_message(each) for each in value)
     return tuple(

@@ -11,6 +11,7 @@ from recall_stages.core.errors import QueryError
 from recall_stages.core.message import Message
 from recall_stages.core.scope import Scope
 from recall_stages.core.settings import Count, Settings
+from recall_stages.core.settings_messages import got
 from recall_stages.timeline import TimeRange
 
 Filter = Mapping[str, object]
@@ -56,7 +57,7 @@ def query_text(text: object) -> str:
         raise QueryError(f"query must be a string; got {type(text).__name__}")
     if not text.strip():
         raise QueryError(
-            f"query must say what to look for; got {text!r}. To list memories, the newest first, "
-            "pass a time_range or a filter"
+            f"query must say what to look for; got {got(text)}. To list memories, the newest "
+            "first, pass a time_range or a filter"
         )
     return text.strip()

@@ -9,6 +9,7 @@ from pydantic import ConfigDict, model_serializer, model_validator
 
 from recall_stages.core.errors import ScopeError
 from recall_stages.core.settings import Settings
+from recall_stages.core.settings_messages import got
 
 ScopeName = Literal["user_id", "agent_id", "session_id", "workspace"]
 
@@ -72,14 +73,14 @@ user_id out
             return scope
         if not isinstance(scope, Mapping):
             raise ScopeError(
-                f'scope must be a Scope or a mapping such as {{"user_id": "ann"}}; got {scope!r}'
+                f'scope must be a Scope or a mapping such as {{"user_id": "ann"}}; got {got(scope)}'
             )
         for name in (field for field in get_args(ScopeName) if field in scope):
             value = scope[name]
             if not isinstance(value, str) or not value.strip():
                 raise ScopeError(
                     f"scope {name} must be a text with at least 1 character that is no space; "
-                    f"got {value!r}. An empty {name} is nobody: pass the right one, or leave "
+                    f"got {got(value)}. An empty {name} is nobody: pass the right one, or leave "
                     f"{name} out"
                 )
         return dict(scope)
@@ -107,8 +108,8 @@ user_id out
         for name, value in others.items():
             if mine.get(name, value) != value:
                 raise ScopeError(
-                    f"scope {name} is {mine[name]!r} and cannot be changed to {value!r} by a call; "
-                    f"open another retriever with scope={{{name!r}: {value!r}}}"
+                    f"scope {name} is {got(mine[name])} and cannot be changed to {got(value)} by "
+                    f"a call; open another retriever with scope={{{name!r}: {got(value)}}}"
                 )
         return Scope(**mine | others)
 
@@ -134,7 +135,7 @@ user_id out
             if getattr(self, name) is None:
                 raise ScopeError(
                     f"the scope must name {name}, because of require_scope={tuple(names)!r}; got "
-                    f"{self.fields()}. Pass scope={{{name!r}: ...}}"
+                    f"{got(self.fields())}. Pass scope={{{name!r}: ...}}"
                 )
 
 
@@ -156,7 +157,7 @@ def required_names(names: object) -> tuple[ScopeName, ...]:
     if not isinstance(names, list | tuple) or not all(name in known for name in names):
         raise ScopeError(
             f"require_scope takes a tuple of {', '.join(known)}, such as ('user_id',); got "
-            f"{names!r}"
+            f"{got(names)}"
         )
     return tuple(names)
 

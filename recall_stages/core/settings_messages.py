@@ -203,7 +203,7 @@ def _unknown(owner: type[BaseModel], path: Path) -> str:
         inside = inside if isinstance(part, int) else field and _model(field.annotation)
     called = _named(path[:-1]) or public_name(owner)
     name = str(path[-1])
-    wrong = f"{called} has no argument {name!r}"
+    wrong = f"{called} has no argument {got(name)}"
     if inside is None:
         return wrong
     elsewhere = getattr(inside, "elsewhere", {})

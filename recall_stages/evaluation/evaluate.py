@@ -10,6 +10,7 @@ from statistics import median
 from recall_stages.core.candidate import Candidate, candidates
 from recall_stages.core.memory import Memory
 from recall_stages.core.progress import progress_bar
+from recall_stages.core.settings_messages import got
 from recall_stages.evaluation.metrics import LOOKED_AT, Figures, mean, score
 from recall_stages.evaluation.questions import Question, as_questions
 from recall_stages.explain.explanation import Explanation, explain
@@ -131,7 +132,7 @@ def evaluate_with(
         took = 1000 * (time.perf_counter() - started)
         if not all(memory.id for memory in memories):
             raise ValueError(
-                f"what came back for {question.question!r} has no id, so it cannot be compared "
+                f"what came back for {got(question.question)} has no id, so it cannot be compared "
                 "with the ids in relevant; store the memories with ids, and evaluate without a "
                 "rewrite"
             )
@@ -159,7 +160,7 @@ def unscoped(question: Question, retriever: str) -> str:
     """
     if scope := question.scope.fields():
         raise ValueError(
-            f"{question.question!r} has the scope {scope}, to which {retriever} cannot be held; "
+            f"{got(question.question)} has the scope {scope}, to which {retriever} cannot be held; "
             "evaluate a function instead, which is called with each question and searches in "
             "question.scope: evaluate(lambda question: ..., questions)"
         )

@@ -14,6 +14,7 @@ from recall_stages.core.message import Message, read_messages
 from recall_stages.core.query import Filter
 from recall_stages.core.scope import Scope, ScopeInput
 from recall_stages.core.settings import Count, Seconds
+from recall_stages.core.settings_messages import got
 from recall_stages.stages.extract_time import ExtractTime
 from recall_stages.stages.retrieve import Method, SearchMethod
 from recall_stages.store.chroma.where import filter_where
@@ -121,7 +122,8 @@ class RecallOptions(Timed, SearchMethod):
             if ranges := calendar().read(self.time_range, moment):
                 return tuple(ranges)
             raise QueryError(
-                f'no time is named by {self.time_range!r}; say it as in "last Tuesday", "in March"'
+                f"no time is named by {got(self.time_range)}; say it as in "
+                '"last Tuesday", "in March"'
             )
         start, end = (
             None if bound is None else parse_time(bound, moment.tzinfo) for bound in self.time_range

@@ -14,6 +14,7 @@ from recall_stages.core.memory import Memory
 from recall_stages.core.query import Filter
 from recall_stages.core.requests import Search
 from recall_stages.core.scope import Scope
+from recall_stages.core.settings_messages import got
 from recall_stages.store.chroma.epoch import EARLIEST, to_milliseconds
 from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
 from recall_stages.store.chroma.where import filter_where
@@ -160,7 +161,7 @@ def _range(time_range: RangeInput | None) -> TimeRange | None:
     if not isinstance(time_range, tuple) or len(time_range) != 2:
         raise ValueError(
             "time_range must be a TimeRange or (start, end), with None for an open end; got "
-            f"{time_range!r}"
+            f"{got(time_range)}"
         )
     start, end = (None if each is None else _moment(each) for each in time_range)
     if start is None and end is None:
@@ -179,6 +180,6 @@ def _types(memory_type: TypeInput | None) -> tuple[str, ...]:
     if not types or not all(isinstance(each, str) and each for each in types):
         raise ValueError(
             "memory_type must be a text, such as 'insight', or a list of such texts; got "
-            f"{memory_type!r}"
+            f"{got(memory_type)}"
         )
     return types

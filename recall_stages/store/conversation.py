@@ -17,6 +17,7 @@ from recall_stages.core.errors import MemoryFormatError, StoreError
 from recall_stages.core.memory import Memory
 from recall_stages.core.message import read_message
 from recall_stages.core.scope import Scope
+from recall_stages.core.settings_messages import got
 from recall_stages.ranking.sessions import PAUSE
 from recall_stages.store.chroma.prepare import filled_in
 from recall_stages.store.chroma.search_text import ending, index_text
@@ -64,7 +65,7 @@ def conversation(  # noqa: PLR0913 - all that a turn's place in time and in the 
     before = stored([turn_before]) if turn_before else []
     if turn_before and not before:
         raise StoreError(
-            f"turn_before names {turn_before!r}, which is not stored; give the last id that "
+            f"turn_before names {got(turn_before)}, which is not stored; give the last id that "
             "add_conversation returned, or leave it out"
         )
     return _linked(_dated(turns, created_at, now, stored), before[0] if before else None)

@@ -285,6 +285,6 @@ def _vector_of(index: Index, row_id: str) -> Embedded | None:
 
 def _missing(id: str, name: str) -> MissingMemoryError:
     return MissingMemoryError(
-        f"there is no memory {id!r} to update in collection {name!r}, or not in this scope, or it "
-        "has expired; `get` and `memories` return those that are there"
+        f"there is no memory {id!r:.60} to update in collection {name!r}, or not in this scope, or "
+        "it has expired; `get` and `memories` return those that are there"
     )

@@ -87,7 +87,7 @@ def extract_time(  # noqa: PLR0913  the settings of the question, each by name
         '2023-03-01 to 2023-03-31'
     """
     if not isinstance(text, str):
-        msg = f"text must be a string; got {text!r}"
+        msg = f"text must be a string; got {text!r:.60}"
         raise TypeError(msg)
     _check("language", language, ("auto", *LANGUAGES))
     _check("week_start", week_start, ("monday", "sunday"))
@@ -177,5 +177,5 @@ def _elapsed(moment: datetime, by: timedelta) -> datetime:
 
 def _check(name: str, value: object, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        msg = f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}"
+        msg = f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r:.60}"
         raise ValueError(msg)

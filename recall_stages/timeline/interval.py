@@ -38,7 +38,7 @@ def parse_interval(text: str, zone: tzinfo | None = None) -> TimeRange:
     """
     start, slash, end = text.partition("/")
     if not slash:
-        raise ValueError(f"an interval is written start/end; got {text!r}")
+        raise ValueError(f"an interval is written start/end; got {text!r:.60}")
     bounds = [None if bound == ".." else _bound(bound, zone) for bound in (start, end)]
     whole_days = all(bound is None or bound.time() == time.min for bound in bounds)
     return TimeRange(bounds[0], bounds[1], "day" if whole_days else "minute")

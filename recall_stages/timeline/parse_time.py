@@ -74,7 +74,7 @@ def resolve_timezone(timezone: tzinfo | str | None) -> tzinfo:
     if not isinstance(timezone, str):
         msg = (
             "timezone must be a tzinfo, an IANA name such as 'Europe/Berlin' or None; "
-            f"got {timezone!r}"
+            f"got {timezone!r:.60}"
         )
         raise TypeError(msg)
     try:
@@ -82,7 +82,7 @@ def resolve_timezone(timezone: tzinfo | str | None) -> tzinfo:
     except (ValueError, OSError, LookupError) as error:
         close = get_close_matches(timezone, available_timezones(), n=1)
         hint = f". Did you mean {close[0]!r}?" if close else ""
-        msg = f"timezone must be an IANA name such as 'Europe/Berlin'; got {timezone!r}{hint}"
+        msg = f"timezone must be an IANA name such as 'Europe/Berlin'; got {timezone!r:.60}{hint}"
         raise ValueError(msg) from error
 
 
@@ -131,4 +131,4 @@ def _from_iso(value: str, name: str) -> datetime:
 
 
 def _complaint(name: str, value: object) -> str:
-    return f"{name} must be an int, float, ISO 8601 string or datetime; got {value!r}"
+    return f"{name} must be an int, float, ISO 8601 string or datetime; got {value!r:.60}"

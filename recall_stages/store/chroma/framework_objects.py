@@ -25,6 +25,7 @@ from recall_stages.core.flat_metadata import (
     to_flat,
 )
 from recall_stages.core.memory import Memory
+from recall_stages.core.settings_messages import got
 from recall_stages.store.chroma.epoch import day_of
 from recall_stages.store.chroma.row_fields import NODE_SOURCE
 
@@ -94,9 +95,9 @@ def stored_memory(source: DocumentLike | NodeLike) -> Memory:
     for name in ("created_at", "expires_at"):
         if getattr(read, name) is None and metadata.get(name, "") != "":
             raise MemoryFormatError(
-                f"the {name} of {source_id or content[:40]!r} cannot be read: {metadata[name]!r}. "
-                "Write it in ISO 8601, such as 2024-03-05T15:20:00Z, as epoch seconds or as a "
-                "datetime"
+                f"the {name} of {got(source_id or content)} cannot be read: "
+                f"{got(metadata[name])}. Write it in ISO 8601, such as 2024-03-05T15:20:00Z, as "
+                "epoch seconds or as a datetime"
             )
     fields = vars(read.memory()) | {
         "scope": scope_in(source.metadata),
@@ -113,7 +114,7 @@ def stored_memory(source: DocumentLike | NodeLike) -> Memory:
         raise
     except (ValueError, TypeError) as error:  # pydantic lets a validator's TypeError through
         raise MemoryFormatError(
-            f"{type(source).__name__} {source_id or content[:40]!r} cannot be stored: {error}"
+            f"{type(source).__name__} {got(source_id or content)} cannot be stored: {error}"
         ) from error
 
 

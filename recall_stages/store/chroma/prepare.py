@@ -11,6 +11,7 @@ from recall_stages.core.errors import MemoryFormatError, ScopeError
 from recall_stages.core.memory import Memory, MetadataValue, UnreadEvents
 from recall_stages.core.progress import progress_bar
 from recall_stages.core.scope import ANYBODY, Scope, with_scope
+from recall_stages.core.settings_messages import got
 from recall_stages.store.chroma.epoch import new_id
 from recall_stages.store.chroma.framework_objects import (
     DocumentLike,
@@ -98,7 +99,7 @@ def make_ready(
         memory_id = memory.id or new_id(created_at)
         if memory_id in ready:
             raise MemoryFormatError(
-                f"two memories of one call have the id {memory_id!r}; give each its own"
+                f"two memories of one call have the id {got(memory_id)}; give each its own"
             )
         events = memory.events
         if read_events and isinstance(events, UnreadEvents):
@@ -116,14 +117,14 @@ def distinct_ids(ids: Sequence[str]) -> list[str]:
         TypeError: When they are not a list of texts.
     """
     if isinstance(ids, str):
-        raise TypeError(f"expected a list of ids; got the text {ids!r}: put it in a list")
+        raise TypeError(f"expected a list of ids; got the text {got(ids)}: put it in a list")
     if not isinstance(ids, Iterable):
-        raise TypeError(f"ids must be a list of texts; got {ids!r} ({type(ids).__name__})")
+        raise TypeError(f"ids must be a list of texts; got {got(ids)} ({type(ids).__name__})")
     listed = list(ids)
     for row_id in listed:
         if not isinstance(row_id, str):
             raise TypeError(
-                f"ids must be a list of texts; got {row_id!r} ({type(row_id).__name__})"
+                f"ids must be a list of texts; got {got(row_id)} ({type(row_id).__name__})"
             )
     return list(dict.fromkeys(listed))
 
@@ -142,8 +143,8 @@ def filled_in(memory: Memory, within: Scope) -> Memory:
 def id_is_taken(row_id: str, scope: Scope) -> ScopeError:
     """The error for a memory that would replace one outside a scope."""
     return ScopeError(
-        f"a memory with the id {row_id!r} is there already, outside the scope {scope.fields()}; "
-        "give the new one another id"
+        f"a memory with the id {got(row_id)} is there already, outside the scope "
+        f"{got(scope.fields())}; give the new one another id"
     )
 
 
@@ -162,6 +163,6 @@ def _as_memory(source: MemoryInput) -> Memory:
         return Memory.model_validate(fields)
     except (ValueError, TypeError) as error:  # pydantic lets a validator's TypeError through
         own = [str(name) for name in fields if name not in Memory.model_fields]
-        named = ", ".join(f"{name!r}: ..." for name in own)
+        named = ", ".join(f"{got(name)}: ..." for name in own)
         hint = f". A name of your own goes into metadata: metadata={{{named}}}" if own else ""
         raise MemoryFormatError(f"not a memory that can be stored: {error}{hint}") from error

@@ -19,6 +19,7 @@ from recall_stages.core.candidate import Candidate, copied
 from recall_stages.core.errors import MemoryFormatError
 from recall_stages.core.memory import SCORE_KEY, TRACE_PREFIX, Memory, MetadataValue
 from recall_stages.core.scope import Scope
+from recall_stages.core.settings_messages import got
 from recall_stages.store.chroma.epoch import (
     day_of,
     event_hull,
@@ -62,7 +63,7 @@ def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
             a name that Chroma refuses, or text that cannot be written as UTF-8.
     """
     if memory.created_at is None:
-        raise MemoryFormatError(f"memory {memory.id!r} needs a created_at before it is stored")
+        raise MemoryFormatError(f"memory {got(memory.id)} needs a created_at before it is stored")
     taken = sorted(filter(partial(_is_a_field, memory.metadata), FIELD_KEYS & {*memory.metadata}))
     if taken:
         raise MemoryFormatError(
@@ -245,18 +246,18 @@ def _check_storable(memory_id: str, row: Mapping[str, MetadataValue]) -> None:
     for key, value in row.items():
         if _REFUSED_KEY.fullmatch(key):
             raise MemoryFormatError(
-                f"metadata cannot have the name {key!r}: Chroma takes no empty name, none that "
+                f"metadata cannot have the name {got(key)}: Chroma takes no empty name, none that "
                 "begins with # or $, and not chroma:document; rename it"
             )
         parts = value if isinstance(value, list) else [value]
         if not all(isinstance(part, str | int | float) for part in parts):
             raise MemoryFormatError(  # a mapping can change after its memory was checked
-                f"metadata {key!r} must be text, a number, a boolean or a list of one of these; "
-                f"got {value!r}"
+                f"metadata {got(key)} must be text, a number, a boolean or a list of one of these; "
+                f"got {got(value)}"
             )
         for text in (memory_id, key, *(part for part in parts if isinstance(part, str))):
             if not text.isascii() and text != text.encode("utf-8", "replace").decode("utf-8"):
                 raise MemoryFormatError(
-                    f"{text!r} cannot be stored: it holds half a character (a lone surrogate); "
+                    f"{got(text)} cannot be stored: it holds half a character (a lone surrogate); "
                     "decode the text anew, or cut it elsewhere"
                 )

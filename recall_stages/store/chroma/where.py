@@ -15,6 +15,7 @@ from typing_extensions import TypeIs
 from recall_stages.core.errors import FilterError
 from recall_stages.core.query import Filter
 from recall_stages.core.scope import Scope
+from recall_stages.core.settings_messages import got
 from recall_stages.store.chroma.epoch import to_milliseconds
 from recall_stages.store.chroma.row_fields import (
     EXPIRES_AT,
@@ -126,13 +127,15 @@ class _Reader:
                 "of an $and, or an $or, into one list"
             )
         if not isinstance(condition, Mapping):
-            raise FilterError(f"filter must be a mapping of keys to conditions; got {condition!r}")
+            raise FilterError(
+                f"filter must be a mapping of keys to conditions; got {got(condition)}"
+            )
         return all_of([self._condition(str(key), value, depth) for key, value in condition.items()])
 
     def _condition(self, key: str, wanted: object, depth: int) -> Where | None:
         if key in ("$and", "$or"):
             if not isinstance(wanted, Sequence) or isinstance(wanted, str) or not wanted:
-                raise FilterError(f"{key} takes a list of at least one filter; got {wanted!r}")
+                raise FilterError(f"{key} takes a list of at least one filter; got {got(wanted)}")
             return _joined(key, [self.read(arm, depth + 1) for arm in wanted])
         if key.startswith("$"):
             raise FilterError(f"{key} is not understood; combine filters with $and and $or")
@@ -141,12 +144,14 @@ class _Reader:
         if not isinstance(wanted, Mapping):
             return self._compare(key, "$eq", wanted)
         if not wanted:
-            raise FilterError(f"filter on {key!r} is empty; leave the key out, or give it a value")
+            raise FilterError(
+                f"filter on {got(key)} is empty; leave the key out, or give it a value"
+            )
         for operator in wanted:
             if operator not in _OPERATORS:
                 raise FilterError(
-                    f"filter on {key!r} has {operator!r}; metadata is flat, so nested keys cannot "
-                    f"be matched, and a condition is one of {', '.join(_OPERATORS)}"
+                    f"filter on {got(key)} has {got(operator)}; metadata is flat, so nested keys "
+                    f"cannot be matched, and a condition is one of {', '.join(_OPERATORS)}"
                 )
         return all_of([self._compare(key, str(each), value) for each, value in wanted.items()])
 
@@ -158,7 +163,7 @@ class _Reader:
         operand = self._operand(key, value)
         if operator in _ORDERING and isinstance(operand, str | bool):
             raise FilterError(
-                f"{operator} on {key!r} compares numbers; got {value!r}. Store an order as a "
+                f"{operator} on {got(key)} compares numbers; got {got(value)}. Store an order as a "
                 "number (times: epoch milliseconds)"
             )
         if operator in _CONTENT:
@@ -169,7 +174,7 @@ class _Reader:
 
     def _one_of(self, key: str, operator: str, values: object) -> Where | None:
         if not isinstance(values, list | tuple | set | frozenset) or not values:
-            raise FilterError(f"{operator} on {key!r} takes a list of values; got {values!r}")
+            raise FilterError(f"{operator} on {got(key)} takes a list of values; got {got(values)}")
         operands = [self._operand(key, value) for value in values]
         if all(
             type(each) is type(operands[0]) and not isinstance(each, float) for each in operands
@@ -183,13 +188,18 @@ class _Reader:
         if isinstance(value, datetime) or (key == self.created_at and self._is_time(value)):
             return self._time(key, value)
         if isinstance(value, float) and not math.isfinite(value):
-            raise FilterError(f"filter on {key!r} must compare with a finite number; got {value}")
+            raise FilterError(
+                f"filter on {got(key)} must compare with a finite number; got {value}"
+            )
         if not isinstance(value, str | bool | int | float):
             raise FilterError(
-                f"filter on {key!r} must compare with text, a number or a boolean; got {value!r}"
+                f"filter on {got(key)} must compare with text, a number or a boolean; got "
+                f"{got(value)}"
             )
         if isinstance(value, int) and abs(value) > _LARGEST_INTEGER:
-            raise FilterError(f"filter on {key!r} must compare with 64 bits at most; got {value}")
+            raise FilterError(
+                f"filter on {got(key)} must compare with 64 bits at most; got {value}"
+            )
         return value
 
     def _is_time(self, value: object) -> TypeIs[str | int | float]:
@@ -203,7 +213,7 @@ class _Reader:
         try:
             milliseconds = to_milliseconds(parse_time(value, self.timezone))
         except ValueError as error:
-            raise FilterError(f"filter on {key!r}: {error}") from error
+            raise FilterError(f"filter on {got(key)}: {error}") from error
         if self.unit == "milliseconds":
             return milliseconds
         if self.unit == "seconds":

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from recall_stages.core.errors import FilterError, MemoryFormatError
 from recall_stages.core.memory import MetadataValue
+from recall_stages.core.settings_messages import got
 from recall_stages.core.stage import Search
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.prepare import Ready
@@ -106,10 +107,10 @@ def _sizes(
     yield "the bytes of its text are", _bytes(text), _DOCUMENT
     yield "the keys of its row are", len(metadata) + _ADDED, _KEYS
     for key, value in metadata.items():
-        yield f"the bytes of the key {key!r} are", _bytes(key), _KEY
+        yield f"the bytes of the key {got(key)} are", _bytes(key), _KEY
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, str):
-                yield f"the bytes of {key!r} are", _bytes(part), _VALUE
+                yield f"the bytes of {got(key)} are", _bytes(part), _VALUE
 
 
 def _bytes(text: str) -> int:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import MissingMemoryError, StoreError
+from recall_stages.core.settings_messages import got
 from recall_stages.store.chroma.epoch import to_milliseconds
 from recall_stages.store.chroma.open_collection import Opened
 from recall_stages.store.chroma.ownership import Identity
@@ -176,7 +177,7 @@ class RowWriter:
         indexes = self._indexes()
         with self.lock.writing():
             if row_id not in self._replaced([ready]):
-                raise MissingMemoryError(f"memory {row_id!r} was deleted while it was changed")
+                raise MissingMemoryError(f"memory {got(row_id)} was deleted while it was changed")
             self._collection.update(
                 ids=[row_id],
                 metadatas=[changed],
