@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, cast
 
 from pydantic import BeforeValidator, Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from recall_stages.core.clock import Timestamp
 from recall_stages.core.errors import MissingMemoryError, QueryError
@@ -18,6 +19,7 @@ from recall_stages.serve.answers import Added, Counted, Deleted, MemoryView, Pag
 from recall_stages.serve.operation import (
     MOST_RESULTS,
     Operation,
+    OptionalText,
     ScopedService,
     ScopeFields,
     TimedOperation,
@@ -41,11 +43,14 @@ def _as_json(filter: object) -> object:
 
 def _as_list(ids: object) -> object:
     """The ids as they stand in a URL, where one is no list."""
-    return [ids] if isinstance(ids, str) else ids
+    listed = [ids] if isinstance(ids, str) else ids
+    if isinstance(listed, list) and "" in listed:
+        raise ValueError("must be texts that are not empty; leave out an empty one")
+    return listed
 
 
-UrlFilter = Annotated[Filter | None, BeforeValidator(_as_json)]
-UrlIds = Annotated[Sequence[str] | None, BeforeValidator(_as_list)]
+UrlFilter = Annotated[Filter | SkipJsonSchema[None], BeforeValidator(_as_json)]
+UrlIds = Annotated[Sequence[str] | SkipJsonSchema[None], BeforeValidator(_as_list)]
 
 
 class NewMemory(ScopeFields):
@@ -96,9 +101,7 @@ class AddMemories(Operation):
 class _Conditions(TimedOperation):
     """Conditions on memories."""
 
-    memory_type: str | None = Field(
-        default=None, min_length=1, description="Only memories of this type."
-    )
+    memory_type: OptionalText = Field(default=None, description="Only memories of this type.")
     filter: UrlFilter = Field(
         default=None, description="Conditions on metadata, as Chroma writes them, in JSON."
     )
@@ -215,7 +218,7 @@ class DeleteMemory(Operation):
 
 
 class DeleteMemories(_Conditions):
-    """Delete the memories that fulfil all conditions."""
+    """Delete the memories that fulfil all conditions; a scope alone is no condition."""
 
     result = Deleted
     changes = True
@@ -227,20 +230,11 @@ class DeleteMemories(_Conditions):
         """Delete them.
 
         Raises:
-            QueryError: When there is no condition, and not ``everything``, or both.
+            SettingsError: When there is no condition, and not ``everything``, or both.
         """
         conditions = self._conditions(service)
-        limited = any(each is not None for each in (self.ids, *conditions.values()))
-        whole_scope = self.everything or bool(self.scope().fields())
-        if limited and self.everything:
-            raise QueryError("everything deletes without conditions; leave it out, or all of them")
-        if not limited and not whole_scope:
-            raise QueryError(
-                "name which memories are to be deleted: ids, when, since, until, memory_type or "
-                "filter; or everything=true"
-            )
-        store = service.store
-        return Deleted(deleted=await store.adelete(self.ids, **conditions, everything=not limited))
+        delete = service.store.adelete
+        return Deleted(deleted=await delete(self.ids, **conditions, everything=self.everything))
 
 
 def _place(memory: Memory) -> str:

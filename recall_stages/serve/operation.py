@@ -5,12 +5,14 @@ The routes of HTTP, the tools of MCP and the processes that share a folder all u
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import ClassVar, Protocol, cast
+from typing import Any, ClassVar, Protocol, Self, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from recall_stages.agents.recall_tool import RecallToolInput
 from recall_stages.core.clock import Timestamp, Timezone
@@ -31,25 +33,47 @@ from recall_stages.timeline import TimeRange
 MOST_RESULTS = 100
 
 
+OptionalText = str | SkipJsonSchema[None]
+"""A text that may be left out. Null is empty, and no schema offers it."""
+
+
+def without_empty_defaults(schema: dict[str, Any]) -> None:
+    """Take null and "" out of the defaults of a schema: what is left out is not sent."""
+    for field in schema["properties"].values():
+        if field.get("default", 0) in (None, ""):
+            del field["default"]
+
+
 class ScopeFields(Settings):
-    """The fields of a scope. They narrow the scope of the client."""
+    """The fields of a scope. They narrow the scope of the client.
 
-    model_config = ConfigDict(frozen=True)
+    Raises:
+        ScopeError: When a field is there, and null or empty.
+    """
 
-    user_id: str | None = Field(default=None, description="The user whose memories they are.")
-    agent_id: str | None = Field(default=None, description="The agent whose memories they are.")
-    session_id: str | None = Field(default=None, description="The conversation they are of.")
-    workspace_id: str | None = Field(default=None, description="The workspace they are of.")
+    model_config = ConfigDict(frozen=True, json_schema_extra=without_empty_defaults)
+
+    user_id: OptionalText = Field(default=None, description="The user whose memories they are.")
+    agent_id: OptionalText = Field(default=None, description="The agent whose memories they are.")
+    session_id: OptionalText = Field(default=None, description="The conversation they are of.")
+    workspace_id: OptionalText = Field(default=None, description="The workspace they are of.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names_somebody(cls, sent: object) -> object:
+        _scope_of(sent)
+        return sent
 
     def scope(self) -> Scope:
-        """The scope that is named.
+        """The scope that is named."""
+        return _scope_of({name: getattr(self, name) for name in self.model_fields_set})
 
-        Raises:
-            ScopeError: When a field is empty.
-        """
-        values = (self.user_id, self.agent_id, self.session_id, self.workspace_id)
-        named = zip(Scope.model_fields, values, strict=True)
-        return Scope.model_validate({name: each for name, each in named if each is not None})
+
+def _scope_of(sent: object) -> Scope:
+    """The scope that is named by what was sent: a field that is there and null is empty."""
+    named = zip(ScopeFields.model_fields, Scope.model_fields, strict=True)
+    fields = {own: sent[name] for name, own in named if isinstance(sent, Mapping) and name in sent}
+    return Scope.model_validate(fields)
 
 
 class Operation(ScopeFields):
@@ -71,18 +95,34 @@ class Service(Protocol):
         """Do an operation for a client that is bound to a scope."""
 
 
-class TimedOperation(Operation):
-    """An operation that may name a time, in words or as dates."""
+_CONDITIONS = frozenset({"ids", "when", "since", "until", "filter", "memory_type"})
 
-    when: str | None = Field(
+
+class TimedOperation(Operation):
+    """An operation that may name a time, in words or as dates.
+
+    Raises:
+        SettingsError: When a condition is there, and null or empty.
+    """
+
+    when: OptionalText = Field(
         default=None, description='Only memories of this time, in words: "last Tuesday".'
     )
-    since: str | None = Field(default=None, description="Only memories from this day on.")
-    until: str | None = Field(default=None, description="Only memories up to this day, included.")
+    since: OptionalText = Field(default=None, description="Only memories from this day on.")
+    until: OptionalText = Field(default=None, description="Only memories up to this day, included.")
     timestamp: Timestamp = Field(
         default=None, description="The moment of asking, ISO 8601 or epoch seconds; null = now."
     )
     timezone: Timezone = Field(default=None, description="The asker's, such as Europe/Berlin.")
+
+    @model_validator(mode="after")
+    def _limited_by_its_conditions(self) -> Self:
+        # An empty one comes from a variable that is not set. It must not mean all memories.
+        empty = {name for name in self.model_fields_set & _CONDITIONS if not getattr(self, name)}
+        if empty:
+            names = " and ".join(sorted(empty))
+            raise ValueError(f"{names} must not be empty: pass a value, or leave it out")
+        return self
 
     def options(self) -> CallOptions:
         """The arguments that are settings of a call of a retriever."""

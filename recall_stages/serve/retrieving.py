@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from recall_stages.core.query import Filter
 from recall_stages.serve.answers import Retrieved
@@ -25,7 +26,7 @@ class RetrievePersonalMemory(TimedOperation):
     k: int | None = Field(
         default=None, ge=1, le=MOST_RESULTS, description="How many memories at most."
     )
-    filter: Filter | None = Field(
+    filter: Filter | SkipJsonSchema[None] = Field(
         default=None, description="Conditions on metadata, as Chroma writes them."
     )
     threshold_score: float | None = Field(

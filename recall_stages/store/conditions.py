@@ -10,10 +10,12 @@ from typing import Literal, Self
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.clock import TimeInput
+from recall_stages.core.errors import SettingsError
 from recall_stages.core.memory import Memory
 from recall_stages.core.query import Filter
 from recall_stages.core.requests import Search
 from recall_stages.core.scope import Scope
+from recall_stages.core.settings_messages import got
 from recall_stages.store.chroma.epoch import EARLIEST, to_milliseconds
 from recall_stages.store.chroma.row_fields import OWN_FIELDS, Fields
 from recall_stages.store.chroma.where import filter_where
@@ -115,6 +117,44 @@ class Conditions:
         conditions = cls(scope, _range(time_range), filter, _types(memory_type), moment)
         filter_where(filter)  # also where there is no collection yet
         return conditions
+
+    @classmethod
+    def to_delete(  # noqa: PLR0913 - conditions, each by name
+        cls,
+        ids: Sequence[str] | None,
+        scope: Scope,
+        time_range: RangeInput | None = None,
+        filter: Filter | None = None,
+        memory_type: TypeInput | None = None,
+        *,
+        everything: bool = False,
+    ) -> Conditions:
+        """The conditions of a deletion: at least one besides the scope, or ``everything``.
+
+        Raises:
+            SettingsError: When there is none, or one that every memory fulfils.
+            FilterError, ValueError: As `of` does.
+        """
+        conditions = cls.of(scope, time_range, filter, memory_type)
+        limits, time = conditions.limited, conditions.recorded
+        if not isinstance(everything, bool):
+            problem = f"everything must be True or False; got {got(everything)}"
+        elif filter is not None and filter_where(filter) is None:
+            problem = f"filter must set a condition; got {filter}, which fits every memory"
+        elif time is not None and not (time.start or time.end or time.recurrence):
+            problem = "time_range must have a start or an end; got one that every time is in"
+        elif everything and (ids is not None or limits):
+            problem = (
+                "everything=True deletes without conditions; leave it out, or leave out all of them"
+            )
+        elif not (everything or ids is not None or limits):
+            problem = (
+                "delete needs a condition besides the scope: ids, a time, filter or memory_type. "
+                "To delete all memories of the scope, pass everything=True"
+            )
+        else:
+            return conditions
+        raise SettingsError("delete", (problem,))
 
     @property
     def limited(self) -> bool:

@@ -113,7 +113,8 @@ calls: st.SearchStrategy[Call] = st.one_of(
     st.builds(lambda x: lambda view: view.count(**x), conditions),
     st.builds(lambda x, y: lambda view: view.delete(x, **y), some_ids, conditions),
     st.builds(
-        lambda x: lambda view: view.delete(**x), conditions.filter(lambda x: any(x.values()))
+        lambda x: lambda view: view.delete(**x),
+        conditions.filter(lambda x: x["time_range"] or x["filter"] or x["memory_type"]),
     ),
     st.builds(lambda scope: lambda view: view.delete(everything=True, scope=scope), narrower),
     st.builds(

@@ -60,6 +60,20 @@ class NodeLike(Protocol):
         """Its text."""
 
 
+def takes_no_more(method: str, arguments: Mapping[str, object]) -> None:
+    """Refuse arguments that a vector store would ignore: each may be a limit that was meant.
+
+    Raises:
+        TypeError: When there are any.
+    """
+    if arguments:
+        names = ", ".join(sorted(arguments))
+        raise TypeError(
+            f"{method} has no argument {names}; a scope is set when the vector store is made, and "
+            "RecallStore takes conditions of all kinds"
+        )
+
+
 def is_document(source: object) -> TypeIs[DocumentLike]:
     """Whether an object looks like a document of LangChain."""
     return not isinstance(source, type) and hasattr(source, "page_content")
