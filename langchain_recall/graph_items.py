@@ -53,11 +53,7 @@ class ItemWriter:
         return str(uuid.uuid5(_IDS, names))
 
     def scope(self, namespace: Namespace) -> Scope:
-        """The scope that a namespace, or the beginning of one, stands for.
-
-        Raises:
-            ScopeError: When a label is empty, or no text.
-        """
+        """The scope that a namespace, or the beginning of one, stands for."""
         if not all(isinstance(label, str) and label for label in namespace):
             problem = "each label of a namespace must be a text with at least 1 character"
             raise ScopeError(f"{problem}; got {namespace!r}")

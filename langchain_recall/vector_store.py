@@ -104,9 +104,8 @@ class RecallVectorStore(VectorStore):
 
         Raises:
             ValueError: When there are no ids. Use `RecallStore.delete` to delete by conditions.
-            TypeError: When there are other arguments.
         """
-        takes_no_more("delete", others)
+        takes_no_more(others)
         if ids is None:
             raise ValueError(
                 "delete takes the ids of documents; got None. To delete by conditions, or "
@@ -139,7 +138,7 @@ class RecallVectorStore(VectorStore):
         self, query: str, k: int = 4, *, filter: Filter | None = None, **others: Any
     ) -> list[tuple[Document, float]]:
         """The same with the cosine similarity, 0 to 1; higher is better."""
-        takes_no_more("similarity_search", others)
+        takes_no_more(others)
         return _scored(*self._store.find([_search(query, k, filter)]))
 
     async def asimilarity_search(
@@ -153,7 +152,7 @@ class RecallVectorStore(VectorStore):
         self, query: str, k: int = 4, *, filter: Filter | None = None, **others: Any
     ) -> list[tuple[Document, float]]:
         """The same as `similarity_search_with_score`, without blocking the event loop."""
-        takes_no_more("similarity_search", others)
+        takes_no_more(others)
         return _scored(*await self._store.afind([_search(query, k, filter)]))
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:

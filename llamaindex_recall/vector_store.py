@@ -116,12 +116,8 @@ class RecallVectorStore(BasePydanticVectorStore):
         return self._store.add([_memory(node) for node in nodes])
 
     def delete(self, ref_doc_id: str, **others: Any) -> None:
-        """Delete the nodes of a document.
-
-        Raises:
-            TypeError: When there are other arguments.
-        """
-        takes_no_more("delete", others)
+        """Delete the nodes of a document."""
+        takes_no_more(others)
         self._store.delete(filter={NODE_SOURCE: ref_doc_id})
 
     def delete_nodes(
@@ -133,16 +129,13 @@ class RecallVectorStore(BasePydanticVectorStore):
         """Delete nodes by their ids, by their metadata, or by both: then both must hold.
 
         Raises:
-            ValueError: When there are neither ids nor filters, or the filters fit every node;
-                `clear` deletes all nodes.
-            TypeError: When there are other arguments.
+            ValueError: When there are neither ids nor filters; `clear` deletes all nodes.
         """
-        takes_no_more("delete_nodes", others)
-        if node_ids is None and filters is None:
-            raise ValueError("delete_nodes needs ids or filters; clear() deletes all nodes")
+        takes_no_more(others)
         condition = to_filter(filters)
-        if filters is not None and condition is None:
-            raise ValueError("these filters fit every node; clear() deletes all nodes")
+        if condition is None and (node_ids is None or filters is not None):
+            problem = "delete_nodes needs ids, or filters that not every node fits"
+            raise ValueError(f"{problem}; clear() deletes all nodes")
         self._store.delete(node_ids, filter=condition)
 
     def clear(self) -> None:

@@ -37,16 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=json_value,
         help="""conditions on metadata: '{"topic": "health"}'""",
     )
-    parser.add_argument(
-        "--everything", action="store_true", help="all memories of the owner, or all"
-    )
+    parser.add_argument("--everything", action="store_true", help="all memories, or all of a scope")
     parser.add_argument("--yes", action="store_true", help="delete without asking")
 
 
 def run(options: argparse.Namespace) -> int:
     """Delete them after a yes; 1 if the answer is no."""
     try:
-        Conditions.to_delete(options.id, everything=options.everything, **_conditions(options))
+        Conditions.of(**_conditions(options)).check_deleting(options.id, options.everything)
     except SettingsError as error:
         raise ValueError(str(error).replace("everything=True", "--everything")) from error
     with open_existing(options.chroma, options.collection, Fields(), searched=False) as store:

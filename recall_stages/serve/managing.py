@@ -18,6 +18,7 @@ from recall_stages.core.query import Filter
 from recall_stages.serve.answers import Added, Counted, Deleted, MemoryView, Page
 from recall_stages.serve.operation import (
     MOST_RESULTS,
+    NotEmpty,
     Operation,
     OptionalText,
     ScopedService,
@@ -43,14 +44,11 @@ def _as_json(filter: object) -> object:
 
 def _as_list(ids: object) -> object:
     """The ids as they stand in a URL, where one is no list."""
-    listed = [ids] if isinstance(ids, str) else ids
-    if isinstance(listed, list) and "" in listed:
-        raise ValueError("must be texts that are not empty; leave out an empty one")
-    return listed
+    return [ids] if isinstance(ids, str) else ids
 
 
-UrlFilter = Annotated[Filter | SkipJsonSchema[None], BeforeValidator(_as_json)]
-UrlIds = Annotated[Sequence[str] | SkipJsonSchema[None], BeforeValidator(_as_list)]
+UrlFilter = Annotated[Filter | SkipJsonSchema[None], BeforeValidator(_as_json), NotEmpty]
+UrlIds = Annotated[Sequence[str] | SkipJsonSchema[None], BeforeValidator(_as_list), NotEmpty]
 
 
 class NewMemory(ScopeFields):
@@ -246,6 +244,6 @@ def _place(memory: Memory) -> str:
 def _read_place(text: str) -> Position:
     try:
         moment, memory_id = json.loads(base64.urlsafe_b64decode(text.encode()))
-        return Position(moment or None, memory_id)
+        return Position(moment or None, str(memory_id))
     except (ValueError, TypeError, RecursionError):
         raise QueryError("after must be the `next` of the page before, as it was") from None

@@ -5,13 +5,13 @@ The routes of HTTP, the tools of MCP and the processes that share a folder all u
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, ClassVar, Protocol, Self, cast
+from typing import Annotated, Any, ClassVar, Protocol, cast
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from recall_stages.agents.recall_tool import RecallToolInput
@@ -33,8 +33,15 @@ from recall_stages.timeline import TimeRange
 MOST_RESULTS = 100
 
 
-OptionalText = str | SkipJsonSchema[None]
-"""A text that may be left out. Null is empty, and no schema offers it."""
+def _says_something(sent: Collection[object] | None) -> object:
+    # What is empty comes from a variable that is not set. It must not mean all memories.
+    if not (sent and all(sent)):
+        raise ValueError("must not be empty: pass a value, or leave it out")
+    return sent
+
+
+NotEmpty = AfterValidator(_says_something)  # pydantic checks what was sent, and no default
+OptionalText = Annotated[str | SkipJsonSchema[None], NotEmpty]  # no schema offers null
 
 
 def without_empty_defaults(schema: dict[str, Any]) -> None:
@@ -45,11 +52,7 @@ def without_empty_defaults(schema: dict[str, Any]) -> None:
 
 
 class ScopeFields(Settings):
-    """The fields of a scope. They narrow the scope of the client.
-
-    Raises:
-        ScopeError: When a field is there, and null or empty.
-    """
+    """The fields of a scope. They narrow the scope of the client. An empty one is a ScopeError."""
 
     model_config = ConfigDict(frozen=True, json_schema_extra=without_empty_defaults)
 
@@ -58,22 +61,17 @@ class ScopeFields(Settings):
     session_id: OptionalText = Field(default=None, description="The conversation they are of.")
     workspace_id: OptionalText = Field(default=None, description="The workspace they are of.")
 
-    @model_validator(mode="before")
+    @field_validator("user_id", "agent_id", "session_id", "workspace_id", mode="before")
     @classmethod
-    def _names_somebody(cls, sent: object) -> object:
-        _scope_of(sent)
+    def _names_somebody(cls, sent: object, field: ValidationInfo) -> object:
+        Scope.model_validate({str(field.field_name).replace("workspace_id", "workspace"): sent})
         return sent
 
     def scope(self) -> Scope:
         """The scope that is named."""
-        return _scope_of({name: getattr(self, name) for name in self.model_fields_set})
-
-
-def _scope_of(sent: object) -> Scope:
-    """The scope that is named by what was sent: a field that is there and null is empty."""
-    named = zip(ScopeFields.model_fields, Scope.model_fields, strict=True)
-    fields = {own: sent[name] for name, own in named if isinstance(sent, Mapping) and name in sent}
-    return Scope.model_validate(fields)
+        values = (self.user_id, self.agent_id, self.session_id, self.workspace_id)
+        named = zip(Scope.model_fields, values, strict=True)
+        return Scope.model_validate({name: each for name, each in named if each is not None})
 
 
 class Operation(ScopeFields):
@@ -95,15 +93,8 @@ class Service(Protocol):
         """Do an operation for a client that is bound to a scope."""
 
 
-_CONDITIONS = frozenset({"ids", "when", "since", "until", "filter", "memory_type"})
-
-
 class TimedOperation(Operation):
-    """An operation that may name a time, in words or as dates.
-
-    Raises:
-        SettingsError: When a condition is there, and null or empty.
-    """
+    """An operation that may name a time, in words or as dates."""
 
     when: OptionalText = Field(
         default=None, description='Only memories of this time, in words: "last Tuesday".'
@@ -114,15 +105,6 @@ class TimedOperation(Operation):
         default=None, description="The moment of asking, ISO 8601 or epoch seconds; null = now."
     )
     timezone: Timezone = Field(default=None, description="The asker's, such as Europe/Berlin.")
-
-    @model_validator(mode="after")
-    def _limited_by_its_conditions(self) -> Self:
-        # An empty one comes from a variable that is not set. It must not mean all memories.
-        empty = {name for name in self.model_fields_set & _CONDITIONS if not getattr(self, name)}
-        if empty:
-            names = " and ".join(sorted(empty))
-            raise ValueError(f"{names} must not be empty: pass a value, or leave it out")
-        return self
 
     def options(self) -> CallOptions:
         """The arguments that are settings of a call of a retriever."""

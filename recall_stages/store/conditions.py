@@ -118,49 +118,33 @@ class Conditions:
         filter_where(filter)  # also where there is no collection yet
         return conditions
 
-    @classmethod
-    def to_delete(  # noqa: PLR0913 - conditions, each by name
-        cls,
-        ids: Sequence[str] | None,
-        scope: Scope,
-        time_range: RangeInput | None = None,
-        filter: Filter | None = None,
-        memory_type: TypeInput | None = None,
-        *,
-        everything: bool = False,
-    ) -> Conditions:
-        """The conditions of a deletion: at least one besides the scope, or ``everything``.
-
-        Raises:
-            SettingsError: When there is none, or one that every memory fulfils.
-            FilterError, ValueError: As `of` does.
-        """
-        conditions = cls.of(scope, time_range, filter, memory_type)
-        limits, time = conditions.limited, conditions.recorded
-        if not isinstance(everything, bool):
-            problem = f"everything must be True or False; got {got(everything)}"
-        elif filter is not None and filter_where(filter) is None:
-            problem = f"filter must set a condition; got {filter}, which fits every memory"
-        elif time is not None and not (time.start or time.end or time.recurrence):
-            problem = "time_range must have a start or an end; got one that every time is in"
-        elif everything and (ids is not None or limits):
-            problem = (
-                "everything=True deletes without conditions; leave it out, or leave out all of them"
-            )
-        elif not (everything or ids is not None or limits):
-            problem = (
-                "delete needs a condition besides the scope: ids, a time, filter or memory_type. "
-                "To delete all memories of the scope, pass everything=True"
-            )
-        else:
-            return conditions
-        raise SettingsError("delete", (problem,))
-
     @property
     def limited(self) -> bool:
         """Whether anything but the scope is limited."""
         where = filter_where(self.filter)  # None for a filter that every row fulfils
         return self.recorded is not None or bool(self.types) or where is not None
+
+    def check_deleting(self, ids: Sequence[str] | None, everything: bool) -> None:
+        """Check that a deletion is limited by more than the scope, or is of everything.
+
+        Raises:
+            SettingsError: When it is neither or both, or has a condition that fits every memory.
+        """
+        time, limited = self.recorded, ids is not None or self.limited
+        if not isinstance(everything, bool):
+            problem = f"everything must be True or False; got {got(everything)}"
+        elif self.filter is not None and filter_where(self.filter) is None:
+            problem = f"filter must be a condition; got {got(self.filter)}, which fits every memory"
+        elif time is not None and not (time.start or time.end or time.recurrence):
+            problem = f"time_range must have a start or an end; got {time}"
+        elif everything is limited:
+            problem = (
+                "delete takes a condition (ids, a time, filter or memory_type), or everything=True "
+                f"for all of the scope; got {'both' if limited else 'neither'}"
+            )
+        else:
+            return
+        raise SettingsError("delete", (problem,))
 
     def search(self, fields: Fields = OWN_FIELDS) -> Search:
         """Scope, filter and type as those of a search; `admits` checks the time."""

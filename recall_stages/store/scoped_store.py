@@ -140,9 +140,8 @@ class ManagedStore(AddingStore):
             (1, 1)
         """
         wanted = None if ids is None else distinct_ids(ids)
-        conditions = Conditions.to_delete(
-            wanted, self._owner(scope), time_range, filter, memory_type, everything=everything
-        )
+        conditions = Conditions.of(self._owner(scope), time_range, filter, memory_type)
+        conditions.check_deleting(wanted, everything)
         live = self._opened.to_change()
         if live is None:
             return 0

@@ -60,18 +60,11 @@ class NodeLike(Protocol):
         """Its text."""
 
 
-def takes_no_more(method: str, arguments: Mapping[str, object]) -> None:
-    """Refuse arguments that a vector store would ignore: each may be a limit that was meant.
-
-    Raises:
-        TypeError: When there are any.
-    """
-    if arguments:
-        names = ", ".join(sorted(arguments))
-        raise TypeError(
-            f"{method} has no argument {names}; a scope is set when the vector store is made, and "
-            "RecallStore takes conditions of all kinds"
-        )
+def takes_no_more(others: Mapping[str, object]) -> None:
+    """Refuse arguments that a vector store does not have: one may be a limit that was meant."""
+    if others:
+        where = "a RecallStore has more conditions, and the vector store is made with its scope"
+        raise TypeError(f"there is no argument {', '.join(others)} here; {where}")
 
 
 def is_document(source: object) -> TypeIs[DocumentLike]:
