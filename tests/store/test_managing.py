@@ -237,6 +237,7 @@ def test_no_more_is_deleted_than_the_same_arguments_list(small: SmallEmbedding) 
         ({"everything": "no"}, "everything must be True or False; got 'no'"),
         ({"scope": {"user_id": "ann"}, "filter": {}}, "filter must be a condition; got {}"),
         ({"filter": {"$or": [{}, {"a": 1}]}}, "filter must be a condition"),
+        ({"ids": ["tea"], "filter": {}}, "filter must be a condition"),
         ({"time_range": OPEN}, "time_range must have a start or an end"),
         ({"memory_type": []}, "memory_type must be a text"),
     ],
