@@ -151,9 +151,6 @@ def test_wrong_input(shelf: RecallStore, face: Face) -> None:
 
     with pytest.raises(ValueError, match="max_results must be at least 1; got 0"):
         _search(face, memory, "Python", max_results=0)
-    for nobody in ("", None):
-        with pytest.raises(ScopeError, match="at least 1 character"):
-            memory.get_user_memory(nobody)
     with pytest.raises(ValueError, match="did you mean 'user_id'"):
         face.AgentMemory(store=shelf, userid="ann")
     with pytest.raises(TypeError, match="a text or a list of messages"):

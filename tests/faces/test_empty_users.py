@@ -161,12 +161,8 @@ def row(scope: Any) -> dict[str, Any]:
     return {"content": "The dentist is away.", "scope": scope}
 
 
-def of(face: Face) -> Any:
-    return langchain_recall if face.is_langchain else llamaindex_recall
-
-
 def through_a_vector_store(face: Face, store: Any, scope: dict[str, Any]) -> object:
-    vectors = of(face).RecallVectorStore(store)
+    vectors = face.RecallVectorStore(store)
     if face.is_langchain:
         return vectors.add_documents([Document(page_content="Tea.", metadata=scope)])
     return vectors.add([TextNode(text="Tea.", metadata=scope)])
@@ -274,7 +270,7 @@ WAYS = [
     Way("ManagedStore.delete", lambda _, s, scope: s.delete(["moved"], scope=scope)),
     Way("ManagedStore.purge", lambda _, s, scope: s.purge(scope=scope)),
     Way("ManagedStore.for_scope", lambda _, s, scope: s.for_scope(**scope)),
-    Way("RecallVectorStore", lambda f, s, scope: of(f).RecallVectorStore(s, scope=scope)),
+    Way("RecallVectorStore", lambda f, s, scope: f.RecallVectorStore(s, scope=scope)),
     Way("documents and nodes of a vector store", through_a_vector_store, fields=CONFIGURABLE),
     Way(
         "RecallGraphStore",
@@ -321,7 +317,6 @@ COMMANDS = {
     "serve": ("--port", "0"),
     "mcp": ("--port", "0"),
 }
-"""The commands that take a scope."""
 
 
 def test_an_empty_option_is_nobody(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -330,8 +325,10 @@ def test_an_empty_option_is_nobody(tmp_path: Path, capsys: pytest.CaptureFixture
     for command, words in COMMANDS.items():
         for field in FIELDS:
             option = f"--{field.replace('_', '-')}"
-            assert main("recall", [command, *words, str(tmp_path), option, " "]) == 2, command
-            assert f"scope {field} must be a text" in capsys.readouterr().err, command
+            for empty in ("", " "):
+                assert main("recall", [command, *words, str(tmp_path), option, empty]) == 2, command
+                shown = capsys.readouterr()
+                assert (shown.out, f"scope {field} must be a text" in shown.err) == ("", True)
     with RecallStore(tmp_path) as store:
         assert store.count() == 1
 

@@ -50,10 +50,7 @@ VALUES = {
     "memory_type": st.sampled_from(["observation", "task", ""]),
 }
 ALWAYS = {"query", "content", "memories"}
-LIST, DELETE = (
-    next(each for each in ROUTES if (each.method, each.path) == (method, "/memories"))
-    for method in ("GET", "DELETE")
-)
+[LIST, DELETE] = [each for each in ROUTES if each.path == "/memories" and not each.has_body]
 
 
 @composite
