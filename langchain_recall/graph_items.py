@@ -13,6 +13,7 @@ from langgraph.store.base import Item, MatchCondition, PutOp, SearchItem, get_te
 
 from langchain_recall.graph_filter import flat_values, pushed_down
 from recall_stages.core.candidate import Candidate
+from recall_stages.core.errors import ScopeError
 from recall_stages.core.memory import Memory, MetadataValue
 from recall_stages.core.query import Filter
 from recall_stages.core.scope import Scope
@@ -53,6 +54,9 @@ class ItemWriter:
 
     def scope(self, namespace: Namespace) -> Scope:
         """The scope that a namespace, or the beginning of one, stands for."""
+        if not all(isinstance(label, str) and label for label in namespace):
+            problem = "each label of a namespace must be a text with at least 1 character"
+            raise ScopeError(f"{problem}; got {namespace!r}")
         pairs = list(zip(self.template, namespace, strict=False))
         if any(part != label and not _is_field(part) for part, label in pairs):
             return Scope()

@@ -17,6 +17,7 @@ from recall_stages.core.scope import Scope, ScopeInput
 from recall_stages.store.chroma.framework_objects import (
     document_metadata,
     stored_memory,
+    takes_no_more,
     with_its_fields,
 )
 from recall_stages.store.memory_store import within
@@ -98,12 +99,13 @@ class RecallVectorStore(VectorStore):
         # LangChain's base reads the texts twice, and an iterator would be empty by then.
         return super().add_texts(list(texts), metadatas, ids=ids)
 
-    def delete(self, ids: list[str] | None = None, **_: Any) -> bool:
+    def delete(self, ids: list[str] | None = None, **others: Any) -> bool:
         """Delete documents by id; unknown ids, and those outside the scope, are ignored.
 
         Raises:
             ValueError: When there are no ids. Use `RecallStore.delete` to delete by conditions.
         """
+        takes_no_more(others)
         if ids is None:
             raise ValueError(
                 "delete takes the ids of documents; got None. To delete by conditions, or "
@@ -119,7 +121,7 @@ class RecallVectorStore(VectorStore):
         return [_document(memory) for memory in self._store.get(ids)]
 
     def similarity_search(
-        self, query: str, k: int = 4, *, filter: Filter | None = None, **_: Any
+        self, query: str, k: int = 4, *, filter: Filter | None = None, **others: Any
     ) -> list[Document]:
         """The documents whose texts are nearest in meaning, best first.
 
@@ -127,28 +129,30 @@ class RecallVectorStore(VectorStore):
             query: The question.
             k: How many at most.
             filter: Conditions on metadata, as Chroma writes them.
+            **others: None. Each is refused, as it could be a limit that was meant.
         """
-        return [
-            document for document, _ in self.similarity_search_with_score(query, k, filter=filter)
-        ]
+        scored = self.similarity_search_with_score(query, k, filter=filter, **others)
+        return [document for document, _ in scored]
 
     def similarity_search_with_score(
-        self, query: str, k: int = 4, *, filter: Filter | None = None, **_: Any
+        self, query: str, k: int = 4, *, filter: Filter | None = None, **others: Any
     ) -> list[tuple[Document, float]]:
         """The same with the cosine similarity, 0 to 1; higher is better."""
+        takes_no_more(others)
         return _scored(*self._store.find([_search(query, k, filter)]))
 
     async def asimilarity_search(
-        self, query: str, k: int = 4, *, filter: Filter | None = None, **_: Any
+        self, query: str, k: int = 4, *, filter: Filter | None = None, **others: Any
     ) -> list[Document]:
         """The same as `similarity_search`, without blocking the event loop."""
-        scored = await self.asimilarity_search_with_score(query, k, filter=filter)
+        scored = await self.asimilarity_search_with_score(query, k, filter=filter, **others)
         return [document for document, _ in scored]
 
     async def asimilarity_search_with_score(
-        self, query: str, k: int = 4, *, filter: Filter | None = None, **_: Any
+        self, query: str, k: int = 4, *, filter: Filter | None = None, **others: Any
     ) -> list[tuple[Document, float]]:
         """The same as `similarity_search_with_score`, without blocking the event loop."""
+        takes_no_more(others)
         return _scored(*await self._store.afind([_search(query, k, filter)]))
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:

@@ -26,6 +26,7 @@ from recall_stages.core.scope import Scope, ScopeInput
 from recall_stages.store.chroma.framework_objects import (
     document_metadata,
     stored_memory,
+    takes_no_more,
     with_its_fields,
 )
 from recall_stages.store.chroma.row_fields import NODE_SOURCE
@@ -114,26 +115,27 @@ class RecallVectorStore(BasePydanticVectorStore):
         """
         return self._store.add([_memory(node) for node in nodes])
 
-    def delete(self, ref_doc_id: str, **_: Any) -> None:
+    def delete(self, ref_doc_id: str, **others: Any) -> None:
         """Delete the nodes of a document."""
+        takes_no_more(others)
         self._store.delete(filter={NODE_SOURCE: ref_doc_id})
 
     def delete_nodes(
         self,
         node_ids: list[str] | None = None,
         filters: MetadataFilters | None = None,
-        **_: Any,
+        **others: Any,
     ) -> None:
         """Delete nodes by their ids, by their metadata, or by both: then both must hold.
 
         Raises:
             ValueError: When there are neither ids nor filters; `clear` deletes all nodes.
         """
-        if node_ids is None and filters is None:
-            raise ValueError("delete_nodes needs ids or filters; clear() deletes all nodes")
+        takes_no_more(others)
         condition = to_filter(filters)
-        if node_ids is None and condition is None:
-            raise ValueError("these filters fit every node; clear() deletes all nodes")
+        if condition is None and (node_ids is None or filters is not None):
+            problem = "delete_nodes needs ids, or filters that not every node fits"
+            raise ValueError(f"{problem}; clear() deletes all nodes")
         self._store.delete(node_ids, filter=condition)
 
     def clear(self) -> None:
@@ -146,18 +148,18 @@ class RecallVectorStore(BasePydanticVectorStore):
         """The same as `add`, without blocking the event loop."""
         return await self._store.aadd([_memory(node) for node in nodes])
 
-    async def adelete(self, ref_doc_id: str, **_: Any) -> None:
+    async def adelete(self, ref_doc_id: str, **others: Any) -> None:
         """The same as `delete`, without blocking the event loop."""
-        await asyncio.to_thread(self.delete, ref_doc_id)
+        await asyncio.to_thread(self.delete, ref_doc_id, **others)
 
     async def adelete_nodes(
         self,
         node_ids: list[str] | None = None,
         filters: MetadataFilters | None = None,
-        **_: Any,
+        **others: Any,
     ) -> None:
         """The same as `delete_nodes`, without blocking the event loop."""
-        await asyncio.to_thread(self.delete_nodes, node_ids, filters)
+        await asyncio.to_thread(self.delete_nodes, node_ids, filters, **others)
 
     async def aclear(self) -> None:
         """The same as `clear`, without blocking the event loop."""

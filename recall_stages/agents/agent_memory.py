@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 from recall_stages.agents.search_terms import extract_search_terms
 from recall_stages.core.candidate import Candidate, Hit
 from recall_stages.core.errors import ScopeError
-from recall_stages.core.scope import Scope
+from recall_stages.core.scope import ANYBODY, Scope
 from recall_stages.core.settings import Settings, check_count
 from recall_stages.core.settings_messages import got
 from recall_stages.core.stage import Search
@@ -67,11 +67,12 @@ class AgentMemory(Settings):
     Args:
         store: A collection made by `RecallStore`; profiles and events are memories of the types
             "profile" and "event".
-        agent_id: The agent, where the collection holds several. None = all that is in it.
-        user_id: The only user whose memories can be seen. None = the agent's and all its users'.
+        agent_id: The agent, where the collection holds several. Left out = all that is in it.
+        user_id: The only user whose memories can be seen. Left out = the agent's and all its
+            users'.
 
     Raises:
-        ScopeError: When an id is no text, or an empty one.
+        ScopeError: When an id is there and is None, no text, or an empty one.
 
     Examples:
         >>> from recall_stages.store import RecallStore
@@ -99,8 +100,7 @@ class AgentMemory(Settings):
     @field_validator("agent_id", "user_id", mode="before")
     @classmethod
     def _names_somebody(cls, name: object, field: ValidationInfo) -> object:
-        if name is not None:
-            Scope.model_validate({field.field_name: name})
+        Scope.model_validate({field.field_name: name})
         return name
 
     def get_user_memory(self, user_id: str) -> AgentMemory:
@@ -114,8 +114,8 @@ class AgentMemory(Settings):
                 f"this is the memory of {got(self.user_id)} and cannot be opened for "
                 f"{got(user_id)}; open that one from the agent's"
             )
-        Scope(user_id=user_id)  # refuses what is no id, and None, which would be everybody
-        return AgentMemory(store=self.store, agent_id=self.agent_id, user_id=user_id)
+        Scope(user_id=user_id)  # refuses what is no id
+        return self.model_copy(update={"user_id": user_id})
 
     def get_agent_memory(self) -> AgentMemory:
         """The memory of the agent and all its users. In a user's memory: of this user alone."""
@@ -129,7 +129,7 @@ class AgentMemory(Settings):
         self,
         conversation: Conversation,
         system_prompt: str = "",
-        user_id: str | None = None,
+        user_id: str | Scope = ANYBODY,
         max_results: int = 10,
     ) -> ContextMatches:
         """Look up the words of a conversation among profiles and events, old and new.
@@ -137,13 +137,14 @@ class AgentMemory(Settings):
         Args:
             conversation: A text or a list of messages; see `should_search_memory`.
             system_prompt: The assistant's instructions; their words are looked up as well.
-            user_id: Only this user's memories; an unknown one has none. None = all that this
+            user_id: Only this user's memories; an unknown one has none. Left out = all that this
                 memory sees. A user's memory sees that user only, whatever is passed here.
             max_results: How many matches of each kind, 1 to 10,000.
 
         Raises:
-            QueryError: When ``max_results`` is out of range.
-            ScopeError: When ``user_id`` is no text, or an empty one.
+from recall_stages.core.scope import ANYBODY, Scope
+from recall_stages.core.settings import Settings, check_count
+from recall_stages.core.settings_messages import got
         """
         terms, searches = self._searches(conversation, system_prompt, user_id, max_results)
         found = self.store.find(searches) if searches else []
@@ -153,7 +154,7 @@ class AgentMemory(Settings):
         self,
         conversation: Conversation,
         system_prompt: str = "",
-        user_id: str | None = None,
+        user_id: str | Scope = ANYBODY,
         max_results: int = 10,
     ) -> ContextMatches:
         """The same, without blocking the event loop."""
@@ -165,7 +166,7 @@ class AgentMemory(Settings):
         self,
         conversation: Conversation,
         system_prompt: str,
-        user_id: str | None,
+        user_id: str | Scope,
         max_results: int,
     ) -> tuple[list[str], list[Search]]:
         check_count("max_results", max_results)
@@ -179,9 +180,9 @@ class AgentMemory(Settings):
             for kind in ("profile", "event")
         ]
 
-    def _scope(self, user_id: str | None) -> Scope:
+    def _scope(self, user_id: str | Scope) -> Scope:
         """Whose memories a call sees: its user's, unless this is the memory of another."""
-        call = Scope.model_validate({} if user_id is None else {"user_id": user_id})
+        call = Scope.model_validate({} if user_id is ANYBODY else {"user_id": user_id})
         bound = {"agent_id": self.agent_id, "user_id": self.user_id}
         own = {name: value for name, value in bound.items() if value is not None}
         return Scope.model_validate({**call.fields(), **own})

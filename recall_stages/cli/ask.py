@@ -10,6 +10,7 @@ import argparse
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Literal, get_args, get_origin
 
 from recall_stages.cli.collection import add_collection, add_scope, opened, scope_of
@@ -120,9 +121,9 @@ def retriever_of(options: argparse.Namespace, store: RecallStore) -> MemoryRetri
 
 
 def json_value(text: str) -> object:
-    """An option that is JSON."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        message = f"""expected JSON, such as '{{"topic": "health"}}'; got {text!r}"""
-        raise argparse.ArgumentTypeError(message) from None
+    """An option that is JSON, and not empty."""
+    with suppress(ValueError):
+        if value := json.loads(text):
+            return value
+    message = f"""expected JSON, such as '{{"topic": "health"}}'; got {text!r}"""
+    raise argparse.ArgumentTypeError(message)

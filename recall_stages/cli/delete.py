@@ -1,7 +1,8 @@
 """Delete memories of a collection by their owner, time, type or metadata.
 
-All conditions must hold. It says how many memories that are, and deletes them after a yes; those
-that have expired go as well. In Python it is store.delete(...).
+All conditions must hold. An owner alone is no condition: --everything deletes all of theirs. It
+says how many memories that are, and deletes them after a yes; those that have expired go as well.
+In Python it is store.delete(...).
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from recall_stages.cli.ask import json_value
 from recall_stages.cli.collection import add_scope, scope_of
 from recall_stages.cli.existing import PLACE, open_existing
 from recall_stages.cli.output import complain, report
+from recall_stages.core.errors import SettingsError
 from recall_stages.store import Fields, RecallStore
+from recall_stages.store.conditions import Conditions
 
 EXAMPLE = "{program} --chroma ./my_app --user-id ann --before 2024-01-01"
 
@@ -40,12 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Delete them after a yes; 1 if the answer is no."""
-    limited = any(_conditions(options).values()) or options.id
-    if not (limited or options.everything):
-        raise ValueError(
-            "delete needs a condition, such as --user-id or --before; for all memories it is "
-            "--everything"
-        )
+    try:
+        Conditions.of(**_conditions(options)).check_deleting(options.id, options.everything)
+    except SettingsError as error:
+        raise ValueError(str(error).replace("everything=True", "--everything")) from error
     with open_existing(options.chroma, options.collection, Fields(), searched=False) as store:
         if not (options.yes or _agreed(options, store)):
             return 1
@@ -68,7 +69,7 @@ def _agreed(options: argparse.Namespace, store: RecallStore) -> bool:
 def _conditions(options: argparse.Namespace) -> dict[str, Any]:
     between = (options.since, options.before)
     return {
-        "scope": scope_of(options).fields(),
+        "scope": scope_of(options),
         "time_range": None if between == (None, None) else between,
         "filter": options.filter,
         "memory_type": options.memory_type,

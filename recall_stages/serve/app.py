@@ -124,9 +124,13 @@ async def _arguments(route: ApiRoute, request: Request) -> Mapping[str, object]:
     """The arguments of an operation as they were sent.
 
     Raises:
-        QueryError: When the body is no JSON object.
+        QueryError: When the body is no JSON object, or there is one where none is read.
     """
     if not route.has_body:
+        async for part in request.stream():
+            if part:
+                why = f"{route.method} {route.path} takes its arguments in the URL, and no body"
+                raise QueryError(why)
         named = {name: request.query_params.getlist(name) for name in request.query_params}
         return {name: each if len(each) > 1 else each[0] for name, each in named.items()}
     try:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, cast
 
 from pydantic import BeforeValidator, Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from recall_stages.core.clock import Timestamp
 from recall_stages.core.errors import MissingMemoryError, QueryError
@@ -17,7 +18,9 @@ from recall_stages.core.query import Filter
 from recall_stages.serve.answers import Added, Counted, Deleted, MemoryView, Page
 from recall_stages.serve.operation import (
     MOST_RESULTS,
+    NotEmpty,
     Operation,
+    OptionalText,
     ScopedService,
     ScopeFields,
     TimedOperation,
@@ -44,8 +47,8 @@ def _as_list(ids: object) -> object:
     return [ids] if isinstance(ids, str) else ids
 
 
-UrlFilter = Annotated[Filter | None, BeforeValidator(_as_json)]
-UrlIds = Annotated[Sequence[str] | None, BeforeValidator(_as_list)]
+UrlFilter = Annotated[Filter | SkipJsonSchema[None], BeforeValidator(_as_json), NotEmpty]
+UrlIds = Annotated[Sequence[str] | SkipJsonSchema[None], BeforeValidator(_as_list), NotEmpty]
 
 
 class NewMemory(ScopeFields):
@@ -96,9 +99,7 @@ class AddMemories(Operation):
 class _Conditions(TimedOperation):
     """Conditions on memories."""
 
-    memory_type: str | None = Field(
-        default=None, min_length=1, description="Only memories of this type."
-    )
+    memory_type: OptionalText = Field(default=None, description="Only memories of this type.")
     filter: UrlFilter = Field(
         default=None, description="Conditions on metadata, as Chroma writes them, in JSON."
     )
@@ -215,7 +216,7 @@ class DeleteMemory(Operation):
 
 
 class DeleteMemories(_Conditions):
-    """Delete the memories that fulfil all conditions."""
+    """Delete the memories that fulfil all conditions; a scope alone is no condition."""
 
     result = Deleted
     changes = True
@@ -227,20 +228,11 @@ class DeleteMemories(_Conditions):
         """Delete them.
 
         Raises:
-            QueryError: When there is no condition, and not ``everything``, or both.
+            SettingsError: When there is no condition, and not ``everything``, or both.
         """
         conditions = self._conditions(service)
-        limited = any(each is not None for each in (self.ids, *conditions.values()))
-        whole_scope = self.everything or bool(self.scope().fields())
-        if limited and self.everything:
-            raise QueryError("everything deletes without conditions; leave it out, or all of them")
-        if not limited and not whole_scope:
-            raise QueryError(
-                "name which memories are to be deleted: ids, when, since, until, memory_type or "
-                "filter; or everything=true"
-            )
-        store = service.store
-        return Deleted(deleted=await store.adelete(self.ids, **conditions, everything=not limited))
+        delete = service.store.adelete
+        return Deleted(deleted=await delete(self.ids, **conditions, everything=self.everything))
 
 
 def _place(memory: Memory) -> str:
@@ -252,6 +244,6 @@ def _place(memory: Memory) -> str:
 def _read_place(text: str) -> Position:
     try:
         moment, memory_id = json.loads(base64.urlsafe_b64decode(text.encode()))
-        return Position(moment or None, memory_id)
+        return Position(moment or None, str(memory_id))
     except (ValueError, TypeError, RecursionError):
         raise QueryError("after must be the `next` of the page before, as it was") from None

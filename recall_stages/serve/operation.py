@@ -5,12 +5,14 @@ The routes of HTTP, the tools of MCP and the processes that share a folder all u
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import ClassVar, Protocol, cast
+from typing import Annotated, Any, ClassVar, Protocol, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from recall_stages.agents.recall_tool import RecallToolInput
 from recall_stages.core.clock import Timestamp, Timezone
@@ -31,22 +33,42 @@ from recall_stages.timeline import TimeRange
 MOST_RESULTS = 100
 
 
+def _says_something(sent: Collection[object] | None) -> object:
+    # What is empty comes from a variable that is not set. It must not mean all memories.
+    if not (sent and all(sent)):
+        raise ValueError("must not be empty: pass a value, or leave it out")
+    return sent
+
+
+NotEmpty = AfterValidator(_says_something)  # pydantic checks what was sent, and no default
+OptionalText = Annotated[str | SkipJsonSchema[None], NotEmpty]  # no schema offers null
+
+
+def without_empty_defaults(schema: dict[str, Any]) -> None:
+    """Take null and "" out of the defaults of a schema: what is left out is not sent."""
+    for field in schema["properties"].values():
+        if field.get("default", 0) in (None, ""):
+            del field["default"]
+
+
 class ScopeFields(Settings):
-    """The fields of a scope. They narrow the scope of the client."""
+    """The fields of a scope. They narrow the scope of the client. An empty one is a ScopeError."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, json_schema_extra=without_empty_defaults)
 
-    user_id: str | None = Field(default=None, description="The user whose memories they are.")
-    agent_id: str | None = Field(default=None, description="The agent whose memories they are.")
-    session_id: str | None = Field(default=None, description="The conversation they are of.")
-    workspace_id: str | None = Field(default=None, description="The workspace they are of.")
+    user_id: OptionalText = Field(default=None, description="The user whose memories they are.")
+    agent_id: OptionalText = Field(default=None, description="The agent whose memories they are.")
+    session_id: OptionalText = Field(default=None, description="The conversation they are of.")
+    workspace_id: OptionalText = Field(default=None, description="The workspace they are of.")
+
+    @field_validator("user_id", "agent_id", "session_id", "workspace_id", mode="before")
+    @classmethod
+    def _names_somebody(cls, sent: object, field: ValidationInfo) -> object:
+        Scope.model_validate({str(field.field_name).replace("workspace_id", "workspace"): sent})
+        return sent
 
     def scope(self) -> Scope:
-        """The scope that is named.
-
-        Raises:
-            ScopeError: When a field is empty.
-        """
+        """The scope that is named."""
         values = (self.user_id, self.agent_id, self.session_id, self.workspace_id)
         named = zip(Scope.model_fields, values, strict=True)
         return Scope.model_validate({name: each for name, each in named if each is not None})
@@ -74,11 +96,11 @@ class Service(Protocol):
 class TimedOperation(Operation):
     """An operation that may name a time, in words or as dates."""
 
-    when: str | None = Field(
+    when: OptionalText = Field(
         default=None, description='Only memories of this time, in words: "last Tuesday".'
     )
-    since: str | None = Field(default=None, description="Only memories from this day on.")
-    until: str | None = Field(default=None, description="Only memories up to this day, included.")
+    since: OptionalText = Field(default=None, description="Only memories from this day on.")
+    until: OptionalText = Field(default=None, description="Only memories up to this day, included.")
     timestamp: Timestamp = Field(
         default=None, description="The moment of asking, ISO 8601 or epoch seconds; null = now."
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from recall_stages.core.query import Filter
 from recall_stages.serve.answers import Retrieved
-from recall_stages.serve.operation import MOST_RESULTS, ScopedService, TimedOperation
+from recall_stages.serve.operation import MOST_RESULTS, NotEmpty, ScopedService, TimedOperation
 
 
 class RetrievePersonalMemory(TimedOperation):
@@ -25,7 +26,7 @@ class RetrievePersonalMemory(TimedOperation):
     k: int | None = Field(
         default=None, ge=1, le=MOST_RESULTS, description="How many memories at most."
     )
-    filter: Filter | None = Field(
+    filter: Annotated[Filter | SkipJsonSchema[None], NotEmpty] = Field(
         default=None, description="Conditions on metadata, as Chroma writes them."
     )
     threshold_score: float | None = Field(

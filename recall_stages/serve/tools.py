@@ -14,7 +14,7 @@ from recall_stages.agents.recall_tool import DESCRIPTION, nothing_found, shown_m
 from recall_stages.core.settings import Settings
 from recall_stages.serve.answers import Added, Deleted, MemoryView, Page, Retrieved
 from recall_stages.serve.managing import AddMemories, DeleteMemories, ListMemories, NewMemory
-from recall_stages.serve.operation import MOST_RESULTS, Operation
+from recall_stages.serve.operation import MOST_RESULTS, Operation, without_empty_defaults
 from recall_stages.serve.retrieving import RetrievePersonalMemory
 from recall_stages.stages.plain_texts import NOTHING_FOUND
 from recall_stages.store.conditions import Order
@@ -31,7 +31,7 @@ Do = Callable[[Operation], Awaitable[BaseModel]]
 class Tool(Settings):
     """A tool: its fields are the arguments of a call."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, json_schema_extra=without_empty_defaults)
 
     public_name: ClassVar[str] = "a tool"
     name: ClassVar[str]
@@ -45,8 +45,8 @@ class Tool(Settings):
         raise NotImplementedError
 
     def _named(self) -> dict[str, Any]:
-        """The arguments without empty texts: a model that passes one has left it out."""
-        return {name: value for name, value in self if value != ""}
+        """The arguments that the model wrote; the operation refuses an empty one."""
+        return {name: value for name, value in self if name in self.model_fields_set}
 
 
 class RecallTool(Tool):
@@ -93,7 +93,8 @@ class RememberTool(Tool):
 
     async def call(self, do: Do) -> str:
         """A sentence that says that it is stored, with its id."""
-        done = await do(AddMemories(memories=[NewMemory(**self._named())]))
+        named = {name: value for name, value in self if value != ""}
+        done = await do(AddMemories(memories=[NewMemory(**named)]))
         [memory_id] = Added.model_validate(done).ids
         return f"Remembered, with the id {memory_id!r}."
 

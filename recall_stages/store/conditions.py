@@ -10,6 +10,7 @@ from typing import Literal, Self
 
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.clock import TimeInput
+from recall_stages.core.errors import SettingsError
 from recall_stages.core.memory import Memory
 from recall_stages.core.query import Filter
 from recall_stages.core.requests import Search
@@ -122,6 +123,28 @@ class Conditions:
         """Whether anything but the scope is limited."""
         where = filter_where(self.filter)  # None for a filter that every row fulfils
         return self.recorded is not None or bool(self.types) or where is not None
+
+    def check_deleting(self, ids: Sequence[str] | None, everything: bool) -> None:
+        """Check that a deletion is limited by more than the scope, or is of everything.
+
+        Raises:
+            SettingsError: When it is neither or both, or has a condition that fits every memory.
+        """
+        time, limited = self.recorded, ids is not None or self.limited
+        if not isinstance(everything, bool):
+            problem = f"everything must be True or False; got {got(everything)}"
+        elif self.filter is not None and filter_where(self.filter) is None:
+            problem = f"filter must be a condition; got {got(self.filter)}, which fits every memory"
+        elif time is not None and not (time.start or time.end or time.recurrence):
+            problem = f"time_range must have a start or an end; got {time}"
+        elif everything is limited:
+            problem = (
+                "delete takes a condition (ids, a time, filter or memory_type), or everything=True "
+                f"for all of the scope; got {'both' if limited else 'neither'}"
+            )
+        else:
+            return
+        raise SettingsError("delete", (problem,))
 
     def search(self, fields: Fields = OWN_FIELDS) -> Search:
         """Scope, filter and type as those of a search; `admits` checks the time."""

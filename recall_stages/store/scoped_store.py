@@ -108,19 +108,23 @@ class ManagedStore(AddingStore):
     ) -> int:
         """Delete the memories that fulfil all conditions; `memories` lists the same ones.
 
+        A scope alone is no condition: pass ``everything=True`` to delete all of its memories.
+
         Args:
-            ids: Only memories with these ids; unknown ids are ignored.
+            ids: Only memories with these ids; unknown ids are ignored. An empty list deletes
+                nothing.
             scope: Only memories in this scope.
             time_range: Only memories that were recorded in it; see `memories`.
             filter: Conditions on metadata, as Chroma writes them.
             memory_type: Only memories of this type, or of one of these.
-            everything: Delete all memories, where there is no condition, or a scope alone.
+            everything: Delete all memories of the scope; without a scope, all of the store.
 
         Returns:
             How many were deleted.
 
         Raises:
-            ValueError: When there is no condition, and ``everything`` is not set.
+            SettingsError: When there is neither a condition nor ``everything``, when there are
+                both, or when a filter fits every memory.
             FilterError: When the filter cannot match anything.
             ForeignCollectionError: When somebody else made the collection.
             ScopeError: When the scope lacks a field of ``require_scope``.
@@ -132,13 +136,12 @@ class ManagedStore(AddingStore):
             >>> with RecallStore() as store:
             ...     tea = {"content": "Ann likes tea.", "user_id": "ann"}
             ...     ids = store.add([tea, {"content": "Bob likes rum.", "user_id": "bob"}])
-            ...     store.delete(scope={"user_id": "ann"}), store.count()
+            ...     store.delete(scope={"user_id": "ann"}, everything=True), store.count()
             (1, 1)
         """
         wanted = None if ids is None else distinct_ids(ids)
         conditions = Conditions.of(self._owner(scope), time_range, filter, memory_type)
-        limited = wanted is not None or conditions.limited
-        _check_deleting(limited, bool(Scope.model_validate(scope).fields()), everything)
+        conditions.check_deleting(wanted, everything)
         live = self._opened.to_change()
         if live is None:
             return 0
@@ -257,19 +260,6 @@ class ScopedStore(ManagedStore):
 
     def __reduce__(self) -> Never:
         raise TypeError("a ScopedStore can be neither pickled nor copied; make it where it is used")
-
-
-def _check_deleting(limited: bool, of_scope: bool, everything: bool) -> None:
-    if everything and limited:
-        raise ValueError(
-            "everything=True deletes without conditions; leave it out, or leave out ids, "
-            "time_range, filter and memory_type"
-        )
-    if not (everything or limited or of_scope):
-        raise ValueError(
-            "delete needs a condition: ids, scope, time_range, filter or memory_type. To delete "
-            "all memories, pass everything=True"
-        )
 
 
 def _vector_of(index: Index, row_id: str) -> Embedded | None:

@@ -43,9 +43,22 @@ def test_without_a_terminal_it_needs_a_yes_and_always_a_condition(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
-    for words, said in ((("--user-id", "ann"), "--yes"), (("--yes",), "--everything")):
+    refused: list[tuple[tuple[str, ...], str]] = [
+        (("--user-id", "ann", "--everything"), "--yes"),
+        (("--yes",), "or --everything for all of the scope; got neither"),
+        (("--yes", "--user-id", "ann"), "got neither"),
+        (("--yes", "--everything", "--id", "moved"), "got both"),
+        (("--yes", "--everything", "--since", ""), "time_range must be"),
+        (("--yes", "--memory-type", ""), "memory_type must be a text"),
+    ]
+    for words, said in refused:
         code, _, err = run(capsys, "delete", "--chroma", folder, *words)
         assert (code, said in err, left(folder, capsys)) == (2, True, 3)
+    for empty in ("{}", "null", "[]"):
+        with pytest.raises(SystemExit):
+            run(capsys, "delete", "--chroma", folder, "--yes", "--everything", "--filter", empty)
+        assert "expected JSON, such as" in capsys.readouterr().err
+        assert left(folder, capsys) == 3
 
     code, out, _ = run(
         capsys, "delete", "--chroma", folder, "--before", "2024-02-02", "--yes", "--json"

@@ -1,4 +1,4 @@
-"""A session, an option and a line of nobody: no memory is read or stored for it."""
+"""A session and a line of nobody: no memory is read or stored for it."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from faces.adapters import Face
 from faces.conftest import MEMORIES
-from faces.empty_scopes import FIELDS, QUESTION, odd, retriever
+from faces.empty_scopes import QUESTION, odd, retriever
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from llama_index.core.base.llms.types import ChatMessage
@@ -96,20 +96,6 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 NOBODY: list[Any] = ["", "  ", None, 0, False, [], {}]
-
-
-@table("field", FIELDS)
-@pytest.mark.parametrize("command", ["ask", "explain"])
-def test_an_empty_option_of_the_command_line(
-    notes: Path, capsys: pytest.CaptureFixture[str], command: str, field: str
-) -> None:
-    option = f"--{field.replace('_', '-')}"
-    for empty in ("", " "):
-        code = main("recall", [command, "--memories", str(notes), option, empty, QUESTION])
-
-        shown = capsys.readouterr()
-        assert (code, shown.out) == (2, "")
-        assert f"scope {field} must be a text" in shown.err
 
 
 def test_lines_of_nobody_are_left_out_and_named(

@@ -1,18 +1,21 @@
 """An empty user is nobody: a field of a scope that is there and empty is an error, wherever it is.
 
 Every way in which a scope comes in, with every odd value, in both faces. Left out, as None where
-that stands for nothing, a scope sets no limit.
+that stands for nothing, a scope sets no limit. A new door is put into WAYS or COMMANDS.
 """
 
 import asyncio
-from collections.abc import Callable
+import inspect
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 from faces.adapters import FACES, Face
 from faces.conftest import MEMORIES
-from faces.empty_scopes import FIELDS, QUESTION, odd, retriever
+from faces.empty_scopes import FIELDS, QUESTION, blanks, odd, retriever
 from faces.other_stores import open_store, rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,18 +23,28 @@ from langchain.agents import create_agent
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.runnables import RunnablePassthrough
+from langgraph.store.base import SearchOp
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.schema import TextNode
 from llama_index.core.workflow import Context
+from mcp import Client
+from starlette.testclient import TestClient
 from tables import table
 
 import langchain_recall
 import llamaindex_recall
+from recall_stages.cli.program import _COMMANDS, main
 from recall_stages.core.errors import ScopeError
 from recall_stages.core.memory import Memory
 from recall_stages.core.scope import Scope
-from recall_stages.store import RecallStore
+from recall_stages.serve.app import create_memory_app
+from recall_stages.serve.managing import AddMemories
+from recall_stages.serve.mcp_server import McpTools
+from recall_stages.serve.operation import ScopedService
+from recall_stages.serve.routes import ROUTES
+from recall_stages.serve.tools import TOOLS
+from recall_stages.store import RecallStore, ScopedStore
 
 # LlamaIndex's workflows look at every attribute of a pydantic model, also at deprecated ones.
 pytestmark = pytest.mark.filterwarnings(
@@ -46,7 +59,7 @@ CONFIGURABLE = ("user_id", "agent_id", "workspace")  # LangChain has session_id 
 class Way:
     """A way in which a scope comes in; what is found or stored by it, if anything is."""
 
-    name: str
+    name: str  # of the method, if it is one of those that `methods` lists
     go: Callable[[Face, RecallStore, dict[str, Any]], object]
     fields: tuple[str, ...] = FIELDS
     face: str = ""  # that has it; empty = both
@@ -148,6 +161,46 @@ def row(scope: Any) -> dict[str, Any]:
     return {"content": "The dentist is away.", "scope": scope}
 
 
+def through_a_vector_store(face: Face, store: Any, scope: dict[str, Any]) -> object:
+    vectors = face.RecallVectorStore(store)
+    if face.is_langchain:
+        return vectors.add_documents([Document(page_content="Tea.", metadata=scope)])
+    return vectors.add([TextNode(text="Tea.", metadata=scope)])
+
+
+def in_a_namespace(call: Callable[[Any, Any], object]) -> Any:
+    def go(_: Face, store: Any, scope: dict[str, Any]) -> object:
+        [(field, label)] = scope.items()
+        items = langchain_recall.RecallGraphStore(store, namespace=("items", f"{{{field}}}"))
+        return call(items, ("items", label))
+
+    return {"go": go, "face": "langchain_recall", "values": st.just(" ")}
+
+
+def by_http(_: Face, store: RecallStore, scope: dict[str, Any]) -> None:
+    client = TestClient(create_memory_app(store), "http://localhost")
+    field = {f"{name}_id" if name == "workspace" else name: x for name, x in scope.items()}
+    requests: list[Any] = [(each, field) for each in ROUTES]
+    [adding] = [each for each in ROUTES if each.operation is AddMemories]
+    for route, named in [*requests, (adding, {"memories": [{"content": "Tea.", **field}]})]:
+        sent = {"json" if route.has_body else "params": named}
+        answer = client.request(route.method, route.path, **sent)
+        assert (answer.status_code, "must be a text" in answer.text) == (403, True), route
+    raise ScopeError("both refused")
+
+
+def by_mcp(_: Face, store: RecallStore, scope: dict[str, Any]) -> None:
+    async def called() -> None:
+        async with Client(McpTools(ScopedService.of(store), Scope()).server()) as client:
+            for tool in TOOLS:
+                refused = await client.call_tool(tool.name, scope)
+                assert refused.is_error, tool
+                assert f"has no argument '{next(iter(scope))}'" in str(refused.content), tool
+
+    asyncio.run(called())
+    raise ScopeError("both refused")
+
+
 WAYS = [
     Way("a scope", lambda _, __, scope: Scope(**scope)),
     Way("a memory", lambda _, __, scope: Memory(content="The dentist.", scope=scope)),
@@ -175,7 +228,13 @@ WAYS = [
     ),
     Way("the configuration of a chain", in_a_chain, CONFIGURABLE, "langchain_recall"),
     Way("the recall tool", by_the_tool, CONFIGURABLE, "langchain_recall", examples=20),
-    Way("the middleware", by_the_middleware, CONFIGURABLE, "langchain_recall", examples=8),
+    Way(
+        "the middleware",
+        by_the_middleware,
+        CONFIGURABLE,
+        "langchain_recall",
+        examples=8,
+    ),
     Way("a query bundle", bundled, face="llamaindex_recall"),
     Way(
         "a query bundle beside a call",
@@ -187,28 +246,51 @@ WAYS = [
     Way("a store of the framework", of_another_store, examples=10),
     Way("a question with a known answer", evaluated),
     Way(
-        "an agent's memory",
+        "AgentMemory",
         lambda f, store, scope: agents(f, f.AgentMemory(store=store, **scope)),
         ("user_id", "agent_id"),
-        values=odd.filter(lambda value: value is not None),
     ),
     Way(
-        "an agent's memory, opened for a user",
+        "AgentMemory.get_user_memory",
         lambda f, store, scope: agents(f, f.AgentMemory(store=store).get_user_memory(**scope)),
         ("user_id",),
     ),
     Way(
-        "an agent's memory, asked for a user",
+        "AgentMemory.search_memory_with_context",
         lambda f, store, scope: agents(f, f.AgentMemory(store=store), **scope),
         ("user_id",),
-        values=odd.filter(lambda value: value is not None),
     ),
     Way("a memory that is added", added),
-    Way("a conversation that is added", conversation_added),
+    Way("AddingStore.add_conversation", conversation_added),
     Way("documents and nodes that are added", taken_over),
-    Way("a deletion", lambda _, store, scope: store.delete(["moved"], scope=scope)),
-    Way("a look-up by id", lambda _, store, scope: store.get(["moved"], scope=scope)),
-    Way("all memories", lambda _, store, scope: list(store.memories(scope=scope))),
+    Way("ReadingStore.get", lambda _, s, scope: s.get(["moved"], scope=scope)),
+    Way("ReadingStore.memories", lambda _, s, scope: list(s.memories(scope=scope))),
+    Way("ReadingStore.count", lambda _, s, scope: s.count(scope=scope)),
+    Way("ManagedStore.update", lambda _, s, scope: s.update("moved", author="", scope=scope)),
+    Way("ManagedStore.delete", lambda _, s, scope: s.delete(["moved"], scope=scope)),
+    Way("ManagedStore.purge", lambda _, s, scope: s.purge(scope=scope)),
+    Way("ManagedStore.for_scope", lambda _, s, scope: s.for_scope(**scope)),
+    Way("RecallVectorStore", lambda f, s, scope: f.RecallVectorStore(s, scope=scope)),
+    Way("documents and nodes of a vector store", through_a_vector_store, fields=CONFIGURABLE),
+    Way(
+        "RecallGraphStore",
+        lambda _, s, scope: langchain_recall.RecallGraphStore(s, scope=scope),
+        face="langchain_recall",
+    ),
+    # LangGraph itself refuses a label that is None or "", but not in operations made by hand.
+    Way("BaseStore.get", **in_a_namespace(lambda s, at: s.get(at, "tea"))),
+    Way("BaseStore.search", **in_a_namespace(lambda s, at: s.search(at))),
+    Way("BaseStore.put", **in_a_namespace(lambda s, at: s.put(at, "tea", {"a": "b"}))),
+    Way("BaseStore.delete", **in_a_namespace(lambda s, at: s.delete(at, "tea"))),
+    Way(
+        "a namespace that is no scope",
+        lambda _, s, scope: langchain_recall.RecallGraphStore(s).batch(
+            [SearchOp((*scope, *scope.values()))]
+        ),
+        values=st.sampled_from([None, ""]),
+    ),
+    Way("HTTP", by_http, face="langchain_recall", values=st.none() | blanks, examples=8),
+    Way("MCP", by_mcp, face="langchain_recall", values=st.none() | blanks, examples=4),
 ]
 
 
@@ -221,10 +303,61 @@ def test_an_empty_field_of_a_scope_is_nobody(store: RecallStore, face: Face, way
     @given(field=st.sampled_from(way.fields), value=way.values)
     @settings(max_examples=way.examples)
     def refused(field: str, value: object) -> None:
-        with pytest.raises(ScopeError, match=rf"scope {field} must be a text|both refused"):
+        with pytest.raises(ScopeError, match=rf"(scope {field}|namespace) must be a text|both"):
             pytest.fail(f"{field}={value!r}: {way.go(face, store, {field: value})}")
 
     refused()
+
+
+COMMANDS = {
+    "ask": (QUESTION, "--chroma"),
+    "explain": (QUESTION, "--chroma"),
+    "export": ("--chroma",),
+    "delete": ("--everything", "--yes", "--chroma"),
+    "serve": ("--port", "0"),
+    "mcp": ("--port", "0"),
+}
+
+
+def test_an_empty_option_is_nobody(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with RecallStore(tmp_path) as store:
+        store.add([{"content": "The dentist moved.", "user_id": "ann"}])
+    for command, words in COMMANDS.items():
+        for field in FIELDS:
+            option = f"--{field.replace('_', '-')}"
+            for empty in ("", " "):
+                assert main("recall", [command, *words, str(tmp_path), option, empty]) == 2, command
+                shown = capsys.readouterr()
+                assert (shown.out, f"scope {field} must be a text" in shown.err) == ("", True)
+    with RecallStore(tmp_path) as store:
+        assert store.count() == 1
+
+
+def methods() -> Iterator[str]:
+    """The public methods that take a scope, or a part of one; a twin with an `a` goes with its."""
+    parts = {"scope", "namespace", "namespace_prefix", *FIELDS}
+    faces = (langchain_recall.RecallVectorStore, llamaindex_recall.RecallVectorStore)
+    others = (langchain_recall.RecallGraphStore, langchain_recall.AgentMemory)
+    for cls in (RecallStore, ScopedStore, *faces, *others):
+        if cls is not ScopedStore and parts & set(inspect.signature(cls).parameters):
+            yield cls.__name__
+        for name, method in inspect.getmembers(cls, inspect.isfunction):
+            is_twin = name[0] == "a" and hasattr(cls, name[1:])
+            taken = inspect.signature(method)
+            if not (name[0] == "_" or is_twin) and (
+                parts & set(taken.parameters) or "ScopeFields" in str(taken)
+            ):
+                yield method.__qualname__
+
+
+def test_every_door_is_in_the_lists() -> None:
+    """`by_http` and `by_mcp` go through all routes and tools there are."""
+    helped = {name: ArgumentParser() for name in _COMMANDS}
+    for name, parser in helped.items():
+        _COMMANDS[name].add_arguments(parser)
+
+    assert set(methods()) <= {way.name for way in WAYS}
+    assert set(COMMANDS) == {name for name, x in helped.items() if "--user-id" in x.format_help()}
 
 
 @table("nothing", [None, {}, Scope()], ids=str)

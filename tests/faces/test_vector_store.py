@@ -229,8 +229,18 @@ def test_wrong_input_is_an_error(store: RecallStore) -> None:
         documents.delete()
     with pytest.raises(ValueError, match="an id for each of 1 documents"):
         documents.add_documents([TEA], ids=["1", "2"])
-    with pytest.raises(ValueError, match="needs ids or filters"):
-        nodes.delete_nodes()
+    for nothing in (None, MetadataFilters(filters=[])):
+        with pytest.raises(ValueError, match="needs ids, or filters that not every node fits"):
+            nodes.delete_nodes(filters=nothing)
+    # It would be done without the limit that was meant.
+    for limited in (
+        documents.delete,
+        documents.similarity_search,
+        nodes.delete,
+        nodes.delete_nodes,
+    ):
+        with pytest.raises(TypeError, match="there is no argument user_id here"):
+            limited("1", user_id=None)  # type: ignore[operator]  # of several kinds
     with pytest.raises(MemoryFormatError):
         documents.add_texts(["Tea."], [{"nested": {"a": 1}}])
     for face in (langchain_recall, llamaindex_recall):

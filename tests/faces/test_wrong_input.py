@@ -26,7 +26,6 @@ CONSTRUCTION = {
         {"scope": {"user": "ann"}},
         "has no argument 'user'; did you mean 'user_id'",
     ),
-    "an empty scope": ({"scope": {"user_id": ""}}, "at least 1 character"),
     "a text for a scope": ({"scope": "ann"}, 'a mapping such as {"user_id": "ann"}'),
     "a user outside the scope": (
         {"user_id": "ann"},

@@ -134,7 +134,6 @@ def test_memories_are_managed() -> None:
 
         assert client.delete("/memories/moved").json() == {"deleted": 1}
         assert client.get("/memories/moved").status_code == 404
-        assert client.delete("/memories").status_code == 400
         twice = client.get("/memories", params={"limit": [1, 2]})
         assert (twice.status_code, "limit must be a whole number" in twice.text) == (400, True)
         assert client.delete("/memories", params={"ids": ["filled", "bobs"]}).json() == {
@@ -153,7 +152,6 @@ def test_memories_are_managed() -> None:
         ({"query": "tea", "when": "blue"}, 400, "no time is named by 'blue'"),
         ({"query": "tea", "since": "soon"}, 400, "since must be a date such as 2024-03-01"),
         ({"query": "tea", "filter": {"a": {"$eg": 1}}}, 400, "$eg"),
-        ({"query": "tea", "user_id": " "}, 403, "scope user_id must be a text"),
         ([], 400, "the body must be a JSON object; got a list"),
         ("{", 400, "it is no JSON"),
         ("[" * 100_000, 400, "it is no JSON"),
@@ -230,6 +228,8 @@ def test_the_description_is_valid(open_server: httpx.Client) -> None:
     schemas = described["components"]["schemas"]
     for schema in schemas.values():
         jsonschema.Draft202012Validator.check_schema(schema)
+    for name, field in schemas["DeleteMemories"]["properties"].items():
+        assert name in ("timestamp", "timezone") or "null" not in json.dumps(field), name
     for ref in re.findall(r'"\$ref": "([^"]+)"', json.dumps(described)):
         assert ref.rpartition("/")[2] in schemas, ref
     named = {

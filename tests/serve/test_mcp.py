@@ -65,7 +65,7 @@ async def test_the_tools_say_what_they_do(server: httpx.Client) -> None:
     assert [hints[name].destructive_hint for name in TOOLS] == [False, False, True, False]
     assert not any(hints[name].open_world_hint for name in TOOLS)
     schemas = json.dumps([tool.input_schema for tool in tools])
-    assert not re.search("scope|user_id|session|workspace", schemas)
+    assert not re.search('scope|user_id|session|workspace|null|"default": ""', schemas)
 
 
 async def test_a_client_over_http_sees_the_memories_of_its_token(server: httpx.Client) -> None:
@@ -87,6 +87,10 @@ async def test_without_a_token_there_is_no_session(server: httpx.Client) -> None
 @table(
     ("name", "arguments", "said"),
     [
+        ("recall", {"question": "tea", "when": ""}, "when must not be empty: pass a value, or le"),
+        ("list_memories", {"memory_type": ""}, "memory_type must not be empty"),
+        ("list_memories", {"since": None}, "since must be a text; got None"),
+        ("forget", {"ids": ["moved", ""]}, "ids must not be empty"),
         ("recall", {"question": "tea", "k": 0}, "k must be at least 1; got 0"),
         ("recall", {"question": "tea", "user_id": "bob"}, "no argument 'user_id'. It takes: k, q"),
         ("recall", {"question": "tea", "when": "blue"}, "no time is named by 'blue'; say it as in"),

@@ -1,14 +1,20 @@
-"""With Ann's token nobody reads, lists, counts, changes or deletes what is Bob's, on any route."""
+"""With Ann's token nobody reads, lists, counts, changes or deletes what is Bob's, on any route.
+
+With a token for all, nobody does by a field or a condition that is there and empty.
+"""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
 
 import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, composite
-from serve.kit import ANN, MEMORIES, TOKENS, bearer, filled_store, running
+from serve.kit import ALL, ANN, MEMORIES, TOKENS, bearer, filled_store, running
+from tables import table
 
 from recall_stages.core.scope import Scope
 from recall_stages.serve.routes import ROUTES, ApiRoute
@@ -20,49 +26,55 @@ OWNERS = st.sampled_from(["ann", "bob", "", None])
 FILTERS = st.sampled_from(
     [{"user_id": "bob"}, {"user_id": {"$ne": "ann"}}, {"$or": [{"user_id": "bob"}, {"x": 1}]}]
 )
+NO_FILTERS = st.sampled_from([{}, None, {"$or": [{}, {"x": 1}]}])
 TEXTS = st.sampled_from(["dentist", "Who is the dentist of Bob called?", ""])
 NEW = st.fixed_dictionaries(
     {"content": TEXTS}, optional={"id": IDS, "user_id": OWNERS, "metadata": FILTERS}
 )
 VALUES = {
     "id": IDS,
-    "ids": st.lists(IDS, min_size=1),
+    "ids": st.lists(IDS, min_size=1) | st.just([""]),
     "query": TEXTS,
     "content": TEXTS,
     "memories": st.lists(NEW, min_size=1, max_size=2),
-    "filter": FILTERS,
+    "filter": FILTERS | NO_FILTERS,
     "metadata": st.just({"user_id": "bob"}),
     "limit": st.just(100),
     "k": st.just(100),
-    "everything": st.booleans(),
+    "everything": st.sampled_from([True, False, "", "no"]),
     "user_id": OWNERS,
     "agent_id": st.sampled_from(["agent", "bob"]),
     "workspace_id": st.sampled_from(["my_workspace", "bob"]),
-    "since": st.just("2024-01-01"),
-    "when": st.sampled_from(["in 2024", "on 5 March 2024"]),
-    "memory_type": st.sampled_from(["observation", "task"]),
+    "since": st.sampled_from(["2024-02-15", ""]),
+    "when": st.sampled_from(["in 2024", "on 5 March 2024", ""]),
+    "memory_type": st.sampled_from(["observation", "task", ""]),
 }
 ALWAYS = {"query", "content", "memories"}
+[LIST, DELETE] = [each for each in ROUTES if each.path == "/memories" and not each.has_body]
 
 
 @composite
-def requests(draw: DrawFn) -> tuple[ApiRoute, dict[str, object]]:
-    route = draw(st.sampled_from(ROUTES))
-    named = {
-        name: draw(VALUES[name])
-        for name in route.operation.model_fields
-        if name in VALUES and (name in ALWAYS or f"{{{name}}}" in route.path or draw(st.booleans()))
-    }
+def requests(
+    draw: DrawFn, routes: Sequence[ApiRoute] = ROUTES
+) -> tuple[ApiRoute, dict[str, object]]:
+    route = draw(st.sampled_from(routes))
+    fields = [name for name in route.operation.model_fields if name in VALUES]
+    always = [name for name in fields if name in ALWAYS or f"{{{name}}}" in route.path]
+    some = draw(st.lists(st.sampled_from(fields), max_size=3))
+    named = {name: draw(VALUES[name]) for name in {*always, *some}}
     return route, named
 
 
-def sent(client: httpx.Client, route: ApiRoute, named: dict[str, object]) -> httpx.Response:
+def sent(
+    client: httpx.Client, route: ApiRoute, named: dict[str, object], token: str = ANN
+) -> httpx.Response:
+    send = partial(client.request, route.method, headers=bearer(token))
     path = route.path.format(**named)
     rest = {name: value for name, value in named.items() if f"{{{name}}}" not in route.path}
     if route.has_body:
-        return client.request(route.method, path, json=rest)
-    query = {k: json.dumps(v) if isinstance(v, dict) else v for k, v in rest.items()}
-    return client.request(route.method, path, params=query)
+        return send(path, json=rest)
+    query: dict[str, Any] = {k: json.dumps(v) if k == "filter" else v for k, v in rest.items()}
+    return send(path, params=query)
 
 
 @pytest.fixture(scope="module")
@@ -103,3 +115,65 @@ def test_the_ids_of_others_are_unknown_ids(world: tuple[RecallStore, httpx.Clien
         )
         assert theirs.status_code == nobodys.status_code
         assert theirs.text.replace("bobs", "nobody") == nobodys.text
+
+
+@settings(max_examples=60)
+@given(requests([DELETE]))
+def test_no_more_is_deleted_than_the_same_arguments_list(
+    world: tuple[RecallStore, httpx.Client], made: tuple[ApiRoute, dict[str, Any]]
+) -> None:
+    (store, client), named = world, made[1]
+    before = set(store.add(MEMORIES))
+    conditions = {k: x for k, x in named.items() if k not in ("ids", "everything")}
+    listed = sent(client, LIST, conditions, ALL)
+
+    answer = sent(client, DELETE, named, ALL)
+
+    gone = before - {each.id for each in store.memories()}
+    assert answer.status_code in {200, 400, 403}, answer.text
+    assert listed.is_success or not answer.is_success
+    if gone:
+        some = {"ids", "filter", "since", "when", "memory_type"} & named.keys()
+        assert (named.get("everything") is True) is not bool(some)
+        assert gone <= {each["id"] for each in listed.json()["memories"]}
+        assert gone <= set(named.get("ids", gone))
+
+
+EMPTY: list[tuple[str, object, str]] = [
+    ("POST /retrieve_personal_memory", {"query": "tea", "user_id": None}, "leave user_id out"),
+    ("POST /retrieve_task_memory", {"query": "x", "workspace_id": None}, "leave workspace out"),
+    ("POST /memories", {"memories": [{"content": "x", "user_id": None}]}, "leave user_id out"),
+    ("PATCH /memories/moved", {"content": "x", "user_id": None}, "leave user_id out"),
+    ("DELETE /memories?user_id=ann", None, "or everything=True for all of the scope; got neither"),
+    ("DELETE /memories?user_id=ann&everything=false", None, "got neither"),
+    ("DELETE /memories?user_id=ann&everything=true", {"ids": ["moved"]}, "in the URL, and no body"),
+    ("DELETE /memories/moved", {"ids": ["filled"]}, "takes its arguments in the URL, and no body"),
+    ("DELETE /memories?everything=true&since=", None, "since must not be empty"),
+    (
+        "DELETE /memories?user_id=ann&since=",
+        None,
+        "since must not be empty: pass a value, or leave",
+    ),
+    ("DELETE /memories?user_id=ann&when=", None, "when must not be empty"),
+    ("DELETE /memories?user_id=ann&ids=", None, "ids must not be empty"),
+    ("DELETE /memories?user_id=ann&filter=null", None, "filter must not be empty"),
+    ("DELETE /memories?user_id=ann&filter={}", None, "filter must not be empty"),
+    ("GET /memories?user_id=ann", {"ids": ["moved"]}, "in the URL, and no body"),
+    ("GET /count?memory_type=", None, "memory_type must not be empty"),
+    ("POST /retrieve_personal_memory", {"query": "x", "filter": None}, "filter must not be empty"),
+]
+
+
+@table(("line", "body", "why"), EMPTY)
+def test_what_is_there_and_empty_is_an_error(
+    world: tuple[RecallStore, httpx.Client], line: str, body: object, why: str
+) -> None:
+    store, client = world
+    store.add(MEMORIES)
+    before = list(store.memories())
+
+    answer = client.request(*line.split(" "), json=body, headers=bearer(ALL))
+
+    assert answer.status_code == (403 if why.startswith("leave") else 400)
+    assert why in answer.json()["error"]
+    assert list(store.memories()) == before

@@ -13,7 +13,7 @@ from store.kit import SmallEmbedding, best
 
 from langchain_recall import RecallRetriever as LangChainRetriever
 from llamaindex_recall import RecallRetriever as LlamaIndexRetriever
-from recall_stages import Memory, MemoryFormatError, ScopeError, read_memories
+from recall_stages import Memory, MemoryFormatError, read_memories
 from recall_stages.store import RecallStore
 
 FIELDS_OF_ONE = {
@@ -150,5 +150,3 @@ def test_a_scope_stands_at_the_top_in_python_as_in_a_file(
         assert memory.scope.fields() == {"user_id": "ann", "session_id": "monday"}
     with pytest.raises(MemoryFormatError, match=r"own goes into metadata: metadata=\{'topic'"):
         in_memory.add([{"content": "Tea.", "topic": "tea"}])
-    with pytest.raises(ScopeError, match="user_id must be a text"):
-        in_memory.add([Document("Tea.", metadata={"user_id": ""})])

@@ -1,6 +1,7 @@
 """Memories are listed, counted and deleted by the same conditions, wherever they lie."""
 
 import itertools
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
@@ -8,11 +9,13 @@ from typing import Any
 
 import chromadb
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from store.foreign import FIELDS, FILLERS, MOMENTS
 from store.kit import SmallEmbedding, ids
 from tables import table
 
-from recall_stages.core.errors import ForeignCollectionError, StoreClosedError
+from recall_stages.core.errors import ForeignCollectionError, ScopeError, StoreClosedError
 from recall_stages.core.memory import Memory
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
@@ -147,7 +150,7 @@ def test_what_is_listed_is_deleted(store: RecallStore) -> None:
         {"time_range": (None, DAY + timedelta(hours=20))},
         {"ids": [row["id"] for row in ROWS[::2]], "scope": {"user_id": "bob"}},
         {"ids": [ROWS[-1]["id"], "nobody"]},
-        {"scope": {"session_id": "s"}},
+        {"scope": {"session_id": "s"}, "everything": True},
         {"everything": True},
     ]
     for each in chosen:
@@ -188,31 +191,65 @@ def check_the_ends(store: RecallStore) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "conditions", [{}, {"scope": {}}, {"filter": {}}, {"filter": {"$or": [{}, {"a": 1}]}}]
-)
-def test_deleting_all_has_to_be_meant(in_memory: RecallStore, conditions: Any) -> None:
-    in_memory.add(["tea"])
-    with pytest.raises(ValueError, match="everything=True"):
-        in_memory.delete(**conditions)
-    assert in_memory.count() == 1
+OPEN = TimeRange(None, None, "day")
+SOME: dict[str, list[Any]] = {  # of each argument, what limits and what is empty
+    "ids": [["m00", "m07", "nobody"], [], "", None],
+    "scope": [{"user_id": "ann"}, {}, None, {"user_id": ""}],
+    "time_range": [*RANGES, (None, None), ("", ""), (), OPEN],
+    "filter": [*FILTERS, {}, {"$or": [{}, {"stars": 1}]}, "", []],
+    "memory_type": [*TYPES, "", []],
+    "everything": [True, False, "no", "false", 1, None],
+}
+arguments = st.fixed_dictionaries({}, optional={k: st.sampled_from(x) for k, x in SOME.items()})
+
+
+def test_no_more_is_deleted_than_the_same_arguments_list(small: SmallEmbedding) -> None:
+    with RecallStore(embedding=small) as store:
+
+        @settings(max_examples=200)
+        @given(arguments)
+        def holds(named: dict[str, Any]) -> None:
+            store.add(ROWS)
+            conditions = {k: x for k, x in named.items() if k not in ("ids", "everything")}
+            try:
+                listed = ids(list(store.memories(**conditions)))
+                deleted = store.delete(**named)
+            except (ValueError, TypeError, ScopeError):
+                assert store.count() == 60
+                return
+            gone = {row["id"] for row in ROWS} - set(ids(list(store.memories())))
+            wanted = named.get("ids")
+            limits = [x for name, x in conditions.items() if x and name != "scope"]
+
+            assert (named.get("everything") is True) is not (bool(limits) or wanted is not None)
+            assert gone <= set(listed if wanted is None else wanted) & set(listed)
+            assert len(gone) == deleted
+
+        holds()
 
 
 @table(
-    "conditions",
+    ("arguments", "wrong"),
     [
-        {"ids": ["tea"]},
-        {"filter": {"a": 1}},
-        {"memory_type": "insight"},
-        {"time_range": (None, "2024-03-05")},
+        ({}, "got neither"),
+        ({"scope": {"user_id": "ann"}}, "or everything=True for all of the scope; got neither"),
+        ({"everything": True, "filter": {"a": 1}}, "got both"),
+        ({"everything": "no"}, "everything must be True or False; got 'no'"),
+        ({"scope": {"user_id": "ann"}, "filter": {}}, "filter must be a condition; got {}"),
+        ({"filter": {"$or": [{}, {"a": 1}]}}, "filter must be a condition"),
+        ({"ids": ["tea"], "filter": {}}, "filter must be a condition"),
+        ({"time_range": OPEN}, "time_range must have a start or an end"),
+        ({"memory_type": []}, "memory_type must be a text"),
     ],
 )
-def test_all_and_some_are_not_deleted_in_one_call(
-    in_memory: RecallStore, conditions: dict[str, Any]
+def test_deleting_all_has_to_be_meant(
+    in_memory: RecallStore, arguments: dict[str, Any], wrong: str
 ) -> None:
-    in_memory.add([{"id": "tea", "content": "tea"}])
-    with pytest.raises(ValueError, match="deletes without conditions"):
-        in_memory.delete(everything=True, **conditions)
+    in_memory.add([{"id": "tea", "content": "tea", "user_id": "ann"}])
+    for store in (in_memory, in_memory.for_scope(user_id="ann")):
+        with pytest.raises(ValueError, match=re.escape(wrong)):
+            store.delete(**arguments)
+    assert in_memory.delete([]) == 0
     assert in_memory.count() == 1
 
 
@@ -251,7 +288,7 @@ async def test_async_twins(store: RecallStore) -> None:
         )
         assert await store.aget(made[:2]) == store.get(made[:2])
         assert await store.acount(memory_type="event") == 20
-        assert await store.adelete(scope={"user_id": "ann"}) == 20
+        assert await store.adelete(scope={"user_id": "ann"}, everything=True) == 20
         assert (await store.astats()).memories == 40
         assert len(await store.ascopes()) == 4
     with pytest.raises(StoreClosedError):

@@ -61,6 +61,13 @@ class NodeLike(Protocol):
         """Its text."""
 
 
+def takes_no_more(others: Mapping[str, object]) -> None:
+    """Refuse arguments that a vector store does not have: one may be a limit that was meant."""
+    if others:
+        where = "a RecallStore has more conditions, and the vector store is made with its scope"
+        raise TypeError(f"there is no argument {', '.join(others)} here; {where}")
+
+
 def is_document(source: object) -> TypeIs[DocumentLike]:
     """Whether an object looks like a document of LangChain."""
     return not isinstance(source, type) and hasattr(source, "page_content")
