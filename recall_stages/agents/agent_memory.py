@@ -142,9 +142,9 @@ class AgentMemory(Settings):
             max_results: How many matches of each kind, 1 to 10,000.
 
         Raises:
-from recall_stages.core.scope import ANYBODY, Scope
-from recall_stages.core.settings import Settings, check_count
-from recall_stages.core.settings_messages import got
+        from recall_stages.core.scope import ANYBODY, Scope
+        from recall_stages.core.settings import Settings, check_count
+        from recall_stages.core.settings_messages import got
         """
         terms, searches = self._searches(conversation, system_prompt, user_id, max_results)
         found = self.store.find(searches) if searches else []
