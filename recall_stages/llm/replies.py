@@ -14,6 +14,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from recall_stages.core.errors import ReplyError
 
@@ -24,10 +25,15 @@ _DECODER = json.JSONDecoder(strict=False)  # a model breaks lines inside its str
 _NUMBER = re.compile(r"\s*(?:memory|no\.?|#)?\s*\[?\s*(\d{1,6})\s*\]?\s*", re.IGNORECASE)
 _TRAILING_COMMA = re.compile(r",(\s*[\]}])")
 _LONGEST = 200_000  # characters; no honest reply is longer
-_NAMES = r"think(?:ing)?|thoughts?|reasoning|scratchpad"
-# The square brackets are Mistral's, and the triangles are Kimi's.
-_THOUGHT = re.compile(rf"<(?:{_NAMES})>|◁think▷|(?-i:\[THINK\])", re.IGNORECASE)
-_END_OF_THOUGHT = re.compile(rf"</(?:{_NAMES})>|◁/think▷|(?-i:\[/THINK\])", re.IGNORECASE)
+_NAMES = r"(?:think(?:ing)?|thoughts?|reasoning|scratchpad|analysis|reflection)"
+# The square brackets are Mistral's, the triangles are Kimi's, and the lines are Command R's.
+_THOUGHT = re.compile(
+    rf"<(?:seed:)?{_NAMES}>|<\|(?:begin_of|start)_{_NAMES}\|>|◁think▷|(?-i:\[THINK\])",
+    re.IGNORECASE,
+)
+_END_OF_THOUGHT = re.compile(
+    rf"</(?:seed:)?{_NAMES}>|<\|end(?:_of)?_{_NAMES}\|>|◁/think▷|(?-i:\[/THINK\])", re.IGNORECASE
+)
 _FINAL = re.compile(r"<\|channel\|>\s*final[^<]*<\|message\|>")  # gpt-oss, after its analysis
 
 Object = dict[str, object]
@@ -73,12 +79,14 @@ def without_thoughts(reply: str) -> str:
 
 
 def whole_number(value: object) -> int | None:
-    """The number of a memory, from 2, 2.0, "2", "[2]" or "Memory 2"; None for anything else.
+    """The number of a memory, from 2, 2.0, "2", [2] or "Memory 2"; None for anything else.
 
     Examples:
-        >>> [whole_number(value) for value in (2, 2.0, "[2]", "Memory 2", "two", 2.5, True)]
-        [2, 2, 2, 2, None, None, None]
+        >>> [whole_number(value) for value in (2, 2.0, "[2]", [2], "Memory 2", "two", 2.5, True)]
+        [2, 2, 2, 2, 2, None, None, None]
     """
+    if isinstance(value, list) and len(value) == 1:
+        [value] = value
     if isinstance(value, str):
         match = _NUMBER.fullmatch(value)
         return int(match[1]) if match else None
@@ -103,7 +111,7 @@ def decimal_number(value: object) -> float | None:
 
 
 def json_values(text: str) -> Iterator[Json]:
-    """Every JSON object and list in a text, in order; none lies within another."""
+    """Every JSON object and list in a text, `unfolded`, in order; none lies within another."""
     text = _TRAILING_COMMA.sub(r"\1", text)
     end = tries = 0
     for opening in re.finditer(r"[{\[]", text):
@@ -116,7 +124,30 @@ def json_values(text: str) -> Iterator[Json]:
             if tries == _MOST_TRIES:
                 return
             continue
-        yield value
+        yield unfolded(value)
+
+
+def unfolded(value: Any, deep: int = 8) -> Any:
+    r"""A value of JSON in which no text is JSON itself: models write an argument of a tool so.
+
+    Args:
+        value: The value.
+        deep: Within how many texts, objects and lists it is looked for.
+
+    Examples:
+        >>> unfolded({"scores": "[[1, 0.8]]", "why": "[sic]"})
+        {'scores': [[1, 0.8]], 'why': '[sic]'}
+    """
+    if deep == 0:
+        return value
+    if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
+        try:
+            return unfolded(_DECODER.decode(value), deep - 1)
+        except (ValueError, RecursionError):
+            return value
+    if isinstance(value, dict):
+        return {name: unfolded(part, deep - 1) for name, part in value.items()}
+    return [unfolded(part, deep - 1) for part in value] if isinstance(value, list) else value
 
 
 def whole_entries(text: str, at: int, most: int) -> tuple[list[object], bool]:
@@ -140,13 +171,13 @@ def whole_entries(text: str, at: int, most: int) -> tuple[list[object], bool]:
             entry, at = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
             break
-        entries.append(entry)
+        entries.append(unfolded(entry))
     return entries, False
 
 
-def parts_of(text: str) -> list[str]:
-    """The fenced parts of a text, then the whole of it."""
-    return [*_FENCED.findall(text), text]
+def parts_of(text: str) -> tuple[str, str]:
+    """A text, and its fenced parts: prose before them may have too many brackets."""
+    return text, "\n".join(_FENCED.findall(text))
 
 
 def holders(value: object, name: str, deep: int = 8) -> Iterator[Object]:
