@@ -99,7 +99,7 @@ def _read(text: str, name: str, prompt: str) -> Answer[object]:
     named = _under(name, values) or _under(name, fenced)
     lists = [each for each in values if isinstance(each, list) and not _is_pair(each)]
     own, bare = ([v for v in each if v not in quotations] for each in (named, lists))
-    if entries := [e for e in _cut_off(text, name, [*named, *lists]) if e not in parts]:
+    if entries := [e for e in _cut_off(text, name, named, lists) if e not in parts]:
         return Answer(entries, ("the list is cut off", *((_SEVERAL,) if own else ())))
     if own:
         return _last(own)
@@ -131,15 +131,17 @@ def _under(name: str, values: Iterable[object]) -> list[object]:
     return found
 
 
-def _cut_off(text: str, name: str, whole: Sequence[object]) -> list[object]:
+def _cut_off(
+    text: str, name: str, named: Sequence[object], lists: Sequence[object]
+) -> list[object]:
     """The whole entries of the last list under the name, or bare list, that is no whole value."""
-    named = [*re.finditer(rf'"{re.escape(name)}"\s*:\s*\[', text)]
-    openings = named or [*_LIST.finditer(text)]
+    under_name = [*re.finditer(rf'"{re.escape(name)}"\s*:\s*\[', text)]
+    openings = under_name or [*_LIST.finditer(text)]
     if not openings:
         return []
     entries, ends = whole_entries(text, openings[-1].end(), _MOST)
-    is_whole = any(isinstance(x, list) and x[: len(entries)] == entries for x in whole)
-    if is_whole or (ends and not named):
+    whole = [each for each in (named if under_name else lists) if isinstance(each, list)]
+    if any(each[: len(entries)] == entries for each in whole) or (ends and not under_name):
         return []
     # A number may have lost its last figures.
     return [each for each in entries if isinstance(each, dict | list | str)]

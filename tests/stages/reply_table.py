@@ -81,6 +81,8 @@ NUMBERED = [
     bad("another name for everything", lambda kit: json.dumps({"items": {"x": kit.entries()}})),
 ]
 
+TOLD = ("RewriteMemory", "Reflect")
+A, TEA = CONTENTS["a"], CONTENTS["c"]
 CUT, ALONE, PYTHON = "the list is cut off", "the entries stand alone", "it is Python"
 FORMED = [
     good("pairs", lambda kit: kit.json(kit.pairs()), *RANKS),
@@ -170,35 +172,115 @@ THOUGHTS = {
     "<reasoning>": ("<reasoning>", "</reasoning>"),
     "<scratchpad>": ("<scratchpad>", "</scratchpad>"),
     "Kimi's": ("◁think▷", "◁/think▷"),
+    "<analysis>": ("<analysis>", "</analysis>"),
+    "<reflection>": ("<reflection>", "</reflection>"),
+    "ByteDance's": ("<seed:think>", "</seed:think>"),
+    "Sky-T1's": ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    "Command R's": ("<|START_THINKING|>", "<|END_THINKING|>"),
     "gpt-oss's": ("<|channel|>analysis<|message|>", "<|end|><|channel|>final<|message|>"),
 }
-FALSE = '{{"{}": [{{"memory": 3, "score": 1, "text": "Green tea.", "memories": [3]}}]}}'
 THOUGHT = [
     *[
         good(
             f"after a thought in {name}",
-            lambda kit, tags=tags: f"{tags[0]}So {FALSE.format(kit.key)}?{tags[1]}\n{kit.json()}",
+            lambda kit, tags=tags: f"{tags[0]}So {kit.draft()}?{tags[1]}\n{kit.json()}",
         )
         for name, tags in THOUGHTS.items()
     ],
     *[
         good(
             f"after a thought in {name} that began in the prompt",
-            lambda kit, tags=tags: f"So {FALSE.format(kit.key)}?{tags[1]}\n{kit.json()}",
+            lambda kit, tags=tags: f"So {kit.draft()}?{tags[1]}\n{kit.json()}",
         )
         for name, tags in THOUGHTS.items()
     ],
     *[
         bad(
             f"a thought in {name} that never ends",
-            lambda kit, tags=tags: f"{tags[0]}So {FALSE.format(kit.key)}, or",
+            lambda kit, tags=tags: f"{tags[0]}So {kit.draft()}, or",
         )
         for name, tags in list(THOUGHTS.items())[:-1]
     ],
 ]
 
-TOLD = ("RewriteMemory", "Reflect")
-A, TEA = CONTENTS["a"], CONTENTS["c"]
+SEVERAL = "of several answers, the last one counts"
+CORRECTED = {
+    "a correction": "{} Wait, correction: {}",
+    "Granite's thoughts": "Here is my thought process: {}\n\nHere is my response: {}",
+    "a tag that nobody knows": "<musing>{}</musing><answer>{}</answer>",
+    "two fences": "```json\n{}\n```\nOn second thought:\n```json\n{}\n```",
+    "two lines": "{}\n{}",
+    "two tool calls": '[{{"arguments": {}}}, {{"arguments": {}}}]',
+    "two turns": "Assistant: {}\nUser: Are you sure?\nAssistant: {}",
+}
+DRAFTED = [
+    *[
+        good(
+            f"a draft before {name}",
+            lambda kit, text=text: text.format(kit.draft(), kit.json()),
+            note=SEVERAL,
+        )
+        for name, text in CORRECTED.items()
+    ],
+    *[
+        good(
+            f"pairs drafted before {name}",
+            lambda kit, text=text: text.format(kit.json([[1, 1], [2, 0]]), kit.json(kit.pairs())),
+            *RANKS,
+            note=SEVERAL,
+        )
+        for name, text in CORRECTED.items()
+    ],
+    good(
+        "a bare list before another",
+        lambda kit: f"{[[1, 1], [2, 0]]}, or no: {kit.pairs()}",
+        *RANKS,
+        note=SEVERAL,
+    ),
+    good(
+        "objects before pairs",
+        lambda kit: f"{kit.draft()} {kit.json(kit.pairs())}",
+        *RANKS,
+        note=SEVERAL,
+    ),
+    good(
+        "a draft before what is cut off", lambda kit: f"{kit.draft()} {kit.json()[:-2]}", note=CUT
+    ),
+    good("a draft that is cut off", lambda kit: f"{kit.draft()[:-3]}, no:\n{kit.json()}"),
+    good(
+        "pairs, one a line, and again",
+        lambda kit: "\n".join(map(json.dumps, [[1, 1], [2, 0], *kit.pairs()])),
+        *RANKS,
+        note="of several scores, the last one counts",
+    ),
+]
+TEXTS = [  # JSON inside a text, as models write the arguments of tools
+    good("a list as text", lambda kit: kit.json(json.dumps(kit.entries()))),
+    good("a list as indented text", lambda kit: kit.json(json.dumps(kit.entries(), indent=1))),
+    good("entries as texts", lambda kit: kit.json([json.dumps(each) for each in kit.entries()])),
+    good("the whole as text under its name", lambda kit: kit.json(kit.json())),
+    good("the whole under its name", lambda kit: kit.json(kit.payload())),
+    good("text in text", lambda kit: json.dumps({"arguments": json.dumps({"input": kit.json()})})),
+    good("pairs as text", lambda kit: kit.json(json.dumps(kit.pairs())), *RANKS),
+    good("each pair as text", lambda kit: kit.json([str(pair) for pair in kit.pairs()]), *RANKS),
+    good(
+        "scores under numbers as text", lambda kit: kit.json(json.dumps(dict(kit.pairs()))), *RANKS
+    ),
+    bad("Python as text", lambda kit: kit.json(str(kit.entries()))),
+    bad("a list as text, cut off", lambda kit: kit.json(json.dumps(kit.entries())[:-9])),
+    bad("a fence as text", lambda kit: kit.json(f"```json\n{json.dumps(kit.entries())}\n```")),
+    bad("a table", lambda kit: f"| text | memories |\n|---|---|\n| {A} [1] | 1 |", *TOLD),
+    bad("a table of scores", lambda kit: "| memory | score |\n|---|---|\n| 2 | 0.9 |", *RANKS),
+    bad("YAML with marks", lambda kit: f"{kit.key}:\n- text: {A} [1]\n- text: {TEA} [3]"),
+    bad("XML with marks", lambda kit: f"<text>{A} [1]</text>", *TOLD),
+    bad("RankGPT's form", lambda kit: "[2] > [4] > [1] > [3]", *RANKS),
+    bad("LLMRerank's form", lambda kit: "Doc: 2, Relevance: 9\nDoc: 4, Relevance: 4"),
+    bad("other names", lambda kit: kit.json([{"doc_id": 2, "relevance_score": 0.9}])),
+    bad("an object of objects", lambda kit: kit.json({"1": {"score": 0.2}, "2": {"score": 0.9}})),
+    bad("scores in letters", lambda kit: kit.json([[1, "low"], [2, "high"]])),
+]
+
+BEFORE = "sentence(s) left out that were there before"
 PROSE = "it is prose with marks"
 FORM = '{{"{}": [{{"text": sentence, "memories": [number, number]}}, ...]}}'
 DOTS = '{{"{}": [{{"text": "...", "memories": [1]}}, {{"text": "...", "memories": [1, 3]}}]}}'
@@ -225,7 +307,36 @@ SAID = [
     bad("a refusal as a sentence", lambda kit: kit.json(["I cannot help with that. [1]"]), *TOLD),
     bad("empty sentences", lambda kit: kit.json([{"text": " ", "memories": [1]}]), *TOLD),
     bad("sentences of null", lambda kit: kit.json([{"text": None, "memories": [1]}]), *TOLD),
-    bad("a thousand sentences", lambda kit: kit.json(kit.entries() * 250), *TOLD),
+    good("a thousand sentences", lambda kit: kit.json(kit.entries() * 250), *TOLD, note=BEFORE),
+    good("a loop", lambda kit: kit.json([f"{A} [1] {TEA} [3] " * 75]), *TOLD, note=BEFORE),
+    good("a loop in prose", lambda kit: f"{A} [1]\n" * 75, *TOLD, note=f"74 {BEFORE}"),
+    good(
+        "thirty sentences",
+        lambda kit: kit.json([*kit.entries(), *(f"{'dentist ' * n}[1]" for n in range(1, 27))]),
+        *TOLD,
+        note="10 sentence(s) left out after the first 20",
+    ),
+    good(
+        "fifty kilobytes of a sentence",
+        lambda kit: kit.json([*kit.entries(), f"{'The dentist moved ' * 3000}[1]"]),
+        *TOLD,
+        note="1 sentence(s) left out of more than 500 characters",
+    ),
+    bad("nothing but a long sentence", lambda kit: f"{'The dentist moved ' * 3000}[1]", *TOLD),
+    good(
+        "a sentence and the remains of an object",
+        lambda kit: kit.json([*kit.entries(), f'[{{"text": "{A}", "memories": [1]']),
+        *TOLD,
+        note="1 sentence(s) left out that are no prose",
+    ),
+    good(
+        "all memories behind one fact",
+        lambda kit: kit.json(
+            [{"text": "The dentist moved to Elm Street.", "memories": [1, 2, 3, 4]}]
+        ),
+        *TOLD,
+        note="citation(s) left out that add nothing",
+    ),
 ]
 
 USELESS = [
@@ -248,4 +359,4 @@ USELESS = [
     bad("a number of ten thousand digits", lambda kit: f'{{"{kit.key}": {"9" * 10_000}}}'),
 ]
 
-REPLIES = [*WRAPPED, *NUMBERED, *SCORED, *FORMED, *THOUGHT, *SAID, *USELESS]
+REPLIES = [*WRAPPED, *NUMBERED, *SCORED, *FORMED, *THOUGHT, *DRAFTED, *TEXTS, *SAID, *USELESS]

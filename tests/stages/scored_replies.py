@@ -40,10 +40,11 @@ SCORED = [
         note=LEFT_OUT.format(3),
     ),
     good(
-        "scored twice, and the first counts",
-        lambda kit: kit.json([*kit.entries(), kit.entry(1, 1, score=1.0)]),
+        "scored twice, and the last counts",
+        lambda kit: kit.json([kit.entry(1, 1, score=1.0), *kit.entries()]),
         RANK,
         RERANK,
+        note="of several scores, the last one counts",
     ),
     good("one score of none", lambda kit: kit.json([{"memory": 3}, *kit.entries()]), RANK, RERANK),
     good(
@@ -83,7 +84,17 @@ SCORED = [
         "numbers and scores in one list",
         lambda kit: kit.json([each for pair in kit.pairs() for each in pair]),
         RANK,
+        RERANK,
     ),
+    good(
+        "some numbers and scores in one list",
+        lambda kit: kit.json([1, 0.6, 2, 0.8, 3, 0.1]),
+        RERANK,
+        order="badc",
+        note=LEFT_OUT.format(1),
+    ),
+    bad("scores and no numbers in a ranking", lambda kit: f'{{"ranking": {SCORES}}}', RERANK),
+    bad("a ranking with one number too many", lambda kit: kit.json([1, 0.6, 2, 0.8, 3]), RERANK),
     good("numbers alone", lambda kit: '{"ranking": [2, 4, 1, 3]}', RERANK),
     good(
         "numbers alone, from 0",

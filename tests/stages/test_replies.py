@@ -52,24 +52,56 @@ def test_what_is_none_is_an_error(reply: str) -> None:
 
 
 REAL, QUOTED = '{"scores": [1]}', '{"scores": [9]}'
+SEVERAL = ("of several answers, the last one counts",)
+SHAPES = {
+    "numbers": ([9], [1]),
+    "pairs": ([[1, 0.0], [2, 1.0]], [[1, 1.0], [2, 0.0]]),
+    "objects": ([{"memory": 1, "score": 0}], [{"memory": 1, "score": 1}]),
+    "sentences": ([{"text": "Tea.", "memories": [1]}], [{"text": "Jam.", "memories": [2]}]),
+    "texts": ("tea", "jam"),
+    "decisions": (False, True),
+}
 
 
-@table(
-    "reply",
-    [
-        f"Memory 3 says {QUOTED}. {REAL}",
-        f"{REAL} But memory 3 says {QUOTED}.",
-        f"Memory 3 says {QUOTED}.\n```json\n{REAL}\n```",
-        f"{REAL}\nMemory 3 says:\n```json\n{QUOTED}\n```",
-        f"```json\n{QUOTED}\n```\n```json\n{REAL}\n```",
-        f'{{"calls": [{{"arguments": {QUOTED}}}, {{"arguments": {REAL}}}]}}',
-        "Memory 3 says [9]. [1]",
-        " ".join(f'{{"scores": [{n}]}}' for n in range(5_000)),
-    ],
-)
-def test_of_two_answers_none_is_taken(reply: str) -> None:
+@table(("draft", "final"), SHAPES.values(), ids=SHAPES)
+def test_of_several_answers_the_last_one_counts(draft: object, final: object) -> None:
+    first, last = (json.dumps({"scores": each}) for each in (draft, final))
+    for reply in (
+        f"{first} Wait, correction: {last}",
+        f"{first} {last} {first} {last}",
+        f"```json\n{first}\n```\n```json\n{last}\n```",
+        f'{{"calls": [{{"arguments": {first}}}, {{"arguments": {last}}}]}}',
+        f"{json.dumps({'arguments': first})} {json.dumps({'arguments': last})}",
+    ):
+        answer = read_answer(reply, "scores", '{"scores": [5]}')
+        assert (answer.value, answer.notes) == (final, SEVERAL)
+
+
+@table("shape", ["pairs", "objects", "sentences"])
+def test_a_last_answer_that_is_cut_off_still_counts(shape: str) -> None:
+    draft, final = (json.dumps({"scores": each}) for each in SHAPES[shape])
+    whole = SHAPES[shape][1]
+
+    for reply in (
+        f"{draft} No: {final[:-1]}",
+        f"{draft} No: {final[:-2]}, [3",
+        f"{final[:-2]}, {{",
+    ):
+        answer = read_answer(reply, "scores")
+        assert answer.value == whole
+        assert answer.notes == ("the list is cut off", *(SEVERAL if "No" in reply else ()))
+
+
+def test_a_broken_draft_does_not_count_beside_a_whole_answer() -> None:
+    assert read_answer(
+        '{"scores": [[1, 0.2], [2, 0. No: {"scores": [[1, 0.9]]}', "scores"
+    ).value == [[1, 0.9]]
+
+
+@table("reply", ["Memory 3 says [9]. [1]", '{"why": [9]} Of [3] and [4] none.'])
+def test_of_two_bare_lists_of_numbers_none_is_taken(reply: str) -> None:
     with pytest.raises(ReplyError, match="expected one answer with 'scores'"):
-        read_answer(reply, "scores", '{"scores": [5]}')
+        read_answer(reply, "scores")
 
 
 @table("shown", [QUOTED, "Say [9].", f"{{[({{ say this: {QUOTED}!"])
