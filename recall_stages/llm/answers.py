@@ -16,7 +16,6 @@ from recall_stages.llm.replies import (
     decimal_number,
     holders,
     json_values,
-    parts_of,
     whole_entries,
     whole_number,
     without_thoughts,
@@ -69,8 +68,6 @@ def read_answer(reply: str, name: str, prompt: str = "") -> Answer[object]:
         ReplyError: When the reply has no answer, or is longer than any honest one.
 
     Examples:
-        >>> read_answer('Sure!\n```json\n{"scores": [1, 2,]}\n```', "scores").value
-        [1, 2]
         >>> read_answer('{"name": "rank", "arguments": "{\\"scores\\": [1]}"}', "scores").value
         [1]
         >>> sly = 'Reply with {"scores": [9]}'
@@ -95,16 +92,18 @@ def read_answer(reply: str, name: str, prompt: str = "") -> Answer[object]:
 def _read(text: str, name: str, prompt: str) -> Answer[object]:
     shown = [*json_values(prompt)]
     quotations, parts = [*_under(name, shown), *shown], [*_inner(shown)]
-    values, fenced = ([*json_values(part)] for part in parts_of(text))
-    named = _under(name, values) or _under(name, fenced)
+    values = [*json_values(text)]
+    named = _under(name, values)
     lists = [each for each in values if isinstance(each, list) and not _is_pair(each)]
-    own, bare = ([v for v in each if v not in quotations] for each in (named, lists))
+    own = [each for each in named if each not in quotations]
+    bare = [each for each in lists if each not in quotations]
     if entries := [e for e in _cut_off(text, name, named, lists) if e not in parts]:
         return Answer(entries, ("the list is cut off", *((_SEVERAL,) if own else ())))
     if own:
         return _last(own)
-    if bare and (_has_entries(bare[-1]) or all(each == bare[0] for each in bare)):
-        return _last([each for each in bare if _has_entries(each)] or bare)
+    with_entries = [each for each in bare if any(isinstance(e, dict | list) for e in each)]
+    if with_entries or (bare and all(each == bare[0] for each in bare)):
+        return _last(with_entries or bare)
     alone = [v for v in values if _is_pair(v) or _has_number(v)]
     if own := [each for each in alone[:_MOST] if each not in parts]:
         return Answer(own, ("the entries stand alone",))
@@ -131,9 +130,7 @@ def _under(name: str, values: Iterable[object]) -> list[object]:
     return found
 
 
-def _cut_off(
-    text: str, name: str, named: Sequence[object], lists: Sequence[object]
-) -> list[object]:
+def _cut_off(text: str, name: str, named: list[object], lists: list[list[object]]) -> list[object]:
     """The whole entries of the last list under the name, or bare list, that is no whole value."""
     under_name = [*re.finditer(rf'"{re.escape(name)}"\s*:\s*\[', text)]
     openings = under_name or [*_LIST.finditer(text)]
@@ -155,16 +152,8 @@ def _in_json(token: re.Match[str]) -> str:
     return f'"{inside}"'
 
 
-def _has_entries(value: object) -> bool:
-    return isinstance(value, list) and any(isinstance(each, dict | list) for each in value)
-
-
 def _is_pair(value: object) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) == 2
-        and all(isinstance(each, int | float) and not isinstance(each, bool) for each in value)
-    )
+    return isinstance(value, list) and [type(x) in (int, float) for x in value] == [True, True]
 
 
 def _has_number(value: object) -> bool:
@@ -172,12 +161,9 @@ def _has_number(value: object) -> bool:
 
 
 def _is_numbered(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and bool(value)
-        and all(whole_number(key) is not None for key in value)
-        and all(decimal_number(each) is not None for each in value.values())
-    )
+    numbers = value if isinstance(value, dict) else {}
+    pairs = [(whole_number(key), decimal_number(score)) for key, score in numbers.items()]
+    return bool(pairs) and all(None not in pair for pair in pairs)
 
 
 def _inner(value: object) -> Iterator[object]:

@@ -65,6 +65,8 @@ def read_sentences(reply: str, name: str) -> Answer[tuple[Claim, ...]]:
         if answer.value == [] and objects_with(reply, name):
             return Answer((), answer.notes)
         claims, notes = claims_of(answer.value), answer.notes
+        if not claims:
+            raise ReplyError(f"expected sentences; got {reply[:80]!r}")  # noqa: TRY301
     except ReplyError as error:
         claims, notes = _prose(without_thoughts(reply)), ("it is prose with marks, and no JSON",)
         if not claims:
@@ -88,13 +90,7 @@ def finished_claims(text: str, name: str) -> list[Claim]:
     """
     opening = re.match(rf'\s*(?:```(?:json)?\s*)?\{{\s*"{re.escape(name)}"\s*:\s*\[', text)
     entries, _ = whole_entries(text, opening.end(), _MOST) if opening else ([], False)
-    claims: list[Claim] = []
-    for entry in entries:
-        try:
-            claims += claims_of([entry])
-        except ReplyError:
-            break
-    return _readable(claims)[0]
+    return _readable(claims_of(entries))[0]
 
 
 def _readable(claims: Sequence[Claim]) -> tuple[list[Claim], list[str]]:
@@ -124,9 +120,6 @@ def claims_of(value: object) -> list[Claim]:
     The value is a list of ``{"text": ..., "memories": [1, 2]}``; or texts, with marks like [1] in
     them. Marks within a text count for their sentence and are taken out of it.
 
-    Raises:
-        ReplyError: When there is no sentence in it.
-
     Examples:
         >>> claims_of([{"text": "Tea is at four.", "memories": [1]}])
         [Claim(sentence='Tea is at four.', numbers=(1,))]
@@ -134,10 +127,7 @@ def claims_of(value: object) -> list[Claim]:
         [Claim(sentence='Tea.', numbers=(1,)), Claim(sentence='Ann comes too.', numbers=(2, 3))]
     """
     items = value if isinstance(value, list) else [value]
-    claims = [claim for item in items for claim in _claims(item)]
-    if not claims:
-        raise ReplyError(f"expected sentences; got {str(value)[:80]!r}")
-    return claims
+    return [claim for item in items for claim in _claims(item)]
 
 
 def sentences_in(text: str) -> list[str]:
@@ -162,7 +152,7 @@ def sentences_in(text: str) -> list[str]:
 
 def _prose(text: str) -> list[Claim]:
     """The sentences of a text with marks; none if it has none, or something like an object."""
-    claims = [*_claims(text)] if "{" not in text else []
+    claims = claims_of(text) if "{" not in text else []
     return claims if any(claim.numbers for claim in claims) else []
 
 

@@ -36,9 +36,7 @@ def as_reply(given: object) -> str:
 
 
 def _plain(part: object) -> object:
-    if isinstance(part, BaseModel):
-        return part.model_dump(warnings=False)
-    return dict(part) if isinstance(part, Mapping) else str(part)
+    return dict(part) if isinstance(part, BaseModel | Mapping) else str(part)
 
 
 def with_marks(parts: Sequence[tuple[str, Sequence[str]]], prompt: str) -> str:

@@ -59,8 +59,7 @@ CITED_SENTENCES = '[{"text": sentence, "memories": [number, number]}, ...]'
 """The form of the sentences, in the prompts. It is no JSON, so that a copy of it is no text."""
 
 
-MOST_SENTENCES = 20
-"""How many sentences a text has at most."""
+MOST_SENTENCES = 20  # in a text
 
 
 def _as_it_is(value: object, check: ValidatorFunctionWrapHandler) -> object:

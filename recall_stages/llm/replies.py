@@ -18,8 +18,7 @@ from typing import Any
 
 from recall_stages.core.errors import ReplyError
 
-_MOST_TRIES = 200  # brackets that open nothing; each costs a scan of what follows
-_FENCED = re.compile(r"```(?:\w+)?\s*(.*?)```", re.DOTALL)
+_MOST_TRIES = 500  # brackets that open nothing; each costs a scan of what follows
 _BETWEEN = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder(strict=False)  # a model breaks lines inside its strings
 _NUMBER = re.compile(r"\s*(?:memory|no\.?|#)?\s*\[?\s*(\d{1,6})\s*\]?\s*", re.IGNORECASE)
@@ -27,12 +26,9 @@ _TRAILING_COMMA = re.compile(r",(\s*[\]}])")
 _LONGEST = 200_000  # characters; no honest reply is longer
 _NAMES = r"(?:think(?:ing)?|thoughts?|reasoning|scratchpad|analysis|reflection)"
 # The square brackets are Mistral's, the triangles are Kimi's, and the lines are Command R's.
-_THOUGHT = re.compile(
-    rf"<(?:seed:)?{_NAMES}>|<\|(?:begin_of|start)_{_NAMES}\|>|◁think▷|(?-i:\[THINK\])",
-    re.IGNORECASE,
-)
+_THOUGHT = re.compile(rf"(?i)<(?:seed:|\|begin_of_|\|start_)?{_NAMES}\|?>|◁think▷|(?-i:\[THINK\])")
 _END_OF_THOUGHT = re.compile(
-    rf"</(?:seed:)?{_NAMES}>|<\|end(?:_of)?_{_NAMES}\|>|◁/think▷|(?-i:\[/THINK\])", re.IGNORECASE
+    rf"(?i)<(?:/(?:seed:)?|\|end_(?:of_)?){_NAMES}\|?>|◁/think▷|\[/THINK\]"
 )
 _FINAL = re.compile(r"<\|channel\|>\s*final[^<]*<\|message\|>")  # gpt-oss, after its analysis
 
@@ -51,9 +47,8 @@ def objects_with(reply: str, name: str) -> list[Object]:
         [{'start': '2024', 'end': None}]
     """
     objects: list[Object] = []
-    for part in parts_of(without_thoughts(reply)):
-        for value in json_values(part):
-            objects += [found for found in holders(value, name) if found not in objects]
+    for value in json_values(without_thoughts(reply)):
+        objects += [found for found in holders(value, name) if found not in objects]
     return objects
 
 
@@ -128,26 +123,20 @@ def json_values(text: str) -> Iterator[Json]:
 
 
 def unfolded(value: Any, deep: int = 8) -> Any:
-    r"""A value of JSON in which no text is JSON itself: models write an argument of a tool so.
-
-    Args:
-        value: The value.
-        deep: Within how many texts, objects and lists it is looked for.
+    """A value of JSON in which no text is JSON itself: models write an argument of a tool so.
 
     Examples:
         >>> unfolded({"scores": "[[1, 0.8]]", "why": "[sic]"})
         {'scores': [[1, 0.8]], 'why': '[sic]'}
     """
-    if deep == 0:
-        return value
-    if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
+    if isinstance(value, str) and deep and value.lstrip().startswith(("[", "{")):
         try:
             return unfolded(_DECODER.decode(value), deep - 1)
         except (ValueError, RecursionError):
             return value
-    if isinstance(value, dict):
+    if isinstance(value, dict) and deep:
         return {name: unfolded(part, deep - 1) for name, part in value.items()}
-    return [unfolded(part, deep - 1) for part in value] if isinstance(value, list) else value
+    return [unfolded(x, deep - 1) for x in value] if isinstance(value, list) and deep else value
 
 
 def whole_entries(text: str, at: int, most: int) -> tuple[list[object], bool]:
@@ -173,11 +162,6 @@ def whole_entries(text: str, at: int, most: int) -> tuple[list[object], bool]:
             break
         entries.append(unfolded(entry))
     return entries, False
-
-
-def parts_of(text: str) -> tuple[str, str]:
-    """A text, and its fenced parts: prose before them may have too many brackets."""
-    return text, "\n".join(_FENCED.findall(text))
 
 
 def holders(value: object, name: str, deep: int = 8) -> Iterator[Object]:

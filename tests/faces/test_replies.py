@@ -59,16 +59,11 @@ def check_reply(face: Face, kit: Kit, model: Any, reply: Reply) -> None:
 
 
 OBJECTS = [
-    good("a mapping", lambda kit: kit.payload()),
-    good("a mapping that is no dict", lambda kit: MappingProxyType(kit.payload())),
+    good("a mapping", lambda kit: MappingProxyType(kit.payload())),
     good("a list", lambda kit: kit.entries()),
     good("a form", lambda kit: reply_form(4, sentences=kit.key).model_construct(**kit.payload())),
     good("a message in a mapping", lambda kit: {"raw": AIMessage(kit.json()), "parsed": None}),
-    good("a mapping with an object", lambda kit: {**kit.payload(), "at": NOW}),
-    *[
-        bad(repr(given)[:20], lambda kit, given=given: given)
-        for given in (None, 7, 0.5, True, [], {}, b"so", object(), {1, 2}, {("a",): 1})
-    ],
+    *[bad(repr(x)[:9], lambda kit, x=x: x) for x in (None, 7, [], b"so", {1}, {("a",): 1}, object)],
 ]
 
 
@@ -93,14 +88,12 @@ def test_an_object_in_place_of_a_text_in_every_flow(
     for model in given_by(face, given):
         gate = face.SearchGate(llm=model, undecided=(-99, 99), threshold=-99)
         stages = [face.BuildQuery(llm=model), face.RankAndRewrite(llm=model), face.RewriteMemory()]
-        for retriever in (
-            face.RecallRetriever(store=store, stages=stages, gate=gate, k=1),
-            face.personal_memory_retriever(store, model, rewrite=True, k=1),
-        ):
-            [told] = face.ask(retriever, "The dentist during the lockdown?")
+        all_stages = face.RecallRetriever(store=store, stages=stages, gate=gate)
+        personal = face.personal_memory_retriever(store, model, rewrite=True)
+        for retriever, question in ((all_stages, ""), (personal, "The dentist in the lockdown?")):
+            [told] = face.ask(retriever, question, messages=MESSAGES)
             assert face.kept(told)
             assert told.metadata["recall_degraded"]
-        assert face.ask(face.RecallRetriever(store=store, stages=stages), "", messages=MESSAGES)
 
 
 def test_a_stream_of_objects_is_told_once(store: RecallStore) -> None:

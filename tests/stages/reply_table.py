@@ -2,14 +2,7 @@
 
 import json
 
-from stages.reply_kit import (
-    CONTENTS,
-    LEFT_OUT,
-    RANK,
-    RANKS,
-    bad,
-    good,
-)
+from stages.reply_kit import CONTENTS, LEFT_OUT, RANK, RANKS, bad, good
 from stages.scored_replies import SCORED
 
 from recall_stages.testing.material import ERRORS, UNUSABLE
@@ -22,6 +15,9 @@ WRAPPED = [
     good("fenced without a language", lambda kit: f"```\n{kit.json()}\n```"),
     good("fenced on one line", lambda kit: f"```json{kit.json()}```"),
     good("fence that is never closed", lambda kit: f"```json\n{kit.json()}"),
+    good("before a thought", lambda kit: f"{kit.json()}<think>Was that right? {kit.draft()}"),
+    good("a brace that opens nothing", lambda kit: f"I {{think}} so: {kit.json()}"),
+    good("other JSON before", lambda kit: f'{{"thoughts": ["so so"]}} {kit.json()}'),
     good("prose before", lambda kit: f"Sure, here you are: {kit.json()}"),
     good("prose after", lambda kit: f"{kit.json()}\nI hope that this helps!"),
     good("prose with brackets", lambda kit: f"I looked {{closely}} [twice]: {kit.json()} [end]"),
@@ -211,45 +207,29 @@ CORRECTED = {
     "two fences": "```json\n{}\n```\nOn second thought:\n```json\n{}\n```",
     "two lines": "{}\n{}",
     "two tool calls": '[{{"arguments": {}}}, {{"arguments": {}}}]',
+    "there and back": "{1} No: {0} No: {1}",
     "two turns": "Assistant: {}\nUser: Are you sure?\nAssistant: {}",
+}
+WRONG = [[1, 1], [2, 0]]
+DRAFTS = {
+    "objects": (lambda kit: (kit.draft(), kit.json()),),
+    "pairs": (lambda kit: (kit.json(WRONG), kit.json(kit.pairs())), *RANKS),
+    "objects, then pairs,": (lambda kit: (kit.draft(), kit.json(kit.pairs())), *RANKS),
 }
 DRAFTED = [
     *[
-        good(
-            f"a draft before {name}",
-            lambda kit, text=text: text.format(kit.draft(), kit.json()),
-            note=SEVERAL,
-        )
+        good(f"{what} in {name}", lambda kit, t=text, m=make: t.format(*m(kit)), *on, note=SEVERAL)
+        for what, (make, *on) in DRAFTS.items()
         for name, text in CORRECTED.items()
     ],
-    *[
-        good(
-            f"pairs drafted before {name}",
-            lambda kit, text=text: text.format(kit.json([[1, 1], [2, 0]]), kit.json(kit.pairs())),
-            *RANKS,
-            note=SEVERAL,
-        )
-        for name, text in CORRECTED.items()
-    ],
-    good(
-        "a bare list before another",
-        lambda kit: f"{[[1, 1], [2, 0]]}, or no: {kit.pairs()}",
-        *RANKS,
-        note=SEVERAL,
-    ),
-    good(
-        "objects before pairs",
-        lambda kit: f"{kit.draft()} {kit.json(kit.pairs())}",
-        *RANKS,
-        note=SEVERAL,
-    ),
-    good(
-        "a draft before what is cut off", lambda kit: f"{kit.draft()} {kit.json()[:-2]}", note=CUT
-    ),
+    good("bare lists", lambda kit: f"{WRONG}, or: {kit.pairs()}", *RANKS, note=SEVERAL),
+    good("calls as texts", lambda kit: f"{json.dumps([kit.draft(), kit.json()])}", note=SEVERAL),
+    good("a draft before an open list", lambda kit: f"{kit.draft()} {kit.json()[:-2]}", note=CUT),
+    good("a draft before an open object", lambda kit: f"{kit.draft()} {kit.json()[:-1]}", note=CUT),
     good("a draft that is cut off", lambda kit: f"{kit.draft()[:-3]}, no:\n{kit.json()}"),
     good(
         "pairs, one a line, and again",
-        lambda kit: "\n".join(map(json.dumps, [[1, 1], [2, 0], *kit.pairs()])),
+        lambda kit: "\n".join(map(json.dumps, [*WRONG, *kit.pairs()])),
         *RANKS,
         note="of several scores, the last one counts",
     ),
@@ -260,11 +240,10 @@ TEXTS = [  # JSON inside a text, as models write the arguments of tools
     good("entries as texts", lambda kit: kit.json([json.dumps(each) for each in kit.entries()])),
     good("the whole as text under its name", lambda kit: kit.json(kit.json())),
     good("the whole under its name", lambda kit: kit.json(kit.payload())),
-    good("text in text", lambda kit: json.dumps({"arguments": json.dumps({"input": kit.json()})})),
     good("pairs as text", lambda kit: kit.json(json.dumps(kit.pairs())), *RANKS),
     good("each pair as text", lambda kit: kit.json([str(pair) for pair in kit.pairs()]), *RANKS),
     good(
-        "scores under numbers as text", lambda kit: kit.json(json.dumps(dict(kit.pairs()))), *RANKS
+        "scores in an object as text", lambda kit: kit.json(json.dumps(dict(kit.pairs()))), *RANKS
     ),
     bad("Python as text", lambda kit: kit.json(str(kit.entries()))),
     bad("a list as text, cut off", lambda kit: kit.json(json.dumps(kit.entries())[:-9])),
@@ -280,6 +259,7 @@ TEXTS = [  # JSON inside a text, as models write the arguments of tools
     bad("scores in letters", lambda kit: kit.json([[1, "low"], [2, "high"]])),
 ]
 
+LONG = "The dentist moved " * 3000
 BEFORE = "sentence(s) left out that were there before"
 PROSE = "it is prose with marks"
 FORM = '{{"{}": [{{"text": sentence, "memories": [number, number]}}, ...]}}'
@@ -310,33 +290,24 @@ SAID = [
     good("a thousand sentences", lambda kit: kit.json(kit.entries() * 250), *TOLD, note=BEFORE),
     good("a loop", lambda kit: kit.json([f"{A} [1] {TEA} [3] " * 75]), *TOLD, note=BEFORE),
     good("a loop in prose", lambda kit: f"{A} [1]\n" * 75, *TOLD, note=f"74 {BEFORE}"),
-    good(
-        "thirty sentences",
-        lambda kit: kit.json([*kit.entries(), *(f"{'dentist ' * n}[1]" for n in range(1, 27))]),
-        *TOLD,
-        note="10 sentence(s) left out after the first 20",
-    ),
-    good(
-        "fifty kilobytes of a sentence",
-        lambda kit: kit.json([*kit.entries(), f"{'The dentist moved ' * 3000}[1]"]),
-        *TOLD,
-        note="1 sentence(s) left out of more than 500 characters",
-    ),
-    bad("nothing but a long sentence", lambda kit: f"{'The dentist moved ' * 3000}[1]", *TOLD),
-    good(
-        "a sentence and the remains of an object",
-        lambda kit: kit.json([*kit.entries(), f'[{{"text": "{A}", "memories": [1]']),
-        *TOLD,
-        note="1 sentence(s) left out that are no prose",
-    ),
-    good(
-        "all memories behind one fact",
-        lambda kit: kit.json(
-            [{"text": "The dentist moved to Elm Street.", "memories": [1, 2, 3, 4]}]
-        ),
-        *TOLD,
-        note="citation(s) left out that add nothing",
-    ),
+    *[
+        good(name, lambda kit, more=more: kit.json([*kit.entries(), *more]), *TOLD, note=note)
+        for name, more, note in (
+            ("thirty sentences", [f"{'dentist ' * n}[1]" for n in range(1, 27)], "10 sentence(s)"),
+            ("a long sentence", [f"{LONG}[1]"], "1 sentence(s) left out of more than 500"),
+            (
+                "debris",
+                [f'[{{"text": "{A}", "memories": [1]'],
+                "1 sentence(s) left out that are no",
+            ),
+            (
+                "a fact with all memories",
+                [{"text": "Dentist moved.", "memories": [1, 2]}],
+                "nothing",
+            ),
+        )
+    ],
+    bad("nothing but a long sentence", lambda kit: f"{LONG}[1]", *TOLD),
 ]
 
 USELESS = [
@@ -351,10 +322,6 @@ USELESS = [
     bad("only a thought", lambda kit: f"<think>Perhaps {kit.json()}, or"),
     bad("single quotes", lambda kit: f"{{'{kit.key}': 'x'}}"),
     bad("YAML", lambda kit: f"{kit.key}:\n  - memory: 1\n    score: 0.9"),
-    bad("nested deeper still", lambda kit: "[" * 50_000 + "]" * 50_000),
-    bad("objects nested deeper still", lambda kit: '{"a":' * 20_000 + "1" + "}" * 20_000),
-    bad("two megabytes", lambda kit: "x" * 2_000_000, RANK),
-    bad("more braces still", lambda kit: "{[" * 20_000),
     bad("two megabytes of JSON", lambda kit: kit.json() + " " * 2_000_000, RANK),
     bad("a number of ten thousand digits", lambda kit: f'{{"{kit.key}": {"9" * 10_000}}}'),
 ]

@@ -161,11 +161,11 @@ def _that_add(
     numbers: Sequence[int], sentence: str, needed: frozenset[str], shown: Shown
 ) -> Sequence[int]:
     """The memories that add to a sentence, or say as much of it as all the others."""
-    for number in sorted(numbers, key=lambda number: shown(number).share(needed)):
+    said = {number: needed & shown(number).words for number in numbers}
+    for number in sorted(said, key=lambda number: len(said[number])):
         rest = [each for each in numbers if each != number]
-        if shown(number).share(needed) < shown(*rest).share(needed) == shown(*numbers).share(
-            needed
-        ) and _has_parts(sentence, shown(*rest)):
+        by_others = frozenset[str]().union(*map(said.__getitem__, rest))
+        if said[number] < by_others and _has_parts(sentence, shown(*rest)):
             numbers = rest
     return numbers
 
