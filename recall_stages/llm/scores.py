@@ -114,9 +114,7 @@ def _flat(
 ) -> tuple[list[Entry], tuple[str, ...]]:
     """Numbers of a ranking, the best first; scores in order; or in turn: 1, 0.8, 2, 0.1."""
     numbers = [_number(each) for each in values]
-    has_scores = any(
-        number is None and _score(x) is not None for number, x in zip(numbers, values, strict=True)
-    )
+    has_scores = any(_number(each) is None and _score(each) is not None for each in values)
     if ranked and not has_scores:
         known = [number for number in numbers if number is not None]
         first = 1 if _from_zero(known, count) else 0

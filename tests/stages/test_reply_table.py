@@ -140,7 +140,9 @@ def test_of_several_readings_of_a_question_the_last_counts_or_none(text: str) ->
     query = read_query(text.format('{"query": "coffee"}', '{"query": "green tea"}'))
     verdict = read_verdict(text.format('{"search": false}', '{"search": true}'))
 
-    assert (query.value, verdict.value) == ("green tea", True)
+    quoted = read_query('{"query": "tea"} They say {"query": "jam"}', 'Say {"query": "jam"}!')
+
+    assert (query.value, verdict.value, quoted.value) == ("green tea", True, "tea")
     assert query.notes == verdict.notes == (SEVERAL,)
     with pytest.raises(ReplyError, match="expected one time"):
         read_time(text.format('{"start": "2023"}', '{"start": "2024"}'), QUERY)

@@ -89,9 +89,8 @@ def verify(
             mended += not set(numbers) <= set(claim.numbers)
             needed = _telling(claim.sentence)
             if checked and min_support:
-                telling = _that_add(numbers, claim.sentence, needed, shown)
-                spare += len(numbers) - len(telling)
-                numbers = telling
+                before, numbers = numbers, _that_add(numbers, claim.sentence, shown)
+                spare += len(before) - len(numbers)
             citations.append(
                 Citation(
                     claim.sentence,
@@ -157,11 +156,9 @@ def _rests_on(
     return (numbers if rests else ()), True
 
 
-def _that_add(
-    numbers: Sequence[int], sentence: str, needed: frozenset[str], shown: Shown
-) -> Sequence[int]:
+def _that_add(numbers: Sequence[int], sentence: str, shown: Shown) -> Sequence[int]:
     """The memories that add to a sentence, or say as much of it as all the others."""
-    said = {number: needed & shown(number).words for number in numbers}
+    said = {number: _telling(sentence) & shown(number).words for number in numbers}
     for number in sorted(said, key=lambda number: len(said[number])):
         rest = [each for each in numbers if each != number]
         by_others = frozenset[str]().union(*map(said.__getitem__, rest))
