@@ -11,6 +11,7 @@ import pytest
 from conftest import WordsEmbedding
 from faces.adapters import Face, Found
 from faces.form_models import ObjectChat, ObjectLLM
+from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.output_parsers import JsonOutputParser
 from langchain_core.runnables import RunnableLambda
@@ -99,15 +100,13 @@ def test_an_object_in_place_of_a_text_in_every_flow(
 def test_a_stream_of_objects_is_told_once(store: RecallStore) -> None:
     face = Face("langchain_recall", is_async=False)
     reply = '{"sentences": [{"text": "Tea.", "memories": [1]}, {"text": "Green", "memories": [1]}]}'
-    stages = [face.RewriteMemory(llm=face.model(reply) | JsonOutputParser(), min_support=0)]
+    model = FakeListChatModel(responses=[reply]) | JsonOutputParser()  # it streams what is there
+    stages = [face.RewriteMemory(llm=model, min_support=0)]
 
-    text = "".join(
-        each.page_content
-        for part in face.RecallRetriever(store=store, stages=stages, k=1).stream("tea")
-        for each in part
-    )
+    told = [*face.RecallRetriever(store=store, stages=stages, k=1).stream("tea")]
 
-    assert text == "Tea. [1] Green [1]"
+    assert "".join(each.page_content for [each] in told) == "Tea. [1] Green [1]"
+    assert "recall_degraded" not in told[-1][0].metadata
 
 
 MESSAGES = [{"role": "user", "content": "The dentist of Bob?"}]

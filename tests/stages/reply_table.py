@@ -295,11 +295,7 @@ SAID = [
         for name, more, note in (
             ("thirty sentences", [f"{'dentist ' * n}[1]" for n in range(1, 27)], "10 sentence(s)"),
             ("a long sentence", [f"{LONG}[1]"], "1 sentence(s) left out of more than 500"),
-            (
-                "debris",
-                [f'[{{"text": "{A}", "memories": [1]'],
-                "1 sentence(s) left out that are no",
-            ),
+            ("debris", ['[{"text": "So. The dentist moved", "memories": [1]'], "that are no prose"),
             (
                 "a fact with all memories",
                 [{"text": "Dentist moved.", "memories": [1, 2]}],
