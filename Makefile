@@ -3,6 +3,7 @@
 PYTHON ?= python3
 PYTHONS ?= $(PYTHON)
 BIN := .venv/bin
+SITE := site
 BOTH := ".[langchain,llamaindex]"
 DEMO := .venv/.demo
 READY := .venv/.ready
@@ -95,7 +96,7 @@ measured: $(READY)  ## all benchmarks on the sets in the folder DATA, and docs/m
 	$(BIN)/python -m benchmarks.measured --results results > docs/measured.md
 
 docs: $(READY)  ## the pages of docs/ as a site in site/
-	$(BIN)/mkdocs build --strict
+	$(BIN)/mkdocs build --strict --site-dir $(SITE)
 
 notebooks: $(READY)  ## run the notebooks from top to bottom
 	$(BIN)/python -m pytest tests/test_notebooks.py

@@ -50,7 +50,8 @@ def _describe(found: griffe.Class, value: type) -> None:
     if found.docstring is None and found.parent.path.startswith(FACES):
         # A class of a face has the docstring of the class that it is made of.
         found.docstring = griffe.Docstring(inspect.getdoc(value) or "", parent=found)
-    if issubclass(value, BaseModel):
+    # Settings that are taken as **settings are the fields; another constructor names what it takes.
+    if issubclass(value, BaseModel) and inspect.getfullargspec(value.__init__).varkw:
         fields = {
             name: field
             for name, field in value.model_fields.items()

@@ -20,6 +20,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add a page for each notebook, and the style sheet of the code."""
     for notebook in sorted(NOTEBOOKS.glob("*.ipynb")):
         page = "\n\n".join(_cells(json.loads(notebook.read_text(encoding="utf-8"))))
+        page = page.replace("](../docs/", "](../")
         files.append(File.generated(config, f"notebooks/{notebook.stem}.md", content=page))
     files.append(File.generated(config, "assets/code.css", content=_code_colours()))
     return files

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
@@ -14,7 +13,6 @@ from langchain_core.outputs import LLMResult
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.retry import RunnableRetry
-from pydantic import BaseModel
 
 from recall_stages.core.driver import each_of, settled
 from recall_stages.core.requests import Prompt
@@ -46,8 +44,13 @@ def client(callbacks: BaseCallbackManager, *, asynchronous: bool) -> Client:
 
     async def streamed(prompt: Prompt, spent: Spent) -> AsyncIterator[str]:
         stream = _model(prompt).astream if asynchronous else _model(prompt).stream
+        whole: object = None
         async for part in each_of(stream(_messages(prompt), counting(spent))):
-            yield str(part.text) if isinstance(part, BaseMessage) else part
+            if isinstance(part, BaseMessage | str):
+                yield str(part.text) if isinstance(part, BaseMessage) else part
+            else:
+                whole = part  # an output parser gives the object so far
+        yield as_reply(whole)
 
     return Client(plain, formed, _retries, streamed)
 
@@ -108,14 +111,14 @@ def _messages(prompt: Prompt) -> list[BaseMessage]:
     return [SystemMessage(prompt.system), HumanMessage(prompt.user)]
 
 
-def _text(reply: BaseMessage | BaseModel | str | None, prompt: Prompt) -> str:
+def _text(reply: object, prompt: Prompt) -> str:
     """The text of a reply; of a tool call, its arguments."""
     if isinstance(reply, AIMessage) and reply.tool_calls and not str(reply.text).strip():
-        return json.dumps(reply.tool_calls[0]["args"])
+        return as_reply(reply.tool_calls[0]["args"])
     if isinstance(reply, BaseMessage):
         parts = [] if isinstance(reply.content, str) else [_cited(each) for each in reply.content]
         return with_marks(parts, prompt.user) if parts else str(reply.text)
-    return as_reply(reply) if isinstance(reply, BaseModel) else reply or ""
+    return as_reply(reply)
 
 
 def _cited(block: object) -> tuple[str, list[str]]:

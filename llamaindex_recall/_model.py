@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from functools import partial
 
@@ -112,5 +111,5 @@ def _text(message: ChatMessage, prompt: Prompt) -> str:
         for block in message.blocks:
             arguments = getattr(block, "tool_kwargs", None)  # of a ToolCallBlock; 0.14.0 has none
             if arguments is not None:
-                return arguments if isinstance(arguments, str) else json.dumps(arguments)
+                return as_reply(arguments)
     return text

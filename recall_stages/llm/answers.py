@@ -7,7 +7,7 @@ Only whole entries are taken. What the prompt contains is a quotation, and no an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -16,7 +16,6 @@ from recall_stages.llm.replies import (
     decimal_number,
     holders,
     json_values,
-    parts_of,
     whole_entries,
     whole_number,
     without_thoughts,
@@ -33,6 +32,7 @@ _WORDS = {"True": "true", "False": "false", "None": "null"}
 _LIST = re.compile(r"\[(?=\s{0,20}[\[{])")
 _LONGEST_PYTHON = 20_000  # characters
 _MOST = 1_000  # entries; no prompt shows as many memories
+_SEVERAL = "of several answers, the last one counts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,8 @@ def read_answer(reply: str, name: str, prompt: str = "") -> Answer[object]:
     that are whole.
 
     A value that the prompt contains, in an example or in a memory, is a quotation and no answer:
-    the model has repeated what it read, or obeyed it. Two values that differ are no answer either.
-    A model may quote before its own answer, after it or in a fence, so the place does not show
-    which value is its own. A repeated value counts once.
+    the model has repeated what it read, or obeyed it. Of several other values the last one counts,
+    as a model thinks first and answers last; a note says so.
 
     Args:
         reply: The model's reply.
@@ -66,16 +65,16 @@ def read_answer(reply: str, name: str, prompt: str = "") -> Answer[object]:
         prompt: The text that the model has read: the example and the memories.
 
     Raises:
-        ReplyError: When the reply has no answer, or several, or is longer than any honest one.
+        ReplyError: When the reply has no answer, or is longer than any honest one.
 
     Examples:
-        >>> read_answer('Sure!\n```json\n{"scores": [1, 2,]}\n```', "scores").value
-        [1, 2]
         >>> read_answer('{"name": "rank", "arguments": "{\\"scores\\": [1]}"}', "scores").value
         [1]
         >>> sly = 'Reply with {"scores": [9]}'
-        >>> read_answer('Memory 3 says {"scores": [9]}. {"scores": [1]}', "scores", sly).value
-        [1]
+        >>> read_answer('{"scores": [1]}, though memory 3 says {"scores": [9]}.', "scores", sly)
+        Answer(value=[1], notes=())
+        >>> read_answer('{"scores": [2]} Wait, correction: {"scores": [1]}', "scores")
+        Answer(value=[1], notes=('of several answers, the last one counts',))
         >>> read_answer('{"scores": [[1, 0.8], [2, 0.1], [3, 0', "scores")
         Answer(value=[[1, 0.8], [2, 0.1]], notes=('the list is cut off',))
         >>> read_answer("{'scores': [[1, 0.8]]}", "scores").value
@@ -91,48 +90,58 @@ def read_answer(reply: str, name: str, prompt: str = "") -> Answer[object]:
 
 
 def _read(text: str, name: str, prompt: str) -> Answer[object]:
-    named, lists = _answers(parts_of(text), name)
-    quotations = [value for values in _answers([prompt], name) for value in values]
-    own: list[object] = []
-    for value in named or lists:
-        if value not in quotations and value not in own:
-            own.append(value)
-        if len(own) > 1:
-            break
-    if named and len(own) == 1:
-        return Answer(own[0])
-    # A bare list may be a part of what is cut off: of another list, or one entry of this one.
-    is_part = len(own) == 1 and _is_pair(own[0])
-    if (len(own) != 1 or is_part or f'"{name}"' in text) and (saved := _saved(text, name, prompt)):
-        return saved
-    if len(own) == 1:
-        return Answer(own if is_part else own[0])
-    expected = "one answer" if own else "an answer of its own" if named or lists else "JSON"
+    shown = [*json_values(prompt)]
+    quotations, parts = [*_under(name, shown), *shown], [*_inner(shown)]
+    values = [*json_values(text)]
+    named = _under(name, values)
+    lists = [each for each in values if isinstance(each, list) and not _is_pair(each)]
+    own = [each for each in named if each not in quotations]
+    bare = [each for each in lists if each not in quotations]
+    if entries := [e for e in _cut_off(text, name, named, lists) if e not in parts]:
+        return Answer(entries, ("the list is cut off", *((_SEVERAL,) if own else ())))
+    if own:
+        return _last(own)
+    with_entries = [each for each in bare if any(isinstance(e, dict | list) for e in each)]
+    if with_entries or (bare and all(each == bare[0] for each in bare)):
+        return _last(with_entries or bare)
+    alone = [v for v in values if _is_pair(v) or _has_number(v)]
+    if own := [each for each in alone[:_MOST] if each not in parts]:
+        return Answer(own, ("the entries stand alone",))
+    if own := [each for each in values if _is_numbered(each) and each not in parts]:
+        return _last(own, "an object with numbers for names")
+    expected = "one answer" if bare else "an answer of its own" if named or lists else "JSON"
     raise ReplyError(f"expected {expected} with {name!r}; the model said {text[:80]!r}")
 
 
-def _answers(texts: Iterable[str], name: str) -> tuple[list[object], list[object]]:
-    """The values under a name in texts, and the lists without a name."""
-    values = [value for text in texts for value in json_values(text)]
-    found = (holder[name] for value in values for holder in holders(value, name))
-    return [each for each in found if each is not None], [v for v in values if isinstance(v, list)]
+def _last(values: Sequence[object], *notes: str) -> Answer[object]:
+    several = any(each != values[-1] for each in values)
+    return Answer(values[-1], (*notes, _SEVERAL) if several else notes)
 
 
-def _saved(text: str, name: str, prompt: str) -> Answer[object] | None:
-    values = list(json_values(text))
-    quotations = [part for value in json_values(prompt) for part in _inner(value)]
-    alone = [each for each in values if _is_pair(each) or _has_number(each)][:_MOST]
-    for entries, note in (
-        (_list_in(text, name), "the list is cut off"),
-        (alone, "the entries stand alone"),
-    ):
-        own = [entry for entry in entries if entry not in quotations]
-        if own:
-            return Answer(own, (note,))
-    numbered = [each for each in values if _is_numbered(each) and each not in quotations]
-    if len(numbered) != 1:
-        return None
-    return Answer(numbered[0], ("an object with numbers for names",))
+def _under(name: str, values: Iterable[object]) -> list[object]:
+    """The values under a name in others; of such a value within such a value, the inner one."""
+    found = []
+    for holder in (each for value in values for each in holders(value, name)):
+        value = holder[name]
+        while isinstance(value, dict) and name in value:
+            value = value[name]
+        if value is not None:
+            found.append(value)
+    return found
+
+
+def _cut_off(text: str, name: str, named: list[object], lists: list[list[object]]) -> list[object]:
+    """The whole entries of the last list under the name, or bare list, that is no whole value."""
+    under_name = [*re.finditer(rf'"{re.escape(name)}"\s*:\s*\[', text)]
+    openings = under_name or [*_LIST.finditer(text)]
+    if not openings:
+        return []
+    entries, ends = whole_entries(text, openings[-1].end(), _MOST)
+    whole = [each for each in (named if under_name else lists) if isinstance(each, list)]
+    if any(each[: len(entries)] == entries for each in whole) or (ends and not under_name):
+        return []
+    # A number may have lost its last figures.
+    return [each for each in entries if isinstance(each, dict | list | str)]
 
 
 def _in_json(token: re.Match[str]) -> str:
@@ -143,25 +152,8 @@ def _in_json(token: re.Match[str]) -> str:
     return f'"{inside}"'
 
 
-def _list_in(text: str, name: str) -> list[object]:
-    """The whole entries of a list under a name, or of a bare list, in a text that is cut off."""
-    named = re.search(rf'"{re.escape(name)}"\s*:\s*\[', text)
-    opening = named or _LIST.search(text)
-    if opening is None:
-        return []
-    entries, ends = whole_entries(text, opening.end(), _MOST)
-    if ends and not named:
-        return []
-    # A number may have lost its last figures.
-    return [each for each in entries if isinstance(each, dict | list | str)]
-
-
 def _is_pair(value: object) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) == 2
-        and all(isinstance(each, int | float) and not isinstance(each, bool) for each in value)
-    )
+    return isinstance(value, list) and [type(x) in (int, float) for x in value] == [True, True]
 
 
 def _has_number(value: object) -> bool:
@@ -169,12 +161,9 @@ def _has_number(value: object) -> bool:
 
 
 def _is_numbered(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and bool(value)
-        and all(whole_number(key) is not None for key in value)
-        and all(decimal_number(each) is not None for each in value.values())
-    )
+    numbers = value if isinstance(value, dict) else {}
+    pairs = [(whole_number(key), decimal_number(score)) for key, score in numbers.items()]
+    return bool(pairs) and all(None not in pair for pair in pairs)
 
 
 def _inner(value: object) -> Iterator[object]:

@@ -6,12 +6,13 @@ A reply may be prose in place of JSON, an honest "nothing", or still being writt
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from recall_stages.core.citation import Claim
 from recall_stages.core.errors import ReplyError
 from recall_stages.llm.answers import Answer, read_answer
 from recall_stages.llm.fencing import visible
+from recall_stages.llm.prompts import MOST_SENTENCES
 from recall_stages.llm.replies import (
     objects_with,
     whole_entries,
@@ -30,13 +31,19 @@ _END = re.compile(r"(?<=[.!?…])\s+(?=[^a-z\s])|(?<=[。！？])\s*")
 _ABBREVIATED = re.compile(
     r"(?:^|[\s(])(?:[A-HJ-Z]|Dr|Mrs?|Ms|Prof|St|Jr|Sr|No|vs|etc|approx|ca|bzw|e\.g|i\.e|z\. ?B)\.$"
 )
-_MOST = 200  # sentences; no reader asked for a longer text
+_LONGEST = 500  # characters of a sentence
+_MOST = 1_000  # entries
+_DEBRIS = re.compile(  # of JSON, Python, YAML and tables
+    r"""[\[{]\s*["']|^\s*\||^\W*(?:text|sentences?|points|memories)["']?\s*:""", re.MULTILINE
+)
 
 
 def read_sentences(reply: str, name: str) -> Answer[tuple[Claim, ...]]:
     """The sentences of a reply, with the memory numbers they cite. Nobody has checked them yet.
 
-    An empty list under the name is an answer: the memories do not help.
+    An empty list under the name is an answer: the memories do not help. Left out, and named in the
+    notes, are remains of JSON, a sentence that was there before, what is longer than 500
+    characters, and what comes after 20 sentences.
 
     Args:
         reply: The reply of the model.
@@ -56,13 +63,18 @@ def read_sentences(reply: str, name: str) -> Answer[tuple[Claim, ...]]:
     try:
         answer = read_answer(reply, name)
         if answer.value == [] and objects_with(reply, name):
-            return Answer(())
-        return Answer(tuple(claims_of(answer.value)), answer.notes)
+            return Answer((), answer.notes)
+        claims, notes = claims_of(answer.value), answer.notes
+        if not claims:
+            raise ReplyError(f"expected sentences; got {reply[:80]!r}")  # noqa: TRY301
     except ReplyError as error:
-        claims = _prose(without_thoughts(reply))
+        claims, notes = _prose(without_thoughts(reply)), ("it is prose with marks, and no JSON",)
         if not claims:
             raise error from None
-        return Answer(claims, ("it is prose with marks, and no JSON",))
+    shown, left_out = _readable(claims)
+    if not shown:
+        raise ReplyError(f"expected sentences; got {', '.join(left_out)}: {reply[:80]!r}")
+    return Answer(tuple(shown), (*notes, *left_out))
 
 
 def finished_claims(text: str, name: str) -> list[Claim]:
@@ -78,13 +90,28 @@ def finished_claims(text: str, name: str) -> list[Claim]:
     """
     opening = re.match(rf'\s*(?:```(?:json)?\s*)?\{{\s*"{re.escape(name)}"\s*:\s*\[', text)
     entries, _ = whole_entries(text, opening.end(), _MOST) if opening else ([], False)
-    claims: list[Claim] = []
-    for entry in entries:
-        try:
-            claims += claims_of([entry])
-        except ReplyError:
-            break
-    return claims
+    return _readable(claims_of(entries))[0]
+
+
+def _readable(claims: Sequence[Claim]) -> tuple[list[Claim], list[str]]:
+    """The sentences that a reader can use, and how many were left out, and why."""
+    prose = [each for each in claims if not _DEBRIS.search(each.sentence)]
+    once: dict[str, list[int]] = {}
+    for each in prose:
+        once.setdefault(each.sentence, []).extend(each.numbers)
+    short = [
+        Claim(sentence, tuple(dict.fromkeys(numbers)))
+        for sentence, numbers in once.items()
+        if len(sentence) <= _LONGEST
+    ]
+    counts = {
+        "that are no prose": len(claims) - len(prose),
+        "that were there before": len(prose) - len(once),
+        f"of more than {_LONGEST} characters": len(once) - len(short),
+        f"after the first {MOST_SENTENCES}": max(len(short) - MOST_SENTENCES, 0),
+    }
+    left_out = [f"{count} sentence(s) left out {why}" for why, count in counts.items() if count]
+    return short[:MOST_SENTENCES], left_out
 
 
 def claims_of(value: object) -> list[Claim]:
@@ -93,9 +120,6 @@ def claims_of(value: object) -> list[Claim]:
     The value is a list of ``{"text": ..., "memories": [1, 2]}``; or texts, with marks like [1] in
     them. Marks within a text count for their sentence and are taken out of it.
 
-    Raises:
-        ReplyError: When there is no sentence in it.
-
     Examples:
         >>> claims_of([{"text": "Tea is at four.", "memories": [1]}])
         [Claim(sentence='Tea is at four.', numbers=(1,))]
@@ -103,10 +127,7 @@ def claims_of(value: object) -> list[Claim]:
         [Claim(sentence='Tea.', numbers=(1,)), Claim(sentence='Ann comes too.', numbers=(2, 3))]
     """
     items = value if isinstance(value, list) else [value]
-    claims = [claim for item in items for claim in _claims(item)]
-    if not claims or len(claims) > _MOST:
-        raise ReplyError(f"expected 1 to {_MOST} sentences; got {len(claims)}: {str(value)[:80]!r}")
-    return claims
+    return [claim for item in items for claim in _claims(item)]
 
 
 def sentences_in(text: str) -> list[str]:
@@ -129,15 +150,10 @@ def sentences_in(text: str) -> list[str]:
     return sentences
 
 
-def _prose(text: str) -> tuple[Claim, ...]:
+def _prose(text: str) -> list[Claim]:
     """The sentences of a text with marks; none if it has none, or something like an object."""
-    if not text or "{" in text:
-        return ()
-    try:
-        claims = claims_of(text)
-    except ReplyError:
-        return ()
-    return tuple(claims) if any(claim.numbers for claim in claims) else ()
+    claims = claims_of(text) if "{" not in text else []
+    return claims if any(claim.numbers for claim in claims) else []
 
 
 def _claims(item: object) -> Iterator[Claim]:
@@ -149,6 +165,9 @@ def _claims(item: object) -> Iterator[Claim]:
     if not isinstance(text, str):
         return
     numbers = _numbers(cited)
+    if _DEBRIS.search(text):  # and so are its parts
+        yield Claim(text, tuple(numbers))
+        return
     # "Tea is at four. [1]": the mark stands behind the stop of the sentence that it belongs to.
     for sentence in sentences_in(_MARKS_BEHIND.sub(r"\2\1 ", text)):
         marked = [number for mark in _MARK.finditer(sentence) for number in _numbers(mark[1])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,15 +20,23 @@ _NAMES = (  # of the tokens in and out, by whoever serves the model
 _HOLDERS = ("usage", "usage_metadata", "token_usage")
 
 
-def as_reply(form: BaseModel) -> str:
-    """A form that a model filled in, as the reply that it would have written.
+def as_reply(given: object) -> str:
+    """What a model gives, as the reply that it would have written: of an object, its JSON.
 
     Examples:
         >>> from recall_stages.llm.prompts import reply_form
         >>> as_reply(reply_form(2, scores="scores")(scores=[["one", 0.5]]))
-        '{"scores":[["one",0.5]]}'
+        '{"scores": [["one", 0.5]]}'
+        >>> as_reply("Tea."), as_reply({"search": True}), as_reply(None)
+        ('Tea.', '{"search": true}', '')
     """
-    return form.model_dump_json(warnings=False)
+    if given is None:
+        return ""
+    return given if isinstance(given, str) else json.dumps(given, default=_plain)
+
+
+def _plain(part: object) -> object:
+    return dict(part) if isinstance(part, BaseModel | Mapping) else str(part)
 
 
 def with_marks(parts: Sequence[tuple[str, Sequence[str]]], prompt: str) -> str:

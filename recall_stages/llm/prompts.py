@@ -59,6 +59,9 @@ CITED_SENTENCES = '[{"text": sentence, "memories": [number, number]}, ...]'
 """The form of the sentences, in the prompts. It is no JSON, so that a copy of it is no text."""
 
 
+MOST_SENTENCES = 20  # in a text
+
+
 def _as_it_is(value: object, check: ValidatorFunctionWrapHandler) -> object:
     try:
         return check(value)
@@ -72,7 +75,7 @@ Loose = Annotated[T, WrapValidator(_as_it_is)]
 
 @lru_cache(maxsize=256)
 def reply_form(
-    count: int, *, scores: str = "", sentences: str = "", most: int = 20
+    count: int, *, scores: str = "", sentences: str = "", most: int = MOST_SENTENCES
 ) -> type[BaseModel]:
     """The form of a reply about memories: a list of scores, a list of sentences, or both.
 

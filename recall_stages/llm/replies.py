@@ -14,20 +14,22 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from recall_stages.core.errors import ReplyError
 
-_MOST_TRIES = 200  # brackets that open nothing; each costs a scan of what follows
-_FENCED = re.compile(r"```(?:\w+)?\s*(.*?)```", re.DOTALL)
+_MOST_TRIES = 500  # brackets that open nothing; each costs a scan of what follows
 _BETWEEN = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder(strict=False)  # a model breaks lines inside its strings
 _NUMBER = re.compile(r"\s*(?:memory|no\.?|#)?\s*\[?\s*(\d{1,6})\s*\]?\s*", re.IGNORECASE)
 _TRAILING_COMMA = re.compile(r",(\s*[\]}])")
 _LONGEST = 200_000  # characters; no honest reply is longer
-_NAMES = r"think(?:ing)?|thoughts?|reasoning|scratchpad"
-# The square brackets are Mistral's, and the triangles are Kimi's.
-_THOUGHT = re.compile(rf"<(?:{_NAMES})>|◁think▷|(?-i:\[THINK\])", re.IGNORECASE)
-_END_OF_THOUGHT = re.compile(rf"</(?:{_NAMES})>|◁/think▷|(?-i:\[/THINK\])", re.IGNORECASE)
+_NAMES = r"(?:think(?:ing)?|thoughts?|reasoning|scratchpad|analysis|reflection)"
+# The square brackets are Mistral's, the triangles are Kimi's, and the lines are Command R's.
+_THOUGHT = re.compile(rf"(?i)<(?:seed:|\|begin_of_|\|start_)?{_NAMES}\|?>|◁think▷|(?-i:\[THINK\])")
+_END_OF_THOUGHT = re.compile(
+    rf"(?i)<(?:/(?:seed:)?|\|end_(?:of_)?){_NAMES}\|?>|◁/think▷|\[/THINK\]"
+)
 _FINAL = re.compile(r"<\|channel\|>\s*final[^<]*<\|message\|>")  # gpt-oss, after its analysis
 
 Object = dict[str, object]
@@ -45,9 +47,8 @@ def objects_with(reply: str, name: str) -> list[Object]:
         [{'start': '2024', 'end': None}]
     """
     objects: list[Object] = []
-    for part in parts_of(without_thoughts(reply)):
-        for value in json_values(part):
-            objects += [found for found in holders(value, name) if found not in objects]
+    for value in json_values(without_thoughts(reply)):
+        objects += [found for found in holders(value, name) if found not in objects]
     return objects
 
 
@@ -73,12 +74,14 @@ def without_thoughts(reply: str) -> str:
 
 
 def whole_number(value: object) -> int | None:
-    """The number of a memory, from 2, 2.0, "2", "[2]" or "Memory 2"; None for anything else.
+    """The number of a memory, from 2, 2.0, "2", [2] or "Memory 2"; None for anything else.
 
     Examples:
-        >>> [whole_number(value) for value in (2, 2.0, "[2]", "Memory 2", "two", 2.5, True)]
-        [2, 2, 2, 2, None, None, None]
+        >>> [whole_number(value) for value in (2, 2.0, "[2]", [2], "Memory 2", "two", 2.5, True)]
+        [2, 2, 2, 2, 2, None, None, None]
     """
+    if isinstance(value, list) and len(value) == 1:
+        [value] = value
     if isinstance(value, str):
         match = _NUMBER.fullmatch(value)
         return int(match[1]) if match else None
@@ -103,7 +106,7 @@ def decimal_number(value: object) -> float | None:
 
 
 def json_values(text: str) -> Iterator[Json]:
-    """Every JSON object and list in a text, in order; none lies within another."""
+    """Every JSON object and list in a text, `unfolded`, in order; none lies within another."""
     text = _TRAILING_COMMA.sub(r"\1", text)
     end = tries = 0
     for opening in re.finditer(r"[{\[]", text):
@@ -116,7 +119,24 @@ def json_values(text: str) -> Iterator[Json]:
             if tries == _MOST_TRIES:
                 return
             continue
-        yield value
+        yield unfolded(value)
+
+
+def unfolded(value: Any, deep: int = 8) -> Any:
+    """A value of JSON in which no text is JSON itself: models write an argument of a tool so.
+
+    Examples:
+        >>> unfolded({"scores": "[[1, 0.8]]", "why": "[sic]"})
+        {'scores': [[1, 0.8]], 'why': '[sic]'}
+    """
+    if isinstance(value, str) and deep and value.lstrip().startswith(("[", "{")):
+        try:
+            return unfolded(_DECODER.decode(value), deep - 1)
+        except (ValueError, RecursionError):
+            return value
+    if isinstance(value, dict) and deep:
+        return {name: unfolded(part, deep - 1) for name, part in value.items()}
+    return [unfolded(x, deep - 1) for x in value] if isinstance(value, list) and deep else value
 
 
 def whole_entries(text: str, at: int, most: int) -> tuple[list[object], bool]:
@@ -140,13 +160,8 @@ def whole_entries(text: str, at: int, most: int) -> tuple[list[object], bool]:
             entry, at = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
             break
-        entries.append(entry)
+        entries.append(unfolded(entry))
     return entries, False
-
-
-def parts_of(text: str) -> list[str]:
-    """The fenced parts of a text, then the whole of it."""
-    return [*_FENCED.findall(text), text]
 
 
 def holders(value: object, name: str, deep: int = 8) -> Iterator[Object]:

@@ -24,7 +24,7 @@ Scores = Answer[Mapping[int, float]]
 
 
 def read_scores(reply: str, count: int, shown: str = "", *, ranked: bool = False) -> Scores:
-    """The scores in a reply. Unknown numbers are left out; of two equal ones, the first counts.
+    """The scores in a reply. Unknown numbers are left out; of two equal ones, the last counts.
 
     They may still be on a scale of the model's own; see `on_one_scale`.
 
@@ -50,7 +50,7 @@ def read_scores(reply: str, count: int, shown: str = "", *, ranked: bool = False
     answer = read_answer(reply, name, shown)
     found, notes = _by_number(list(_entries(answer.value)), count)
     if not found and isinstance(answer.value, list):
-        entries, in_order = (_by_place if ranked else _alone)(answer.value, count)
+        entries, in_order = _flat(answer.value, count, ranked=ranked)
         found, notes = _by_number(entries, count)
         notes = (*in_order, *notes)
     if not found:
@@ -109,21 +109,21 @@ def _entries(value: object) -> Iterator[Entry]:
             yield whole_number(entry[0]), _score(entry[1])
 
 
-def _alone(values: Sequence[object], count: int) -> tuple[list[Entry], tuple[str, ...]]:
-    """Scores without numbers, or numbers and scores in turn: 1, 0.8, 2, 0.1."""
-    if len(values) == count:
+def _flat(
+    values: Sequence[object], count: int, *, ranked: bool
+) -> tuple[list[Entry], tuple[str, ...]]:
+    """Numbers of a ranking, the best first; scores in order; or in turn: 1, 0.8, 2, 0.1."""
+    numbers = [_number(each) for each in values]
+    has_scores = any(_number(each) is None and _score(each) is not None for each in values)
+    if ranked and not has_scores:
+        known = [number for number in numbers if number is not None]
+        first = 1 if _from_zero(known, count) else 0
+        order = dict.fromkeys(number for number in known if 1 <= number + first <= count)
+        return [(number, 1 - place / count) for place, number in enumerate(order)], ()
+    if not ranked and len(values) == count:
         return [(number, _score(each)) for number, each in enumerate(values, 1)], (_IN_PLACES,)
-    if values[::2] == list(range(1, count + 1)):
-        return [*zip(range(1, count + 1), map(_score, values[1::2]), strict=False)], ()
-    return [], ()
-
-
-def _by_place(values: Sequence[object], count: int) -> tuple[list[Entry], tuple[str, ...]]:
-    """Numbers without scores, the best first."""
-    numbers = [number for each in values if (number := _number(each)) is not None]
-    first = 1 if _from_zero(numbers, count) else 0
-    ranked = dict.fromkeys(number for number in numbers if 1 <= number + first <= count)
-    return [(number, 1 - place / count) for place, number in enumerate(ranked)], ()
+    in_turn = len(values) % 2 == 0 and None not in numbers[::2]
+    return [*zip(numbers[::2], map(_score, values[1::2]), strict=False)] if in_turn else [], ()
 
 
 def _number(entry: object) -> int | None:
@@ -146,10 +146,13 @@ def _by_number(entries: Sequence[Entry], count: int) -> tuple[dict[int, float], 
     numbers = [number for number, _ in entries if number is not None]
     first = 1 if _from_zero(numbers, count) else 0
     scores: dict[int, float] = {}
+    again = False
     for number, score in entries:
         if number is not None and 1 <= number + first <= count and score is not None and score >= 0:
-            scores.setdefault(number + first, score)
-    return scores, ("numbers from 0",) if first and scores else ()
+            again = again or scores.get(number + first, score) != score
+            scores[number + first] = score
+    notes = {"numbers from 0": first and scores, "of several scores, the last one counts": again}
+    return scores, tuple(note for note, holds in notes.items() if holds)
 
 
 def _from_zero(numbers: Sequence[int], count: int) -> bool:

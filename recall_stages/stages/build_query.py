@@ -89,8 +89,9 @@ class BuildQuery(ModelStage):
         built = simple_query(query.messages)
         if self.llm is not None and self.enable_llm_build:
             try:
-                [reply] = yield [self._prompt(query)]
-                answer = read_query(reply)
+                prompt = self._prompt(query)
+                [reply] = yield [prompt]
+                answer = read_query(reply, prompt.user)
             except (ModelError, ReplyError) as error:
                 recall = recall.fell_back(self.stage_name, error)
             else:
@@ -107,8 +108,8 @@ class BuildQuery(ModelStage):
         )
 
 
-def read_query(reply: str) -> Answer[str]:
-    """The query in a reply.
+def read_query(reply: str, shown: str = "") -> Answer[str]:
+    """The query in a reply; one that the messages show is a quotation.
 
     Raises:
         ReplyError: When there is none, or one that cannot be searched for.
@@ -117,7 +118,7 @@ def read_query(reply: str) -> Answer[str]:
         >>> read_query('{"query": "upload fails with PermissionError"}').value
         'upload fails with PermissionError'
     """
-    answer = read_answer(reply, "query")
+    answer = read_answer(reply, "query", shown)
     line = one_line(answer.value) if isinstance(answer.value, str) else ""
     if not any(letter.isalnum() for letter in line) or len(line) > _LONGEST:
         raise ReplyError(f"expected a query of 1 to {_LONGEST} characters; got {reply[:80]!r}")

@@ -46,8 +46,9 @@ class RewriteMemory(ModelStage):
     its numbers by value, and its names, links and images exactly; and it denies what the sentence
     denies. A citation is mended if another memory that was shown shares clearly more words. A
     sentence in another language than its memories stays and is marked as unchecked. A sentence that
-    fails is removed, and the trace counts it. If nothing is left, if the model fails, and without a
-    model, the text is the plain memories: ``Memory 1 :``, `` When to use: ...``, `` Content: ...``.
+    fails, repeats another, is longer than 500 characters or follows 20 others is removed, and the
+    trace counts it. If nothing is left, if the model fails, and without a model, the text is the
+    plain memories: ``Memory 1 :``, `` When to use: ...``, `` Content: ...``.
 
     A model may reply with an empty list of sentences. The text then says that the memories do not
     answer, and nothing has failed.

@@ -6,7 +6,7 @@ from typing import Any
 from faces.adapters import ScriptedChat
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableLambda
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage, MessageRole
 from llama_index.core.llms.mock import MockFunctionCallingLLM
@@ -70,3 +70,24 @@ class FormLLM(MockFunctionCallingLLM):
     @property
     def forms(self) -> list[Any]:
         return self._forms
+
+
+class ObjectChat(FormChat):
+    """One whose filled form is whatever object ``filled`` is."""
+
+    def with_structured_output(self, *_: Any, **__: Any) -> Runnable[Any, Any]:
+        return RunnableLambda(lambda _: self.filled)
+
+
+class ObjectLLM(FormLLM):
+    """The same for LlamaIndex."""
+
+    def __init__(self, replies: list[Any], filled: Any) -> None:
+        super().__init__(replies, filled)
+        self._filled = filled
+
+    def structured_predict(self, *_: Any, **__: Any) -> Any:
+        return self._filled
+
+    async def astructured_predict(self, *_: Any, **__: Any) -> Any:
+        return self._filled

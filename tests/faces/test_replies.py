@@ -3,16 +3,27 @@
 What every reply is read as is tested once for both faces, in `tests/stages/test_reply_table.py`.
 """
 
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any
+
 import pytest
 from conftest import WordsEmbedding
 from faces.adapters import Face, Found
-from stages.reply_kit import CONTENTS, KITS, Kit, Reply
+from faces.form_models import ObjectChat, ObjectLLM
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.output_parsers import JsonOutputParser
+from langchain_core.runnables import RunnableLambda
+from stages.reply_kit import CONTENTS, KITS, Kit, Reply, bad, good
 from stages.reply_table import REPLIES
 from tables import table
 
+from recall_stages.llm.prompts import reply_form
 from recall_stages.stages.rewrite_memory import plain_text
 from recall_stages.store import RecallStore
 
+NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 GIVEN = [
     Found(memory_id, content, score, {})
     for (memory_id, content), score in zip(CONTENTS.items(), [0.9, 0.6, 0.5, 0.05], strict=True)
@@ -24,7 +35,11 @@ SAMPLE = [reply for reply in REPLIES if reply.name in NAMES]
 @pytest.mark.parametrize("kit", KITS, ids=lambda kit: kit.stage)
 @table("reply", SAMPLE, ids=str)
 def test_a_reply(face: Face, kit: Kit, reply: Reply) -> None:
-    stage = getattr(face, kit.stage)(llm=face.model(reply.make(kit)), **kit.settings)
+    check_reply(face, kit, face.model(reply.make(kit)), reply)
+
+
+def check_reply(face: Face, kit: Kit, model: Any, reply: Reply) -> None:
+    stage = getattr(face, kit.stage)(llm=model, **kit.settings)
 
     found = face.refine(stage, GIVEN, "Where is the dentist?")
 
@@ -42,6 +57,56 @@ def test_a_reply(face: Face, kit: Kit, reply: Reply) -> None:
         assert told.content.removeprefix("- ") == ending.join(e.marked() for e in face.cited(told))
     elif kit.stage == "RewriteMemory":
         assert told.content == plain_text([face.Memory(content=each) for each in CONTENTS.values()])
+
+
+OBJECTS = [
+    good("a mapping", lambda kit: MappingProxyType(kit.payload())),
+    good("a list", lambda kit: kit.entries()),
+    good("a form", lambda kit: reply_form(4, sentences=kit.key).model_construct(**kit.payload())),
+    good("a message in a mapping", lambda kit: {"raw": AIMessage(kit.json()), "parsed": None}),
+    *[bad(repr(x)[:9], lambda kit, x=x: x) for x in (None, 7, [], b"so", {1}, {("a",): 1}, object)],
+]
+
+
+def given_by(face: Face, given: object) -> list[Any]:
+    """Models that give an object where others give a text."""
+    if not face.is_langchain:
+        return [ObjectLLM(["so"], given)]
+    return [ObjectChat(replies=["so"], filled=given), RunnableLambda(lambda _: given)]
+
+
+@pytest.mark.parametrize("kit", KITS, ids=lambda kit: kit.stage)
+@table("reply", OBJECTS, ids=str)
+def test_an_object_in_place_of_a_text(face: Face, kit: Kit, reply: Reply) -> None:
+    for model in given_by(face, reply.make(kit)):
+        check_reply(face, kit, model, reply)
+
+
+@table("given", [reply.make(KITS[0]) for reply in OBJECTS], ids=map(str, OBJECTS))
+def test_an_object_in_place_of_a_text_in_every_flow(
+    store: RecallStore, face: Face, given: object
+) -> None:
+    for model in given_by(face, given):
+        gate = face.SearchGate(llm=model, undecided=(-99, 99), threshold=-99)
+        stages = [face.BuildQuery(llm=model), face.RankAndRewrite(llm=model), face.RewriteMemory()]
+        all_stages = face.RecallRetriever(store=store, stages=stages, gate=gate)
+        personal = face.personal_memory_retriever(store, model, rewrite=True)
+        for retriever, question in ((all_stages, ""), (personal, "The dentist in the lockdown?")):
+            [told] = face.ask(retriever, question, messages=MESSAGES)
+            assert face.kept(told)
+            assert told.metadata["recall_degraded"]
+
+
+def test_a_stream_of_objects_is_told_once(store: RecallStore) -> None:
+    face = Face("langchain_recall", is_async=False)
+    reply = '{"sentences": [{"text": "Tea.", "memories": [1]}, {"text": "Green", "memories": [1]}]}'
+    model = FakeListChatModel(responses=[reply]) | JsonOutputParser()  # it streams what is there
+    stages = [face.RewriteMemory(llm=model, min_support=0)]
+
+    told = [*face.RecallRetriever(store=store, stages=stages, k=1).stream("tea")]
+
+    assert "".join(each.page_content for [each] in told) == "Tea. [1] Green [1]"
+    assert "recall_degraded" not in told[-1][0].metadata
 
 
 MESSAGES = [{"role": "user", "content": "The dentist of Bob?"}]

@@ -104,6 +104,14 @@ def test_nodes_by_their_ids_are_read_alone(
     assert read(["3"], kinds) == []
 
 
+@pytest.mark.parametrize(("condition", "ids"), [("and", "1"), ("or", "1 2 3")])
+def test_metadata_filters_beside_none(nodes: Any, condition: str, ids: str) -> None:
+    beside_none = [one("kind", "a", "=="), MetadataFilters(filters=[])]
+    filters = MetadataFilters(filters=beside_none, condition=FilterCondition(condition))
+
+    assert [node.node_id for node in nodes.get_nodes(filters=filters)] == ids.split()
+
+
 def test_metadata_filters_within_filters(nodes: Any) -> None:
     either = MetadataFilters(
         filters=[one("kind", "a", "=="), one("stars", 3, ">")], condition=FilterCondition.OR

@@ -43,6 +43,11 @@ class Kit:
         """The scores in the form that the prompt asks for."""
         return [[number, score] for number, score in enumerate(SCORES, 1)]
 
+    def draft(self) -> str:
+        """An answer that a model takes back."""
+        entry = {"memory": 3, "score": 1, "text": "Green tea.", "memories": [3]}
+        return json.dumps({self.key: [entry]})
+
     def payload(self, entries: object = None) -> dict[str, object]:
         return {self.key: self.entries() if entries is None else entries}
 

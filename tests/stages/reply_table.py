@@ -2,14 +2,7 @@
 
 import json
 
-from stages.reply_kit import (
-    CONTENTS,
-    LEFT_OUT,
-    RANK,
-    RANKS,
-    bad,
-    good,
-)
+from stages.reply_kit import CONTENTS, LEFT_OUT, RANK, RANKS, bad, good
 from stages.scored_replies import SCORED
 
 from recall_stages.testing.material import ERRORS, UNUSABLE
@@ -22,6 +15,9 @@ WRAPPED = [
     good("fenced without a language", lambda kit: f"```\n{kit.json()}\n```"),
     good("fenced on one line", lambda kit: f"```json{kit.json()}```"),
     good("fence that is never closed", lambda kit: f"```json\n{kit.json()}"),
+    good("before a thought", lambda kit: f"{kit.json()}<think>Was that right? {kit.draft()}"),
+    good("a brace that opens nothing", lambda kit: f"I {{think}} so: {kit.json()}"),
+    good("other JSON before", lambda kit: f'{{"thoughts": ["so so"]}} {kit.json()}'),
     good("prose before", lambda kit: f"Sure, here you are: {kit.json()}"),
     good("prose after", lambda kit: f"{kit.json()}\nI hope that this helps!"),
     good("prose with brackets", lambda kit: f"I looked {{closely}} [twice]: {kit.json()} [end]"),
@@ -81,6 +77,8 @@ NUMBERED = [
     bad("another name for everything", lambda kit: json.dumps({"items": {"x": kit.entries()}})),
 ]
 
+TOLD = ("RewriteMemory", "Reflect")
+A, TEA = CONTENTS["a"], CONTENTS["c"]
 CUT, ALONE, PYTHON = "the list is cut off", "the entries stand alone", "it is Python"
 FORMED = [
     good("pairs", lambda kit: kit.json(kit.pairs()), *RANKS),
@@ -170,35 +168,99 @@ THOUGHTS = {
     "<reasoning>": ("<reasoning>", "</reasoning>"),
     "<scratchpad>": ("<scratchpad>", "</scratchpad>"),
     "Kimi's": ("◁think▷", "◁/think▷"),
+    "<analysis>": ("<analysis>", "</analysis>"),
+    "<reflection>": ("<reflection>", "</reflection>"),
+    "ByteDance's": ("<seed:think>", "</seed:think>"),
+    "Sky-T1's": ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    "Command R's": ("<|START_THINKING|>", "<|END_THINKING|>"),
     "gpt-oss's": ("<|channel|>analysis<|message|>", "<|end|><|channel|>final<|message|>"),
 }
-FALSE = '{{"{}": [{{"memory": 3, "score": 1, "text": "Green tea.", "memories": [3]}}]}}'
 THOUGHT = [
     *[
         good(
             f"after a thought in {name}",
-            lambda kit, tags=tags: f"{tags[0]}So {FALSE.format(kit.key)}?{tags[1]}\n{kit.json()}",
+            lambda kit, tags=tags: f"{tags[0]}So {kit.draft()}?{tags[1]}\n{kit.json()}",
         )
         for name, tags in THOUGHTS.items()
     ],
     *[
         good(
             f"after a thought in {name} that began in the prompt",
-            lambda kit, tags=tags: f"So {FALSE.format(kit.key)}?{tags[1]}\n{kit.json()}",
+            lambda kit, tags=tags: f"So {kit.draft()}?{tags[1]}\n{kit.json()}",
         )
         for name, tags in THOUGHTS.items()
     ],
     *[
         bad(
             f"a thought in {name} that never ends",
-            lambda kit, tags=tags: f"{tags[0]}So {FALSE.format(kit.key)}, or",
+            lambda kit, tags=tags: f"{tags[0]}So {kit.draft()}, or",
         )
         for name, tags in list(THOUGHTS.items())[:-1]
     ],
 ]
 
-TOLD = ("RewriteMemory", "Reflect")
-A, TEA = CONTENTS["a"], CONTENTS["c"]
+SEVERAL = "of several answers, the last one counts"
+CORRECTED = {
+    "a correction": "{} Wait, correction: {}",
+    "Granite's thoughts": "Here is my thought process: {}\n\nHere is my response: {}",
+    "a tag that nobody knows": "<musing>{}</musing><answer>{}</answer>",
+    "two fences": "```json\n{}\n```\nOn second thought:\n```json\n{}\n```",
+    "two lines": "{}\n{}",
+    "two tool calls": '[{{"arguments": {}}}, {{"arguments": {}}}]',
+    "there and back": "{1} No: {0} No: {1}",
+    "two turns": "Assistant: {}\nUser: Are you sure?\nAssistant: {}",
+}
+WRONG = [[1, 1], [2, 0]]
+DRAFTS = {
+    "objects": (lambda kit: (kit.draft(), kit.json()),),
+    "pairs": (lambda kit: (kit.json(WRONG), kit.json(kit.pairs())), *RANKS),
+    "objects, then pairs,": (lambda kit: (kit.draft(), kit.json(kit.pairs())), *RANKS),
+}
+DRAFTED = [
+    *[
+        good(f"{what} in {name}", lambda kit, t=text, m=make: t.format(*m(kit)), *on, note=SEVERAL)
+        for what, (make, *on) in DRAFTS.items()
+        for name, text in CORRECTED.items()
+    ],
+    good("bare lists", lambda kit: f"{WRONG}, or: {kit.pairs()}", *RANKS, note=SEVERAL),
+    good("calls as texts", lambda kit: f"{json.dumps([kit.draft(), kit.json()])}", note=SEVERAL),
+    good("a draft before an open list", lambda kit: f"{kit.draft()} {kit.json()[:-2]}", note=CUT),
+    good("a draft before an open object", lambda kit: f"{kit.draft()} {kit.json()[:-1]}", note=CUT),
+    good("a draft that is cut off", lambda kit: f"{kit.draft()[:-3]}, no:\n{kit.json()}"),
+    good(
+        "pairs, one a line, and again",
+        lambda kit: "\n".join(map(json.dumps, [*WRONG, *kit.pairs()])),
+        *RANKS,
+        note="of several scores, the last one counts",
+    ),
+]
+TEXTS = [  # JSON inside a text, as models write the arguments of tools
+    good("a list as text", lambda kit: kit.json(json.dumps(kit.entries()))),
+    good("a list as indented text", lambda kit: kit.json(json.dumps(kit.entries(), indent=1))),
+    good("entries as texts", lambda kit: kit.json([json.dumps(each) for each in kit.entries()])),
+    good("the whole as text under its name", lambda kit: kit.json(kit.json())),
+    good("the whole under its name", lambda kit: kit.json(kit.payload())),
+    good("pairs as text", lambda kit: kit.json(json.dumps(kit.pairs())), *RANKS),
+    good("each pair as text", lambda kit: kit.json([str(pair) for pair in kit.pairs()]), *RANKS),
+    good(
+        "scores in an object as text", lambda kit: kit.json(json.dumps(dict(kit.pairs()))), *RANKS
+    ),
+    bad("Python as text", lambda kit: kit.json(str(kit.entries()))),
+    bad("a list as text, cut off", lambda kit: kit.json(json.dumps(kit.entries())[:-9])),
+    bad("a fence as text", lambda kit: kit.json(f"```json\n{json.dumps(kit.entries())}\n```")),
+    bad("a table", lambda kit: f"| text | memories |\n|---|---|\n| {A} [1] | 1 |", *TOLD),
+    bad("a table of scores", lambda kit: "| memory | score |\n|---|---|\n| 2 | 0.9 |", *RANKS),
+    bad("YAML with marks", lambda kit: f"{kit.key}:\n- text: {A} [1]\n- text: {TEA} [3]"),
+    bad("XML with marks", lambda kit: f"<text>{A} [1]</text>", *TOLD),
+    bad("RankGPT's form", lambda kit: "[2] > [4] > [1] > [3]", *RANKS),
+    bad("LLMRerank's form", lambda kit: "Doc: 2, Relevance: 9\nDoc: 4, Relevance: 4"),
+    bad("other names", lambda kit: kit.json([{"doc_id": 2, "relevance_score": 0.9}])),
+    bad("an object of objects", lambda kit: kit.json({"1": {"score": 0.2}, "2": {"score": 0.9}})),
+    bad("scores in letters", lambda kit: kit.json([[1, "low"], [2, "high"]])),
+]
+
+LONG = "The dentist moved " * 3000
+BEFORE = "sentence(s) left out that were there before"
 PROSE = "it is prose with marks"
 FORM = '{{"{}": [{{"text": sentence, "memories": [number, number]}}, ...]}}'
 DOTS = '{{"{}": [{{"text": "...", "memories": [1]}}, {{"text": "...", "memories": [1, 3]}}]}}'
@@ -225,7 +287,23 @@ SAID = [
     bad("a refusal as a sentence", lambda kit: kit.json(["I cannot help with that. [1]"]), *TOLD),
     bad("empty sentences", lambda kit: kit.json([{"text": " ", "memories": [1]}]), *TOLD),
     bad("sentences of null", lambda kit: kit.json([{"text": None, "memories": [1]}]), *TOLD),
-    bad("a thousand sentences", lambda kit: kit.json(kit.entries() * 250), *TOLD),
+    good("a thousand sentences", lambda kit: kit.json(kit.entries() * 250), *TOLD, note=BEFORE),
+    good("a loop", lambda kit: kit.json([f"{A} [1] {TEA} [3] " * 75]), *TOLD, note=BEFORE),
+    good("a loop in prose", lambda kit: f"{A} [1]\n" * 75, *TOLD, note=f"74 {BEFORE}"),
+    *[
+        good(name, lambda kit, more=more: kit.json([*kit.entries(), *more]), *TOLD, note=note)
+        for name, more, note in (
+            ("thirty sentences", [f"{'dentist ' * n}[1]" for n in range(1, 27)], "10 sentence(s)"),
+            ("a long sentence", [f"{LONG}[1]"], "1 sentence(s) left out of more than 500"),
+            ("debris", ['[{"text": "So. The dentist moved", "memories": [1]'], "that are no prose"),
+            (
+                "a fact with all memories",
+                [{"text": "Dentist moved.", "memories": [1, 2]}],
+                "nothing",
+            ),
+        )
+    ],
+    bad("nothing but a long sentence", lambda kit: f"{LONG}[1]", *TOLD),
 ]
 
 USELESS = [
@@ -240,12 +318,8 @@ USELESS = [
     bad("only a thought", lambda kit: f"<think>Perhaps {kit.json()}, or"),
     bad("single quotes", lambda kit: f"{{'{kit.key}': 'x'}}"),
     bad("YAML", lambda kit: f"{kit.key}:\n  - memory: 1\n    score: 0.9"),
-    bad("nested deeper still", lambda kit: "[" * 50_000 + "]" * 50_000),
-    bad("objects nested deeper still", lambda kit: '{"a":' * 20_000 + "1" + "}" * 20_000),
-    bad("two megabytes", lambda kit: "x" * 2_000_000, RANK),
-    bad("more braces still", lambda kit: "{[" * 20_000),
     bad("two megabytes of JSON", lambda kit: kit.json() + " " * 2_000_000, RANK),
     bad("a number of ten thousand digits", lambda kit: f'{{"{kit.key}": {"9" * 10_000}}}'),
 ]
 
-REPLIES = [*WRAPPED, *NUMBERED, *SCORED, *FORMED, *THOUGHT, *SAID, *USELESS]
+REPLIES = [*WRAPPED, *NUMBERED, *SCORED, *FORMED, *THOUGHT, *DRAFTED, *TEXTS, *SAID, *USELESS]

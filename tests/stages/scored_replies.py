@@ -1,21 +1,19 @@
 """Replies with scores: the odd ones, and those that are none."""
 
-from stages.reply_kit import LEFT_OUT, RANK, RERANK, SCORES, bad, good
+from stages.reply_kit import LEFT_OUT, RANK, RANKS, RERANK, SCORES, bad, good
 
 SCORED = [
     good(
         "scores as strings",
         lambda kit: kit.json([kit.entry(1, 1, score="0.8")]),
-        RANK,
-        RERANK,
+        *RANKS,
         order="abcd",
         note=LEFT_OUT.format(3),
     ),
     good(
         "all the same",
         lambda kit: kit.json([{"memory": n, "score": 1} for n in (1, 2)]),
-        RANK,
-        RERANK,
+        *RANKS,
         order="abcd",
         note=LEFT_OUT.format(2),
     ),
@@ -34,18 +32,17 @@ SCORED = [
     good(
         "one of 0.05",
         lambda kit: kit.json([[4, 0.05]]),
-        RANK,
-        RERANK,
+        *RANKS,
         order="abcd",
         note=LEFT_OUT.format(3),
     ),
     good(
-        "scored twice, and the first counts",
-        lambda kit: kit.json([*kit.entries(), kit.entry(1, 1, score=1.0)]),
-        RANK,
-        RERANK,
+        "scored twice, and the last counts",
+        lambda kit: kit.json([kit.entry(1, 1, score=1.0), *kit.entries()]),
+        *RANKS,
+        note="of several scores, the last one counts",
     ),
-    good("one score of none", lambda kit: kit.json([{"memory": 3}, *kit.entries()]), RANK, RERANK),
+    good("one score of none", lambda kit: kit.json([{"memory": 3}, *kit.entries()]), *RANKS),
     good(
         "one score below zero",
         lambda kit: kit.json([*kit.entries()[:3], kit.entry(4, 4, score=-1)]),
@@ -82,8 +79,17 @@ SCORED = [
     good(
         "numbers and scores in one list",
         lambda kit: kit.json([each for pair in kit.pairs() for each in pair]),
-        RANK,
+        *RANKS,
     ),
+    good(
+        "some numbers and scores in one list",
+        lambda kit: kit.json([1, 0.6, 2, 0.8, 3, 0.1]),
+        RERANK,
+        order="badc",
+        note=LEFT_OUT.format(1),
+    ),
+    bad("scores and no numbers in a ranking", lambda kit: f'{{"ranking": {SCORES}}}', RERANK),
+    bad("a ranking with one number too many", lambda kit: kit.json([1, 0.6, 2, 0.8, 3]), RERANK),
     good("numbers alone", lambda kit: '{"ranking": [2, 4, 1, 3]}', RERANK),
     good(
         "numbers alone, from 0",
@@ -108,19 +114,17 @@ SCORED = [
     good(
         "objects for scores, from 0",
         lambda kit: kit.json([{"memory": n - 1, "score": s} for n, s in kit.pairs()]),
-        RANK,
-        RERANK,
+        *RANKS,
         note="numbers from 0",
     ),
     good(
         "pairs, from 0",
         lambda kit: kit.json([[n - 1, s] for n, s in kit.pairs()]),
-        RANK,
-        RERANK,
+        *RANKS,
         note="numbers from 0",
     ),
-    bad("scores on two scales", lambda kit: kit.json([[1, 0.9], [2, 0.7], [3, 8]]), RANK, RERANK),
-    bad("scores of thousands", lambda kit: kit.json([[1, 9000], [2, 700]]), RANK, RERANK),
+    bad("scores on two scales", lambda kit: kit.json([[1, 0.9], [2, 0.7], [3, 8]]), *RANKS),
+    bad("scores of thousands", lambda kit: kit.json([[1, 9000], [2, 700]]), *RANKS),
     bad("negative scores", lambda kit: kit.json([kit.entry(1, 1, score=-0.5)]), RANK),
     bad("scores in words", lambda kit: kit.json([kit.entry(1, 1, score="high")]), RANK),
     bad("scores of null", lambda kit: kit.json([kit.entry(1, 1, score=None)]), RANK),
@@ -128,10 +132,5 @@ SCORED = [
     bad("infinity", lambda kit: '{"scores": [{"memory": 1, "score": Infinity}]}', RANK),
     bad("too few scores in a list", lambda kit: '{"scores": [0.2, 0.9, 0.1]}', RANK),
     bad("a division by zero", lambda kit: kit.json([[1, "3/0"]]), RANK),
-    bad(
-        "integers in prose",
-        lambda kit: "Of the 4 memories 2 is the best, then 1 and 3.",
-        RANK,
-        RERANK,
-    ),
+    bad("integers in prose", lambda kit: "Of the 4 memories 2 is the best, then 1 and 3.", *RANKS),
 ]

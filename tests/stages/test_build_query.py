@@ -50,20 +50,6 @@ def test_a_model_puts_them_into_a_line() -> None:
     assert recall.fallbacks == ()
 
 
-def test_a_query_written_in_python_is_read() -> None:
-    recall = built(llm=object(), reply="{'query': 'file upload'}")
-
-    assert recall.query.text == "file upload"
-    assert recall.fallbacks == ("BuildQuery: it is Python, and no JSON",)
-
-
-def test_a_model_that_fails_leaves_the_simple_form() -> None:
-    recall = built(llm=object(), reply="I cannot help with that.")
-
-    assert recall.query.text == SIMPLE
-    assert recall.fallbacks[0].startswith("BuildQuery: ReplyError: expected JSON with 'query'")
-
-
 def test_neither_question_nor_message_is_an_error() -> None:
     with pytest.raises(QueryError, match="neither a query nor a message"):
         run(BuildQuery().apply(Recall(Query(text=" ", reference_time=NOW))))

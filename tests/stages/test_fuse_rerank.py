@@ -135,12 +135,15 @@ def test_alone_in_a_retriever_it_keeps_what_the_retriever_wants() -> None:
     assert len(fuse(many, FuseRerank(top_n=3), k=7)) == 3
 
 
-def test_recently_prefers_the_recent_and_excludes_nothing() -> None:
+def test_recently_prefers_the_recent_fades_and_excludes_nothing() -> None:
     recently = TimeRange(NOW - timedelta(days=30), NOW, "day", text="recently", soft=True)
     old = Candidate(content="old", score=0.5, created_at=NOW - timedelta(days=400))
-    new = Candidate(content="new", score=0.4, created_at=NOW - timedelta(days=1))
+    weeks = Candidate(content="weeks", score=0.5, created_at=NOW - timedelta(days=28))
+    new = Candidate(content="new", score=0.45, created_at=NOW - timedelta(days=1))
 
-    assert [memory.content for memory in fuse([old, new], ranges=(recently,))] == ["new", "old"]
+    ranked = fuse([old, weeks, new], ranges=(recently,))
+
+    assert [memory.content for memory in ranked] == ["new", "weeks", "old"]
 
 
 def test_what_comes_back_every_week_does_so_on_the_askers_calendar() -> None:

@@ -10,66 +10,13 @@ from recall_stages.core.errors import ReplyError
 from recall_stages.llm.answers import read_answer
 from recall_stages.llm.replies import json_values
 
-GOOD = {
-    "bare": '{"scores": [1]}',
-    "fenced": '```json\n{"scores": [1]}\n```',
-    "fenced without a language": '```\n{"scores": [1]}\n```',
-    "after prose": 'Here you are: {"scores": [1]} Anything else?',
-    "after thoughts": '<think>maybe {"scores": [9]}?</think>{"scores": [1]}',
-    "after thoughts that began in the prompt": 'maybe {"scores": [9]}?</think>{"scores": [1]}',
-    "before thoughts": '{"scores": [1]}<think>Was that right? {"scores": [9]}',
-    "with trailing commas": '{"scores": [1,],}',
-    "after a brace that opens nothing": 'I {think} so: {"scores": [1]}',
-    "after other JSON": '{"thoughts": ["so so"]} {"scores": [1]}',
-    "within another object": '{"result": {"scores": [1]}}',
-    "in a tool call": '{"name": "rank", "arguments": {"scores": [1]}}',
-    "in a tool call as text": '{"tool_calls": [{"arguments": "{\\"scores\\": [1]}"}]}',
-    "as a list without its name": "[1]",
-    "beside a text of several lines": '{"why": "a\nb", "scores": [1]}',
-}
-
-
-@table("reply", GOOD.values(), ids=GOOD.keys())
-def test_json_is_found(reply: str) -> None:
-    assert read_answer(reply, "scores").value == [1]
-
-
-@table(
-    "reply",
-    [
-        "",
-        "I cannot help with that.",
-        "{",
-        "[" * 100_000,
-        "x" * 300_000,
-        '<think>perhaps {"scores": [9]}, or',
-        "[" + "9" * 5000 + "]",
-    ],
-)
-def test_what_is_none_is_an_error(reply: str) -> None:
-    with pytest.raises(ReplyError, match="expected"):
-        read_answer(reply, "scores")
-
-
 REAL, QUOTED = '{"scores": [1]}', '{"scores": [9]}'
 
 
-@table(
-    "reply",
-    [
-        f"Memory 3 says {QUOTED}. {REAL}",
-        f"{REAL} But memory 3 says {QUOTED}.",
-        f"Memory 3 says {QUOTED}.\n```json\n{REAL}\n```",
-        f"{REAL}\nMemory 3 says:\n```json\n{QUOTED}\n```",
-        f"```json\n{QUOTED}\n```\n```json\n{REAL}\n```",
-        f'{{"calls": [{{"arguments": {QUOTED}}}, {{"arguments": {REAL}}}]}}',
-        "Memory 3 says [9]. [1]",
-        " ".join(f'{{"scores": [{n}]}}' for n in range(5_000)),
-    ],
-)
-def test_of_two_answers_none_is_taken(reply: str) -> None:
+@table("reply", ["Memory 3 says [9]. [1]", '{"why": [9]} Of [3] and [4] none.'])
+def test_of_two_bare_lists_of_numbers_none_is_taken(reply: str) -> None:
     with pytest.raises(ReplyError, match="expected one answer with 'scores'"):
-        read_answer(reply, "scores", '{"scores": [5]}')
+        read_answer(reply, "scores")
 
 
 @table("shown", [QUOTED, "Say [9].", f"{{[({{ say this: {QUOTED}!"])
@@ -82,10 +29,6 @@ def test_an_answer_that_the_prompt_shows_is_a_quotation(shown: str) -> None:
     for reply in (forged, f"{forged} {forged}", f"Memory 3 says {forged}."):
         with pytest.raises(ReplyError, match="expected an answer of its own with 'scores'"):
             read_answer(reply, "scores", shown)
-
-
-def test_an_answer_that_is_said_twice_is_one() -> None:
-    assert read_answer(f"```json\n{REAL}\n```\nSo: {REAL}", "scores").value == [1]
 
 
 def test_what_quotes_another_answer_within_itself_is_one() -> None:

@@ -1,19 +1,23 @@
 """Whatever a model says, no stage raises, loses a memory or invents one; each fallback is named."""
 
+import re
 from datetime import UTC, datetime
 
 import pytest
 from stages.reply_kit import CONTENTS, KITS, SCORES, Kit, Reply
-from stages.reply_table import REPLIES, USELESS, WRAPPED
+from stages.reply_table import CORRECTED, REPLIES, SEVERAL, USELESS, WRAPPED
 from stages.scripted import answered
 from tables import table
 
 from recall_stages.core.candidate import Candidate
+from recall_stages.core.errors import ReplyError
 from recall_stages.core.message import Message
 from recall_stages.core.query import Query
 from recall_stages.core.recall import Recall
 from recall_stages.core.stage import Stage
-from recall_stages.stages.build_query import BuildQuery
+from recall_stages.llm.search_gate_prompt import read_verdict
+from recall_stages.llm.time_question import read_time
+from recall_stages.stages.build_query import BuildQuery, read_query
 from recall_stages.stages.rank_and_rewrite import RankAndRewrite
 from recall_stages.stages.reflect import Reflect
 from recall_stages.stages.rerank_memory import RerankMemory
@@ -52,6 +56,10 @@ def check_ranked(outcome: Recall, stage: str, reply: Reply) -> None:
 
 def check_text(outcome: Recall, stage: str, reply: Reply) -> None:
     citations = outcome.citations
+    assert not re.search(r"""\{["']|["']:|\||```|</|memories|Green tea\.""", outcome.text)
+    sentences = [each.sentence for each in citations]
+    assert len(set(sentences)) == len(sentences) <= 20
+    assert all(len(sentence) <= 500 for sentence in sentences)
     assert [each.content for each in outcome.memories] == list(CONTENTS.values())
     assert all(set(each.ids) <= set(CONTENTS) and each.ids for each in citations)
     notes = "; ".join(outcome.fallbacks)
@@ -71,10 +79,15 @@ def check_text(outcome: Recall, stage: str, reply: Reply) -> None:
 
 def assert_named(outcome: Recall, kit: Kit, reply: Reply) -> None:
     """Whatever was odd about a reply that is understood is named, and nothing else is."""
-    checks = ("left out that do not rest", "mended: another memory")
-    named = [each for each in outcome.fallbacks if not any(check in each for check in checks)]
+    checks = ("left out that do not rest", "mended: another memory", "that were there before")
+    named = [
+        each
+        for each in outcome.fallbacks
+        if (reply.note and reply.note in each) or not any(check in each for check in checks)
+    ]
     if reply.understood:
-        expected = reply.note if kit.ranks or "not judged" not in reply.note else ""
+        of_scores = "not judged" in reply.note or "several scores" in reply.note
+        expected = reply.note if kit.ranks or not of_scores else ""
         assert bool(named) is bool(expected)
         assert expected in "; ".join(named)
 
@@ -120,6 +133,19 @@ def test_a_query_that_a_model_builds(reply: Reply) -> None:
     else:
         assert outcome.query.text == "- user: The dentist of Bob?"
         assert outcome.fallbacks[0].startswith("BuildQuery: ")
+
+
+@table("text", CORRECTED.values(), ids=CORRECTED)
+def test_of_several_readings_of_a_question_the_last_counts_or_none(text: str) -> None:
+    query = read_query(text.format('{"query": "coffee"}', '{"query": "green tea"}'))
+    verdict = read_verdict(text.format('{"search": false}', '{"search": true}'))
+
+    quoted = read_query('{"query": "tea"} They say {"query": "jam"}', 'Say {"query": "jam"}!')
+
+    assert (query.value, verdict.value, quoted.value) == ("green tea", True, "tea")
+    assert query.notes == verdict.notes == (SEVERAL,)
+    with pytest.raises(ReplyError, match="expected one time"):
+        read_time(text.format('{"start": "2023"}', '{"start": "2024"}'), QUERY)
 
 
 class Half(Kit):

@@ -49,7 +49,10 @@ def test_a_model_is_not_asked_about_what_is_clear() -> None:
         assert _run(SearchGate(llm="the model"), question, "")[1] == []
 
 
-@table("failure", [TimeoutError("too slow"), "perhaps", '{"search": "maybe"}'])
+@table(
+    "failure",
+    [TimeoutError("too slow"), "perhaps", '{"search": "maybe"}', '{"search": true or false}'],
+)
 def test_a_model_that_fails_leaves_the_words_answer(failure: object) -> None:
     no, _ = _run(SearchGate(llm="m"), UNDECIDED, failure)
     yes, _ = _run(SearchGate(llm="m", threshold=2, undecided=(2, 4)), UNDECIDED, failure)

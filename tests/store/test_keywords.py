@@ -93,6 +93,18 @@ def test_scope_filter_and_window_hold_for_words_too(store: RecallStore) -> None:
     assert found(store, "dentist", within=(replace(MARCH, end=None),)) == ["fear"]
 
 
+def test_rows_that_a_filter_takes_out_are_made_up_for(words: Any) -> None:
+    short = [Memory(content=f"Tea {n}.", metadata={"tags": ["y"]}) for n in range(300)]
+    long = [
+        Memory(id=name, content="Tea with a lot of milk.", metadata={"tags": ["x", name]})
+        for name in "abc"
+    ]
+    with RecallStore(embedding=words) as store:
+        store.add([*short, *long])
+
+        assert found(store, "tea", filter={"tags": {"$contains": "x"}}) == ["a", "b", "c"]
+
+
 @pytest.mark.usefixtures("each_way")
 @pytest.mark.parametrize(
     "condition", [{"scope": Scope(user_id="bob")}, {"within": (MARCH,)}], ids=["scope", "time"]

@@ -153,7 +153,10 @@ def test_what_others_change_in_a_scope_is_seen_for_few_rows(
     assert found(ours, "moved", BOB) == ["ann7"]
 
 
-def test_what_this_process_writes_is_in_its_scope_alone(opened: Opener) -> None:
+def test_what_this_process_writes_is_in_its_scope_alone_and_at_once(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follower, "POLL_S", 99)  # nobody looks what is there
     store = opened()
     fill(store, ANN)
     for scope in (ANN, BOB):
@@ -162,7 +165,10 @@ def test_what_this_process_writes_is_in_its_scope_alone(opened: Opener) -> None:
     store.add([Memory(id="ann7", content="milk", scope=BOB)])
 
     assert found(store, "milk", BOB) == ["ann7"]
-    assert "ann7" not in found(store, "tea word7", ANN, 10)
+    for method in ("keyword", "semantic"):
+        [there] = store.find([Search("tea word7", ROWS, method=method, scope=ANN)])
+        assert len(there) == ROWS - 1
+        assert "ann7" not in ids(there)
     store.delete(["ann7"])
     assert found(store, "milk", BOB) == []
 

@@ -36,11 +36,13 @@ class Verified:
         citations: The sentences that passed, in order.
         removed: The number of sentences that failed.
         mended: The number of citations that were given to another memory.
+        spare: The number of citations that were left out, as they added nothing.
     """
 
     citations: tuple[Citation, ...]
     removed: int
     mended: int = 0
+    spare: int = 0
 
 
 def verify(
@@ -50,6 +52,7 @@ def verify(
 
     - A cited memory must exist, and share a word with the sentence. If another memory that was
       shown shares clearly more of the sentence's words, the citation is mended: it goes there.
+    - A cited memory must add a word or a number to the others, or say as much as all of them.
     - At least the share ``min_support`` of the sentence's words (stemmed, without stop words) must
       stand in the cited memories. The author and the date of a memory count as its words.
     - A clause of it may not be wholly of words that no cited memory has.
@@ -79,12 +82,15 @@ def verify(
         return Evidence(tuple(memories[number - 1] for number in numbers))
 
     citations: list[Citation] = []
-    mended = 0
+    mended = spare = 0
     for claim in claims:
         numbers, checked = _rests_on(claim, memories, shown, min_support)
         if numbers:
             mended += not set(numbers) <= set(claim.numbers)
             needed = _telling(claim.sentence)
+            if checked and min_support:
+                before, numbers = numbers, _that_add(numbers, claim.sentence, shown)
+                spare += len(before) - len(numbers)
             citations.append(
                 Citation(
                     claim.sentence,
@@ -94,7 +100,7 @@ def verify(
                     checked,
                 )
             )
-    return Verified(tuple(citations), len(claims) - len(citations), mended)
+    return Verified(tuple(citations), len(claims) - len(citations), mended, spare)
 
 
 def notes_on(outcomes: Sequence[Verified]) -> list[str]:
@@ -109,6 +115,7 @@ def notes_on(outcomes: Sequence[Verified]) -> list[str]:
         "citation(s) mended: another memory shares clearly more words": sum(
             each.mended for each in outcomes
         ),
+        "citation(s) left out that add nothing": sum(each.spare for each in outcomes),
         "sentence(s) unchecked, as their memories are in another language": sum(
             not citation.checked for each in outcomes for citation in each.citations
         ),
@@ -147,6 +154,17 @@ def _rests_on(
         and not contradicts(sentence, sources, needed)
     )
     return (numbers if rests else ()), True
+
+
+def _that_add(numbers: Sequence[int], sentence: str, shown: Shown) -> Sequence[int]:
+    """The memories that add to a sentence, or say as much of it as all the others."""
+    said = {number: _telling(sentence) & shown(number).words for number in numbers}
+    for number in sorted(said, key=lambda number: len(said[number])):
+        rest = [each for each in numbers if each != number]
+        by_others = frozenset[str]().union(*map(said.__getitem__, rest))
+        if said[number] < by_others and _has_parts(sentence, shown(*rest)):
+            numbers = rest
+    return numbers
 
 
 def _telling(sentence: str) -> frozenset[str]:
