@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Never
 from urllib.parse import urlsplit
 
 from recall_stages.core.errors import EmbeddingMismatchError, MissingCollectionError, StoreError
+from recall_stages.core.scope import ScopeName
 from recall_stages.store import Fields, RecallStore
 from recall_stages.store.chroma.client import check_chroma_is_installed
 from recall_stages.store.chroma.row_fields import OWN_FIELDS
@@ -56,13 +58,14 @@ def embedding_of(model: str, name: str, *, searched: bool) -> object:
     )
 
 
-def open_store(
+def open_store(  # noqa: PLR0913 - the settings of a store, each by name
     source: ClientAPI | str | Path,
     name: str,
     *,
     fields: Fields = OWN_FIELDS,
     create: bool | None = False,
     searched: bool = True,
+    require_scope: Sequence[ScopeName] = (),
 ) -> RecallStore:
     """Open a collection with the model that it remembers.
 
@@ -73,14 +76,23 @@ def open_store(
         StoreError: When there is no such collection, or its model is not installed.
         EmbeddingMismatchError: When questions are asked, and its model is none of ours.
     """
+
+    def opened(embedding: object) -> RecallStore:
+        return RecallStore(
+            source,
+            name,
+            embedding=embedding,
+            fields=fields,
+            create=create,
+            require_scope=require_scope,
+        )
+
     try:
-        embedding: object = None if searched else NoModel(UNKNOWN)
-        return RecallStore(source, name, embedding=embedding, fields=fields, create=create)
+        return opened(None if searched else NoModel(UNKNOWN))
     except EmbeddingMismatchError as error:
         if not error.made_by:
             raise
-        embedding = embedding_of(error.made_by, f"collection {name!r}", searched=searched)
-        return RecallStore(source, name, embedding=embedding, fields=fields, create=create)
+        return opened(embedding_of(error.made_by, f"collection {name!r}", searched=searched))
 
 
 def open_existing(where: str, name: str, fields: Fields, *, searched: bool = True) -> RecallStore:

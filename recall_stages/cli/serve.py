@@ -54,6 +54,14 @@ def add_served(parser: argparse.ArgumentParser) -> None:
     add_scope(parser)
     for name in Scope.model_fields:
         parser.set_defaults(**{name: os.environ.get(f"RECALL_{name.upper()}")})
+    parser.add_argument(
+        "--require-scope",
+        metavar="FIELD",
+        type=lambda text: text.split(","),
+        action="extend",
+        default=[],
+        help="a field that every request must name, such as user_id; repeatable",
+    )
     parser.add_argument("--timezone", help="of questions that name none (the machine's)")
 
 
@@ -61,6 +69,14 @@ def add_server(parser: argparse.ArgumentParser, port: int | None, about: str) ->
     """Add the options of a server of HTTP."""
     parser.add_argument("--port", type=int, default=port, help=about)
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
+    parser.add_argument(
+        "--allowed-host",
+        metavar="NAME",
+        dest="allowed_hosts",
+        action="append",
+        default=argparse.SUPPRESS,
+        help="a name under which a proxy on this machine serves it; repeatable",
+    )
     parser.add_argument(
         "--tokens",
         metavar="FILE",
@@ -75,6 +91,15 @@ def add_server(parser: argparse.ArgumentParser, port: int | None, about: str) ->
     )
     parser.add_argument(
         "--most-bytes", type=int, default=argparse.SUPPRESS, help="bytes of one request (4000000)"
+    )
+    parser.add_argument(
+        "--most-connections", type=int, default=argparse.SUPPRESS, help="open at once (500)"
+    )
+    parser.add_argument(
+        "--request-timeout-s",
+        type=float,
+        default=argparse.SUPPRESS,
+        help="seconds in which a request must arrive (20)",
     )
 
 

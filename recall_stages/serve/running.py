@@ -5,19 +5,38 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Self, cast
+from urllib.parse import urlsplit
 
 import uvicorn
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from starlette.types import ASGIApp
 
 from recall_stages.core.scope import Scope
 from recall_stages.core.settings import Settings
 from recall_stages.serve.tokens import Tokens
 
+if TYPE_CHECKING:
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
 _STOPPING_S = 10  # seconds that requests have to be finished when the server stops
+
+
+def name_in(url: str) -> str:
+    """The name of the machine in a URL; empty if there is none."""
+    try:
+        return (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _host_name(name: str) -> str:
+    if name_in(f"//{name}") != name.lower():
+        raise ValueError(f"expected a name alone, such as memories.example.com; got {name!r}")
+    return name.lower()
 
 
 class ServerSettings(Settings):
@@ -26,8 +45,12 @@ class ServerSettings(Settings):
     Args:
         host: The address. Only programs on this machine reach 127.0.0.1.
         port: The port; 0 = any that is free.
+        allowed_hosts: Names under which a proxy on this machine serves it, besides localhost.
         rate: The requests a second of one client; None = no limit.
         most_bytes: The bytes of the body of a request.
+        most_connections: How many clients may be connected at once. Above that the connections
+            that have sent no whole request for the longest time are closed.
+        request_timeout_s: Seconds in which the head of a request must arrive, and then its body.
         scope: Whose memories are served at all.
         tokens: The tokens of the clients. None = no token is needed.
         only_mcp: Whether there is no API beside MCP.
@@ -39,8 +62,11 @@ class ServerSettings(Settings):
 
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] = 8002
+    allowed_hosts: tuple[Annotated[str, AfterValidator(_host_name)], ...] = ()
     rate: Annotated[float, Field(gt=0)] | None = 100.0
     most_bytes: Annotated[int, Field(ge=1)] = 4_000_000
+    most_connections: Annotated[int, Field(ge=1)] = 500
+    request_timeout_s: Annotated[float, Field(gt=0)] = 20.0
     scope: Scope = Scope()
     tokens: Tokens | None = None
     only_mcp: bool = False
@@ -48,11 +74,12 @@ class ServerSettings(Settings):
 
     @model_validator(mode="after")
     def _only_with_tokens(self) -> Self:
-        if self.tokens is None and not is_loopback(self.host):
+        if self.tokens is None and (self.allowed_hosts or not is_loopback(self.host)):
+            name = next(iter(self.allowed_hosts), self.host)
             raise ValueError(
-                f"on {self.host} other machines reach this server, and there is no token: "
+                f"on {name} other machines reach this server, and there is no token: "
                 "everybody could read and delete the memories. Name a file with --tokens, or "
-                "listen on 127.0.0.1"
+                "listen on 127.0.0.1 without other names"
             )
         return self
 
@@ -78,13 +105,17 @@ def listening(settings: ServerSettings) -> socket.socket:
     """
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
-        return socket.create_server((settings.host, settings.port), family=family)
+        bound = socket.create_server((settings.host, settings.port), family=family)
     except OSError as error:
         why = str(error.strerror or error).partition(" (while")[0]  # which names the address again
         raise OSError(
             f"cannot listen on {settings.host}:{settings.port}: {why}. Name another one with "
             "--port, or 0 for any"
         ) from error
+    # Its connections inherit this. asyncio knows no socket of ours for TCP: an answer, which is
+    # sent in two parts, would wait 40 ms for the client's word about the first.
+    bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return bound
 
 
 def address_of(bound: socket.socket) -> str:
@@ -93,16 +124,18 @@ def address_of(bound: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-async def serve(app: ASGIApp, bound: socket.socket) -> None:
-    """Serve until the task is cancelled; requests that have begun are finished."""
+async def serve(app: ASGIApp, bound: socket.socket, settings: ServerSettings) -> None:
+    """Serve until the task is cancelled; whole requests are answered before it ends."""
     config = uvicorn.Config(
         app,
         log_config=None,
         access_log=False,
         server_header=False,
+        ws="none",
+        limit_concurrency=2 * settings.most_connections,  # beyond what `on_tick` closes
         timeout_graceful_shutdown=_STOPPING_S,
     )
-    server = _Server(config)
+    server = _Server(config, settings)
     serving = asyncio.ensure_future(server.serve(sockets=[bound]))
     try:
         await asyncio.shield(serving)
@@ -113,6 +146,41 @@ async def serve(app: ASGIApp, bound: socket.socket) -> None:
 
 
 class _Server(uvicorn.Server):
+    """A server that waits for nobody without an end: uvicorn has no time for half requests."""
+
+    def __init__(self, config: uvicorn.Config, settings: ServerSettings) -> None:
+        super().__init__(config)
+        self._settings = settings
+        # Connections without a request at work: the request before, and since when they wait.
+        self._waiting: dict[H11Protocol, tuple[object, float]] = {}
+
+    @property
+    def _connections(self) -> list[H11Protocol]:
+        # Those of httptools have the same attributes.
+        return [cast("H11Protocol", each) for each in self.server_state.connections]
+
+    async def on_tick(self, counter: int) -> bool:
+        """Close what waits too long, ten times a second, and what is too much."""
+        waiting: dict[H11Protocol, tuple[object, float]] = {}
+        now = time.monotonic()
+        for each in self._connections:
+            if each.cycle is None or each.cycle.response_complete:
+                before, since = self._waiting.get(each, (each.cycle, now))
+                waiting[each] = (each.cycle, since if before is each.cycle else now)
+        self._waiting = waiting
+        spare = len(self._connections) - self._settings.most_connections
+        for number, each in enumerate(sorted(waiting, key=lambda each: waiting[each][1])):
+            if number < spare or now - waiting[each][1] > self._settings.request_timeout_s:
+                each.transport.close()
+        return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Finish the requests that are whole; clients of the others may be slow without an end."""
+        for each in self._connections:
+            if each.cycle is not None and each.cycle.more_body:
+                each.transport.close()
+        await super().shutdown(sockets)
+
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
         """Leave signals to the program: uvicorn ends it before the collection is closed."""

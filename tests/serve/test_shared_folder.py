@@ -21,7 +21,7 @@ from recall_stages.core.errors import (
     StoreClosedError,
     StoreUnavailableError,
 )
-from recall_stages.core.scope import Scope
+from recall_stages.core.scope import Scope, ScopeName
 from recall_stages.serve import shared_folder
 from recall_stages.serve.answers import Added, Page, Retrieved
 from recall_stages.serve.managing import AddMemories, ListMemories
@@ -33,13 +33,14 @@ from recall_stages.store import RecallStore
 ANN, BOB = Scope(user_id="ann"), Scope(user_id="bob")
 
 
-def shared(folder: Path, timezone: str | None = None) -> SharedFolder:
-    return SharedFolder(
-        folder,
-        "memories",
-        lambda name: RecallStore(folder, name, embedding=WordsEmbedding()),
-        timezone,
-    )
+def shared(
+    folder: Path, timezone: str | None = None, require_scope: tuple[ScopeName, ...] = ()
+) -> SharedFolder:
+    def opened(name: str, required: tuple[ScopeName, ...]) -> RecallStore:
+        embedding = WordsEmbedding()
+        return RecallStore(folder, name, embedding=embedding, require_scope=required)
+
+    return SharedFolder(folder, "memories", opened, timezone, require_scope)
 
 
 def adding(text: str) -> AddMemories:
@@ -126,7 +127,7 @@ async def test_only_the_owner_can_read_the_key_and_strangers_get_no_answer(
     address = Address.read(folder)
     assert address is not None
     message = {
-        "collection": "memories",
+        "place": ["memories", []],
         "operation": "RetrievePersonalMemory",
         "arguments": {"query": "tea"},
         "scope": {},
