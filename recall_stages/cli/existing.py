@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from recall_stages.core.errors import EmbeddingMismatchError, MissingCollectionError, StoreError
 from recall_stages.core.scope import ScopeName
 from recall_stages.store import Fields, RecallStore
-from recall_stages.store.chroma.client import check_chroma_is_installed
+from recall_stages.store.chroma.client import check_chroma_is_installed, server_client
 from recall_stages.store.chroma.row_fields import OWN_FIELDS
 from recall_stages.store.embedding.embedder import MULTILINGUAL
 from recall_stages.store.embedding.minilm import MiniLM
@@ -108,7 +108,7 @@ def source_of(where: str, *, new: bool = False) -> ClientAPI | str:
     """What a `RecallStore` is opened with for a folder (or a new one), a URL, or "cloud".
 
     Raises:
-        StoreError: When there is no such folder, or no key of Chroma Cloud.
+        StoreError: When there is no such folder, no key of Chroma Cloud, or no answer.
     """
     check_chroma_is_installed()
     if where != "cloud" and not where.startswith(("http://", "https://")):
@@ -122,8 +122,10 @@ def source_of(where: str, *, new: bool = False) -> ClientAPI | str:
         if missing := [name for name in _CREDENTIALS if not os.environ.get(name)]:
             raise StoreError(f"Chroma Cloud needs the environment variables {', '.join(missing)}")
         tenant, database, api_key = (os.environ[name] for name in _CREDENTIALS)
-        return chromadb.CloudClient(tenant=tenant, database=database, api_key=api_key)
+        named = {"tenant": tenant, "database": database, "api_key": api_key}
+        return server_client(where, chromadb.CloudClient, **named)
     url = urlsplit(where)
     secure = url.scheme == "https"
     port = url.port or (443 if secure else 8000)
-    return chromadb.HttpClient(host=url.hostname or "", port=port, ssl=secure)
+    host = url.hostname or ""
+    return server_client(where, chromadb.HttpClient, host=host, port=port, ssl=secure)

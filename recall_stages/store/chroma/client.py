@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from copy import copy
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from recall_stages.core.errors import StoreError
+from recall_stages.core.concurrent import call_all
+from recall_stages.core.errors import StoreError, StoreUnavailableError
 from recall_stages.store.chroma.errors import chroma_errors
 from recall_stages.store.disk.check import unreadable
 
@@ -21,6 +23,11 @@ _DAMAGED_DATABASE = ("malformed", "not a database")
 
 registering = Lock()
 """Held while a client is made or closed: Chroma's list of a process's clients knows no threads."""
+
+SERVER_TIMEOUT_S = 60.0
+"""Seconds to wait for an answer of a server, where nothing else was set."""
+
+_OfServer = TypeVar("_OfServer")  # a client, or a collection
 
 _engine_process: dict[str, int] = {}  # the first process to run Chroma's engine: forks inherit it
 
@@ -61,6 +68,41 @@ def memory_client() -> ClientAPI:
     import chromadb  # noqa: PLC0415
 
     return _embedded(chromadb.EphemeralClient, "memory", Event())
+
+
+def server_client(where: str, make: Callable[..., ClientAPI], **settings: Any) -> ClientAPI:
+    """A client of a server, which Chroma asks for its version when it makes one.
+
+    Raises:
+        StoreUnavailableError: When the server does not answer in time.
+    """
+    [client] = call_all(lambda _: make(**settings), [None], SERVER_TIMEOUT_S)
+    if isinstance(client, TimeoutError):
+        raise StoreUnavailableError(f"{where}: {client}. See that it runs and can be reached")
+    if isinstance(client, Exception):
+        raise client
+    return client
+
+
+def time_limited(owner: _OfServer, timeout_s: float | None) -> _OfServer:
+    """A copy of a client or a collection whose calls of a server end without an answer in time.
+
+    Chroma's own wait for ever. The caller's object stays as it is, and both use the same
+    connections. One that reaches no server by HTTP is returned as it is.
+
+    Args:
+        owner: The client, or the collection.
+        timeout_s: Seconds without a byte of an answer; None = no limit.
+    """
+    name = "_server" if hasattr(owner, "_server") else "_client"
+    api: Any = getattr(owner, name, None)
+    if not host_of(api) or not hasattr(api, "_session"):
+        return owner
+    owner, api = copy(owner), copy(api)
+    api._session = copy(api._session)  # noqa: SLF001 - Chroma has no setting for it
+    api._session.timeout = timeout_s  # noqa: SLF001
+    setattr(owner, name, api)
+    return owner
 
 
 def host_of(client: object) -> str:

@@ -31,7 +31,7 @@ class BoundedEmbedding:
     """
 
     def __init__(self, model: Embedder, timeout_s: float | None) -> None:
-        _check(timeout_s)
+        check_timeout("embed_timeout_s", timeout_s)
         self._model = model
         # Asked once: isinstance takes long for a protocol.
         self._with_tokens = model if isinstance(model, TokenEmbedding) else None
@@ -120,9 +120,12 @@ class BoundedEmbedding:
         return error
 
 
-def _check(timeout_s: float | None) -> None:
+def check_timeout(name: str, timeout_s: float | None) -> None:
+    """Refuse what is no time to wait.
+
+    Raises:
+        ValueError: When it is neither a number above 0 nor None.
+    """
     number = isinstance(timeout_s, int | float) and not isinstance(timeout_s, bool)
     if timeout_s is not None and not (number and timeout_s > 0):
-        raise ValueError(
-            f"embed_timeout_s must be a number of seconds above 0, or None; got {timeout_s!r}"
-        )
+        raise ValueError(f"{name} must be a number of seconds above 0, or None; got {timeout_s!r}")
