@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -16,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recall_stages.core.errors import ScopeError
 from recall_stages.serve.problems import answer_to
-from recall_stages.serve.running import ServerSettings, is_loopback, name_in
+from recall_stages.serve.running import ServerSettings, is_loopback
 from recall_stages.serve.tokens import Client
 
 _CLIENT = "recall_client"  # where the state of a request has its `Client`
@@ -122,12 +123,19 @@ class Door:
 
 def _check_place(headers: Headers, names: Sequence[str]) -> None:
     """Refuse a page of another site, in a browser on this machine."""
-    if name_in(f"//{headers.get('host', '')}") not in names:
+    if _name_in(f"//{headers.get('host', '')}") not in names:
         why = f"this server is called {' or '.join(names)}, and no other"
         raise HTTPException(421, why)
     origin = headers.get("origin")
-    if origin is not None and name_in(origin) not in names:
+    if origin is not None and _name_in(origin) not in names:
         raise HTTPException(403, "pages of other sites may not use this server")
+
+
+def _name_in(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return ""
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import re
 import socket
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Self, cast
-from urllib.parse import urlsplit
 
 import uvicorn
 from pydantic import AfterValidator, Field, model_validator
@@ -25,16 +25,8 @@ if TYPE_CHECKING:
 _STOPPING_S = 10  # seconds that requests have to be finished when the server stops
 
 
-def name_in(url: str) -> str:
-    """The name of the machine in a URL; empty if there is none."""
-    try:
-        return (urlsplit(url).hostname or "").lower()
-    except ValueError:
-        return ""
-
-
 def _host_name(name: str) -> str:
-    if name_in(f"//{name}") != name.lower():
+    if not re.fullmatch(r"[\w.-]+", name):
         raise ValueError(f"expected a name alone, such as memories.example.com; got {name!r}")
     return name.lower()
 

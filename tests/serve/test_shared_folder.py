@@ -111,6 +111,28 @@ async def test_a_time_is_read_in_the_zone_of_the_process_that_asks(tmp_path: Pat
         await each.close()
 
 
+async def test_what_a_process_requires_holds_for_its_clients_alone(tmp_path: Path) -> None:
+    """Whoever holds the folder."""
+    strict, other = (shared(tmp_path / "memories", require_scope=x) for x in (("user_id",), ()))
+    for each in (strict, other):
+        await each.start()
+    await strict.do(adding("Tea."), ANN)
+
+    for holder in (strict, other):
+        for operation in (asking("tea"), adding("Rum."), ListMemories()):
+            with pytest.raises(ScopeError, match="the scope must name user_id"):
+                await strict.do(operation, Scope())
+        assert contents(await strict.do(asking("tea"), ANN)) == {"Tea."}
+        assert contents(await other.do(asking("tea"), Scope())) == {"Tea."}
+        if holder is strict:
+            await strict.close()
+            await other.do(asking("tea"), Scope())  # it takes the place
+            strict = shared(tmp_path / "memories", require_scope=("user_id",))
+            await strict.start()
+    for each in (strict, other):
+        await each.close()
+
+
 async def test_errors_are_those_of_the_holder(three: list[SharedFolder]) -> None:
     for each in three:
         with pytest.raises(ScopeError, match="cannot be changed to 'bob'"):
