@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Never
 from urllib.parse import urlsplit
@@ -76,23 +77,16 @@ def open_store(  # noqa: PLR0913 - the settings of a store, each by name
         StoreError: When there is no such collection, or its model is not installed.
         EmbeddingMismatchError: When questions are asked, and its model is none of ours.
     """
-
-    def opened(embedding: object) -> RecallStore:
-        return RecallStore(
-            source,
-            name,
-            embedding=embedding,
-            fields=fields,
-            create=create,
-            require_scope=require_scope,
-        )
-
+    opened = partial(
+        RecallStore, source, name, fields=fields, create=create, require_scope=require_scope
+    )
     try:
-        return opened(None if searched else NoModel(UNKNOWN))
+        return opened(embedding=None if searched else NoModel(UNKNOWN))
     except EmbeddingMismatchError as error:
         if not error.made_by:
             raise
-        return opened(embedding_of(error.made_by, f"collection {name!r}", searched=searched))
+        embedding = embedding_of(error.made_by, f"collection {name!r}", searched=searched)
+        return opened(embedding=embedding)
 
 
 def open_existing(where: str, name: str, fields: Fields, *, searched: bool = True) -> RecallStore:

@@ -89,11 +89,7 @@ class Door:
             return None
 
     async def _body(self, scope: Scope, receive: Receive, place: AsyncExitStack) -> bytes:
-        """The whole body of a request; a large one has a place until it is answered.
-
-        Raises:
-            ClientDisconnect: When the client goes before it has sent all.
-        """
+        """The whole body of a request; a large one has a place until it is answered."""
         headers, most = Headers(scope=scope), self._settings.most_bytes
         too_large = HTTPException(413, f"the body may have {most:,} bytes at most; send less")
         length = headers.get("content-length", "0")

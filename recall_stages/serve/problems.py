@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Iterator
 
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
@@ -46,16 +45,11 @@ def failure_of(error: Exception) -> HTTPException:
     status = next((each for kind, each in _STATUS if is_ours and isinstance(error, kind)), 500)
     if status < 500:
         return HTTPException(status, str(error))
+    classes = " from ".join(type(each).__name__ for each in (error, error.__cause__) if each)
     passed = [] if is_ours else traceback.format_tb(error.__traceback__)
-    _log.error("a request failed: %s", "\n".join([" from ".join(_classes(error)), *passed]))
+    _log.error("a request failed: %s", "\n".join([classes, *passed]))
     _log.debug("a request failed", exc_info=error)
     return HTTPException(503, _AWAY, _BUSY) if status == 503 else HTTPException(500, _FAILED)
-
-
-def _classes(error: BaseException | None) -> Iterator[str]:
-    while error is not None:
-        yield type(error).__name__
-        error = error.__cause__ or error.__context__
 
 
 def answer_to(failure: HTTPException) -> JSONResponse:

@@ -143,26 +143,22 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, settings: ServerSettings) -> None:
         super().__init__(config)
         self._settings = settings
-        # Connections without a request at work: the request before, and since when they wait.
+        # Connections of httptools have the same attributes.
+        self._connections = cast("set[H11Protocol]", self.server_state.connections)
+        # Those without a request at work: the request before, and since when they wait.
         self._waiting: dict[H11Protocol, tuple[object, float]] = {}
-
-    @property
-    def _connections(self) -> list[H11Protocol]:
-        # Those of httptools have the same attributes.
-        return [cast("H11Protocol", each) for each in self.server_state.connections]
 
     async def on_tick(self, counter: int) -> bool:
         """Close what waits too long, ten times a second, and what is too much."""
-        waiting: dict[H11Protocol, tuple[object, float]] = {}
-        now = time.monotonic()
+        now, before, self._waiting = time.monotonic(), self._waiting, {}
         for each in self._connections:
             if each.cycle is None or each.cycle.response_complete:
-                before, since = self._waiting.get(each, (each.cycle, now))
-                waiting[each] = (each.cycle, since if before is each.cycle else now)
-        self._waiting = waiting
+                cycle, since = before.get(each, (each.cycle, now))
+                self._waiting[each] = (each.cycle, since if cycle is each.cycle else now)
         spare = len(self._connections) - self._settings.most_connections
-        for number, each in enumerate(sorted(waiting, key=lambda each: waiting[each][1])):
-            if number < spare or now - waiting[each][1] > self._settings.request_timeout_s:
+        longest_first = sorted(self._waiting.items(), key=lambda waits: waits[1][1])
+        for number, (each, (_, since)) in enumerate(longest_first):
+            if number < spare or now - since > self._settings.request_timeout_s:
                 each.transport.close()
         return await super().on_tick(counter)
 

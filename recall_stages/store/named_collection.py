@@ -59,7 +59,6 @@ class NamedCollection:
         create: bool | None,
         read_only: bool,
         server: ServerRows,
-        server_timeout_s: float | None,
     ) -> None:
         check_chroma_is_installed()
         # A second to import, so only once a store is opened.
@@ -72,7 +71,6 @@ class NamedCollection:
         self._create = create
         self._read_only = read_only
         self._server = server
-        self._server_timeout_s = server_timeout_s
         self._process = os.getpid()
         self._closed = False
         self._changing = Lock()
@@ -83,7 +81,7 @@ class NamedCollection:
         self.name = name
         if isinstance(source, Collection):
             self.name = source.name
-            self._live = self._alive(opened_as_it_is(source, server_timeout_s))
+            self._live = self._alive(opened_as_it_is(source))
         elif source is None:
             self._open_private()
         else:
@@ -264,7 +262,7 @@ class NamedCollection:
         """The way to the collection; None while its path does not exist."""
         if self._access is None:
             if not isinstance(self._source, Path):
-                self._access = client_access(self._source, self._server_timeout_s)
+                self._access = client_access(self._source)
             elif is_chroma_path(self._source) or make or self._read_only:
                 self._access = path_access(self._source, read_only=self._read_only)
         return self._access

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Never, Self
 from recall_stages.core.awaited import awaited
 from recall_stages.core.errors import EmbeddingMismatchError
 from recall_stages.core.scope import Scope, ScopeName, required_names
-from recall_stages.store.chroma.client import SERVER_TIMEOUT_S
+from recall_stages.store.chroma.client import SERVER_TIMEOUT_S, time_limited
 from recall_stages.store.chroma.row_fields import Fields
 from recall_stages.store.conditions import Conditions
 from recall_stages.store.copying import copy_collection, embed_again
@@ -130,7 +130,7 @@ class RecallStore(ManagedStore):
         model = BoundedEmbedding(as_embedder(embedding), embed_timeout_s)
         chosen = Fields.model_validate(fields or {})
         opened = NamedCollection(
-            source,
+            time_limited(source, server_timeout_s),
             name,
             model,
             chosen,
@@ -139,7 +139,6 @@ class RecallStore(ManagedStore):
             server=ServerRows(
                 index_rows, None if index_dir is None else Path(index_dir), round(1e6 * cache_mb)
             ),
-            server_timeout_s=server_timeout_s,
         )
         super().__init__(
             opened, clock, event_times=event_times, require_scope=required, scope=Scope()

@@ -17,7 +17,6 @@ from recall_stages.store.chroma.client import (
     path_client,
     path_of,
     registering,
-    time_limited,
 )
 from recall_stages.store.chroma.errors import chroma_errors
 from recall_stages.store.chroma.path_copy import PathCopy
@@ -87,10 +86,8 @@ class Access:
                 self.copy.close()
 
 
-def client_access(client: object, server_timeout_s: float | None) -> Access:
+def client_access(client: object) -> Access:
     """A client of the caller; the path of a persistent one is locked.
-
-    A server may take ``server_timeout_s`` to answer, whatever the client itself would wait.
 
     Raises:
         TypeError: When it is no client, or one for ``async`` code.
@@ -109,7 +106,6 @@ def client_access(client: object, server_timeout_s: float | None) -> Access:
         )
     path = path_of(client)
     if not path:
-        client = time_limited(client, server_timeout_s)
         return Access(client, own=False)  # type: ignore[arg-type]  # it has the client's method
     held = hold(Path(os.path.realpath(path)), path)
     return Access(client, False, held.folder, held, stuck=held.stuck)  # type: ignore[arg-type]

@@ -27,7 +27,7 @@ registering = Lock()
 SERVER_TIMEOUT_S = 60.0
 """Seconds to wait for an answer of a server, where nothing else was set."""
 
-_OfServer = TypeVar("_OfServer")  # a client, or a collection
+_Source = TypeVar("_Source")  # what a store is opened with
 
 _engine_process: dict[str, int] = {}  # the first process to run Chroma's engine: forks inherit it
 
@@ -84,25 +84,20 @@ def server_client(where: str, make: Callable[..., ClientAPI], **settings: Any) -
     return client
 
 
-def time_limited(owner: _OfServer, timeout_s: float | None) -> _OfServer:
-    """A copy of a client or a collection whose calls of a server end without an answer in time.
+def time_limited(source: _Source, timeout_s: float | None) -> _Source:
+    """A copy of a client or a collection whose calls end when a server does not answer in time.
 
-    Chroma's own wait for ever. The caller's object stays as it is, and both use the same
-    connections. One that reaches no server by HTTP is returned as it is.
-
-    Args:
-        owner: The client, or the collection.
-        timeout_s: Seconds without a byte of an answer; None = no limit.
+    Those of Chroma's own wait for ever. The caller's object stays as it is; both use the same
+    connections. What reaches no server by HTTP is returned as it is.
     """
-    name = "_server" if hasattr(owner, "_server") else "_client"
-    api: Any = getattr(owner, name, None)
-    if not host_of(api) or not hasattr(api, "_session"):
-        return owner
-    owner, api = copy(owner), copy(api)
-    api._session = copy(api._session)  # noqa: SLF001 - Chroma has no setting for it
-    api._session.timeout = timeout_s  # noqa: SLF001
-    setattr(owner, name, api)
-    return owner
+    name = "_server" if hasattr(source, "_server") else "_client"
+    api: Any = getattr(source, name, None)
+    if host_of(api) and hasattr(api, "_session"):
+        source, api = copy(source), copy(api)
+        api._session = copy(api._session)  # noqa: SLF001 - Chroma has no setting for it
+        api._session.timeout = timeout_s  # noqa: SLF001
+        setattr(source, name, api)
+    return source
 
 
 def host_of(client: object) -> str:

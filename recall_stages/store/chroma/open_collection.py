@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from recall_stages.core.errors import MissingCollectionError, StoreError
 from recall_stages.store.chroma.access import Access
 from recall_stages.store.chroma.capability import made_with_words, paced, searches_itself
-from recall_stages.store.chroma.client import time_limited
 from recall_stages.store.chroma.errors import chroma_errors, guarded
 from recall_stages.store.disk.check import check_collection
 
@@ -59,9 +58,9 @@ class Opened:
             self.access.close(idle=idle, drop=self.collection.name if self.private else "")
 
 
-def opened_as_it_is(collection: Collection, server_timeout_s: float | None) -> Opened:
+def opened_as_it_is(collection: Collection) -> Opened:
     """A collection that the caller passed; the way to it is not known."""
-    return _opened(None, time_limited(collection, server_timeout_s), Event())
+    return _opened(None, collection, Event())
 
 
 def find_collection(access: Access, name: str) -> Opened | None:

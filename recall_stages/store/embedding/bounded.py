@@ -121,11 +121,7 @@ class BoundedEmbedding:
 
 
 def check_timeout(name: str, timeout_s: float | None) -> None:
-    """Refuse what is no time to wait.
-
-    Raises:
-        ValueError: When it is neither a number above 0 nor None.
-    """
+    """Refuse what is neither a number of seconds above 0 nor None."""
     number = isinstance(timeout_s, int | float) and not isinstance(timeout_s, bool)
     if timeout_s is not None and not (number and timeout_s > 0):
         raise ValueError(f"{name} must be a number of seconds above 0, or None; got {timeout_s!r}")
