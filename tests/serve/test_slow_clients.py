@@ -20,6 +20,7 @@ from recall_stages.serve.running import ServerSettings, listening
 
 ASK = "POST /retrieve_personal_memory HTTP/1.1\r\nHost: localhost\r\n"
 HEADERS = f"Content-Type: application/json\r\nAuthorization: Bearer {ANN}\r\n"
+HEALTH = f"GET /health HTTP/1.1\r\nHost: localhost\r\n{HEADERS}\r\n"
 BODY = f"{ASK}{HEADERS}Content-Length: 100000\r\n\r\n" + '{"query": '
 
 
@@ -37,6 +38,13 @@ def read(connection: socket.socket) -> bytes:
         return b"".join(iter(lambda: connection.recv(65_536), b""))
 
 
+def check_health(connection: socket.socket) -> None:
+    answer = b""
+    while b'"ok"}' not in answer:
+        assert (part := connection.recv(65_536))
+        answer += part
+
+
 @pytest.fixture
 def impatient() -> Iterator[httpx.Client]:
     limits = {"request_timeout_s": 1, "most_bytes": 90_000_000}
@@ -46,18 +54,22 @@ def impatient() -> Iterator[httpx.Client]:
 
 
 def test_half_requests_end_and_slow_ones_in_time_do_not(impatient: httpx.Client) -> None:
-    whole = sent(impatient, f"GET /health HTTP/1.1\r\nHost: localhost\r\n{HEADERS}\r\n")
-    while b'"ok"}' not in whole.recv(65_536):
-        pass
+    whole, busy = sent(impatient, HEALTH), sent(impatient, HEALTH)
+    for each in (whole, busy):
+        check_health(each)
     whole.sendall(b"G")  # half of another request, in the same connection
     halves = [sent(impatient, text) for text in ("", "GET /hea", ASK)]
     bodies = [sent(impatient, BODY) for _ in range(3)]
     slow = sent(impatient, f"{ASK}{HEADERS}Content-Le")
     time.sleep(0.6)
+    busy.sendall(HEALTH.encode())
+    check_health(busy)
     slow.sendall(b'ngth: 20\r\nConnection: close\r\n\r\n{"query": ')
     time.sleep(0.6)
+    busy.sendall(HEALTH.encode())
     slow.sendall(b'"dentist"}')
 
+    check_health(busy)
     assert read(slow).startswith(b"HTTP/1.1 200")
     assert [read(each) for each in (whole, *halves)] == [b""] * 4
     for each in bodies:
