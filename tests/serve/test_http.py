@@ -11,9 +11,11 @@ import pytest
 from conftest import WordsEmbedding
 from mcp import Client
 from serve.kit import ALL, ANN, BOB, JSON, TOKENS, bearer, filled_store, running
+from starlette.testclient import TestClient
 from tables import table
 
 from recall_stages.core.scope import Scope
+from recall_stages.serve.app import create_memory_app
 from recall_stages.serve.mcp_server import McpTools
 from recall_stages.serve.operation import ScopedService
 from recall_stages.serve.routes import ROUTES
@@ -292,6 +294,15 @@ def test_a_proxy_may_serve_it_by_another_name() -> None:
         ]:
             headers = {"Host": host, "Origin": origin, **bearer(ANN)}
             assert client.get("/count", headers=headers).status_code == status
+
+
+def test_beyond_this_machine_names_are_checked_where_they_are_known() -> None:
+    host = {"host": "0.0.0.0", "tokens": TOKENS}
+    with filled_store() as store:
+        for names, status in [((), 200), (("memories.example.com",), 421)]:
+            app = create_memory_app(store, allowed_hosts=names, **host)
+            with TestClient(app, "http://10.0.0.7", headers=bearer(ANN)) as client:
+                assert client.get("/count").status_code == status
 
 
 def test_the_description_is_valid(open_server: httpx.Client) -> None:

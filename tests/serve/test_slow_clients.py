@@ -41,7 +41,8 @@ def read(connection: socket.socket) -> bytes:
 def check_health(connection: socket.socket) -> None:
     answer = b""
     while b'"ok"}' not in answer:
-        assert (part := connection.recv(65_536))
+        part = connection.recv(65_536)
+        assert part, "the server has closed"
         answer += part
 
 
