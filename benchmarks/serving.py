@@ -36,7 +36,6 @@ from recall_stages.store import RecallStore
 _TOPICS = ("dentist", "sister", "garden", "train", "book", "tea", "museum", "bicycle")
 _PERCENTILES = (50, 90, 99)
 _ALONE = 200  # requests of one kind by one client alone
-_TICK_MS = 1000 / os.sysconf("SC_CLK_TCK")  # in which Linux counts the time of a processor
 
 
 class Alone(TypedDict):
@@ -149,9 +148,9 @@ def _alone(client: httpx.Client, kind: str, chance: random.Random) -> httpx.Requ
 
 
 def _cpu_ms(process: int) -> float:
-    """The processor time of a process so far."""
+    """The processor time of a process so far, as Linux has it."""
     fields = Path(f"/proc/{process}/stat").read_text("utf-8").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) * _TICK_MS
+    return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
 
 
 async def _asked(address: str, clients: int, seconds: float) -> list[tuple[str, float, bool]]:
