@@ -145,20 +145,22 @@ class _Server(uvicorn.Server):
         self._settings = settings
         # Connections of httptools have the same attributes.
         self._connections = cast("set[H11Protocol]", self.server_state.connections)
-        # Those without a request at work: the request before, and since when they wait.
+        # Those without a whole request at work: the request, and since when they wait.
         self._waiting: dict[H11Protocol, tuple[object, float]] = {}
 
     async def on_tick(self, counter: int) -> bool:
         """Close what waits too long, ten times a second, and what is too much."""
         now, before, self._waiting = time.monotonic(), self._waiting, {}
         for each in self._connections:
-            if each.cycle is None or each.cycle.response_complete:
+            if each.cycle is None or each.cycle.response_complete or each.cycle.more_body:
                 cycle, since = before.get(each, (each.cycle, now))
                 self._waiting[each] = (each.cycle, since if cycle is each.cycle else now)
         spare = len(self._connections) - self._settings.most_connections
         longest_first = sorted(self._waiting.items(), key=lambda waits: waits[1][1])
         for number, (each, (_, since)) in enumerate(longest_first):
-            if number < spare or now - since > self._settings.request_timeout_s:
+            # The door refuses a body that is late; one that nobody reads yet has as long again.
+            periods = 2 if each.cycle is not None and each.cycle.more_body else 1
+            if number < spare or now - since > periods * self._settings.request_timeout_s:
                 each.transport.close()
         return await super().on_tick(counter)
 

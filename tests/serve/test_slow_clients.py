@@ -61,6 +61,10 @@ def test_half_requests_end_and_slow_ones_in_time_do_not(impatient: httpx.Client)
     whole.sendall(b"G")  # half of another request, in the same connection
     halves = [sent(impatient, text) for text in ("", "GET /hea", ASK)]
     bodies = [sent(impatient, BODY) for _ in range(3)]
+    deletes = (
+        f"DELETE /memories/x HTTP/1.1\r\nHost: localhost\r\n{HEADERS}Content-Length: 9\r\n\r\n"
+    )
+    unread = sent(impatient, deletes)
     slow = sent(impatient, f"{ASK}{HEADERS}Content-Le")
     time.sleep(0.6)
     busy.sendall(HEALTH.encode())
@@ -73,6 +77,7 @@ def test_half_requests_end_and_slow_ones_in_time_do_not(impatient: httpx.Client)
     check_health(busy)
     assert read(slow).startswith(b"HTTP/1.1 200")
     assert [read(each) for each in (whole, *halves)] == [b""] * 4
+    read(unread)  # it ends
     for each in bodies:
         assert re.match(b"HTTP/1.1 408 .*did not arrive within 1 s", read(each), re.DOTALL)
 
