@@ -1,11 +1,12 @@
 """How long `recall serve` takes to answer many clients at once, on this machine.
 
-    python -m benchmarks.serving [--clients 50] [--seconds 60] [--rows 2000] [--json OUT]
+    python -m benchmarks.serving [--clients 50] [--seconds 60] [--rows 1000] [--json OUT]
 
-The server is a process of its own, as `recall serve` starts it, with the default model. Each client
-has a token of its own, asks again as soon as it has its answer, and mixes: 80 % questions, 10 %
-lists, 10 % memories to store. Clients and server share the cores, so the figures are upper bounds.
-An answer other than 200 or 201 is an error, and so is a memory of somebody else.
+The server is a process of its own, as `recall serve` starts it, with the default model. First one
+client alone asks it for /health and with questions: that shows what an answer costs. Then each
+client has a token of its own, asks again as soon as it has its answer, and mixes: 80 % questions,
+10 % lists, 10 % memories to store. Clients and server share the cores, so the figures are upper
+bounds. An answer other than 200 or 201 is an error, and so is a memory of somebody else.
 """
 
 from __future__ import annotations
@@ -34,11 +35,20 @@ from recall_stages.store import RecallStore
 
 _TOPICS = ("dentist", "sister", "garden", "train", "book", "tea", "museum", "bicycle")
 _PERCENTILES = (50, 90, 99)
+_ALONE = 200  # requests of one kind by one client alone
+
+
+class Alone(TypedDict):
+    """What one request costs where nobody else asks: the median, and the server's processor."""
+
+    wall_ms: float
+    cpu_ms: float
 
 
 class Served(TypedDict):
     """What was measured."""
 
+    alone: dict[str, Alone]
     clients: int
     seconds: float
     requests: int
@@ -52,7 +62,8 @@ def measure(clients: int, seconds: float, rows: int) -> Served:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         with RecallStore(folder) as store:
             store.add(_memories(clients, rows), progress=True)
-        with _server(Path(folder), clients) as address:
+        with _server(Path(folder), clients) as (address, process):
+            alone = _one_client(address, process)
             began = time.perf_counter()
             outcomes = asyncio.run(_asked(address, clients, seconds))
             took = time.perf_counter() - began
@@ -62,6 +73,7 @@ def measure(clients: int, seconds: float, rows: int) -> Served:
             times[kind].append(taken)
     done = sum(map(len, times.values()))
     return {
+        "alone": alone,
         "clients": clients,
         "seconds": round(took, 1),
         "requests": len(outcomes),
@@ -83,7 +95,7 @@ def _memories(clients: int, rows: int) -> Iterator[Mapping[str, object]]:
 
 
 @contextmanager
-def _server(folder: Path, clients: int) -> Iterator[str]:
+def _server(folder: Path, clients: int) -> Iterator[tuple[str, int]]:
     tokens = [f"{_token(n)} user_id=user-{n}" for n in range(clients)]
     words = ["serve", str(folder), "--port", "0", "--rate", "none", "--json"]
     process = subprocess.Popen(  # noqa: S603 - ourselves
@@ -93,7 +105,7 @@ def _server(folder: Path, clients: int) -> Iterator[str]:
         text=True,
     )
     try:
-        yield _address(process)
+        yield _address(process), process.pid
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(60)
@@ -110,6 +122,35 @@ def _address(process: subprocess.Popen[str]) -> str:
 
 def _token(number: int) -> str:
     return f"token-of-client-{number:06}"
+
+
+def _one_client(address: str, process: int) -> dict[str, Alone]:
+    chance, headers = random.Random(0), {"Authorization": f"Bearer {_token(0)}"}  # noqa: S311 - nothing secret
+    found: dict[str, Alone] = {}
+    with httpx.Client(base_url=address, headers=headers, timeout=60) as client:
+        for kind in ("health", "ask"):
+            for _ in range(20):  # what a first request makes is there afterwards
+                client.send(_alone(client, kind, chance)).raise_for_status()
+            times, cpu_ms = [], _cpu_ms(process)
+            for _ in range(_ALONE):
+                request, began = _alone(client, kind, chance), time.perf_counter()
+                client.send(request).raise_for_status()
+                times.append(1000 * (time.perf_counter() - began))
+            cpu_ms = (_cpu_ms(process) - cpu_ms) / _ALONE
+            found[kind] = {"wall_ms": round(float(np.median(times)), 1), "cpu_ms": round(cpu_ms, 1)}
+    return found
+
+
+def _alone(client: httpx.Client, kind: str, chance: random.Random) -> httpx.Request:
+    if kind == "health":
+        return client.build_request("GET", "/health")
+    return client.build_request("POST", "/retrieve_personal_memory", json=_question(chance))
+
+
+def _cpu_ms(process: int) -> float:
+    """The processor time of a process so far, as Linux has it."""
+    fields = Path(f"/proc/{process}/stat").read_text("utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
 
 
 async def _asked(address: str, clients: int, seconds: float) -> list[tuple[str, float, bool]]:
@@ -136,15 +177,19 @@ async def _client(address: str, number: int, end: float) -> list[tuple[str, floa
 
 
 def _request(chance: random.Random) -> tuple[str, str, str, dict[str, object]]:
-    topic = chance.choice(_TOPICS)
     dice = chance.random()
     if dice < 0.8:
-        asked = {"query": f"What about the {topic} on {chance.randrange(1, 28)} March 2024?"}
-        return "ask", "POST", "/retrieve_personal_memory", {"json": asked}
+        return "ask", "POST", "/retrieve_personal_memory", {"json": _question(chance)}
     if dice < 0.9:
         return "list", "GET", "/memories", {"params": {"limit": 10}}
+    topic = chance.choice(_TOPICS)
     new = {"memories": [{"content": f"A new note of the {topic}, number {chance.random()}."}]}
     return "add", "POST", "/memories", {"json": new}
+
+
+def _question(chance: random.Random) -> dict[str, object]:
+    topic, day = chance.choice(_TOPICS), chance.randrange(1, 28)
+    return {"query": f"What about the {topic} on {day} March 2024?"}
 
 
 def _is_own(text: str, number: int) -> bool:
@@ -163,10 +208,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--rows", type=int, default=2_000)
+    parser.add_argument("--rows", type=int, default=1_000)
     parser.add_argument("--json", type=json_file)
     options = parser.parse_args(arguments)
     served = measure(options.clients, options.seconds, options.rows)
+    for kind, cost in served["alone"].items():
+        wall, cpu = cost["wall_ms"], cost["cpu_ms"]
+        print(f"{kind:>6} alone: {wall} ms (median), of which {cpu} ms of processor")
     print(
         f"{served['clients']} clients, {served['seconds']} s: {served['requests']} requests, "
         f"{served['per_second']} a second, {served['errors']} errors"

@@ -16,6 +16,7 @@ from langgraph.runtime import Runtime
 from langchain_recall._convert import to_candidate
 from langchain_recall.retriever import RecallRetriever
 from recall_stages.agents.recall_tool import recalled_text
+from recall_stages.core.query import LONGEST_QUESTION
 from recall_stages.stages.search_gate import SearchGate
 
 
@@ -79,7 +80,7 @@ class RecallMiddleware(AgentMiddleware[RecallState, Any, Any]):
         last = next((each for each in reversed(messages) if isinstance(each, HumanMessage)), None)
         if last is None or (self._gate is not None and not self._gate.should_search(messages)):
             return ""
-        return str(last.text).strip()
+        return str(last.text).strip()[:LONGEST_QUESTION]
 
     def wrap_model_call(
         self,

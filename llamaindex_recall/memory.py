@@ -22,6 +22,7 @@ from recall_stages.agents.recall_tool import recalled_text
 from recall_stages.agents.turn_writer import ScopeOf, TurnWriter, session_scope
 from recall_stages.core.candidate import Candidate
 from recall_stages.core.errors import log_failure
+from recall_stages.core.query import LONGEST_QUESTION
 from recall_stages.core.settings import Settings
 from recall_stages.retriever.call_options import CallOptions, combine_options
 from recall_stages.text.tokens import token_counter
@@ -96,7 +97,7 @@ class RecallMemoryBlock(Settings, BaseMemoryBlock[str]):
         **options: Any,
     ) -> str:
         spoken = [each for each in messages or [] if each.role == MessageRole.USER]
-        question = (spoken[-1].content or "").strip() if spoken else ""
+        question = (spoken[-1].content or "").strip()[:LONGEST_QUESTION] if spoken else ""
         if not question:
             return ""
         try:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Never
 from urllib.parse import urlsplit
 
 from recall_stages.core.errors import EmbeddingMismatchError, MissingCollectionError, StoreError
+from recall_stages.core.scope import ScopeName
 from recall_stages.store import Fields, RecallStore
-from recall_stages.store.chroma.client import check_chroma_is_installed
+from recall_stages.store.chroma.client import check_chroma_is_installed, server_client
 from recall_stages.store.chroma.row_fields import OWN_FIELDS
 from recall_stages.store.embedding.embedder import MULTILINGUAL
 from recall_stages.store.embedding.minilm import MiniLM
@@ -56,13 +59,14 @@ def embedding_of(model: str, name: str, *, searched: bool) -> object:
     )
 
 
-def open_store(
+def open_store(  # noqa: PLR0913 - the settings of a store, each by name
     source: ClientAPI | str | Path,
     name: str,
     *,
     fields: Fields = OWN_FIELDS,
     create: bool | None = False,
     searched: bool = True,
+    require_scope: Sequence[ScopeName] = (),
 ) -> RecallStore:
     """Open a collection with the model that it remembers.
 
@@ -73,14 +77,16 @@ def open_store(
         StoreError: When there is no such collection, or its model is not installed.
         EmbeddingMismatchError: When questions are asked, and its model is none of ours.
     """
+    opened = partial(
+        RecallStore, source, name, fields=fields, create=create, require_scope=require_scope
+    )
     try:
-        embedding: object = None if searched else NoModel(UNKNOWN)
-        return RecallStore(source, name, embedding=embedding, fields=fields, create=create)
+        return opened(embedding=None if searched else NoModel(UNKNOWN))
     except EmbeddingMismatchError as error:
         if not error.made_by:
             raise
         embedding = embedding_of(error.made_by, f"collection {name!r}", searched=searched)
-        return RecallStore(source, name, embedding=embedding, fields=fields, create=create)
+        return opened(embedding=embedding)
 
 
 def open_existing(where: str, name: str, fields: Fields, *, searched: bool = True) -> RecallStore:
@@ -96,7 +102,7 @@ def source_of(where: str, *, new: bool = False) -> ClientAPI | str:
     """What a `RecallStore` is opened with for a folder (or a new one), a URL, or "cloud".
 
     Raises:
-        StoreError: When there is no such folder, or no key of Chroma Cloud.
+        StoreError: When there is no such folder, no key of Chroma Cloud, or no answer.
     """
     check_chroma_is_installed()
     if where != "cloud" and not where.startswith(("http://", "https://")):
@@ -110,8 +116,10 @@ def source_of(where: str, *, new: bool = False) -> ClientAPI | str:
         if missing := [name for name in _CREDENTIALS if not os.environ.get(name)]:
             raise StoreError(f"Chroma Cloud needs the environment variables {', '.join(missing)}")
         tenant, database, api_key = (os.environ[name] for name in _CREDENTIALS)
-        return chromadb.CloudClient(tenant=tenant, database=database, api_key=api_key)
+        named = {"tenant": tenant, "database": database, "api_key": api_key}
+        return server_client(where, chromadb.CloudClient, **named)
     url = urlsplit(where)
     secure = url.scheme == "https"
     port = url.port or (443 if secure else 8000)
-    return chromadb.HttpClient(host=url.hostname or "", port=port, ssl=secure)
+    host = url.hostname or ""
+    return server_client(where, chromadb.HttpClient, host=host, port=port, ssl=secure)

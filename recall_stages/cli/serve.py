@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import gc
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from recall_stages.cli.collection import add_scope
@@ -54,28 +55,43 @@ def add_served(parser: argparse.ArgumentParser) -> None:
     add_scope(parser)
     for name in Scope.model_fields:
         parser.set_defaults(**{name: os.environ.get(f"RECALL_{name.upper()}")})
+    parser.add_argument(
+        "--require-scope",
+        metavar="FIELD",
+        type=lambda text: text.split(","),
+        action="extend",
+        default=[],
+        help="a field that every request must name, such as user_id; repeatable",
+    )
     parser.add_argument("--timezone", help="of questions that name none (the machine's)")
 
 
-def add_server(parser: argparse.ArgumentParser, port: int | None, about: str) -> None:
+def add_server(parser: argparse.ArgumentParser, port: int | None, port_help: str) -> None:
     """Add the options of a server of HTTP."""
-    parser.add_argument("--port", type=int, default=port, help=about)
+    parser.add_argument("--port", type=int, default=port, help=port_help)
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
+    parser.add_argument(
+        "--allowed-host",
+        metavar="NAME",
+        dest="allowed_hosts",
+        action="append",
+        default=argparse.SUPPRESS,
+        help="a name under which a proxy on this machine serves it; repeatable",
+    )
     parser.add_argument(
         "--tokens",
         metavar="FILE",
         type=Path,
         help="one token a line, with the scope it is bound to: TOKEN user_id=ann; or TOKEN *",
     )
-    parser.add_argument(
-        "--rate",
-        type=_rate,
-        default=argparse.SUPPRESS,
-        help="requests a second of one client, or none (100)",
+    numbers: tuple[tuple[str, Callable[[str], object], str], ...] = (
+        ("--rate", _rate, "requests a second of one client, or none (100)"),
+        ("--most-bytes", int, "bytes of one request (4000000)"),
+        ("--most-connections", int, "clients that are connected at once (500)"),
+        ("--request-timeout-s", float, "seconds in which a request must arrive (20)"),
     )
-    parser.add_argument(
-        "--most-bytes", type=int, default=argparse.SUPPRESS, help="bytes of one request (4000000)"
-    )
+    for name, read, about in numbers:
+        parser.add_argument(name, type=read, default=argparse.SUPPRESS, help=about)
 
 
 def _rate(text: str) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import os
 import signal
 import sys
@@ -16,14 +17,17 @@ from mcp.server.stdio import stdio_server
 from recall_stages.cli.collection import scope_of
 from recall_stages.cli.existing import open_store, source_of
 from recall_stages.cli.output import report
+from recall_stages.core.scope import required_names
 from recall_stages.serve.app import memory_app
 from recall_stages.serve.mcp_server import McpTools
 from recall_stages.serve.operation import ScopedService, Service
-from recall_stages.serve.running import ServerSettings, address_of, listening
+from recall_stages.serve.running import ServerSettings, address_of, is_loopback, listening
 from recall_stages.serve.running import serve as serve_app
 from recall_stages.serve.shared_folder import SharedFolder
 from recall_stages.serve.tokens import Tokens
 from recall_stages.timeline.parse_time import resolve_timezone
+
+_log = logging.getLogger(__name__)
 
 
 async def serve(options: argparse.Namespace) -> None:
@@ -51,7 +55,11 @@ async def _on_http(options: argparse.Namespace) -> None:
         text = f"serving {options.store} on {where}; Ctrl-C stops it"
         report(options, {"address": address}, text)
         sys.stdout.flush()
-        await serve_app(app, bound)
+        if not is_loopback(settings.host):
+            _log.warning(
+                "no TLS: tokens and memories can be read on the way; put a proxy before it"
+            )
+        await serve_app(app, bound, settings)
 
 
 async def _on_stdio(options: argparse.Namespace) -> None:
@@ -66,16 +74,18 @@ async def _on_stdio(options: argparse.Namespace) -> None:
 async def _service_of(options: argparse.Namespace, opened: AsyncExitStack) -> Service:
     """What does the operations of the server, until what was opened for it is closed."""
     resolve_timezone(options.timezone)
+    required = required_names(options.require_scope)
     source = source_of(options.store, new=True)
     if not isinstance(source, str):
-        store = open_store(source, options.collection, create=True)
+        store = open_store(source, options.collection, create=True, require_scope=required)
         await opened.enter_async_context(store)
         return ScopedService.of(store, timezone=options.timezone)
     shared = SharedFolder(
         Path(source),
         options.collection,
-        lambda name: open_store(source, name, create=True),
+        lambda name, required: open_store(source, name, create=True, require_scope=required),
         options.timezone,
+        required,
     )
     opened.push_async_callback(shared.close)
     await shared.start()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import traceback
 
 
 class RecallError(Exception):
@@ -140,11 +141,13 @@ def log_failure(log: logging.Logger, what: str, error: Exception) -> None:
     Args:
         log: The logger.
         what: What was not done.
-        error: Why. What others than this library say may quote what they were handed.
+        error: Why. What others than this library say may quote what they were handed. So the log
+            has their classes alone, and of a bug the lines of code that it has passed.
     """
-    said = type(error).__name__
-    if isinstance(error, RecallError) and not isinstance(error, MemoryFormatError):
-        cause = str(error.__cause__ or "")
+    said, cause = type(error).__name__, str(error.__cause__ or "")
+    if not isinstance(error, RecallError):
+        said = "\n".join([said, *traceback.format_tb(error.__traceback__)])
+    elif not isinstance(error, MemoryFormatError):
         said = described(error).replace(cause, "...") if cause else described(error)
     log.error("%s: %s", what, said)
     log.debug("%s", what, exc_info=error)

@@ -16,6 +16,9 @@ from recall_stages.timeline import TimeRange
 
 Filter = Mapping[str, object]
 
+LONGEST_QUESTION = 50_000
+"""The characters of a question; of a memory as many are searched."""
+
 
 class Query(Settings):
     """A question, with the reference time of its time expressions.
@@ -43,11 +46,20 @@ class Query(Settings):
     messages: tuple[Message, ...] = ()
 
 
+def check_length(text: str) -> None:
+    """Refuse a question that is too long."""
+    if len(text) > LONGEST_QUESTION:
+        raise QueryError(
+            f"query may have {LONGEST_QUESTION:,} characters at most; got {len(text):,}. Ask with "
+            "the part that says what to look for"
+        )
+
+
 def query_text(text: object) -> str:
     """The words of a question, stripped.
 
     Raises:
-        QueryError: When the question is empty or not a text.
+        QueryError: When the question is empty, too long or not a text.
 
     Examples:
         >>> query_text("  Where is the dentist? ")
@@ -60,4 +72,5 @@ def query_text(text: object) -> str:
             f"query must say what to look for; got {got(text)}. To list memories, the newest "
             "first, pass a time_range or a filter"
         )
+    check_length(text)
     return text.strip()

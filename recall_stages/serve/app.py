@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from mcp.server.transport_security import TransportSecuritySettings
@@ -34,10 +34,11 @@ _log = logging.getLogger(__name__)
 def create_memory_app(  # noqa: PLR0913 - the settings of a server, each by name
     store: ManagedStore,
     *,
-    tokens: str = "",
+    tokens: str | None = None,
     scope: ScopeInput = None,
     timezone: str | None = None,
     host: str = "127.0.0.1",
+    allowed_hosts: Sequence[str] = (),
     rate: float | None = 100.0,
     most_bytes: int = 4_000_000,
 ) -> ASGIApp:
@@ -49,15 +50,17 @@ def create_memory_app(  # noqa: PLR0913 - the settings of a server, each by name
     Args:
         store: The store, or the view of one scope.
         tokens: One token a line, with the scope to which its client is bound:
-            ``TOKEN user_id=ann``. Empty = no token is needed.
+            ``TOKEN user_id=ann``. None = no token is needed.
         scope: Whose memories are served at all. None = those of the store.
         timezone: The time zone of questions that name none. None = the machine's.
         host: The address on which it is served.
+        allowed_hosts: Names under which a proxy on this machine serves it, besides localhost.
         rate: The requests a second of one client. None = no limit.
         most_bytes: The bytes of one request.
 
     Raises:
-        SettingsError: When others than this machine could reach it, and there are no tokens.
+        SettingsError: When others than this machine could reach it without a token, or there is
+            no token in ``tokens``.
 
     Examples:
         >>> from recall_stages import RecallStore
@@ -74,10 +77,11 @@ def create_memory_app(  # noqa: PLR0913 - the settings of a server, each by name
     """
     settings = ServerSettings(
         host=host,
+        allowed_hosts=tuple(allowed_hosts),
         rate=rate,
         most_bytes=most_bytes,
         scope=scope,
-        tokens=Tokens(tokens) if tokens else None,
+        tokens=None if tokens is None else Tokens(tokens),
     )
     return memory_app(ScopedService.of(store, timezone=timezone), settings)
 
@@ -101,8 +105,16 @@ def memory_app(service: Service, settings: ServerSettings) -> ASGIApp:
 
 
 def _api_routes(service: Service) -> list[BaseRoute]:
+    api = [
+        Route(
+            each.path.replace("{id}", "{id:path}"),  # an id may hold slashes
+            partial(_do, service, each),
+            methods=[each.method],
+        )
+        for each in ROUTES
+    ]
     return [
-        *(Route(each.path, partial(_do, service, each), methods=[each.method]) for each in ROUTES),
+        *api,
         Route("/health", JSONResponse(Health().model_dump()), methods=["GET"]),
         Route("/openapi.json", JSONResponse(openapi()), methods=["GET"]),
     ]

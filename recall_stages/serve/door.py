@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recall_stages.core.errors import ScopeError
@@ -23,6 +25,8 @@ _OPEN_PATHS = frozenset({"/health", "/openapi.json"})  # nothing in their answer
 _MOST_CLIENTS = 10_000  # whose requests are counted; the one that was quiet the longest is let go
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
+_SMALL = 65_536  # bytes of a body that needs no place among the large ones
+_LARGE_AT_ONCE = 16  # bodies in memory, from their first byte to the answer; the others wait
 
 
 def client_of(request: Request) -> Client:
@@ -38,26 +42,31 @@ class Door:
         self._app = app
         self._settings = settings
         self._rate = RateLimit(settings.rate)
-        self._is_local = is_loopback(settings.host)
+        has_names = is_loopback(settings.host) or bool(settings.allowed_hosts)
+        self._names = (*_LOOPBACK_NAMES, *settings.allowed_hosts) if has_names else ()
+        self._large = asyncio.Semaphore(_LARGE_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or answer why not."""
-        if scope["type"] == "http":
-            try:
-                client = self._client(scope)
-                if scope["method"] in _WITH_BODY:
-                    receive = _replayed(await self._body(scope, receive), receive)
-            except HTTPException as refused:
-                await answer_to(refused)(scope, receive, send)
-                return
-            scope = {**scope, "state": {**scope.get("state", {}), _CLIENT: client}}
-        await self._app(scope, receive, send)
+        async with AsyncExitStack() as place:
+            if scope["type"] == "http":
+                try:
+                    client = self._client(scope)
+                    if scope["method"] in _WITH_BODY:
+                        receive = _replayed(await self._body(scope, receive, place), receive)
+                except ClientDisconnect:
+                    return
+                except HTTPException as refused:
+                    await answer_to(refused)(scope, receive, send)
+                    return
+                scope = {**scope, "state": {**scope.get("state", {}), _CLIENT: client}}
+            await self._app(scope, receive, send)
 
     def _client(self, scope: Scope) -> Client | None:
         """Who sent a request; None where nobody need be named."""
         headers = Headers(scope=scope)
-        if self._is_local:
-            _check_place(headers)
+        if self._names:
+            _check_place(headers, self._names)
         address, *_ = scope.get("client") or ("somebody",)
         client = self._named(headers, address)
         if wait_s := self._rate.wait_s(client.name if client else address):
@@ -79,8 +88,8 @@ class Door:
         except ScopeError:  # a token for somebody who is not served here
             return None
 
-    async def _body(self, scope: Scope, receive: Receive) -> bytes:
-        """The whole body of a request."""
+    async def _body(self, scope: Scope, receive: Receive, place: AsyncExitStack) -> bytes:
+        """The whole body of a request; a large one has a place until it is answered."""
         headers, most = Headers(scope=scope), self._settings.most_bytes
         too_large = HTTPException(413, f"the body may have {most:,} bytes at most; send less")
         length = headers.get("content-length", "0")
@@ -89,23 +98,32 @@ class Door:
         # Browsers send other types across sites without asking first.
         if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise HTTPException(415, 'send JSON, with the header "Content-Type: application/json"')
-        body, is_whole = bytearray(), False
-        while not is_whole:
-            message = await receive()
-            body += message.get("body", b"")
-            is_whole = not message.get("more_body", False)
-            if len(body) > most:
-                raise too_large
+        if int(length) > _SMALL or "transfer-encoding" in headers:
+            await place.enter_async_context(self._large)
+        body, is_whole, seconds = bytearray(), False, self._settings.request_timeout_s
+        try:
+            async with asyncio.timeout(seconds):
+                while not is_whole:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise ClientDisconnect
+                    body += message.get("body", b"")
+                    is_whole = not message.get("more_body", False)
+                    if len(body) > most:
+                        raise too_large
+        except TimeoutError:
+            why = f"the body did not arrive within {seconds:g} s; send the request again"
+            raise HTTPException(408, why, {"Connection": "close"}) from None
         return bytes(body)
 
 
-def _check_place(headers: Headers) -> None:
+def _check_place(headers: Headers, names: Sequence[str]) -> None:
     """Refuse a page of another site, in a browser on this machine."""
-    if _name_in(f"//{headers.get('host', '')}") not in _LOOPBACK_NAMES:
-        why = f"this server is called {' or '.join(_LOOPBACK_NAMES)}, and no other"
+    if _name_in(f"//{headers.get('host', '')}") not in names:
+        why = f"this server is called {' or '.join(names)}, and no other"
         raise HTTPException(421, why)
     origin = headers.get("origin")
-    if origin is not None and _name_in(origin) not in _LOOPBACK_NAMES:
+    if origin is not None and _name_in(origin) not in names:
         raise HTTPException(403, "pages of other sites may not use this server")
 
 

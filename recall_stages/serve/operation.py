@@ -155,7 +155,7 @@ class ScopedService:
 
     async def do(self, operation: Operation, scope: Scope) -> BaseModel:
         """Do an operation for a client that is bound to a scope."""
-        return await operation.done_by(self.within(scope).within(operation.scope()))
+        return await operation.done_by(self.within(scope.narrow(operation.scope())))
 
     async def recall(self, query: str, options: CallOptions, *, tasks: bool) -> Recall:
         """Answer a question."""

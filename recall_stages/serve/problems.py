@@ -24,11 +24,12 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (
     (ValueError, 400),  # ours about questions, filters, memories and settings are all of this kind
     (errors.RecallError, 500),
 )
-_UNKNOWN = "the server failed, and its log says why; the request may be sent again"
+_FAILED = "the server failed, and its log says why; the request may be sent again"
+_AWAY = "the memories cannot be reached now, and the server's log says why; send it again later"
 
 
 def failure_of(error: Exception) -> HTTPException:
-    """What a client reads of an error; the log has all of those that are not ours.
+    """What a client reads of an error: a sentence about the request, never about the server.
 
     Examples:
         >>> failure_of(errors.QueryError("query must say what to look for"))
@@ -36,13 +37,12 @@ def failure_of(error: Exception) -> HTTPException:
         >>> failure_of(ZeroDivisionError("in line 7")).detail
         'the server failed, and its log says why; the request may be sent again'
     """
-    if not isinstance(error, errors.RecallError):
-        _log.error("a request failed", exc_info=error)
-        return HTTPException(500, _UNKNOWN)
-    status = next(status for kind, status in _STATUS if isinstance(error, kind))
-    if status >= 500:
-        _log.error("%s", errors.described(error))
-    return HTTPException(status, str(error), _BUSY if status == 503 else None)
+    is_ours = isinstance(error, errors.RecallError)
+    status = next((each for kind, each in _STATUS if is_ours and isinstance(error, kind)), 500)
+    if status < 500:
+        return HTTPException(status, str(error))
+    errors.log_failure(_log, "a request failed", error)
+    return HTTPException(503, _AWAY, _BUSY) if status == 503 else HTTPException(500, _FAILED)
 
 
 def answer_to(failure: HTTPException) -> JSONResponse:

@@ -11,13 +11,14 @@ import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import cast
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel
 
 from recall_stages.core import errors
 from recall_stages.core.errors import RecallError, StoreClosedError, StoreUnavailableError
-from recall_stages.core.scope import Scope
+from recall_stages.core.scope import Scope, ScopeName, required_names
 from recall_stages.serve.operation import Operation, ScopedService, TimedOperation
 from recall_stages.serve.peers import ADDRESS, Address, Listener, Message, ask
 from recall_stages.serve.problems import failure_of
@@ -25,6 +26,9 @@ from recall_stages.serve.routes import ROUTES
 from recall_stages.store import RecallStore
 
 _log = logging.getLogger(__name__)
+
+Place = tuple[str, tuple[ScopeName, ...]]
+"""A collection, and the fields that a process requires: they may have been started differently."""
 
 LOCK = ".recall.serve.lock"
 
@@ -39,25 +43,27 @@ class SharedFolder:
     Args:
         folder: The folder; it is made if it is not there.
         collection: The collection in it.
-        open_store: Opens a collection of the folder.
+        open_store: Opens a collection of the folder with a ``require_scope``.
         timezone: The time zone of operations that name none. None = that of whoever holds it.
+        require_scope: The fields that every operation of this process must name.
     """
 
     def __init__(
         self,
         folder: Path,
         collection: str,
-        open_store: Callable[[str], RecallStore],
+        open_store: Callable[[str, tuple[ScopeName, ...]], RecallStore],
         timezone: str | None = None,
+        require_scope: tuple[ScopeName, ...] = (),
     ) -> None:
         self._folder = folder
-        self._collection = collection
+        self._place: Place = (collection, require_scope)
         self._open_store = open_store
         self._timezone = timezone
         self._lock = FileLock(folder / LOCK, timeout=0, thread_local=False)
         self._listener = Listener(self._answer)
         self._opened = AsyncExitStack()
-        self._services: dict[str, ScopedService] = {}
+        self._services: dict[Place, ScopedService] = {}
         self._taking = asyncio.Lock()
         self._opening = asyncio.Lock()
         self._is_holder = False
@@ -74,7 +80,7 @@ class SharedFolder:
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         if await self._holds():
-            await self._service(self._collection)
+            await self._service(self._place)
 
     async def do(self, operation: Operation, scope: Scope) -> BaseModel:
         """Do an operation for a client that is bound to a scope.
@@ -92,7 +98,7 @@ class SharedFolder:
         end = loop.time() + _WAIT_S
         while loop.time() < end:
             if await self._holds():
-                return await self._done_here(self._collection, operation, scope)
+                return await self._done_here(self._place, operation, scope)
             address = Address.read(self._folder)
             if address is not None:
                 try:
@@ -124,7 +130,7 @@ class SharedFolder:
         answer = await ask(
             address,
             {
-                "collection": self._collection,
+                "place": self._place,
                 "operation": type(operation).__name__,
                 "arguments": operation.model_dump(mode="json", exclude_unset=True),
                 "scope": scope.fields(),
@@ -150,30 +156,32 @@ class SharedFolder:
                 self._is_holder = True
         return True
 
-    async def _done_here(self, collection: str, operation: Operation, scope: Scope) -> BaseModel:
+    async def _done_here(self, place: Place, operation: Operation, scope: Scope) -> BaseModel:
         self._begun += 1
         self._idle.clear()
         try:
-            return await (await self._service(collection)).do(operation, scope)
+            return await (await self._service(place)).do(operation, scope)
         finally:
             self._begun -= 1
             if not self._begun:
                 self._idle.set()
 
-    async def _service(self, collection: str) -> ScopedService:
+    async def _service(self, place: Place) -> ScopedService:
         async with self._opening:
-            if collection not in self._services:
-                store = await asyncio.to_thread(self._open_store, collection)
+            if place not in self._services:
+                store = await asyncio.to_thread(self._open_store, *place)
                 await self._opened.enter_async_context(store)
-                self._services[collection] = ScopedService.of(store)
-        return self._services[collection]
+                self._services[place] = ScopedService.of(store)
+        return self._services[place]
 
     async def _answer(self, message: Message) -> Message:
         """Do the operation of another process."""
         try:
             operation = _OPERATIONS[str(message["operation"])].model_validate(message["arguments"])
             scope = Scope.model_validate(message["scope"])
-            result = await self._done_here(str(message["collection"]), operation, scope)
+            collection, required = cast("tuple[str, list[str]]", message["place"])
+            place = (collection, required_names(required))
+            result = await self._done_here(place, operation, scope)
         except Exception as error:  # noqa: BLE001 - it is raised where it was asked for
             return {"kind": type(error).__name__, "error": failure_of(error).detail}
         return {"result": result.model_dump(mode="json")}

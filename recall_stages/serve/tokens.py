@@ -47,10 +47,11 @@ class Tokens:
 
     Args:
         text: One token a line, with its scope; lines that begin with # are left out.
+        source: Where the text is from, for errors.
 
     Raises:
-        SettingsError: When a line is not a token with a scope, a token is too short, or is there
-            twice.
+        SettingsError: When there is no token, a line is not a token with a scope, or a token is
+            too short, or is there twice.
 
     Examples:
         >>> tokens = Tokens("s3cret-of-ann-0001 user_id=ann")
@@ -60,7 +61,7 @@ class Tokens:
         True
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, source: object = "tokens") -> None:
         self._clients: dict[bytes, Client] = {}
         lines = (words for line in text.splitlines() if (words := line.split()))
         named = ([token, *words] for token, *words in lines if not token.startswith("#"))
@@ -71,9 +72,8 @@ class Tokens:
             if digest in self._clients:
                 raise _wrong(number, "is there twice")
             self._clients[digest] = Client(f"token {number}", _scope(number, words))
-
-    def __len__(self) -> int:
-        return len(self._clients)
+        if not self._clients:
+            raise SettingsError("tokens", (f"{source} has no token; {_FORM}",))
 
     def client(self, token: str) -> Client | None:
         """The client that has this token; the time it takes does not depend on the token."""
@@ -85,21 +85,19 @@ class Tokens:
 
     @classmethod
     def configured(cls, file: Path | None) -> Tokens | None:
-        """The tokens of a file, or else of the environment; None if there are none.
+        """The tokens of a file, or else of the environment; None if it has no such variable.
 
         Raises:
-            SettingsError: When they cannot be read.
+            SettingsError: When they cannot be read, or there is none: it is no way to open a server
+                that a secret was not set.
         """
         if file is None:
+            text = os.environ.get(VARIABLE)
             # In a variable, a semicolon may stand for the end of a line.
-            tokens = cls(os.environ.get(VARIABLE, "").replace(";", "\n"))
-            return tokens if len(tokens) else None
+            return None if text is None else cls(text.replace(";", "\n"), VARIABLE)
         if os.name == "posix" and file.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
             _log.warning("%s can be read by other users of this machine: chmod 600", file)
-        tokens = cls(file.read_text(encoding="utf-8"))
-        if not len(tokens):
-            raise SettingsError("tokens", (f"{file} has no token; {_FORM}",))
-        return tokens
+        return cls(file.read_text(encoding="utf-8"), file)
 
 
 def _scope(number: int, words: Sequence[str]) -> Scope:

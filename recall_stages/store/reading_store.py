@@ -10,7 +10,7 @@ from typing import get_args
 from recall_stages.core.awaited import awaited, awaited_each
 from recall_stages.core.candidate import Hit
 from recall_stages.core.memory import Memory
-from recall_stages.core.query import Filter
+from recall_stages.core.query import Filter, check_length
 from recall_stages.core.scope import ScopeInput
 from recall_stages.core.settings import check_count
 from recall_stages.core.stage import Search
@@ -63,6 +63,7 @@ class ReadingStore(BoundStore):
         Raises:
             StoreClosedError: When the store is closed.
             FilterError: When a filter cannot match anything.
+            QueryError: When a text is too long.
             ScopeError: When the scope of a search lacks a field of ``require_scope``.
             MissingCollectionError: When the collection does not exist, and others do; see
                 ``create``.
@@ -128,6 +129,8 @@ class ReadingStore(BoundStore):
 
     def _narrowed(self, searches: Sequence[Search]) -> Sequence[Search]:
         """The searches at a moment and in this store's scope, checked for what it must name."""
+        for search in searches:
+            check_length(search.text)
         owners, now = [self._owner(search.scope) for search in searches], self._clock()
         return [
             (search if owner == search.scope else replace(search, scope=owner)).at(now)

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Never, Self
 from recall_stages.core.awaited import awaited
 from recall_stages.core.errors import EmbeddingMismatchError
 from recall_stages.core.scope import Scope, ScopeName, required_names
+from recall_stages.store.chroma.client import SERVER_TIMEOUT_S, time_limited
 from recall_stages.store.chroma.row_fields import Fields
 from recall_stages.store.conditions import Conditions
 from recall_stages.store.copying import copy_collection, embed_again
-from recall_stages.store.embedding.bounded import BoundedEmbedding
+from recall_stages.store.embedding.bounded import BoundedEmbedding, check_timeout
 from recall_stages.store.embedding.embedder import as_embedder
 from recall_stages.store.named_collection import NamedCollection
 from recall_stages.store.repair import Repaired, repair_path
@@ -76,6 +77,8 @@ class RecallStore(ManagedStore):
             clients of paid models wait ten minutes, and a large model on a slow machine needs
             them. A question without ``await`` waits in your own thread as long as the model does.
             The default model has no limit.
+        server_timeout_s: Seconds that a server of Chroma may take to answer a call. After that the
+            call raises `StoreUnavailableError`. None = no limit, as Chroma's own clients have it.
         cache_mb: The largest cache, in megabytes of memory: a sixteenth for memories that were
             found, the rest for vectors. In a folder, vectors are in a file and take none. Stores of
             this process on one collection share the cache; the first one sets its size. `close`
@@ -117,15 +120,17 @@ class RecallStore(ManagedStore):
         create: bool | None = None,
         read_only: bool = False,
         embed_timeout_s: float | None = 600.0,
+        server_timeout_s: float | None = SERVER_TIMEOUT_S,
         cache_mb: float = 512,
         index_rows: int = 200_000,
         index_dir: str | Path | None = None,
     ) -> None:
         required = required_names(require_scope)
+        check_timeout("server_timeout_s", server_timeout_s)
         model = BoundedEmbedding(as_embedder(embedding), embed_timeout_s)
         chosen = Fields.model_validate(fields or {})
         opened = NamedCollection(
-            source,
+            time_limited(source, server_timeout_s),
             name,
             model,
             chosen,

@@ -70,9 +70,12 @@ def counting(words: object) -> Any:
 
 
 async def test_what_was_said_before_is_recalled_as_quoted_material(store: RecallStore) -> None:
-    text = await seen(memory_of(remembering(store)), "What did the dentist do last Tuesday?")
+    memory = memory_of(remembering(store), limit=100_000)
+    question = "What did the dentist do last Tuesday?"
 
-    assert "The dentist put a filling in my tooth." in text
+    for asked in (question, f"{question} {'See: ' * 20_000}"):  # of a long one the beginning
+        text = await seen(memory, asked)
+        assert "The dentist put a filling in my tooth." in text
     assert "quoted material" in text
     assert "Dr. Lee" not in text
 

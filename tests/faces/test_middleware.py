@@ -68,6 +68,18 @@ def test_every_model_call_of_a_turn_sees_the_memories(store: RecallStore, is_asy
     assert not any("filling in my tooth" in m.text for m in done["messages"])
 
 
+def test_of_a_message_that_is_longer_than_a_question_the_beginning_is_asked(
+    store: RecallStore,
+) -> None:
+    model = said("A filling.")
+    recall = RecallMiddleware(RecallRetriever(store=store, k=1))
+    agent = create_agent(model, [], middleware=[recall])
+
+    run(agent, "What did the dentist do? " + "See: " * 20_000, False, user_id="ann")
+
+    assert "dentist" in model.shown[0][0].text
+
+
 def test_the_next_turn_has_its_own_memories_and_the_history_none(store: RecallStore) -> None:
     model = said("A filling.", "Green tea.")
     recall = RecallMiddleware(RecallRetriever(store=store, k=1))

@@ -62,6 +62,7 @@ def test_a_call(store: RecallStore, face: Face, wrong: str) -> None:
 QUESTIONS = {
     "an empty question": ("", {}, "query must say what to look for; got ''"),
     "a blank question": (" \n", {}, "query must say what to look for"),
+    "a book": ("x" * 50_001, {}, "query may have 50,000 characters at most; got 50,001"),
     "a filter on a nested key": ("x", {"filter": {"a": {"b": 1}}}, "metadata is flat"),
     "a filter with an empty list": ("x", {"filter": {"a": {"$in": []}}}, "takes a list of values"),
     "a wider scope": ("x", {"scope": {"user_id": "bob"}}, "cannot be changed to 'bob' by a call"),

@@ -81,7 +81,7 @@ def running(
         assert task is not None
         stop.append(lambda: loop.call_soon_threadsafe(task.cancel))
         is_up.set()
-        await serve(app, bound)
+        await serve(app, bound, chosen)
 
     def in_thread() -> None:
         with suppress(asyncio.CancelledError):

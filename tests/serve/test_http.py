@@ -3,15 +3,23 @@
 import json
 import logging
 import re
+from urllib.parse import quote
 
 import httpx
 import jsonschema
 import pytest
+from conftest import WordsEmbedding
+from mcp import Client
 from serve.kit import ALL, ANN, BOB, JSON, TOKENS, bearer, filled_store, running
+from starlette.testclient import TestClient
 from tables import table
 
 from recall_stages.core.scope import Scope
+from recall_stages.serve.app import create_memory_app
+from recall_stages.serve.mcp_server import McpTools
+from recall_stages.serve.operation import ScopedService
 from recall_stages.serve.routes import ROUTES
+from recall_stages.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"
 
@@ -143,10 +151,28 @@ def test_memories_are_managed() -> None:
         assert sorted(each.id for each in store.memories()) == ["bobs", "uploads"]
 
 
+@table("memory_id", ["a/../b", "a/b", "/", "a//b?c#d", "../memories"])
+def test_a_memory_with_slashes_in_its_id_is_managed(server: httpx.Client, memory_id: str) -> None:
+    new = {"memories": [{"id": memory_id, "content": "Tea."}]}
+    path, headers = f"/memories/{quote(memory_id, safe='')}", bearer(BOB)
+
+    assert server.post("/memories", json=new, headers=headers).status_code == 201
+    assert server.get(path, headers=headers).json()["id"] == memory_id
+    assert server.patch(path, json={"content": "Rum."}, headers=headers).json()["content"] == "Rum."
+    assert server.delete(path, headers=bearer(ANN)).json() == {"deleted": 0}
+    assert server.delete(path, headers=headers).json() == {"deleted": 1}
+    assert server.get(path, headers=headers).status_code == 404
+
+
+def test_no_id_is_not_all_memories(server: httpx.Client) -> None:
+    assert server.delete("/memories/", headers=bearer(ANN)).status_code == 400
+
+
 @table(
     ("sent", "status", "said"),
     [
         ({"query": ""}, 400, "query must say what to look for"),
+        ({"query": "x" * 50_001}, 400, "query may have 50,000 characters at most; got 50,001"),
         ({"query": "tea", "k": "many"}, 400, "k must be a whole number; got 'many'"),
         ({"query": "tea", "kk": 1}, 400, "did you mean 'k'?"),
         ({"query": "tea", "when": "blue"}, 400, "no time is named by 'blue'"),
@@ -191,6 +217,39 @@ def test_the_log_has_what_a_client_must_not_read(
     assert "ZeroDivisionError" in caplog.text
 
 
+class Leaking(WordsEmbedding):
+    """A model whose provider tells of its keys and machines."""
+
+    secret = ""
+
+    def embed_query(self, text: str) -> list[float]:
+        if self.secret:
+            raise (ConnectionError if "away" in self.secret else RuntimeError)(self.secret)
+        return super().embed_query(text)
+
+
+@pytest.mark.parametrize(
+    ("secret", "status", "said"),
+    [("key sk-123 of 10.0.0.7", 500, "the server failed"), ("sk-123 is away", 503, "reached now")],
+)
+async def test_nothing_of_what_a_provider_says_reaches_a_client_or_the_log(
+    caplog: pytest.LogCaptureFixture, secret: str, status: int, said: str
+) -> None:
+    embedding = Leaking()
+    with RecallStore(embedding=embedding) as store, running(store) as client:
+        store.add(["Tea."])
+        embedding.secret = secret
+        answer = client.post("/retrieve_personal_memory", json={"query": "tea"})
+        async with Client(McpTools(ScopedService.of(store), Scope()).server()) as model:
+            [shown] = (await model.call_tool("recall", {"question": "tea"})).content
+
+    assert (answer.status_code, "Retry-After" in answer.headers) == (status, status == 503)
+    for text in (answer.text, str(shown)):
+        assert said in text
+    assert "Error from " in caplog.text  # the classes
+    assert not re.search("sk-123|Error: ", answer.text + str(shown) + caplog.text)
+
+
 def test_without_a_token_nothing_of_anybody_is_shown(
     server: httpx.Client, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -219,6 +278,29 @@ def test_pages_of_other_sites_are_refused(open_server: httpx.Client) -> None:
     form = {"Content-Type": "text/plain"}
     assert open_server.post(path, content='{"query": "x"}', headers=form).status_code == 415
     assert open_server.post(path, json=asked, headers={"Host": "localhost"}).status_code == 200
+
+
+def test_a_proxy_may_serve_it_by_another_name() -> None:
+    named = {"tokens": TOKENS, "allowed_hosts": ("Memories.example.com",)}
+    with filled_store() as store, running(store, **named) as client:
+        for host, origin, status in [
+            ("memories.example.com", "https://memories.example.com", 200),
+            ("memories.example.com:8443", "http://localhost:3000", 200),
+            ("localhost", "https://memories.example.com", 200),
+            ("example.com", "https://memories.example.com", 421),
+            ("memories.example.com", "https://memories.example.com.evil.example", 403),
+        ]:
+            headers = {"Host": host, "Origin": origin, **bearer(ANN)}
+            assert client.get("/count", headers=headers).status_code == status
+
+
+def test_beyond_this_machine_names_are_checked_where_they_are_known() -> None:
+    host = {"host": "0.0.0.0", "tokens": TOKENS}
+    with filled_store() as store:
+        for names, status in [((), 200), (("memories.example.com",), 421)]:
+            app = create_memory_app(store, allowed_hosts=names, **host)
+            with TestClient(app, "http://10.0.0.7", headers=bearer(ANN)) as client:
+                assert client.get("/count").status_code == status
 
 
 def test_the_description_is_valid(open_server: httpx.Client) -> None:

@@ -5,6 +5,7 @@ from serve.kit import ALL, ANN, BOB, JSON, TOKENS, bearer, filled_store, running
 from tables import table
 
 from recall_stages.core.errors import SettingsError
+from recall_stages.serve.app import create_memory_app
 from recall_stages.serve.door import RateLimit
 from recall_stages.serve.running import ServerSettings
 from recall_stages.serve.tokens import Tokens
@@ -14,6 +15,16 @@ def test_others_than_this_machine_need_a_token() -> None:
     with pytest.raises(SettingsError, match=r"^on 0\.0\.0\.0 other machines .* there is no token"):
         ServerSettings(host="0.0.0.0")
     ServerSettings(host="0.0.0.0", tokens=Tokens(TOKENS))
+    with pytest.raises(
+        SettingsError, match=r"^on memories\.example\.com other machines .* no token"
+    ):
+        ServerSettings(allowed_hosts=("memories.example.com",))
+
+
+@table("name", ["https://memories.example.com", "memories.example.com:443", "*.example.com", ""])
+def test_the_name_of_a_proxy_is_a_name_alone(name: str) -> None:
+    with pytest.raises(SettingsError, match=r"a name alone, such as memories\.example\.com; got '"):
+        ServerSettings(allowed_hosts=(name,), tokens=Tokens(TOKENS))
 
 
 def test_a_client_has_limits() -> None:
@@ -45,6 +56,16 @@ def test_a_reserve_fills_again() -> None:
     assert [limit.wait_s("ann") for _ in range(2)] == [0, 0.5]
 
 
+def test_an_hour_of_silence_saves_up_no_more_than_the_reserve() -> None:
+    seconds = [0.0]
+    limit = RateLimit(2, burst=3, clock=lambda: seconds[0])
+    limit.wait_s("ann")
+
+    seconds[0] = 3_600.0
+
+    assert [limit.wait_s("ann") for _ in range(5)] == [0, 0, 0, 0.5, 0.5]
+
+
 def test_of_very_many_clients_the_quiet_ones_are_forgotten() -> None:
     limit = RateLimit(1, burst=1, clock=lambda: 0.0)
 
@@ -52,6 +73,18 @@ def test_of_very_many_clients_the_quiet_ones_are_forgotten() -> None:
     for number in range(10_000):
         limit.wait_s(f"client {number}")
     assert limit.wait_s("ann") == 0
+
+
+@table("text", ["", " \n", ";", "# x", "#;#"])
+def test_tokens_that_are_no_tokens_open_nothing(text: str) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("RECALL_TOKENS", text)
+        with pytest.raises(SettingsError, match=r"^RECALL_TOKENS has no token; expected one token"):
+            Tokens.configured(None)
+        patched.delenv("RECALL_TOKENS")
+        assert Tokens.configured(None) is None
+    with filled_store() as store, pytest.raises(SettingsError, match="has no token"):
+        create_memory_app(store, tokens=text.replace(";", "\n"))
 
 
 @table(

@@ -21,7 +21,7 @@ from recall_stages.core.errors import (
     StoreClosedError,
     StoreUnavailableError,
 )
-from recall_stages.core.scope import Scope
+from recall_stages.core.scope import Scope, ScopeName
 from recall_stages.serve import shared_folder
 from recall_stages.serve.answers import Added, Page, Retrieved
 from recall_stages.serve.managing import AddMemories, ListMemories
@@ -33,13 +33,14 @@ from recall_stages.store import RecallStore
 ANN, BOB = Scope(user_id="ann"), Scope(user_id="bob")
 
 
-def shared(folder: Path, timezone: str | None = None) -> SharedFolder:
-    return SharedFolder(
-        folder,
-        "memories",
-        lambda name: RecallStore(folder, name, embedding=WordsEmbedding()),
-        timezone,
-    )
+def shared(
+    folder: Path, timezone: str | None = None, require_scope: tuple[ScopeName, ...] = ()
+) -> SharedFolder:
+    def opened(name: str, required: tuple[ScopeName, ...]) -> RecallStore:
+        embedding = WordsEmbedding()
+        return RecallStore(folder, name, embedding=embedding, require_scope=required)
+
+    return SharedFolder(folder, "memories", opened, timezone, require_scope)
 
 
 def adding(text: str) -> AddMemories:
@@ -110,6 +111,28 @@ async def test_a_time_is_read_in_the_zone_of_the_process_that_asks(tmp_path: Pat
         await each.close()
 
 
+async def test_what_a_process_requires_holds_for_its_clients_alone(tmp_path: Path) -> None:
+    """Whoever holds the folder."""
+    strict, other = (shared(tmp_path / "memories", require_scope=x) for x in (("user_id",), ()))
+    for each in (strict, other):
+        await each.start()
+    await strict.do(adding("Tea."), ANN)
+
+    for holder in (strict, other):
+        for operation in (asking("tea"), adding("Rum."), ListMemories()):
+            with pytest.raises(ScopeError, match="the scope must name user_id"):
+                await strict.do(operation, Scope())
+        assert contents(await strict.do(asking("tea"), ANN)) == {"Tea."}
+        assert contents(await other.do(asking("tea"), Scope())) == {"Tea."}
+        if holder is strict:
+            await strict.close()
+            await other.do(asking("tea"), Scope())  # it takes the place
+            strict = shared(tmp_path / "memories", require_scope=("user_id",))
+            await strict.start()
+    for each in (strict, other):
+        await each.close()
+
+
 async def test_errors_are_those_of_the_holder(three: list[SharedFolder]) -> None:
     for each in three:
         with pytest.raises(ScopeError, match="cannot be changed to 'bob'"):
@@ -126,7 +149,7 @@ async def test_only_the_owner_can_read_the_key_and_strangers_get_no_answer(
     address = Address.read(folder)
     assert address is not None
     message = {
-        "collection": "memories",
+        "place": ["memories", []],
         "operation": "RetrievePersonalMemory",
         "arguments": {"query": "tea"},
         "scope": {},

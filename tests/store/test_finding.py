@@ -11,7 +11,7 @@ import chromadb
 import pytest
 from store.kit import SmallEmbedding, best, contents
 
-from recall_stages.core.errors import FilterError, StoreClosedError, StoreError
+from recall_stages.core.errors import FilterError, QueryError, StoreClosedError, StoreError
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.store.rows.table import Table
@@ -30,6 +30,10 @@ class TestFinding:
     def test_a_wrong_filter_is_an_error(self, in_memory: RecallStore) -> None:
         with pytest.raises(FilterError):
             best(in_memory, "tea", filter={"a": {"b": 1}})
+
+    def test_a_book_is_no_question(self, in_memory: RecallStore) -> None:
+        with pytest.raises(QueryError, match="50,000 characters at most"):
+            in_memory.find([Search("tea " * 12_501, 1)])
 
     def test_a_row_to_which_chromas_graph_has_no_way_is_found(self, in_memory: RecallStore) -> None:
         """Equal vectors link to each other alone: Chroma answers with nothing."""

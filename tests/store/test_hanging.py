@@ -1,7 +1,10 @@
-"""An embedding that hangs holds up neither the others nor the end."""
+"""An embedding, or a server, that hangs holds up neither the others nor the end."""
 
 import asyncio
+import socket
+import socketserver
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +15,7 @@ import pytest
 from store.elsewhere import opens_elsewhere
 from store.kit import SmallEmbedding, best, contents, python_process
 
+from recall_stages.cli.existing import source_of
 from recall_stages.core.errors import StoreError, StoreUnavailableError
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
@@ -194,6 +198,84 @@ def test_without_a_limit_it_is_waited_for(embedding: Hanging) -> None:
 
 
 @pytest.mark.parametrize("limit", [0, -1, True, "10"])
-def test_a_limit_is_a_number_of_seconds(small: SmallEmbedding, limit: Any) -> None:
-    with pytest.raises(ValueError, match="embed_timeout_s must be a number of seconds above 0"):
-        RecallStore(embedding=small, embed_timeout_s=limit)
+@pytest.mark.parametrize("name", ["embed_timeout_s", "server_timeout_s"])
+def test_a_limit_is_a_number_of_seconds(small: SmallEmbedding, name: str, limit: Any) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be a number of seconds above 0"):
+        RecallStore(embedding=small, **{name: limit})
+
+
+class Relay(socketserver.ThreadingTCPServer):
+    """Stands before a server. Once it is ``silent``, it accepts everything and answers nothing."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, port: int) -> None:
+        self.silent = threading.Event()
+        self.server_port = port
+        super().__init__(("127.0.0.1", 0), Relayed)
+
+
+class Relayed(socketserver.BaseRequestHandler):
+    server: Relay
+
+    def handle(self) -> None:
+        with socket.create_connection(("127.0.0.1", self.server.server_port)) as there:
+            threading.Thread(target=self.answer, args=(there,), daemon=True).start()
+            while data := self.request.recv(65_536):
+                if not self.server.silent.is_set():
+                    there.sendall(data)
+
+    def answer(self, there: socket.socket) -> None:
+        with suppress(OSError):
+            while data := there.recv(65_536):
+                self.request.sendall(data)
+
+
+@pytest.fixture
+def relay(server_port: int) -> Iterator[Relay]:
+    with Relay(server_port) as relay:
+        threading.Thread(target=relay.serve_forever, daemon=True).start()
+        yield relay
+        relay.shutdown()
+
+
+@pytest.mark.parametrize("source", ["client", "collection"])
+def test_a_server_that_accepts_and_never_answers_is_given_up(
+    relay: Relay, collection_name: str, source: str, small: SmallEmbedding
+) -> None:
+    client = chromadb.HttpClient(host="127.0.0.1", port=relay.server_address[1])
+    with RecallStore(client, collection_name, embedding=small, create=True) as store:
+        store.add(["tea"])
+    opened: Any = client if source == "client" else client.get_collection(collection_name)
+    store = RecallStore(opened, collection_name, embedding=small, server_timeout_s=0.3)
+    assert contents(best(store, "tea")) == ["tea"]
+
+    relay.silent.set()
+    time.sleep(1.1)  # after a second a question looks at the collection again
+    began = time.monotonic()
+    with pytest.raises(
+        StoreUnavailableError, match=r"could not search .* ReadTimeout.* do it again"
+    ):
+        best(store, "tea")
+    with pytest.raises(StoreUnavailableError):
+        store.add(["milk"])
+    with pytest.raises(StoreUnavailableError):
+        RecallStore(client, "other", embedding=small, server_timeout_s=0.3)
+    assert time.monotonic() - began < 10
+
+    relay.silent.clear()
+    store.add(["milk"])
+    assert contents(best(store, "milk", 2)) == ["milk", "tea"]
+    assert client._server._session.timeout.read is None  # type: ignore[attr-defined]
+    store.close()
+
+
+def test_a_command_gives_up_a_server_that_does_not_answer(
+    relay: Relay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recall_stages.store.chroma.client.SERVER_TIMEOUT_S", 0.3)
+    relay.silent.set()
+
+    with pytest.raises(StoreUnavailableError, match=r"^http.*: no answer within 0\.3 s\. See that"):
+        source_of(f"http://127.0.0.1:{relay.server_address[1]}")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from copy import copy
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from recall_stages.core.errors import StoreError
+from recall_stages.core.concurrent import call_all
+from recall_stages.core.errors import StoreError, StoreUnavailableError
 from recall_stages.store.chroma.errors import chroma_errors
 from recall_stages.store.disk.check import unreadable
 
@@ -21,6 +23,11 @@ _DAMAGED_DATABASE = ("malformed", "not a database")
 
 registering = Lock()
 """Held while a client is made or closed: Chroma's list of a process's clients knows no threads."""
+
+SERVER_TIMEOUT_S = 60.0
+"""Seconds to wait for an answer of a server, where nothing else was set."""
+
+_Source = TypeVar("_Source")  # what a store is opened with
 
 _engine_process: dict[str, int] = {}  # the first process to run Chroma's engine: forks inherit it
 
@@ -61,6 +68,36 @@ def memory_client() -> ClientAPI:
     import chromadb  # noqa: PLC0415
 
     return _embedded(chromadb.EphemeralClient, "memory", Event())
+
+
+def server_client(where: str, make: Callable[..., ClientAPI], **settings: Any) -> ClientAPI:
+    """A client of a server, which Chroma asks for its version when it makes one.
+
+    Raises:
+        StoreUnavailableError: When the server does not answer in time.
+    """
+    [client] = call_all(lambda _: make(**settings), [None], SERVER_TIMEOUT_S)
+    if isinstance(client, TimeoutError):
+        raise StoreUnavailableError(f"{where}: {client}. See that it runs and can be reached")
+    if isinstance(client, Exception):
+        raise client
+    return client
+
+
+def time_limited(source: _Source, timeout_s: float | None) -> _Source:
+    """A copy of a client or a collection whose calls end when a server does not answer in time.
+
+    Those of Chroma's own wait for ever. The caller's object stays as it is; both use the same
+    connections. What reaches no server by HTTP is returned as it is.
+    """
+    name = "_server" if hasattr(source, "_server") else "_client"
+    api: Any = getattr(source, name, None)
+    if host_of(api) and hasattr(api, "_session"):
+        source, api = copy(source), copy(api)
+        api._session = copy(api._session)  # noqa: SLF001 - Chroma has no setting for it
+        api._session.timeout = timeout_s  # noqa: SLF001
+        setattr(source, name, api)
+    return source
 
 
 def host_of(client: object) -> str:

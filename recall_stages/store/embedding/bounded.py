@@ -33,7 +33,7 @@ class BoundedEmbedding:
     """
 
     def __init__(self, model: Embedder, timeout_s: float | None) -> None:
-        _check(timeout_s)
+        check_timeout("embed_timeout_s", timeout_s)
         self._model = model
         # Asked once: isinstance takes long for a protocol.
         self._with_tokens = model if isinstance(model, TokenEmbedding) else None
@@ -122,10 +122,11 @@ class BoundedEmbedding:
         return error
 
 
-def _check(timeout_s: float | None) -> None:
+def check_timeout(name: str, timeout_s: float | None) -> None:
+    """Refuse what is neither a number of seconds above 0 nor None."""
     number = isinstance(timeout_s, int | float) and not isinstance(timeout_s, bool)
     if timeout_s is not None and not (number and 0 < timeout_s <= _A_DAY):
         raise ValueError(
-            f"embed_timeout_s must be a number of seconds above 0, at most {_A_DAY}, or None; got "
+            f"{name} must be a number of seconds above 0, at most {_A_DAY}, or None; got "
             f"{timeout_s!r}"
         )
