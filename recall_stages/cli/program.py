@@ -20,6 +20,7 @@ from types import ModuleType
 from recall_stages import __version__
 from recall_stages.cli import (
     ask,
+    check,
     delete,
     evaluate,
     explain,
@@ -50,8 +51,8 @@ begin with:
   {program} time "what did we plan for early March?"
   {program} eval --memories notes.jsonl --queries questions.jsonl
 
-exit codes: 0 done; 1 the answer is no (gate; eval --at-least); 2 the input cannot be used; 130
-stopped with Ctrl-C"""
+exit codes: 0 done; 1 the answer is no (gate; check; eval --at-least); 2 the input cannot be used;
+130 stopped with Ctrl-C"""
 
 _COMMANDS: dict[str, ModuleType] = {
     "ask": ask,
@@ -61,6 +62,7 @@ _COMMANDS: dict[str, ModuleType] = {
     "stats": stats,
     "delete": delete,
     "migrate": migrate,
+    "check": check,
     "repair": repair,
     "mcp": mcp,
     "serve": serve,

@@ -1,16 +1,18 @@
-"""Repair of a damaged index: a new one is built from its vectors and the texts.
+"""Check of all files of a path, and repair of a damaged index.
 
-The new index is built in a folder of its own, and replaces the damaged one by two renames. The
-texts are never written. So a repair that is killed loses nothing: run it again.
+A repair builds a new index in a folder of its own, from the vectors that are left and the texts.
+It replaces the damaged one by two renames. The texts are never written. So a repair that is killed
+loses nothing: run it again.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +24,7 @@ from recall_stages.core.errors import (
     StoreDamagedError,
     StoreError,
     StoreLockedError,
+    StoreUnavailableError,
 )
 from recall_stages.core.progress import progress_bar
 from recall_stages.store.chroma.client import path_client
@@ -29,16 +32,18 @@ from recall_stages.store.chroma.path_lock import hold
 from recall_stages.store.chroma.row_fields import OWN_FIELDS
 from recall_stages.store.chroma.rows import to_candidate
 from recall_stages.store.chroma.search_text import index_text
-from recall_stages.store.disk.check import check_database, fault_of, layout_in, unreadable
-from recall_stages.store.disk.closing import FOLDER, index_root, note_closing
+from recall_stages.store.disk.check import check_database, check_version, fault_of, layout_in
+from recall_stages.store.disk.closing import index_folders, index_root, note_closing, own_folder
+from recall_stages.store.disk.database import CURE, DATABASE, Database, close_client, open_database
 from recall_stages.store.disk.index_files import check_files, readable_vectors
-from recall_stages.store.disk.index_layout import DamagedIndexError, Layout
+from recall_stages.store.disk.index_layout import DamagedIndexError, Layout, UnknownLayoutError
 from recall_stages.store.disk.new_index import NewIndex
-from recall_stages.store.disk.tables import Tables, note_indexed, open_tables
+from recall_stages.store.disk.tables import Tables, note_indexed
 from recall_stages.store.embedding.embedder import Embedder
-from recall_stages.store.rows.state import Part, kept_vectors
+from recall_stages.store.rows.state import Part, kept_vectors, torn_files
 
 if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
     from tqdm import tqdm
 
@@ -72,30 +77,117 @@ class Repaired:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check found in one collection, or in the database of all of them.
+
+    Attributes:
+        name: The collection; "chroma.sqlite3" for the database.
+        rows: How many rows it holds; 0 where that cannot be read.
+        faults: What is damaged, and what to do about it; empty = all is whole.
+        unknown: Why Chroma's index was not checked: another version made it. None = it was.
+    """
+
+    name: str
+    rows: int
+    faults: tuple[str, ...] = ()
+    unknown: str | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is damaged."""
+        return not self.faults
+
+    def __str__(self) -> str:
+        found = f"damaged: {'; '.join(self.faults)}" if self.faults else "whole"
+        if self.unknown is not None:
+            found += f"; Chroma's index was not checked: {self.unknown}"
+        return f"{self.name}: {self.rows} memories, {found}"
+
+
+def check_path(path: str | Path) -> list[Checked]:
+    """Check every collection in a path; see `RecallStore.check`."""
+    with _alone(path, "check") as (folder, client), closing(open_database(folder)) as database:
+        try:
+            faults = _faults_of_database(database)
+        except StoreUnavailableError:  # a write was killed: Chroma takes it back
+            close_client(client())
+            faults = _faults_of_database(database)
+        if faults:
+            return [Checked(DATABASE, 0, faults)]
+        opened = client()
+        try:
+            return [_checked(folder, each, database) for each in opened.list_collections()]
+        finally:
+            close_client(opened)
+
+
 def repair_path(path: str | Path, embedding: Embedder, *, progress: bool) -> list[Repaired]:
     """Repair every collection in a path; see `RecallStore.repair`."""
-    folder = Path(os.path.realpath(path))
-    if not folder.is_dir():
-        raise StoreError(f"there is no folder {path} to repair")
-    check_database(folder)
-    held = hold(folder, str(folder))
-    try:
-        if not held.is_last:
-            raise StoreLockedError(f"{path} is open in this program; close its stores first")
-        client = path_client(folder, held.stuck)
+    with _alone(path, "repair") as (folder, client):
+        opened = client()
         indexed: dict[str, int] = {}
         try:
             repaired = [
                 repair_collection(folder, each, embedding, indexed, progress=progress)
-                for each in client.list_collections()
+                for each in opened.list_collections()
             ]
         finally:
-            client.close()  # type: ignore[attr-defined]  # its interface lags behind
+            close_client(opened)
             note_indexed(folder, indexed)
-        note_closing(folder)
+        note_closing(folder, [each.name for each in index_folders(folder)])  # all were checked
         return repaired
+
+
+@contextmanager
+def _alone(path: str | Path, task: str) -> Iterator[tuple[Path, Callable[[], ClientAPI]]]:
+    """A path that nobody else has open, and what makes a client of it."""
+    folder = Path(os.path.realpath(path))
+    if not folder.is_dir():
+        raise StoreError(f"there is no folder {path} to {task}")
+    check_database(folder)
+    if not (folder / DATABASE).exists():
+        raise StoreError(f"{path} is no folder of Chroma: it has no {DATABASE}")
+    held = hold(folder, str(folder))
+    try:
+        if not held.is_last:
+            raise StoreLockedError(f"{path} is open in this program; close its stores first")
+        yield folder, partial(path_client, folder, held.stuck)
     finally:
         held.close()
+
+
+def _faults_of_database(database: Database) -> tuple[str, ...]:
+    try:
+        found = database.rows("PRAGMA quick_check(1)")
+    except StoreDamagedError as error:
+        return (str(error),)
+    except UnknownLayoutError:
+        return ()
+    return () if found == [("ok",)] else (f"{found[0][0]}. {CURE}",)
+
+
+def _checked(path: Path, collection: Collection, database: Database) -> Checked:
+    """The state of the files of one collection."""
+    name, faults, unknown, rows = collection.name, [], None, 0
+    try:
+        tables = Tables(database, str(collection.id))
+        rows = len(tables.row_ids())
+        check_version()
+        layout = layout_in(path, collection, tables)
+        fault = fault_of(path / tables.index_folder, tables, layout) if layout else None
+        if fault is not None:
+            faults.append(f"{fault}; run `recall repair {path}`")
+    except UnknownLayoutError as error:
+        unknown = str(error)
+    torn = {each: torn_files(each) for each in index_root(path).glob(f"{collection.id}*")}
+    faults += [
+        f"the row index has other bytes than were written, in {', '.join(sorted(names))}; it is "
+        "made again when the path is opened"
+        for names in torn.values()
+        if names
+    ]
+    return Checked(name, rows, tuple(faults), unknown)
 
 
 def repair_collection(
@@ -117,11 +209,12 @@ def repair_collection(
 
     Raises:
         EmbeddingMismatchError: When texts have to be embedded, and another model made the vectors.
-        StoreDamagedError: When the database cannot be read, or the new index is not whole.
+        StoreDamagedError: When the database is damaged, or the new index is not whole.
+        StoreError: When another version of Chroma made the index.
     """
     try:
-        with open_tables(path) as connection:
-            tables = Tables(connection, str(collection.id))
+        with closing(open_database(path)) as database:
+            tables = Tables(database, str(collection.id))
             rows = tables.row_ids()
             layout = layout_in(path, collection, tables)
             damaged = path / tables.index_folder
@@ -135,8 +228,11 @@ def repair_collection(
             # can lose all links that lead to it.
             indexed[tables.index_folder] = tables.texts_up_to
             still = fault_of(damaged, tables, layout)
-    except sqlite3.Error as error:
-        raise unreadable(path, error) from error
+    except UnknownLayoutError as error:
+        raise StoreError(
+            f"collection {collection.name!r} is left as it is: {error}. A newer version of "
+            "recall-retrievers may know it"
+        ) from error
     if still is not None:
         raise StoreDamagedError(f"collection {collection.name!r} could not be repaired: {still}")
     _remove(_set_aside(damaged))
@@ -155,7 +251,7 @@ class _Rebuilding:
 
     def run(self, rows: set[str], *, progress: bool) -> int:
         """Build the new index, swap it in, and return how many vectors were recovered."""
-        work = self._damaged.parent / FOLDER / "repair"
+        work = own_folder(self._damaged.parent) / "repair"
         _remove(work)  # of a repair that was killed
         left = set(rows)
         name = self._collection.name
@@ -199,14 +295,15 @@ class _Rebuilding:
             each.row_id: each.vector for each in self._tables.logged() if each.vector is not None
         }
         yield from _wanted(list(logged), list(logged.values()), left)
-        for folder in (self._damaged, _set_aside(self._damaged)):
-            for ids, vectors in readable_vectors(folder, self._layout):
-                yield from _wanted(ids, vectors, left)
         if left and self._layout.normalised:  # those of the row index have the length 1
+            # They come first: each of their bytes was checked.
             root = index_root(self._damaged.parent) / str(self._collection.id)
             for ids, vectors in kept_vectors(root, self._tables.written_since):
                 if vectors.shape[1:] == (self._layout.dimension,):
                     yield from _wanted(ids, vectors, left)
+        for folder in (self._damaged, _set_aside(self._damaged)):
+            for ids, vectors in readable_vectors(folder, self._layout):
+                yield from _wanted(ids, vectors, left)
 
     def _embedded(self, ids: list[str]) -> Iterator[Part]:
         """The texts of rows, embedded again."""
@@ -244,7 +341,7 @@ def _wanted(
 
 def _set_aside(damaged: Path) -> Path:
     """The place of the damaged index until the new one has replaced it."""
-    return damaged.parent / FOLDER / "damaged" / damaged.name
+    return own_folder(damaged.parent) / "damaged" / damaged.name
 
 
 def _remove(folder: Path) -> None:

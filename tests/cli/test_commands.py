@@ -22,6 +22,7 @@ COMMANDS = (
     "stats",
     "delete",
     "migrate",
+    "check",
     "repair",
     "mcp",
     "serve",

@@ -9,6 +9,21 @@ from cli.kit import run
 from recall_stages.store import RecallStore
 
 
+def test_check_says_what_is_damaged(memories: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = memories.with_name(f"{memories.name}.recall")
+    run(capsys, "load", "--memories", memories)
+
+    assert run(capsys, "check", path)[:2] == (0, "memories: 3 memories, whole\n")
+    [rows] = path.glob(".recall/*/*/rows")
+    rows.write_bytes(rows.read_bytes().replace(b"a", b"b"))
+    code, out, _ = run(capsys, "check", path)
+    assert code == 1
+    assert "the row index has other bytes than were written, in rows" in out
+    code, out, _ = run(capsys, "check", path, "--json")
+    assert (code, json.loads(out)[0]["name"]) == (1, "memories")
+    assert run(capsys, "check", path / "nowhere")[0] == 2
+
+
 def test_repair_says_what_it_did(memories: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(capsys, "load", "--memories", memories)
     path = memories.with_name(memories.name + ".recall")

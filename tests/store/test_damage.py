@@ -26,7 +26,7 @@ from recall_stages.core.errors import (
 )
 from recall_stages.store import RecallStore
 from recall_stages.store.disk.check import check_database
-from recall_stages.store.disk.tables import DATABASE, MAGIC
+from recall_stages.store.disk.database import DATABASE
 
 ROWS = 130
 SAVED_EACH = 50  # so 100 rows stand in the index; Chroma's log has the last of them, and the rest
@@ -141,8 +141,12 @@ def all_is_there(path: Path, embedding: SmallEmbedding) -> bool:
 def test_damage_is_noticed_and_repaired(path: Path, damage: Callable[[Path], None]) -> None:
     damage(index_of(path))
 
-    with pytest.raises(StoreDamagedError, match=r"128 rows are intact.*recall repair"):
-        RecallStore(path, embedding=SmallEmbedding())
+    for _ in range(2):  # the first one, which closes the path, does not vouch for its files
+        with pytest.raises(StoreDamagedError, match=r"128 rows are intact.*recall repair"):
+            RecallStore(path, embedding=SmallEmbedding())
+    [checked] = RecallStore.check(path)
+    assert not checked.whole
+    assert "recall repair" in str(checked)
 
     embedding = Counting()
     [repaired] = RecallStore.repair(path, embedding=embedding)
@@ -225,12 +229,87 @@ def test_a_new_folder_is_no_damage(tmp_path: Path) -> None:
         assert store.count() == 0
 
 
-def test_a_damaged_database_is_named(path: Path) -> None:
+@pytest.mark.parametrize("whole_until", [1, 40])  # pages
+def test_a_damaged_database_is_named(path: Path, whole_until: int) -> None:
     database = path / "chroma.sqlite3"
     whole = database.read_bytes()
-    database.write_bytes(whole[:4096] + os.urandom(len(whole) - 4096))
+    assert len(whole) > 50 * 4096
+    database.write_bytes(whole[: whole_until * 4096] + os.urandom(len(whole) - whole_until * 4096))
 
-    with pytest.raises(StoreDamagedError, match=r"chroma\.sqlite3.*backup"):
+    with (
+        pytest.raises(StoreDamagedError, match=r"chroma\.sqlite3.*backup.*recall check"),
+        RecallStore(path, embedding=SmallEmbedding()) as store,
+    ):
+        [*store.memories()]
+    [checked] = RecallStore.check(path)
+    assert (checked.name, checked.whole) == ("chroma.sqlite3", False)
+
+
+def header_of_another_version(path: Path, _: pytest.MonkeyPatch) -> None:
+    header = bytearray((index_of(path) / "header.bin").read_bytes())
+    header[:4] = (2).to_bytes(4, "little")
+    (index_of(path) / "header.bin").write_bytes(header)
+
+
+def longer_header(path: Path, changed: pytest.MonkeyPatch) -> None:
+    header_of_another_version(path, changed)
+    with (index_of(path) / "header.bin").open("ab") as file:
+        file.write(bytes(8))
+
+
+def names_in_another_file(path: Path, _: pytest.MonkeyPatch) -> None:
+    names = index_of(path) / "index_metadata.pickle"
+    names.rename(names.with_suffix(".bin"))
+
+
+def newer_chroma(path: Path, changed: pytest.MonkeyPatch) -> None:
+    changed.setattr(chromadb, "__version__", "1.10.0")
+    lengths_cut_off(index_of(path))
+
+
+OTHER = [header_of_another_version, longer_header, names_in_another_file, newer_chroma]
+
+
+@pytest.mark.parametrize("change", OTHER)
+def test_a_layout_of_another_chroma_is_left_alone(
+    path: Path,
+    change: Callable[[Path, pytest.MonkeyPatch], None],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    change(path, monkeypatch)
+
+    with RecallStore(path, embedding=SmallEmbedding()) as store:
+        assert store.name == "memories"
+    warned = [each.message for each in caplog.records if each.levelname == "WARNING"]
+    assert len([each for each in warned if "is not checked" in each]) == 1
+    assert "dentist" not in caplog.text
+    [checked] = RecallStore.check(path)
+    assert (checked.rows, checked.whole) == (128, True)
+    assert "not checked" in str(checked)
+
+
+def test_other_tables_of_another_chroma_are_left_alone(path: Path) -> None:
+    with sqlite3.connect(path / "chroma.sqlite3") as database:
+        [row] = database.execute("SELECT type, collection FROM segments WHERE scope = 'VECTOR'")
+        database.execute("INSERT INTO segments VALUES ('new', ?, 'RECORD', ?)", row)
+    lengths_cut_off(index_of(path))
+
+    [checked] = RecallStore.check(path)
+    assert checked.whole
+    assert "RECORD" in str(checked)
+    with pytest.raises(StoreError, match="left as it is"):
+        RecallStore.repair(path)
+
+
+def test_an_index_that_was_not_opened_is_not_vouched_for(path: Path) -> None:
+    index = index_of(path)
+    with RecallStore(path, "others", embedding=SmallEmbedding()) as others:
+        others.add([text(1)])
+        links_cut_off(index)
+        with pytest.raises(StoreDamagedError, match="recall repair"):
+            RecallStore(path, embedding=SmallEmbedding())
+    with pytest.raises(StoreDamagedError, match="recall repair"):
         RecallStore(path, embedding=SmallEmbedding())
 
 
@@ -367,12 +446,13 @@ def test_a_database_that_is_being_made_is_not_damaged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database, opened = tmp_path / DATABASE, Path.open
+    database.touch()
 
-    def open_before_it_is_made(file: Path, *mode: Any) -> Any:
+    def open_before_it_is_made(file: Path, *mode: Any, **named: Any) -> Any:
         if file != database:
-            return opened(file, *mode)
+            return opened(file, *mode, **named)
         with opened(database, "wb") as made:  # by another store, at this moment
-            made.write(MAGIC)
+            made.write(b"SQLite format 3\x00")
         return io.BytesIO()
 
     monkeypatch.setattr(Path, "open", open_before_it_is_made)

@@ -113,7 +113,7 @@ def upper_links(place: int, value: int) -> Callable[[Path], None]:
 
 
 DAMAGE = {
-    "another version": written("header.bin", 0, b"\x02"),
+    "no version": written("header.bin", 0, b"\x00"),
     "fewer rows": written("header.bin", 20, b"\x05"),
     "another size of a row": written("header.bin", 28, b"\x01\x02"),
     "another top level": written("header.bin", 52, b"\x09"),

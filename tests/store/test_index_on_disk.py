@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 import sqlite3
@@ -25,7 +26,7 @@ from recall_stages.core.scope import Scope
 from recall_stages.core.stage import Search
 from recall_stages.store import RecallStore
 from recall_stages.store.chroma.where import filter_where
-from recall_stages.store.rows import row_index
+from recall_stages.store.rows import row_index, state, table
 from recall_stages.store.rows.append_file import AppendFile
 from recall_stages.store.rows.cells import Cells, cells_of
 
@@ -194,6 +195,87 @@ def test_many_new_versions_of_rows_do_not_make_it_grow(
     with RecallStore(tmp_path, embedding=SMALL) as store:
         assert len(by_words(store, "tea", 100)) == 10
         assert by_meaning(store, "tea turn39 word3", 1) == ["m3"]
+
+
+def test_a_question_that_meets_the_rewrite_of_the_index_is_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_index, "_FEW_DEAD", 20)
+    monkeypatch.setattr(row_index, "_QUIET_S", 0.01)
+    monkeypatch.setattr(table, "_MOST_WAITING", 0)  # a question commits the words of new rows
+    searched = table.Table.by_words
+
+    def after_a_rewrite(used: table.Table, *given: Any) -> Any:
+        monkeypatch.setattr(table.Table, "by_words", searched)
+        assert used.folder is not None
+        for turn in range(40):
+            store.add([Memory(id=f"m{n}", content=f"tea turn{turn} word{n}") for n in range(10)])
+        until = time.monotonic() + 20
+        while used.folder.exists() and time.monotonic() < until:
+            time.sleep(0.01)
+        assert not used.folder.exists()
+        return used.by_words(*given)
+
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        store.add([Memory(id=f"m{n}", content=f"tea word{n}") for n in range(10)])
+        monkeypatch.setattr(table.Table, "by_words", after_a_rewrite)
+        by_words(store, "tea")
+        assert by_words(store, "turn39 word3", 1) == ["m3"]
+
+
+def test_a_large_file_is_compared_after_the_first_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    texts = {f"m{n}": f"tea word{n}" for n in range(50)}
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        store.add([Memory(id=row_id, content=text) for row_id, text in texts.items()])
+    vectors = root_of(tmp_path) / "0" / "vectors"
+    changed = vectors.stat().st_mtime_ns
+    vectors.write_bytes(bytes(vectors.stat().st_size))
+    os.utime(vectors, ns=(changed, changed))
+    monkeypatch.setattr(state, "_AT_ONCE", 1)
+    monkeypatch.setattr(row_index, "_QUIET_S", 0.2)
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        assert by_words(store, "word7") == ["m7"]
+        until = time.monotonic() + 20
+        while "built again" not in caplog.text and time.monotonic() < until:
+            time.sleep(0.05)
+        for row_id, text in texts.items():
+            assert by_meaning(store, text, 1, scope=Scope(), within=()) == [row_id]
+            assert by_words(store, text.split()[1]) == [row_id]
+        store.add([Memory(id="new", content="juice")])
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        assert by_words(store, "juice") == ["new"]
+        assert by_words(store, "word7") == ["m7"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders have no mode there")
+def test_what_a_store_makes_is_for_its_user_alone(tmp_path: Path, server_port: int) -> None:
+    before = os.umask(0o022)
+    try:
+        with RecallStore(tmp_path / "a" / "memories", embedding=SMALL) as store:
+            store.add(["tea"])
+            by_words(store, "tea")
+        (tmp_path / "theirs").mkdir()
+        with chromadb.PersistentClient(str(tmp_path / "theirs")) as client:
+            client.create_collection("memories", embedding_function=None)
+        with RecallStore(tmp_path / "theirs", embedding=SMALL) as store:
+            by_meaning(store, "tea")
+        client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
+        name = f"mode-{tmp_path.name}"
+        with RecallStore(
+            client, name, embedding=SMALL, create=True, index_dir=tmp_path / "rows"
+        ) as store:
+            store.add(["tea"])
+            by_words(store, "tea")
+        client.delete_collection(name)
+    finally:
+        os.umask(before)
+    ours = ["a/memories", "a/memories/.recall", "theirs/.recall", "rows"]
+    assert {each: oct((tmp_path / each).stat().st_mode & 0o777) for each in ours} == dict.fromkeys(
+        ours, "0o700"
+    )
+    assert (tmp_path / "theirs").stat().st_mode & 0o777 == 0o755  # it was there before
 
 
 def test_a_closed_store_leaves_no_thread_and_no_file_open(tmp_path: Path) -> None:

@@ -319,6 +319,7 @@ def test_equal_collections_answer_equally_however_they_came_about(
         assert ranked(store) == wanted
 
 
+@pytest.mark.usefixtures("each_way")
 def test_of_equally_good_rows_equal_collections_choose_the_same(words: Any, tmp_path: Path) -> None:
     rows = [Memory(id=f"row{n}", content="Green tea.") for n in range(40)]
     chosen = []

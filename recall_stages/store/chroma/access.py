@@ -21,12 +21,13 @@ from recall_stages.store.chroma.client import (
 from recall_stages.store.chroma.errors import chroma_errors
 from recall_stages.store.chroma.path_copy import PathCopy
 from recall_stages.store.chroma.path_lock import HeldPath, hold
-from recall_stages.store.disk.check import check_database
+from recall_stages.store.disk.check import check_collection, check_database
 from recall_stages.store.disk.closing import note_closing
-from recall_stages.store.disk.tables import DATABASE
+from recall_stages.store.disk.database import DATABASE, close_client
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection
 
 _log = logging.getLogger(__name__)
 
@@ -50,10 +51,15 @@ class Access:
         """Whether other processes may write there."""
         return bool(host_of(self.client))
 
-    @property
-    def checked(self) -> bool:
-        """Whether another store of this process has checked the files already."""
-        return self.held is not None and not self.held.is_last
+    def check(self, collection: Collection) -> None:
+        """Check the files of a collection, unless another store of this process has done that.
+
+        Raises:
+            StoreDamagedError: When they are torn or missing.
+        """
+        whole = {} if self.held is None else self.held.whole
+        if self.folder is not None and str(collection.id) not in whole:
+            whole[str(collection.id)] = check_collection(self.folder, collection)
 
     def close(self, *, idle: bool = True, drop: str = "") -> None:
         """Close the client, the path and the copy; the caller's own client stays open.
@@ -76,11 +82,11 @@ class Access:
                 with registering, chroma_errors("close a client", Event()):
                     if drop:
                         self.client.delete_collection(drop)
-                    self.client.close()  # type: ignore[attr-defined]  # its interface lags behind
+                    close_client(self.client)
         finally:
             if self.held is not None:
                 if self.own and self.held.is_last:  # nobody writes any more
-                    note_closing(self.held.folder)
+                    note_closing(self.held.folder, self.held.whole.values())
                 self.held.close()
             if self.copy is not None:
                 self.copy.close()
@@ -126,7 +132,7 @@ def path_access(folder: Path, *, read_only: bool) -> Access:
             folder = copy.path
         else:
             try:
-                folder.mkdir(parents=True, exist_ok=True)
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError as error:
                 raise StoreError(f"the folder {folder} cannot be made: {error}") from error
             held = hold(folder, str(folder))

@@ -13,13 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from recall_stages.core.concurrent import call_all
 from recall_stages.core.errors import StoreError, StoreUnavailableError
 from recall_stages.store.chroma.errors import chroma_errors
-from recall_stages.store.disk.check import unreadable
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
-
-# The words of Chroma's error for a database that is damaged.
-_DAMAGED_DATABASE = ("malformed", "not a database")
 
 registering = Lock()
 """Held while a client is made or closed: Chroma's list of a process's clients knows no threads."""
@@ -50,17 +46,12 @@ def path_client(folder: Path, stuck: Event) -> ClientAPI:
     """A client of a path.
 
     Raises:
-        StoreDamagedError: When the database of the path is no database.
+        StoreDamagedError: When the database of the path is damaged.
         StoreError: When Chroma cannot open it in this process.
     """
     import chromadb  # noqa: PLC0415
 
-    try:
-        return _embedded(lambda: chromadb.PersistentClient(str(folder)), str(folder), stuck)
-    except StoreError as error:
-        if not any(each in str(error) for each in _DAMAGED_DATABASE):
-            raise
-        raise unreadable(folder, error) from error
+    return _embedded(lambda: chromadb.PersistentClient(str(folder)), str(folder), stuck)
 
 
 def memory_client() -> ClientAPI:

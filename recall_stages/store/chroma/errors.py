@@ -18,6 +18,7 @@ from recall_stages.core.errors import (
     StoreUnavailableError,
 )
 from recall_stages.core.transient_errors import is_away
+from recall_stages.store.disk.database import CURE
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
@@ -46,14 +47,18 @@ _ADVICE = (
     ("payload too large", "Store shorter texts, or fewer at once"),
     ("does not exist", "Somebody has deleted it: open the store again"),
     ("hnsw", _REPAIR),
+    ("malformed", CURE),
+    ("not a database", CURE),
 )
+_DAMAGED = frozenset({_REPAIR, CURE})
 # After these errors Chroma's engine hangs at one of its next calls, or answers wrongly. Its last
 # writes may show when it is opened again, and not before.
 _BREAKS = ("disk i/o error", "disk is full", "readonly database", "failed to apply logs")
 _STUCK = (
     "Chroma can hang for ever when it is called after this, and the whole program with it, so "
-    "this store calls it no more. Close it, see that there is room on the disk and that it can be "
-    f"written, and open it again; meanwhile {_READ_ONLY}"
+    "this store calls it no more. Close it, see that there is room on the disk, that it can be "
+    "written and that `recall check` finds no damage, and open it again; meanwhile "
+    f"{_READ_ONLY}"
 )
 Method = Callable[..., object]
 
@@ -101,7 +106,7 @@ def chroma_errors(what: str, stuck: Event) -> Iterator[None]:
 
     Raises:
         StoreUnavailableError: When a server does not answer.
-        StoreDamagedError: When Chroma finds its index damaged, as on a server.
+        StoreDamagedError: When Chroma finds its index or its database damaged.
         StoreError: When anything else fails.
 
     Examples:
@@ -136,6 +141,5 @@ def _as_ours(what: str, error: BaseException, *, stuck: bool) -> StoreError:
     advice = next((do for sign, do in _ADVICE if sign.lower() in says), "")
     if stuck:
         advice = _STUCK
-    damaged = "hnsw" in says and not stuck
-    kind = StoreDamagedError if damaged else StoreError
+    kind = StoreDamagedError if advice in _DAMAGED else StoreError
     return kind(f"Chroma could not {what}: {cause}" + (f". {advice}" if advice else ""))

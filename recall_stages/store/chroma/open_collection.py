@@ -17,7 +17,6 @@ from recall_stages.core.errors import MissingCollectionError, StoreError
 from recall_stages.store.chroma.access import Access
 from recall_stages.store.chroma.capability import made_with_words, paced, searches_itself
 from recall_stages.store.chroma.errors import chroma_errors, guarded
-from recall_stages.store.disk.check import check_collection
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
@@ -143,8 +142,8 @@ def check_name(name: str) -> None:
 def _opened(
     access: Access | None, collection: Collection, stuck: Event, *, private: bool = False
 ) -> Opened:
-    if access is not None and access.folder is not None and not access.checked:
-        check_collection(access.folder, collection)
+    if access is not None:
+        access.check(collection)
     guarded_one = guarded(collection, stuck)
     if searches_itself(guarded_one):  # and must not be read faster than its quota allows
         return Opened(paced(guarded_one), access, private, cloud=True)

@@ -28,6 +28,7 @@ class HeldPath:
     folder: Path  # without links
     lock: FileLock  # it counts its holders: a process may lock a path several times
     stuck: Event  # see `chroma_errors`
+    whole: dict[str, str]  # the index folder of each collection that was checked
 
     @property
     def is_last(self) -> bool:
@@ -39,8 +40,8 @@ class HeldPath:
         self.lock.release()
 
 
-# The spelling by which Chroma's engine knows a locked path, and whether the engine is stuck.
-_engines: WeakKeyDictionary[FileLock, tuple[str, Event]] = WeakKeyDictionary()
+# The spelling by which Chroma's engine knows a locked path, and what its holders share.
+_engines: WeakKeyDictionary[FileLock, tuple[str, Event, dict[str, str]]] = WeakKeyDictionary()
 _holding = Lock()
 
 
@@ -58,7 +59,8 @@ def hold(folder: Path, spelling: str) -> HeldPath:
     """
     lock = FileLock(folder / LOCK, timeout=0, thread_local=False, is_singleton=True)
     with _holding:  # held for a moment only
-        known, stuck = _engines.get(lock, ("", Event())) if lock.is_locked else (spelling, Event())
+        new = spelling, Event(), dict[str, str]()
+        known, stuck, whole = _engines.get(lock, ("", *new[1:])) if lock.is_locked else new
         if known != spelling:
             raise StoreError(
                 f"this program has {folder} open as {known!r} already; Chroma loses vectors where "
@@ -74,8 +76,8 @@ def hold(folder: Path, spelling: str) -> HeldPath:
                 f"{folder} cannot be written: {error}. RecallStore(path, read_only=True) reads it "
                 "without writing"
             ) from error
-        _engines[lock] = (spelling, stuck)
-    return HeldPath(folder, lock, stuck)
+        _engines[lock] = (spelling, stuck, whole)
+    return HeldPath(folder, lock, stuck, whole)
 
 
 @contextmanager

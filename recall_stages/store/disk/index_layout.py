@@ -24,11 +24,16 @@ HEADER, ROWS, LENGTHS, LINKS, NAMES = FILES = (
 
 _HEADER = struct.Struct("<i6QiI3QdQ")
 _VERSION = 1
+_VERSIONS_TO_COME = range(_VERSION + 1, 10)  # garbage reads as far more
 _MOST_NEIGHBOURS = 4096  # far above what anybody sets: garbage reads as more
 
 
 class DamagedIndexError(Exception):
     """The files of an index contradict each other; the message says how."""
+
+
+class UnknownLayoutError(Exception):
+    """Chroma keeps a collection in a way that was never tested; the message says how it differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,15 @@ def layout_of(folder: Path, dimension: int, *, neighbours: int, normalised: bool
         neighbours: The number of neighbours in the collection's settings. An index that exists
             keeps the number that it was made with.
         normalised: Whether vectors are kept at length 1.
+
+    Raises:
+        UnknownLayoutError: When another version of Chroma made it: it has other files, or a header
+            of another version.
     """
+    names = {each.name for each in folder.iterdir()} if folder.is_dir() else set()
+    others = sorted(each for each in names - set(FILES) if not each.startswith("."))
+    if others and not names.issuperset(FILES):
+        raise UnknownLayoutError(f"{folder} holds {others[0]!r} and lacks a file of Chroma 1.5")
     header = read_header(folder / HEADER)
     return Layout(dimension, header.neighbours if header else neighbours, normalised)
 
@@ -94,14 +107,25 @@ class Header(NamedTuple):
 
 
 def read_header(path: Path) -> Header | None:
-    """The header of an index; None where the file is no header."""
+    """The header of an index; None where the file is no header.
+
+    Raises:
+        UnknownLayoutError: When it is the header of another version.
+    """
     try:
         with path.open("rb") as file:
             head = file.read(_HEADER.size + 1)
     except OSError:
         return None
-    if len(head) != _HEADER.size:
+    if len(head) < _HEADER.size:
         return None
-    header = Header(*_HEADER.unpack(head))
-    known = header.version == _VERSION and 0 < header.neighbours <= _MOST_NEIGHBOURS
-    return header if known and header.neighbours_below == 2 * header.neighbours else None
+    header = Header(*_HEADER.unpack(head[: _HEADER.size]))
+    is_longer = len(head) > _HEADER.size
+    is_plausible = (
+        0 < header.neighbours <= _MOST_NEIGHBOURS
+        and header.neighbours_below == 2 * header.neighbours
+        and header.rows <= header.room
+    )
+    if header.version in _VERSIONS_TO_COME and (is_longer or is_plausible):
+        raise UnknownLayoutError(f"{path} has the version {header.version}; {_VERSION} is known")
+    return header if header.version == _VERSION and is_plausible and not is_longer else None

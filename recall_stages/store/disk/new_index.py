@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recall_stages.store.disk.database import close_client, open_database
 from recall_stages.store.disk.index_files import unlinked_rows
 from recall_stages.store.disk.index_layout import Layout
-from recall_stages.store.disk.tables import Tables, open_tables
+from recall_stages.store.disk.tables import Tables
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -71,13 +73,13 @@ class NewIndex:
             if kind is None and self._last:
                 self._finish()
         finally:
-            self._client.close()  # type: ignore[attr-defined]  # its interface lags behind
+            close_client(self._client)
 
     def _finish(self) -> None:
         """Save, and add rows again to which no other row links."""
         self._save()
-        with open_tables(self._path) as connection:
-            tables = Tables(connection, str(self._collection.id))
+        with closing(open_database(self._path)) as database:
+            tables = Tables(database, str(self._collection.id))
             self.folder = self._path / tables.index_folder
         for _ in range(_TRIES):
             if not (unlinked := unlinked_rows(self.folder, self._layout)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_stages.core.memory import MetadataValue
+from recall_stages.store.disk.database import DATABASE, Database
+from recall_stages.store.disk.index_layout import UnknownLayoutError
 
-DATABASE = "chroma.sqlite3"
-
-MAGIC = b"SQLite format 3\x00"
 _DELETE = 3  # Chroma's number for the operation; 0 = add, 1 = update, 2 = upsert
 _UPDATE = 1
 _DOCUMENT = "chroma:document"
@@ -46,45 +45,53 @@ class Tables:
     """One collection in the SQLite file.
 
     Args:
-        connection: The open file.
+        database: The open file.
         collection_id: Chroma's own id of the collection.
+
+    Attributes:
+        index_folder: The name of the folder of its index.
+        texts: Chroma's id of the part that has its texts and metadata.
+        texts_up_to: The number of the last operation in that part.
+
+    Raises:
+        UnknownLayoutError: When Chroma keeps the collection in other tables; later calls as well.
     """
 
-    def __init__(self, connection: sqlite3.Connection, collection_id: str) -> None:
-        self._connection = connection
+    def __init__(self, database: Database, collection_id: str) -> None:
+        self._database = database
         self._collection_id = collection_id
-        kinds = dict(
-            self._connection.execute(
-                "SELECT scope, id FROM segments WHERE collection = ?", (collection_id,)
-            )
+        kinds: dict[str, str] = dict(
+            database.rows("SELECT scope, id FROM segments WHERE collection = ?", collection_id)
         )
-        self.index_folder: str = kinds["VECTOR"]
-        self._texts: str = kinds["METADATA"]
-        seen = dict(self._connection.execute("SELECT segment_id, seq_id FROM max_seq_id"))
-        self.texts_up_to = number(seen.get(self._texts))
+        if kinds.keys() != {"VECTOR", "METADATA"}:
+            raise UnknownLayoutError(f"the collection has the parts {sorted(kinds)}")
+        self.index_folder, self.texts = kinds["VECTOR"], kinds["METADATA"]
+        seen = dict(database.rows("SELECT segment_id, seq_id FROM max_seq_id"))
+        self.texts_up_to = number(seen.get(self.texts))
         self._index_up_to = number(seen.get(self.index_folder))
 
     @property
     def dimension(self) -> int | None:
         """The length of its vectors; None before the first was stored."""
-        [(dimension,)] = self._connection.execute(
-            "SELECT dimension FROM collections WHERE id = ?", (self._collection_id,)
+        [(dimension,)] = self._database.rows(
+            "SELECT dimension FROM collections WHERE id = ?", self._collection_id
         )
         return None if dimension is None else int(dimension)
 
     def row_ids(self) -> set[str]:
         """The ids of its rows."""
-        stored = self._connection.execute(
-            "SELECT embedding_id FROM embeddings WHERE segment_id = ?", (self._texts,)
+        stored = self._database.rows(
+            "SELECT embedding_id FROM embeddings WHERE segment_id = ?", self.texts
         )
         return self._followed({row_id for (row_id,) in stored}, self.texts_up_to)
 
     def written_since(self, position: int) -> set[str]:
         """The ids of the rows that were written after an operation."""
-        rows = self._connection.execute(
+        rows = self._database.rows(
             "SELECT embedding_id FROM embeddings WHERE segment_id = ? "
             "AND typeof(seq_id) = 'integer' AND seq_id > ?",
-            (self._texts, position),
+            self.texts,
+            position,
         )
         return {row_id for (row_id,) in rows} | {each.row_id for each in self.logged(position)}
 
@@ -98,10 +105,11 @@ class Tables:
 
     def logged(self, after: int = 0) -> Iterator[Logged]:
         """The operations that are still in the log, the oldest first."""
-        log = self._connection.execute(
+        log = self._database.rows(
             "SELECT id, operation, vector, encoding FROM embeddings_queue "
             "WHERE seq_id > ? AND topic LIKE '%/' || ? ORDER BY seq_id",
-            (after, self._collection_id),
+            after,
+            self._collection_id,
         )
         for row_id, operation, vector, encoding in log:
             yield Logged(row_id, operation, _vector(vector, encoding))
@@ -112,12 +120,13 @@ class Tables:
         """Id, text and metadata of rows; lists in metadata are left out."""
         for start in range(0, len(ids), _PAGE):
             part = ids[start : start + _PAGE]
-            cells = self._connection.execute(
+            cells = self._database.rows(
                 "SELECT e.embedding_id, m.key, m.string_value, m.int_value, m.float_value, "
                 "m.bool_value FROM embeddings e LEFT JOIN embedding_metadata m ON m.id = e.id "
                 "WHERE e.segment_id = ? "
                 "AND e.embedding_id IN (SELECT value FROM json_each(?))",
-                (self._texts, json.dumps(part)),
+                self.texts,
+                json.dumps(part),
             )
             rows: dict[str, dict[str, MetadataValue]] = {row_id: {} for row_id in part}
             for row_id, key, *values in cells:
@@ -139,18 +148,6 @@ class Tables:
         return followed
 
 
-@contextmanager
-def open_tables(folder: Path) -> Iterator[sqlite3.Connection]:
-    """The SQLite file of a Chroma folder, opened to read.
-
-    It is opened as immutable: SQLite then takes no lock and reads no journal, so Chroma's engine
-    may have it open in this process. Nobody may write meanwhile.
-    """
-    uri = (folder / DATABASE).resolve().as_uri() + "?mode=ro&immutable=1"
-    with closing(sqlite3.connect(uri, uri=True)) as connection:
-        yield connection
-
-
 def note_indexed(folder: Path, up_to: Mapping[str, int]) -> None:
     """Note how far indexes have followed the log, so that Chroma does not read it again.
 
@@ -166,15 +163,6 @@ def note_indexed(folder: Path, up_to: Mapping[str, int]) -> None:
             "ON CONFLICT (segment_id) DO UPDATE SET seq_id = max(seq_id, excluded.seq_id)",
             list(up_to.items()),
         )
-
-
-def database_head(folder: Path) -> bytes:
-    """The first bytes of the database in a folder, `MAGIC` if it is one; empty = it has none."""
-    try:
-        with (folder / DATABASE).open("rb") as file:
-            return file.read(len(MAGIC))
-    except FileNotFoundError:
-        return b""
 
 
 def number(value: int | bytes | None) -> int:

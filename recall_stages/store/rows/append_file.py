@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _FIRST = 4096  # bytes of a new buffer in memory
-_PART = 1 << 24  # bytes: what is checked at once
+_PART = 1 << 18  # bytes: what is checked at once
 
 Mark = tuple[int, int]
 """A size in bytes, and the checksum of the bytes up to there."""
@@ -80,11 +80,18 @@ class AppendFile:
             self._closed()
 
 
+def make_private(folder: Path) -> None:
+    """Make a folder and the one above it for this user alone; one that exists keeps its mode."""
+    for each in (folder.parent, folder):
+        each.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
 def checksum(path: Path, size: int) -> int:
     """The checksum of the first bytes of a file."""
     value, left = 0, size
+    part = memoryview(bytearray(min(size, _PART)))
     with path.open("rb") as file:
-        while left and (part := file.read(min(left, _PART))):
-            value = zlib.crc32(part, value)
-            left -= len(part)
+        while left and (read := file.readinto(part[:left])):
+            value = zlib.crc32(part[:read], value)
+            left -= read
     return value

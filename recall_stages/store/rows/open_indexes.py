@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
-import sqlite3
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recall_stages.core.errors import StoreUnavailableError
 from recall_stages.core.scope import Scope
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.disk.closing import index_root
+from recall_stages.store.disk.index_layout import UnknownLayoutError
 from recall_stages.store.disk.operations import Operations
 from recall_stages.store.rows.cache import Cache
 from recall_stages.store.rows.columns import hashed
@@ -84,7 +85,7 @@ def _made(
     if folder is not None:
         try:
             operations = Operations(folder, str(index.collection.id))
-        except (OSError, ValueError, sqlite3.Error) as error:
+        except (OSError, UnknownLayoutError, StoreUnavailableError) as error:
             _log.warning("the row index of %s is kept in memory: %r", folder, error)
         else:
             follower, root = PathFollower(index, operations), index_root(folder) / _name(index)

@@ -25,11 +25,11 @@ from recall_stages.core.errors import StoreClosedError
 from recall_stages.store.chroma.index import Index
 from recall_stages.store.chroma.row_fields import Row
 from recall_stages.store.embedding.token_vectors import Embedded, unit
-from recall_stages.store.rows.append_file import Mark
+from recall_stages.store.rows.append_file import Mark, make_private
 from recall_stages.store.rows.cache import Cache
 from recall_stages.store.rows.columns import hashed
 from recall_stages.store.rows.follower import Change, Follower, Page
-from recall_stages.store.rows.state import Known, load, save
+from recall_stages.store.rows.state import Known, load, save, torn_files
 from recall_stages.store.rows.table import GATHERED, Table
 from recall_stages.store.rows.wanted import Places
 
@@ -94,9 +94,11 @@ class RowIndex:
                 return
             loaded = self._root and load(self._root, self._form, self.index.candidate, self._cache)
             if loaded:
-                self.table, known = loaded
+                self.table, known, unread = loaded
                 self._begun = self.follower.go_on(known.position)
                 self.ready = self._begun and known.whole and self.table.has_words
+                if unread:
+                    self._start("compare", self._compare, unread)
             if not self._begun:
                 self._begin()  # so that writes count while the rows are counted
                 self.ready = self._begun = not self.index.collection.count()
@@ -124,13 +126,27 @@ class RowIndex:
             self.table, self._begun = table, True
         self.follower.begin()
 
+    def _compare(self, unread: AbstractSet[str]) -> None:
+        """Compare the checksums of large files, a moment after the index was loaded."""
+        if self._root is None or self._closed.wait(_QUIET_S):
+            return
+        if torn := torn_files(self._root, unread):
+            _log.warning(
+                "the row index in %s is built again: %s are torn", self._root, sorted(torn)
+            )
+            with self._saving, self._opening:
+                self.ready = False
+                self.table.retire()
+                self._begin()
+
     def _new_folder(self) -> Path | None:
         if self._root is not None:
             try:
                 with suppress(FileNotFoundError):
                     shutil.rmtree(self._root)
+                make_private(self._root)
                 folder = self._root / "0"
-                folder.mkdir(parents=True)
+                folder.mkdir()
             except OSError as error:
                 _log.warning("the row index is kept in memory: %s", error)
                 self._root = None
@@ -348,6 +364,7 @@ class RowIndex:
             new.drop(old.replaced(new.hashes(), end))
             old.copy_to(new, end, old.places)
             self.table = new
+        old.retire()
         if old.folder is not None and self._root is not None:
             self._save_now()
             shutil.rmtree(old.folder, ignore_errors=True)
@@ -357,8 +374,9 @@ class RowIndex:
     def close(self) -> None:
         """Save what has changed, and let everything go: rows, files and threads."""
         self._closed.set()
-        with suppress(KeyError):
-            self._threads["save"].join()
+        for name in ("save", "compare"):
+            with suppress(KeyError):
+                self._threads[name].join()
         if self._begun and self.table.changed and self._root is not None:
             self._save()
         with self._lock:

@@ -23,6 +23,7 @@ from recall_stages.core.scope import ANYBODY, Scope
 from recall_stages.core.settings import Settings
 from recall_stages.store.chroma.row_fields import Row
 from recall_stages.store.embedding.token_vectors import Embedded
+from recall_stages.store.rows.append_file import make_private
 from recall_stages.store.rows.row_index import RowIndex
 
 _log = logging.getLogger(__name__)
@@ -158,7 +159,7 @@ def folder_of(root: Path | None, scope: Scope) -> Path | None:
 def held(folder: Path) -> tuple[Path, FileLock] | tuple[None, None]:
     """A folder that no other process uses from now on; None where that cannot be."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
         lock = FileLock(folder / _LOCK, timeout=0, thread_local=False)
         lock.acquire()
     except (Timeout, OSError, NotImplementedError) as error:

@@ -1,8 +1,8 @@
 """The state of a row index on disk: what it holds, how far it has followed, if it is whole.
 
 The state is replaced after everything else is on the disk. It notes each file: how much of it is
-whole, the time of its last change, and a checksum. A file whose size and time are as noted is
-trusted. Any other is read, and its checksum compared. What does not fit is never trusted.
+whole, the time of its last change, and a checksum, which is compared when the index is loaded. What
+does not fit is never trusted. Only a large file whose size and time are as noted is compared later.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ _STATE = "state.json"
 _LOCKS = frozenset({".tantivy-meta.lock", ".tantivy-writer.lock", ".managed.json"})
 
 _PART = 1000  # rows at once
+_AT_ONCE = 16_000_000  # bytes whose checksums are compared when an index is loaded
 
 Part = tuple[list[str], NDArray[np.float32]]
 """The ids of rows, and their vectors."""
@@ -88,8 +89,10 @@ def load(
     form: str | None,
     read: Callable[[Row], Candidate | None],
     cache: Cache | None = None,
-) -> tuple[Table, Known] | None:
+) -> tuple[Table, Known, set[str]] | None:
     """The rows of an index on disk; None where there is none, or none that can be trusted.
+
+    The third part names the large files that were not read; see `torn_files`.
 
     Args:
         root: The folder of the index.
@@ -98,12 +101,15 @@ def load(
         cache: The memory that they may take. None = next to none.
     """
     try:
-        state: dict[str, Any] = json.loads((root / _STATE).read_text(encoding="utf-8"))
+        state = _read(root)
         if state["format"] != FORMAT or form not in (None, state["known"]["form"]):
             return None
         known = Known(**state["known"])
         folder, files = root / Path(known.folder).name, _noted(root)
-        torn = {name for name in FILES if not _is_whole(folder / name, files[name])}
+        unread = _large(folder, files)
+        torn = torn_files(root, set(FILES) - unread)
+        if files["vectors"][0] * 8 != files["slots"][0] * 4 * known.dimension:
+            torn.add(_STATE)
         if torn.difference(TOKENS, COUNTS):
             _log.warning("the row index in %s is built again: %s are torn", root, sorted(torn))
             return None
@@ -113,7 +119,7 @@ def load(
             marks |= dict.fromkeys(TOKENS, (0, 0))
         words = set(_words(folder))
         as_noted = words == files.keys() - set(FILES) and not torn.intersection(COUNTS)
-        if not as_noted or not all(_is_whole(folder / x, files[x], exact=True) for x in words):
+        if not as_noted or torn_files(root, words):
             _log.info("the words of the rows are read again: their files are not whole")
             shutil.rmtree(folder / WORDS, ignore_errors=True)
             marks |= dict.fromkeys(COUNTS, (0, 0))
@@ -123,7 +129,7 @@ def load(
     except Exception as error:  # noqa: BLE001 - whatever is wrong with it, it is built again
         _log.warning("the row index in %s is not whole, and is built again: %r", root, error)
         return None
-    return table, known
+    return table, known, unread
 
 
 def kept_vectors(root: Path, newer: Callable[[int], AbstractSet[str]]) -> Iterator[Part]:
@@ -139,7 +145,10 @@ def kept_vectors(root: Path, newer: Callable[[int], AbstractSet[str]]) -> Iterat
     loaded = load(root, None, lambda _: None)
     if loaded is None:
         return
-    table, known = loaded
+    table, known, unread = loaded
+    if torn_files(root, unread):
+        table.close()
+        return
     unknown = newer(known.position)
     living = table.living()
     places = living[~table.missing(living)]
@@ -151,24 +160,55 @@ def kept_vectors(root: Path, newer: Callable[[int], AbstractSet[str]]) -> Iterat
     table.close()
 
 
+def torn_files(root: Path, names: AbstractSet[str] | None = None) -> set[str]:
+    """The files of an index on disk that have other bytes than were noted.
+
+    Args:
+        root: The folder of the index.
+        names: Only these. None = all.
+    """
+    noted = _noted(root)
+    if names is None and not noted and (root / _STATE).exists():
+        return {_STATE}
+    folder = root / Path(_read(root)["known"]["folder"]).name if noted else root
+    checked = noted.keys() if names is None else names
+    return {name for name in checked if not _is_whole(folder / name, noted[name])}
+
+
+def _large(folder: Path, noted: Mapping[str, _Noted]) -> set[str]:
+    """The files that are not read at once: the largest, where size and time are as noted."""
+    left, large = _AT_ONCE, set()
+    for name, (size, changed, _) in sorted(noted.items(), key=lambda each: each[1]):
+        left -= size
+        file = folder / name
+        if left < 0 and name in FILES and file.exists():
+            stat = file.stat()
+            large |= {name} if (stat.st_size, stat.st_mtime_ns) == (size, changed) else set()
+    return large
+
+
+def _read(root: Path) -> dict[str, Any]:
+    state: dict[str, Any] = json.loads((root / _STATE).read_text(encoding="utf-8"))
+    return state
+
+
 def _noted(root: Path) -> dict[str, _Noted]:
     """What was noted of each file when the state was saved last."""
     try:
-        files = json.loads((root / _STATE).read_text(encoding="utf-8"))["files"]
+        files = _read(root)["files"]
         return {name: (int(a), int(b), int(c)) for name, (a, b, c) in files.items()}
     except (OSError, ValueError, TypeError, KeyError):
         return {}
 
 
-def _is_whole(file: Path, noted: _Noted, *, exact: bool = False) -> bool:
-    """Whether a file is as noted; one that is only appended may be longer."""
-    size, changed, crc = noted
+def _is_whole(file: Path, noted: _Noted) -> bool:
+    """Whether a file has the bytes that were noted; one that is only appended may be longer."""
+    size, _, crc = noted
     if not file.exists():
         return False
     there = file.stat().st_size
-    if there == size and _changed(file) == changed:
-        return True
-    return (there == size if exact else there >= size) and checksum(file, size) == crc
+    fits = there >= size if file.name in FILES else there == size
+    return fits and checksum(file, size) == crc
 
 
 def _words(folder: Path) -> list[str]:

@@ -100,7 +100,7 @@ class Table:
         self._vectors = Vectors(numbers, slots, dimension, room)
         codes, spans = (self.files[name] for name in TOKENS)
         self._tokens = TokenRows(codes, spans, len(self._columns), room)
-        self._closed = False
+        self._closed = self._retired = False
         self.changed = False
 
     def __len__(self) -> int:
@@ -398,6 +398,8 @@ class Table:
             save: Called with how much of each file belongs to these words, before they change.
         """
         with self._committing:
+            if self._retired:
+                return
             with self._lock:
                 self._check_open()
                 new, dropped = self._words.index.changes()
@@ -409,6 +411,14 @@ class Table:
                     self._words.index.take(searcher, new, dropped)
             if save is not None:
                 save(marks)
+
+    def retire(self) -> None:
+        """Commit no more: another table replaces it, and its folder goes.
+
+        A search that has begun with it goes on, on files that are open already.
+        """
+        with self._committing:
+            self._retired = True
 
     def close(self) -> None:
         """Let everything go. A search that still runs raises `StoreClosedError`."""

@@ -1,0 +1,101 @@
+"""Nothing that a store does drops a lock that Chroma holds on its database, nor takes one."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import chromadb
+import pytest
+from store.kit import SmallEmbedding, best
+
+from recall_stages.core.scope import Scope
+from recall_stages.store import RecallStore
+from recall_stages.store.chroma.access import client_access
+from recall_stages.store.disk.check import check_collection, check_database
+from recall_stages.store.disk.database import DATABASE, close_unused
+from recall_stages.store.disk.operations import Operations
+from recall_stages.store.rows.open_indexes import indexes_of
+
+if sys.platform != "win32":
+    import fcntl
+
+LOCKS = Path("/proc/locks")
+pytestmark = pytest.mark.skipif(not LOCKS.exists(), reason="the system has no list of locks")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    with RecallStore(tmp_path, embedding=SmallEmbedding()) as store:
+        store.add([f"tea number{x}" for x in range(30)])
+    return tmp_path
+
+
+@pytest.fixture
+def client(path: Path) -> Iterator[chromadb.ClientAPI]:
+    """The caller's own: it is idle, and its engine keeps the database open."""
+    with chromadb.PersistentClient(str(path)) as opened:
+        yield opened
+
+
+def locked(path: Path) -> bool:
+    """Whether a process has a lock on the database."""
+    inode = f":{(path / DATABASE).stat().st_ino} "
+    return any(inode in each for each in LOCKS.read_text(encoding="utf-8").splitlines())
+
+
+def test_nothing_that_is_read_beside_an_engine_drops_a_lock(
+    path: Path, client: chromadb.ClientAPI
+) -> None:
+    """The lock is the test's own: this process loses it as it would one of Chroma's."""
+    raw = client.get_collection("memories", embedding_function=None)
+    with (path / DATABASE).open("rb") as file:
+
+        def operations() -> None:
+            opened = Operations(path, str(raw.id))
+            assert (opened.position(), opened.count()) == (30, 30)
+            opened.close()
+
+        for step in (
+            lambda: check_database(path),
+            lambda: check_collection(path, raw),
+            operations,
+            lambda: client_access(client).close(),
+            close_unused,
+        ):
+            assert not locked(path)
+            fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            step()
+            assert locked(path)
+            fcntl.lockf(file, fcntl.LOCK_UN)
+
+
+def test_a_lock_of_chroma_is_there_while_stores_work(
+    path: Path, client: chromadb.ClientAPI
+) -> None:
+    raw = client.get_collection("memories", embedding_function=None)
+    raw.add(ids=[f"o{x}" for x in range(3000)], embeddings=[[1.0] * 64] * 3000)
+    stopped = threading.Event()
+
+    def read() -> None:
+        while not stopped.is_set():
+            raw.get(where={"no": {"$ne": "such"}}, limit=3000)
+
+    reading = threading.Thread(target=read)
+    with RecallStore(client, embedding=SmallEmbedding()) as store:
+        best(store, "tea", method="keyword")
+        rows = indexes_of(raw, path)[0]
+        reading.start()
+        try:
+            alone = sum(locked(path) for _ in range(300))
+            seen = 0
+            for _ in range(300):
+                with rows.using(Scope()) as index:
+                    index.prepare(build=True, patient=True)
+                seen += locked(path)
+        finally:
+            stopped.set()
+            reading.join()
+    assert seen > alone / 4
