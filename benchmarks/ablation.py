@@ -49,10 +49,10 @@ from benchmarks.faces import FACES, Face
 from benchmarks.output import json_file, write_json
 from benchmarks.paired import Change, mean_change, paired_change
 from benchmarks.retrieval import TimeUse, ask_all, open_store
-from recall_stages.evaluation.metrics import Figures, mean, score
-from recall_stages.stages.extract_time import ExtractTime
-from recall_stages.stages.fuse_rerank import FuseRerank
-from recall_stages.store import RecallStore
+from recall_retrievers.evaluation.metrics import Figures, mean, score
+from recall_retrievers.stages.extract_time import ExtractTime
+from recall_retrievers.stages.fuse_rerank import FuseRerank
+from recall_retrievers.store import RecallStore
 
 _ALL = "nothing"
 _SHOWN = ("recall@5", "recall@10")
@@ -128,7 +128,7 @@ def measure(
 @contextmanager
 def _own_words() -> Iterator[None]:
     """Count the own words of each memory alone; no setting of a store does that."""
-    counted = "recall_stages.store.rows.indexed_words.counted"
+    counted = "recall_retrievers.store.rows.indexed_words.counted"
     with patch(counted, lambda own, _before, _after: Counter(own)):
         yield
 

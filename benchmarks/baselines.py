@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from benchmarks.datasets import Question, RetrievalSet
 from benchmarks.embedding import OncePerText
-from recall_stages.core.memory import Memory
-from recall_stages.store.chroma.search_text import index_text
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.store.chroma.search_text import index_text
 
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_CJK}]+|[^\W{_CJK}]+")

@@ -20,12 +20,12 @@ from pathlib import Path
 
 from benchmarks.datasets import DataError
 from benchmarks.output import json_file, write_json
-from recall_stages.core.candidate import Candidate, candidates
-from recall_stages.core.citation import Claim
-from recall_stages.core.memory import Memory
-from recall_stages.llm.checking.citation_check import verify
-from recall_stages.llm.fencing import body
-from recall_stages.text.stems import words
+from recall_retrievers.core.candidate import Candidate, candidates
+from recall_retrievers.core.citation import Claim
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.llm.checking.citation_check import verify
+from recall_retrievers.llm.fencing import body
+from recall_retrievers.text.stems import words
 
 THRESHOLD = 0.4  # as `RewriteMemory.min_support`
 _FIELDS = ("id", "content", "author", "created_at", "when_to_use")

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
-from recall_stages.core.memory import Memory
-from recall_stages.gate.turns import Conversation, read_turns
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.gate.turns import Conversation, read_turns
 
 T = TypeVar("T")
 Row = Mapping[str, object]

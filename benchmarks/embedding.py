@@ -15,11 +15,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_stages.core.progress import progress_bar
-from recall_stages.store.embedding.embedder import Embedder
-from recall_stages.store.embedding.minilm import MiniLM
-from recall_stages.store.embedding.multilingual import Multilingual
-from recall_stages.store.embedding.token_vectors import TokenEmbedding, TokenVectors
+from recall_retrievers.core.progress import progress_bar
+from recall_retrievers.store.embedding.embedder import Embedder
+from recall_retrievers.store.embedding.minilm import MiniLM
+from recall_retrievers.store.embedding.multilingual import Multilingual
+from recall_retrievers.store.embedding.token_vectors import TokenEmbedding, TokenVectors
 
 _CHUNK = 128
 _NO_TOKENS = np.empty((0, 0), dtype=np.float32)

@@ -20,13 +20,13 @@ from rich.console import Console
 from benchmarks import datasets
 from benchmarks.baselines import Baselines
 from benchmarks.embedding import OncePerText, once_per_text
-from recall_stages.core.memory import Memory
-from recall_stages.evaluation.comparison import Comparison, compare
-from recall_stages.evaluation.evaluate import Evaluation, Find, evaluate_with
-from recall_stages.evaluation.questions import Question, read_questions
-from recall_stages.evaluation.steps import STEPS, evaluate_steps
-from recall_stages.store import RecallStore
-from recall_stages.timeline import parse_time
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.evaluation.comparison import Comparison, compare
+from recall_retrievers.evaluation.evaluate import Evaluation, Find, evaluate_with
+from recall_retrievers.evaluation.questions import Question, read_questions
+from recall_retrievers.evaluation.steps import STEPS, evaluate_steps
+from recall_retrievers.store import RecallStore
+from recall_retrievers.timeline import parse_time
 
 FOLDER = Path(__file__).parent.parent / "examples" / "everyday"
 BASELINES = {"dense": "by meaning", "bm25": "BM25", "rrf": "BM25 + meaning, by rank"}

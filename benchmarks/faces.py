@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from recall_stages.retriever.call_options import CallOptions
-from recall_stages.store import RecallStore
+from recall_retrievers.retriever.call_options import CallOptions
+from recall_retrievers.store import RecallStore
 
 Face = Literal["langchain", "llamaindex"]
 FACES: tuple[Face, ...] = ("langchain", "llamaindex")

@@ -20,8 +20,8 @@ from pathlib import Path
 from benchmarks.datasets import DataError, GateCase, read_gate_cases
 from benchmarks.output import json_file, write_json
 from benchmarks.report import print_gate
-from recall_stages.gate.turns import Conversation, read_turns
-from recall_stages.stages.search_gate import SearchGate
+from recall_retrievers.gate.turns import Conversation, read_turns
+from recall_retrievers.stages.search_gate import SearchGate
 
 Outcome = tuple[GateCase, bool]
 

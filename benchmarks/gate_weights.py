@@ -2,7 +2,7 @@
 
     python -m benchmarks.gate_weights --data FILE... --language en [--write FILE]
 
-A logistic regression over the features of `recall_stages.gate.learned`, in numpy. It prints the
+A logistic regression over the features of `recall_retrievers.gate.learned`, in numpy. It prints the
 precision and recall of every batch, predicted by the weights that were learned from all other
 prompts, without any phrase. Of the prompts without a batch, each eighth is predicted by the rest.
 ``--write`` writes the weights that are learned from all prompts.
@@ -20,10 +20,10 @@ import numpy as np
 
 from benchmarks.datasets import DataError, GateCase, read_gate_cases
 from benchmarks.gate import Outcome, figures
-from recall_stages.gate.language import load_language
-from recall_stages.gate.learned import features
-from recall_stages.gate.reading import sentences_in
-from recall_stages.gate.turns import USER, read_turns
+from recall_retrievers.gate.language import load_language
+from recall_retrievers.gate.learned import features
+from recall_retrievers.gate.reading import sentences_in
+from recall_retrievers.gate.turns import USER, read_turns
 
 _OFTEN = 2  # prompts that must have a feature
 _RIDGE = 0.02  # how strongly a weight is held near zero

@@ -19,7 +19,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from pydantic import PrivateAttr
 
 from benchmarks.scripted_model import first_sentence
-from recall_stages.text.tokens import token_counter
+from recall_retrievers.text.tokens import token_counter
 
 Find = Callable[[str], Sequence[str]]
 _SOURCE = re.compile(r"Source (\d+):\n(.*?)(?=\n+Source \d+:|\n-{6}|\Z)", re.DOTALL)

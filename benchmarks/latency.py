@@ -43,9 +43,9 @@ from benchmarks.output import json_file, write_json
 from benchmarks.report import print_latency
 from benchmarks.synthetic import SyntheticRows, synthesise
 from langchain_recall import Memory, RecallRetriever, RecallStore
-from recall_stages.core.progress import progress_bar
-from recall_stages.core.stage import Search
-from recall_stages.timeline import TimeRange
+from recall_retrievers.core.progress import progress_bar
+from recall_retrievers.core.stage import Search
+from recall_retrievers.timeline import TimeRange
 
 Window = tuple[datetime, datetime] | None
 System = Callable[[str, Window], object]

@@ -33,11 +33,11 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from benchmarks.output import json_file, write_json
-from recall_stages.core.memory import Memory
-from recall_stages.core.progress import progress_bar
-from recall_stages.store import RecallStore
-from recall_stages.store.embedding.minilm import MiniLM
-from recall_stages.timeline.event_times import event_times
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.progress import progress_bar
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.embedding.minilm import MiniLM
+from recall_retrievers.timeline.event_times import event_times
 
 _SOME = 1000  # memories over which reading is weighed against loading
 

@@ -20,9 +20,9 @@ from chromadb.api import ClientAPI
 from benchmarks.kept_collection import NAME, USERS, Kept, client_of, note_questions, read_kept
 from benchmarks.synthetic import SyntheticRows, synthesise
 from langchain_recall import Memory, RecallStore, Scope
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.progress import progress_bar
-from recall_stages.store.chroma.rows import to_metadata
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.progress import progress_bar
+from recall_retrievers.store.chroma.rows import to_metadata
 
 _QUESTIONS = 20
 _PART = 10_000  # rows whose vectors are made together

@@ -54,7 +54,7 @@ from langchain_recall import (
     RewriteMemory,
     personal_memory_retriever,
 )
-from recall_stages.core.memory import Memory
+from recall_retrievers.core.memory import Memory
 
 _K = 5
 _NAME = "memories"

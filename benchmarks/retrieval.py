@@ -49,12 +49,12 @@ from benchmarks.embedding import EMBEDDINGS, OncePerText, once_per_text
 from benchmarks.faces import FACES, Face, open_face
 from benchmarks.output import json_file, write_json
 from benchmarks.report import print_retrieval, print_retrieval_mean
-from recall_stages.core.progress import progress_bar
-from recall_stages.evaluation.metrics import Figures, mean, score
-from recall_stages.retriever.call_options import CallOptions
-from recall_stages.stages.extract_time import without_time_words
-from recall_stages.store import RecallStore
-from recall_stages.timeline import TimeRange
+from recall_retrievers.core.progress import progress_bar
+from recall_retrievers.evaluation.metrics import Figures, mean, score
+from recall_retrievers.retriever.call_options import CallOptions
+from recall_retrievers.stages.extract_time import without_time_words
+from recall_retrievers.store import RecallStore
+from recall_retrievers.timeline import TimeRange
 
 TimeUse = Literal["parser", "none", "oracle", "wrong"]
 

@@ -18,7 +18,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr
 
-from recall_stages.text.tokens import token_counter
+from recall_retrievers.text.tokens import token_counter
 
 _OURS = re.compile(r'<memory number="(\d+)"[^>]*>\n(.*?)\n</memory>', re.DOTALL)
 _STOCK = re.compile(r"Document ID: (\d+)\n```(.*?)```", re.DOTALL)

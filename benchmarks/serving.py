@@ -31,7 +31,7 @@ import httpx
 import numpy as np
 
 from benchmarks.output import json_file, write_json
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 _TOPICS = ("dentist", "sister", "garden", "train", "book", "tea", "museum", "bicycle")
 _PERCENTILES = (50, 90, 99)

@@ -40,10 +40,10 @@ from benchmarks.datasets import DataError, Question, RetrievalSet, read_retrieva
 from benchmarks.embedding import OncePerText, once_per_text
 from benchmarks.output import json_file, write_json
 from benchmarks.retrieval import scores
-from recall_stages.core.memory import Memory
-from recall_stages.core.progress import progress_bar
-from recall_stages.evaluation.metrics import Figures
-from recall_stages.store.chroma.search_text import index_text
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.progress import progress_bar
+from recall_retrievers.evaluation.metrics import Figures
+from recall_retrievers.store.chroma.search_text import index_text
 
 System = Callable[[Question], list[str]]
 

@@ -39,8 +39,8 @@ from benchmarks.ago import ago_days
 from benchmarks.datasets import Bounds, DataError, Expression, read_expressions
 from benchmarks.output import json_file, write_json
 from benchmarks.report import print_expressions
-from recall_stages.timeline import TimeRange, extract_time
-from recall_stages.timeline.extract_time import LANGUAGES
+from recall_retrievers.timeline import TimeRange, extract_time
+from recall_retrievers.timeline.extract_time import LANGUAGES
 
 Days = tuple[date | None, date | None]
 

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.datasets import read_retrieval_set
-from recall_stages.store.chroma.search_text import index_text
-from recall_stages.store.embedding.minilm_network import network
+from recall_retrievers.store.chroma.search_text import index_text
+from recall_retrievers.store.embedding.minilm_network import network
 
 DIMENSIONS = 128
 

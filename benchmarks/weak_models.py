@@ -40,10 +40,10 @@ from benchmarks.embedding import OncePerText, once_per_text
 from benchmarks.faces import FACES, Face
 from benchmarks.output import json_file, write_json
 from benchmarks.retrieval import asked, open_store
-from recall_stages.evaluation.metrics import recall_at
-from recall_stages.llm.fencing import harmless
-from recall_stages.llm.judging import SHARE
-from recall_stages.store import RecallStore
+from recall_retrievers.evaluation.metrics import recall_at
+from recall_retrievers.llm.fencing import harmless
+from recall_retrievers.llm.judging import SHARE
+from recall_retrievers.store import RecallStore
 
 MODELS = ("oracle", "0.9", "0.75", "0.6", "random", "reversed")
 _AUC = {"0.9": 0.9, "0.75": 0.75, "0.6": 0.6, "random": 0.5}

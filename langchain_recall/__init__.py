@@ -7,9 +7,9 @@ Everything a user needs is exported here; nothing is loaded until it is used.
 
 from typing import TYPE_CHECKING
 
-from recall_stages import SHARED, STAGES
-from recall_stages import __version__ as __version__
-from recall_stages.core.lazy_exports import by_name, lazy_exports
+from recall_retrievers import SHARED, STAGES
+from recall_retrievers import __version__ as __version__
+from recall_retrievers.core.lazy_exports import by_name, lazy_exports
 
 if TYPE_CHECKING:
     from langchain_recall.any_store import AnyStore as AnyStore
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from langchain_recall.retriever import explain as explain
     from langchain_recall.tools import create_recall_tool as create_recall_tool
     from langchain_recall.vector_store import RecallVectorStore as RecallVectorStore
-    from recall_stages import *  # noqa: F403 - what both faces export
+    from recall_retrievers import *  # noqa: F403 - what both faces export
 
 _EXPORTS = by_name(
     SHARED,

@@ -6,18 +6,18 @@ from datetime import tzinfo
 
 from langchain_core.documents import Document
 
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.flat_metadata import (
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.flat_metadata import (
     FoundMetadata,
     from_flat,
     marked_trace,
     stored_fields,
     untraced,
 )
-from recall_stages.core.memory import SCORE_KEY
-from recall_stages.core.stage import Recall
-from recall_stages.core.streamed import Done
-from recall_stages.core.text_sources import flat_sources
+from recall_retrievers.core.memory import SCORE_KEY
+from recall_retrievers.core.stage import Recall
+from recall_retrievers.core.streamed import Done
+from recall_retrievers.core.text_sources import flat_sources
 
 _EMPTY = Document(page_content="")
 

@@ -14,10 +14,10 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.retry import RunnableRetry
 
-from recall_stages.core.driver import each_of, settled
-from recall_stages.core.requests import Prompt
-from recall_stages.llm.client import Client, Send
-from recall_stages.llm.model_output import Spent, as_reply, with_marks
+from recall_retrievers.core.driver import each_of, settled
+from recall_retrievers.core.requests import Prompt
+from recall_retrievers.llm.client import Client, Send
+from recall_retrievers.llm.model_output import Spent, as_reply, with_marks
 
 Model = Runnable[Any, Any]
 """A chat model or an LLM, also one wrapped by ``with_retry`` or ``with_fallbacks``."""

@@ -25,12 +25,12 @@ from pydantic import Field
 from langchain_recall._convert import to_candidate
 from langchain_recall.push_down import LANGUAGES
 from langchain_recall.vector_store import RecallVectorStore
-from recall_stages.core.stage import Search
-from recall_stages.core.world import MemoryStore
-from recall_stages.store.any_store import any_store
-from recall_stages.store.any_store.answers import Answer, Lookup, called, in_our_names
-from recall_stages.store.any_store.any_store import AnyStoreOptions
-from recall_stages.store.any_store.coarse_filter import Dialect
+from recall_retrievers.core.stage import Search
+from recall_retrievers.core.world import MemoryStore
+from recall_retrievers.store.any_store import any_store
+from recall_retrievers.store.any_store.answers import Answer, Lookup, called, in_our_names
+from recall_retrievers.store.any_store.any_store import AnyStoreOptions
+from recall_retrievers.store.any_store.coarse_filter import Dialect
 
 Searchable = MemoryStore | VectorStore | BaseRetriever
 """What a retriever takes as its store."""

@@ -1,6 +1,6 @@
 """The stages as LangChain document compressors.
 
-Each is a stage of `recall_stages` with LangChain's base beside it, nothing more. It works in a
+Each is a stage of `recall_retrievers` with LangChain's base beside it, nothing more. It works in a
 `DocumentCompressorPipeline`, under a `ContextualCompressionRetriever`, as a Runnable on
 ``{"query": ..., "documents": [...]}``, and in the ``stages`` of a `RecallRetriever`.
 `RecallCompressor` is several in one; see `langchain_recall.document_compressor`.
@@ -15,7 +15,7 @@ from langchain_recall.document_compressor import (
     MemoryCompressor,
     TextCompressor,
 )
-from recall_stages import stages as _stages
+from recall_retrievers import stages as _stages
 
 
 class BuildQuery(_stages.BuildQuery, MemoryCompressor):

@@ -29,13 +29,13 @@ from typing_extensions import TypedDict  # pydantic, which makes the schema, wan
 
 from langchain_recall._convert import to_candidate, to_document, to_documents
 from langchain_recall._world import LangChainWorld, StageInput
-from recall_stages.core.clock import Timestamp, Timezone, moment
-from recall_stages.core.driver import completed
-from recall_stages.core.query import Query
-from recall_stages.core.stage import Recall, Stage
-from recall_stages.core.text_sources import memories_in
-from recall_stages.core.world import arun, run
-from recall_stages.retriever.stage_list import StageList
+from recall_retrievers.core.clock import Timestamp, Timezone, moment
+from recall_retrievers.core.driver import completed
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.stage import Recall, Stage
+from recall_retrievers.core.text_sources import memories_in
+from recall_retrievers.core.world import arun, run
+from recall_retrievers.retriever.stage_list import StageList
 
 
 class CompressorInput(TypedDict):

@@ -10,9 +10,9 @@ from langchain_core.vectorstores import VectorStoreRetriever
 
 from langchain_recall._convert import to_candidate
 from langchain_recall.retriever import RecallRetriever
-from recall_stages.evaluation.evaluate import Evaluation, call_options, evaluate_with, unscoped
-from recall_stages.evaluation.metrics import LOOKED_AT
-from recall_stages.evaluation.questions import Question
+from recall_retrievers.evaluation.evaluate import Evaluation, call_options, evaluate_with, unscoped
+from recall_retrievers.evaluation.metrics import LOOKED_AT
+from recall_retrievers.evaluation.questions import Question
 
 Search = Callable[[Question], Sequence[Document]]
 Searcher = Runnable[str, list[Document]] | Search

@@ -18,10 +18,10 @@ from langchain_recall._model import Model
 from langchain_recall._world import LangChainWorld
 from langchain_recall.any_store import Searchable
 from langchain_recall.retriever import RecallRetriever, RetrieverSettings
-from recall_stages.core.driver import completed
-from recall_stages.retriever.call_options import CallOptions
-from recall_stages.retriever.recall_function import RecallConfig, Recalled, recall_with
-from recall_stages.retriever.stage_list import (
+from recall_retrievers.core.driver import completed
+from recall_retrievers.retriever.call_options import CallOptions
+from recall_retrievers.retriever.recall_function import RecallConfig, Recalled, recall_with
+from recall_retrievers.retriever.stage_list import (
     TASKS,
     RecallPlan,
     personal_stages,

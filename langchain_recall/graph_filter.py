@@ -10,8 +10,8 @@ import math
 from collections.abc import Mapping
 from operator import ge, gt, le, lt
 
-from recall_stages.core.memory import MetadataValue
-from recall_stages.core.query import Filter
+from recall_retrievers.core.memory import MetadataValue
+from recall_retrievers.core.query import Filter
 
 _FLAT = "langgraph_flat"  # whether the plain values are metadata, each by itself
 _IS = "langgraph_is_{}"  # one of them

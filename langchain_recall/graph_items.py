@@ -12,11 +12,11 @@ from typing import Any
 from langgraph.store.base import Item, MatchCondition, PutOp, SearchItem, get_text_at_path
 
 from langchain_recall.graph_filter import flat_values, pushed_down
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.errors import ScopeError
-from recall_stages.core.memory import Memory, MetadataValue
-from recall_stages.core.query import Filter
-from recall_stages.core.scope import Scope
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.errors import ScopeError
+from recall_retrievers.core.memory import Memory, MetadataValue
+from recall_retrievers.core.query import Filter
+from recall_retrievers.core.scope import Scope
 
 _NAMESPACE = "langgraph_namespace"  # the whole namespace, as JSON
 _KEY = "langgraph_key"

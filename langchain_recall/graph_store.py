@@ -42,17 +42,17 @@ from langchain_recall.graph_items import (
     ttl_of,
 )
 from langchain_recall.retriever import RecallRetriever
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.driver import completed
-from recall_stages.core.errors import MissingMemoryError
-from recall_stages.core.memory import Memory
-from recall_stages.core.scope import Scope
-from recall_stages.core.settings import MOST_RESULTS
-from recall_stages.retriever.call_options import CallOptions
-from recall_stages.retriever.memory_retriever import RetrieverOptions
-from recall_stages.store.memory_store import within
-from recall_stages.store.recall_store import RecallStore
-from recall_stages.store.scoped_store import ScopedStore
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.driver import completed
+from recall_retrievers.core.errors import MissingMemoryError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.settings import MOST_RESULTS
+from recall_retrievers.retriever.call_options import CallOptions
+from recall_retrievers.retriever.memory_retriever import RetrieverOptions
+from recall_retrievers.store.memory_store import within
+from recall_retrievers.store.recall_store import RecallStore
+from recall_retrievers.store.scoped_store import ScopedStore
 
 _MORE = 16  # if a filter that the collection cannot check leaves too few, so many times as many
 

@@ -15,9 +15,9 @@ from langgraph.runtime import Runtime
 
 from langchain_recall._convert import to_candidate
 from langchain_recall.retriever import RecallRetriever
-from recall_stages.agents.recall_tool import recalled_text
-from recall_stages.core.query import LONGEST_QUESTION
-from recall_stages.stages.search_gate import SearchGate
+from recall_retrievers.agents.recall_tool import recalled_text
+from recall_retrievers.core.query import LONGEST_QUESTION
+from recall_retrievers.stages.search_gate import SearchGate
 
 
 class RecallState(AgentState[Any]):

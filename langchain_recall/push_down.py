@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
-from recall_stages.store.any_store.coarse_filter import Bound, Dialect, How, Plain, Side
-from recall_stages.store.any_store.qdrant_filter import QdrantDialect, Words
+from recall_retrievers.store.any_store.coarse_filter import Bound, Dialect, How, Plain, Side
+from recall_retrievers.store.any_store.qdrant_filter import QdrantDialect, Words
 
 
 class ChromaDialect(Dialect[Words]):

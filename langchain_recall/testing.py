@@ -1,4 +1,4 @@
-"""The contract of document compressors, as checks for your own: see `recall_stages.testing`.
+"""The contract of document compressors, as checks for your own: see `recall_retrievers.testing`.
 
     import pytest
     from langchain_recall.testing import CHECKS, Subject
@@ -27,9 +27,9 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
-from recall_stages import testing
-from recall_stages.core.memory import SCORE_KEY
-from recall_stages.testing import CHECKS, Check, ContractError, Item, Verdict, next_reply
+from recall_retrievers import testing
+from recall_retrievers.core.memory import SCORE_KEY
+from recall_retrievers.testing import CHECKS, Check, ContractError, Item, Verdict, next_reply
 
 __all__ = ["CHECKS", "Check", "ContractError", "Item", "ScriptedModel", "Subject", "Verdict"]
 

@@ -8,9 +8,9 @@ from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
 from langchain_recall._convert import to_candidate
 from langchain_recall.retriever import RecallRetriever
-from recall_stages.agents import recall_tool
-from recall_stages.agents.recall_tool import RecallToolInput, what_is_wrong
-from recall_stages.core.errors import QueryError
+from recall_retrievers.agents import recall_tool
+from recall_retrievers.agents.recall_tool import RecallToolInput, what_is_wrong
+from recall_retrievers.core.errors import QueryError
 
 
 def create_recall_tool(

@@ -9,20 +9,20 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 
-from recall_stages.core.candidate import Candidate, Hit
-from recall_stages.core.memory import Memory
-from recall_stages.core.query import Filter
-from recall_stages.core.requests import Search
-from recall_stages.core.scope import Scope, ScopeInput
-from recall_stages.store.chroma.framework_objects import (
+from recall_retrievers.core.candidate import Candidate, Hit
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.query import Filter
+from recall_retrievers.core.requests import Search
+from recall_retrievers.core.scope import Scope, ScopeInput
+from recall_retrievers.store.chroma.framework_objects import (
     document_metadata,
     stored_memory,
     takes_no_more,
     with_its_fields,
 )
-from recall_stages.store.memory_store import within
-from recall_stages.store.recall_store import RecallStore
-from recall_stages.store.scoped_store import ScopedStore
+from recall_retrievers.store.memory_store import within
+from recall_retrievers.store.recall_store import RecallStore
+from recall_retrievers.store.scoped_store import ScopedStore
 
 
 class RecallVectorStore(VectorStore):

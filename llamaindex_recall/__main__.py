@@ -2,7 +2,7 @@
 
 import sys
 
-from recall_stages.cli import recall
+from recall_retrievers.cli import recall
 
 if __name__ == "__main__":
     sys.exit(recall("python -m llamaindex_recall"))

@@ -6,8 +6,8 @@ from datetime import tzinfo
 
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextNode
 
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.flat_metadata import (
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.flat_metadata import (
     BESIDE_TEXT,
     from_flat,
     is_bookkeeping,
@@ -15,11 +15,11 @@ from recall_stages.core.flat_metadata import (
     stored_fields,
     untraced,
 )
-from recall_stages.core.memory import TRACE_PREFIX
-from recall_stages.core.stage import Recall
-from recall_stages.core.streamed import Done
-from recall_stages.core.text_sources import flat_sources
-from recall_stages.store.chroma.row_fields import NODE_SOURCE
+from recall_retrievers.core.memory import TRACE_PREFIX
+from recall_retrievers.core.stage import Recall
+from recall_retrievers.core.streamed import Done
+from recall_retrievers.core.text_sources import flat_sources
+from recall_retrievers.store.chroma.row_fields import NODE_SOURCE
 
 
 class MemoryNode(TextNode):

@@ -11,10 +11,10 @@ from llama_index.core.prompts import ChatPromptTemplate
 from llama_index.core.types import PydanticProgramMode
 from pydantic import BaseModel
 
-from recall_stages.core.driver import each_of, settled
-from recall_stages.core.requests import Prompt
-from recall_stages.llm.client import Client, Send
-from recall_stages.llm.model_output import Spent, as_reply, with_marks
+from recall_retrievers.core.driver import each_of, settled
+from recall_retrievers.core.requests import Prompt
+from recall_retrievers.llm.client import Client, Send
+from recall_retrievers.llm.model_output import Spent, as_reply, with_marks
 
 
 def client(*, asynchronous: bool) -> Client:

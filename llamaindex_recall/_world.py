@@ -22,14 +22,14 @@ from llama_index_instrumentation.span import active_span_id
 
 from llamaindex_recall._convert import to_candidate, to_node
 from llamaindex_recall._model import client
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.driver import settled
-from recall_stages.core.recall import Recall
-from recall_stages.core.requests import Prompt, Refine, Reply
-from recall_stages.core.stage import StageRun
-from recall_stages.core.world import World
-from recall_stages.llm.client import ask_models
-from recall_stages.retriever.stage_list import StageInput as OwnStageInput
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.driver import settled
+from recall_retrievers.core.recall import Recall
+from recall_retrievers.core.requests import Prompt, Refine, Reply
+from recall_retrievers.core.stage import StageRun
+from recall_retrievers.core.world import World
+from recall_retrievers.llm.client import ask_models
+from recall_retrievers.retriever.stage_list import StageInput as OwnStageInput
 
 StageInput = OwnStageInput | BaseNodePostprocessor
 """What may be passed as a stage."""

@@ -11,9 +11,9 @@ from llama_index.core.schema import NodeWithScore
 
 from llamaindex_recall._convert import to_candidate
 from llamaindex_recall.retriever import RecallRetriever
-from recall_stages.evaluation.evaluate import Evaluation, call_options, evaluate_with, unscoped
-from recall_stages.evaluation.metrics import LOOKED_AT
-from recall_stages.evaluation.questions import Question
+from recall_retrievers.evaluation.evaluate import Evaluation, call_options, evaluate_with, unscoped
+from recall_retrievers.evaluation.metrics import LOOKED_AT
+from recall_retrievers.evaluation.questions import Question
 
 Search = Callable[[Question], Sequence[NodeWithScore]]
 Searcher = BaseRetriever | Search

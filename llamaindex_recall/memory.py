@@ -18,14 +18,14 @@ from pydantic import ConfigDict, Field, PrivateAttr
 
 from llamaindex_recall._convert import to_candidate
 from llamaindex_recall.retriever import RecallRetriever
-from recall_stages.agents.recall_tool import recalled_text
-from recall_stages.agents.turn_writer import ScopeOf, TurnWriter, session_scope
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.errors import log_failure
-from recall_stages.core.query import LONGEST_QUESTION
-from recall_stages.core.settings import Settings
-from recall_stages.retriever.call_options import CallOptions, combine_options
-from recall_stages.text.tokens import token_counter
+from recall_retrievers.agents.recall_tool import recalled_text
+from recall_retrievers.agents.turn_writer import ScopeOf, TurnWriter, session_scope
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.errors import log_failure
+from recall_retrievers.core.query import LONGEST_QUESTION
+from recall_retrievers.core.settings import Settings
+from recall_retrievers.retriever.call_options import CallOptions, combine_options
+from recall_retrievers.text.tokens import token_counter
 
 _log = logging.getLogger(__name__)
 

@@ -14,10 +14,10 @@ from llama_index.core.vector_stores.types import (
     MetadataFilters,
 )
 
-from recall_stages.core.errors import FilterError
-from recall_stages.core.query import Filter
-from recall_stages.store.any_store.coarse_filter import Bound, Dialect, How, Plain, Side
-from recall_stages.store.any_store.qdrant_filter import QdrantDialect, Words
+from recall_retrievers.core.errors import FilterError
+from recall_retrievers.core.query import Filter
+from recall_retrievers.store.any_store.coarse_filter import Bound, Dialect, How, Plain, Side
+from recall_retrievers.store.any_store.qdrant_filter import QdrantDialect, Words
 
 _COMPARED = {
     FilterOperator.EQ: "$eq",

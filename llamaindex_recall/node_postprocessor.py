@@ -24,13 +24,13 @@ from pydantic import ConfigDict
 from llamaindex_recall._convert import to_candidate, to_node, to_nodes
 from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.retriever import options_of
-from recall_stages.core.clock import Timestamp, Timezone
-from recall_stages.core.query import Query
-from recall_stages.core.stage import Recall, Stage
-from recall_stages.core.text_sources import memories_in
-from recall_stages.core.world import arun, run
-from recall_stages.retriever.call_options import RecallOptions
-from recall_stages.retriever.stage_list import StageList
+from recall_retrievers.core.clock import Timestamp, Timezone
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.stage import Recall, Stage
+from recall_retrievers.core.text_sources import memories_in
+from recall_retrievers.core.world import arun, run
+from recall_retrievers.retriever.call_options import RecallOptions
+from recall_retrievers.retriever.stage_list import StageList
 
 dispatcher = get_dispatcher(__name__)
 

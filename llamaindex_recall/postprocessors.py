@@ -1,7 +1,7 @@
 """The stages as LlamaIndex node postprocessors.
 
-Each is a stage of `recall_stages` with LlamaIndex's base beside it, nothing more. It works in any
-``node_postprocessors=[...]`` list and in the ``stages`` of a `RecallRetriever`.
+Each is a stage of `recall_retrievers` with LlamaIndex's base beside it, nothing more. It works in
+any ``node_postprocessors=[...]`` list and in the ``stages`` of a `RecallRetriever`.
 `RecallPostprocessor` is several in one; see `llamaindex_recall.node_postprocessor`.
 """
 
@@ -14,7 +14,7 @@ from llamaindex_recall.node_postprocessor import (
     MemoryPostprocessor,
     TextPostprocessor,
 )
-from recall_stages import stages as _stages
+from recall_retrievers import stages as _stages
 
 
 class BuildQuery(_stages.BuildQuery, MemoryPostprocessor):

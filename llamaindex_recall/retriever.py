@@ -20,14 +20,14 @@ from llamaindex_recall._convert import to_candidate, to_nodes, to_pieces
 from llamaindex_recall._world import LlamaIndexWorld, StageInput
 from llamaindex_recall.any_store import Searchable, as_store
 from llamaindex_recall.vector_store import RecallVectorStore
-from recall_stages.core.driver import completed
-from recall_stages.core.streamed import Show, astreamed, streamed
-from recall_stages.explain.explanation import Explanation, all_of
-from recall_stages.explain.explanation import explain as explain_memories
-from recall_stages.retriever.call_options import CallOptions, combine_options
-from recall_stages.retriever.memory_retriever import MemoryRetriever, RetrieverOptions
-from recall_stages.store.chroma.framework_objects import stored_memory
-from recall_stages.store.memory_store import OpenStore
+from recall_retrievers.core.driver import completed
+from recall_retrievers.core.streamed import Show, astreamed, streamed
+from recall_retrievers.explain.explanation import Explanation, all_of
+from recall_retrievers.explain.explanation import explain as explain_memories
+from recall_retrievers.retriever.call_options import CallOptions, combine_options
+from recall_retrievers.retriever.memory_retriever import MemoryRetriever, RetrieverOptions
+from recall_retrievers.store.chroma.framework_objects import stored_memory
+from recall_retrievers.store.memory_store import OpenStore
 
 dispatcher = get_dispatcher(__name__)
 

@@ -1,4 +1,4 @@
-"""The contract of node postprocessors, as checks for your own: see `recall_stages.testing`.
+"""The contract of node postprocessors, as checks for your own: see `recall_retrievers.testing`.
 
     import pytest
     from llamaindex_recall.testing import CHECKS, Subject
@@ -25,8 +25,8 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
 from pydantic import Field
 
-from recall_stages import testing
-from recall_stages.testing import CHECKS, Check, ContractError, Item, Verdict, next_reply
+from recall_retrievers import testing
+from recall_retrievers.testing import CHECKS, Check, ContractError, Item, Verdict, next_reply
 
 __all__ = ["CHECKS", "Check", "ContractError", "Item", "ScriptedModel", "Subject", "Verdict"]
 

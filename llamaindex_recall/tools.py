@@ -13,10 +13,10 @@ from pydantic import ValidationError
 
 from llamaindex_recall._convert import to_candidate
 from llamaindex_recall.retriever import RecallQueryBundle, RecallRetriever
-from recall_stages.agents import recall_tool
-from recall_stages.agents.recall_tool import RecallToolInput, what_is_wrong
-from recall_stages.core.errors import QueryError
-from recall_stages.retriever.call_options import CallOptions
+from recall_retrievers.agents import recall_tool
+from recall_retrievers.agents.recall_tool import RecallToolInput, what_is_wrong
+from recall_retrievers.core.errors import QueryError
+from recall_retrievers.retriever.call_options import CallOptions
 
 OPTIONS = "recall_options"
 """The key of a workflow context's store under which the settings of a run may stand."""

@@ -19,20 +19,20 @@ from llama_index.core.vector_stores.types import (
 from pydantic import PrivateAttr
 
 from llamaindex_recall.metadata_filters import to_filter
-from recall_stages.core.candidate import Candidate, Hit
-from recall_stages.core.memory import Memory
-from recall_stages.core.requests import Search
-from recall_stages.core.scope import Scope, ScopeInput
-from recall_stages.store.chroma.framework_objects import (
+from recall_retrievers.core.candidate import Candidate, Hit
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.requests import Search
+from recall_retrievers.core.scope import Scope, ScopeInput
+from recall_retrievers.store.chroma.framework_objects import (
     document_metadata,
     stored_memory,
     takes_no_more,
     with_its_fields,
 )
-from recall_stages.store.chroma.row_fields import NODE_SOURCE
-from recall_stages.store.memory_store import within
-from recall_stages.store.recall_store import RecallStore
-from recall_stages.store.scoped_store import ScopedStore
+from recall_retrievers.store.chroma.row_fields import NODE_SOURCE
+from recall_retrievers.store.memory_store import within
+from recall_retrievers.store.recall_store import RecallStore
+from recall_retrievers.store.scoped_store import ScopedStore
 
 _METHODS: dict[VectorStoreQueryMode, Literal["semantic", "keyword"]] = {
     VectorStoreQueryMode.DEFAULT: "semantic",

@@ -20,7 +20,7 @@ from cloud_stand_in import CloudStandIn
 from embeds_once import kept
 from hypothesis import settings
 
-from recall_stages.store.embedding.minilm import MiniLM
+from recall_retrievers.store.embedding.minilm import MiniLM
 
 collect_ignore_glob = ["types/*"]  # read by type checkers; test_types.py runs what is to run
 

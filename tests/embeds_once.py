@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_stages.store.embedding.minilm import MiniLM
+from recall_retrievers.store.embedding.minilm import MiniLM
 
 
 class EmbedsOnce(MiniLM):

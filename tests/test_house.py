@@ -15,9 +15,9 @@ from tables import table
 
 import langchain_recall
 import llamaindex_recall
-import recall_stages
-from recall_stages.core import errors
-from recall_stages.core.stage import Stage
+import recall_retrievers
+from recall_retrievers.core import errors
+from recall_retrievers.core.stage import Stage
 
 ROOT = Path(__file__).parent.parent
 OWN = {  # a framework's own words and places
@@ -83,7 +83,7 @@ def test_both_faces_have_the_same_settings_and_defaults(name: str) -> None:
     assert fields[0] == fields[1]
 
 
-@pytest.mark.parametrize("package", [recall_stages, langchain_recall, llamaindex_recall])
+@pytest.mark.parametrize("package", [recall_retrievers, langchain_recall, llamaindex_recall])
 def test_type_checkers_see_the_names_that_are_exported(package: ModuleType) -> None:
     assert sorted(_seen_by_checkers(package)) == package.__all__
 
@@ -95,8 +95,8 @@ def _seen_by_checkers(package: ModuleType) -> Iterator[str]:
         assert isinstance(statement, ast.ImportFrom)
         if statement.names[0].name != "*":
             yield from (alias.asname for alias in statement.names)
-        elif statement.module == "recall_stages":
-            yield from _seen_by_checkers(recall_stages)
+        elif statement.module == "recall_retrievers":
+            yield from _seen_by_checkers(recall_retrievers)
         else:
             module = import_module(str(statement.module))
             own = {n for n, value in vars(module).items() if isinstance(value, type)}

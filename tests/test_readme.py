@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pages import ROOT, run_page
 
-from recall_stages import __version__
+from recall_retrievers import __version__
 
 PAGE = ROOT / "README.md"
 README = PAGE.read_text(encoding="utf-8")

@@ -1,1 +1,1 @@
-"""Which compressors and postprocessors keep the promises of `recall_stages.testing`."""
+"""Which compressors and postprocessors keep the promises of `recall_retrievers.testing`."""

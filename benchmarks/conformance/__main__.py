@@ -17,7 +17,7 @@ from importlib.metadata import version
 from benchmarks.conformance import langchain, llamaindex, ours
 from benchmarks.conformance.piece import Piece
 from benchmarks.output import json_file, write_json
-from recall_stages.testing import CHECKS, Verdict
+from recall_retrievers.testing import CHECKS, Verdict
 
 Row = Mapping[str, Verdict]
 

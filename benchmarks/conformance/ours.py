@@ -7,9 +7,9 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 
 from benchmarks.conformance.piece import Piece, scored
-from recall_stages.core.stage import Stage
-from recall_stages.testing import ITEMS, Reply
-from recall_stages.testing.check import AnySubject
+from recall_retrievers.core.stage import Stage
+from recall_retrievers.testing import ITEMS, Reply
+from recall_retrievers.testing.check import AnySubject
 
 FACES = ("langchain_recall", "llamaindex_recall")
 

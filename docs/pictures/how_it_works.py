@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.time_trace import stamped_ranges
-from recall_stages.core.world import World, run
-from recall_stages.explain.rows import COLOURS, OF_RELEVANCE, Row, highest, rows
-from recall_stages.retriever.memory_retriever import MemoryRetriever
-from recall_stages.store import RecallStore
-from recall_stages.timeline import parse_time
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.time_trace import stamped_ranges
+from recall_retrievers.core.world import World, run
+from recall_retrievers.explain.rows import COLOURS, OF_RELEVANCE, Row, highest, rows
+from recall_retrievers.retriever.memory_retriever import MemoryRetriever
+from recall_retrievers.store import RecallStore
+from recall_retrievers.timeline import parse_time
 
 PICTURE = Path(__file__).with_name("how_it_works.svg")
 

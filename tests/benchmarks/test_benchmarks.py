@@ -13,7 +13,7 @@ from benchmarks.ago import ago_days
 from benchmarks.baselines import Baselines, reciprocal_rank_fusion, tokens
 from benchmarks.datasets import DataError, read_expressions, read_retrieval_set
 from benchmarks.embedding import once_per_text
-from recall_stages.evaluation.metrics import mean, score
+from recall_retrievers.evaluation.metrics import mean, score
 
 FIGURES = {"recall@5", "recall@10", "ndcg@10", "hit@5"}
 

@@ -5,7 +5,7 @@ import pytest
 from benchmarks.conformance import langchain, llamaindex, ours
 from benchmarks.conformance.__main__ import judged, table, together
 from benchmarks.conformance.piece import Piece
-from recall_stages.testing import CHECKS, Verdict
+from recall_retrievers.testing import CHECKS, Verdict
 
 STOCK = {piece.name: piece for piece in (*langchain.pieces(), *llamaindex.pieces())}
 

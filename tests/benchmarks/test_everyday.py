@@ -6,7 +6,7 @@ import pytest
 from pages import ROOT
 
 from benchmarks import everyday
-from recall_stages.evaluation.comparison import BY_CATEGORY
+from recall_retrievers.evaluation.comparison import BY_CATEGORY
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("embeds_once")]
 NAMES = {"by meaning": "by meaning (vectors)"}  # as the page calls what the benchmark measures

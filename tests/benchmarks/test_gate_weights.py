@@ -8,7 +8,7 @@ import pytest
 from benchmarks import gate_weights
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
-GATE = Path(gate_weights.__file__).parents[1] / "recall_stages" / "gate"
+GATE = Path(gate_weights.__file__).parents[1] / "recall_retrievers" / "gate"
 
 NEEDED = ("Where is my hat?", "Where is my bag?", "Where is my cup?", "Is my hat here?")
 NOT_NEEDED = ("What is a hat?", "What is a bag?", "What is a cup?", "Is a hat warm?")

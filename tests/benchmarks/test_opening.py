@@ -10,8 +10,8 @@ from benchmarks import opening
 from benchmarks.kept_collection import client_of
 from benchmarks.made_collection import NotBuiltError, made
 from benchmarks.opening_process import SYSTEMS
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
 
 PAGE = Path(__file__).parents[2] / "docs" / "how_it_grows.md"
 

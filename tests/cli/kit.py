@@ -2,7 +2,7 @@
 
 import pytest
 
-from recall_stages.cli import main
+from recall_retrievers.cli import main
 
 LINES = [
     {

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from recall_stages.cli import main
-from recall_stages.core.memory import Memory
-from recall_stages.store import RecallStore
+from recall_retrievers.cli import main
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.store import RecallStore
 
 LINES = [
     {

@@ -10,9 +10,9 @@ import chromadb
 import pytest
 from cli.kit import FIXED, LINES, run
 
-from recall_stages.cli import main, recall
-from recall_stages.store import RecallStore
-from recall_stages.store.embedding.minilm import MiniLM
+from recall_retrievers.cli import main, recall
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.embedding.minilm import MiniLM
 
 ROOT = Path(__file__).parent.parent.parent
 COMMANDS = (
@@ -222,8 +222,8 @@ def test_verbose_logs_our_own_doings_only(
     memories: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run(capsys, "gate", "-v", "Book it again.")
-    assert logging.getLogger("recall_stages").level == logging.DEBUG
+    assert logging.getLogger("recall_retrievers").level == logging.DEBUG
     assert logging.getLogger("chromadb").getEffectiveLevel() >= logging.WARNING
 
     run(capsys, "gate", "Book it again.")
-    assert logging.getLogger("recall_stages").level == logging.WARNING
+    assert logging.getLogger("recall_retrievers").level == logging.WARNING

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from cli.kit import run
 
-from recall_stages.cli import main
+from recall_retrievers.cli import main
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from cli.kit import FIXED, run
 from stages.hostile import HOSTILE
 
-from recall_stages.cli.output import print_json
+from recall_retrievers.cli.output import print_json
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
 STEERING = "\x1b[2J\x1b]0;owned\x07\x9b2J\u202e"
@@ -91,7 +91,7 @@ def test_a_log_line_is_shown_in_the_same_way(
     before, root.handlers = root.handlers, []
     try:
         run(capsys, "stats", "--memories", hostile, "--timezone", "UTC")
-        logging.getLogger("recall_stages").warning("row %s", STEERING)
+        logging.getLogger("recall_retrievers").warning("row %s", STEERING)
     finally:
         root.handlers = before
 

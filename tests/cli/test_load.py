@@ -11,7 +11,7 @@ import pytest
 from cli.kit import FIXED, LINES, run
 from conftest import WordsEmbedding
 
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 GOOD = "\n".join(json.dumps(line) for line in LINES)
 
@@ -151,8 +151,8 @@ def test_standard_input_is_asked_and_not_kept(
 
 STOPPED = """
 import os, signal, sys
-from recall_stages.cli import main
-from recall_stages.store.embedding.minilm import MiniLM
+from recall_retrievers.cli import main
+from recall_retrievers.store.embedding.minilm import MiniLM
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 embed, calls = MiniLM.embed_with_tokens, []

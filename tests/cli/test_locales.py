@@ -16,7 +16,7 @@ TEXT = "我看了牙医 — the dentist in İstanbul, café at ıı"
 PROGRAM = """
 import locale, sys
 locale.setlocale(locale.LC_ALL, "")  # as a program with a window does
-from recall_stages.cli import recall
+from recall_retrievers.cli import recall
 if code := recall():
     sys.exit(code)
 print("-- as JSON", flush=True)

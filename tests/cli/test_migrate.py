@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from cli.kit import run
 
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 
 def test_check_says_what_is_damaged(memories: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,8 +8,8 @@ import pytest
 from cli.kit import run
 from store.killed import new_store
 
-from recall_stages.store import RecallStore
-from recall_stages.store.embedding import multilingual
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.embedding import multilingual
 
 QUESTION = ("-k", 1, "--json", "--method", "semantic", "What is the name of my cat?")
 

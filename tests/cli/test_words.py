@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cli.kit import FIXED, run
 
-from recall_stages.cli import main
+from recall_retrievers.cli import main
 
 FOREIGN_WORDS = re.compile(r"pydantic|\[type=|validation error|Input should|MemoryRetriever")
 

@@ -8,11 +8,11 @@ from html import unescape
 import pytest
 from matplotlib.figure import Figure
 
-from recall_stages.core.candidate import Candidate, Step
-from recall_stages.core.time_trace import stamped
-from recall_stages.evaluation.comparison import Comparison, compare
-from recall_stages.evaluation.evaluate import Evaluation, evaluate_with
-from recall_stages.timeline import extract_time
+from recall_retrievers.core.candidate import Candidate, Step
+from recall_retrievers.core.time_trace import stamped
+from recall_retrievers.evaluation.comparison import Comparison, compare
+from recall_retrievers.evaluation.evaluate import Evaluation, evaluate_with
+from recall_retrievers.timeline import extract_time
 
 QUESTIONS = [
     {"question": "What hurt last Tuesday?", "relevant": ["tooth", "jaw"], "category": "dates"},

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from conftest import WordsEmbedding
 
-from recall_stages.core.errors import QuestionFileError, SettingsError
-from recall_stages.core.memory import Memory
-from recall_stages.evaluation.evaluate import evaluate_with
-from recall_stages.evaluation.questions import Question, read_questions
-from recall_stages.evaluation.steps import STEPS, evaluate_steps
-from recall_stages.store import RecallStore
+from recall_retrievers.core.errors import QuestionFileError, SettingsError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.evaluation.evaluate import evaluate_with
+from recall_retrievers.evaluation.questions import Question, read_questions
+from recall_retrievers.evaluation.steps import STEPS, evaluate_steps
+from recall_retrievers.store import RecallStore
 
 
 def memory(name: str) -> Memory:

@@ -5,7 +5,7 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_stages.evaluation.metrics import MEASURES, mean, score
+from recall_retrievers.evaluation.metrics import MEASURES, mean, score
 
 TREC = {
     "recall@5": "recall_5",

@@ -10,8 +10,8 @@ from faces import postgres as server
 from faces.adapters import FACES, Face
 from tenacity import wait_none
 
-from recall_stages.llm import client as answering
-from recall_stages.store import RecallStore
+from recall_retrievers.llm import client as answering
+from recall_retrievers.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"  # a Friday
 

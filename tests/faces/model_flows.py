@@ -12,7 +12,7 @@ from typing import Any
 
 from faces.adapters import Face, Found
 
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 ROOT = Path(__file__).parent.parent.parent
 CHOSEN = ("Emily-2023-04-28#1", "Emily-2023-04-29#0", "Emily-2023-05-04#1")

@@ -28,9 +28,9 @@ from llama_index.vector_stores.faiss import FaissVectorStore
 from sqlalchemy.pool import NullPool
 
 from langchain_recall import AnyStore
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.flat_metadata import to_flat
-from recall_stages.core.memory import Memory
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.flat_metadata import to_flat
+from recall_retrievers.core.memory import Memory
 
 Row = tuple[str, str, Mapping[str, Any]]
 """An id, a text and metadata."""

@@ -9,8 +9,8 @@ import pytest
 from faces.adapters import Face
 from tables import table
 
-from recall_stages.core.errors import ScopeError
-from recall_stages.store import RecallStore
+from recall_retrievers.core.errors import ScopeError
+from recall_retrievers.store import RecallStore
 
 KEYS = [
     "search_terms", "agent_profile_matches", "agent_event_matches", "user_profile_matches",

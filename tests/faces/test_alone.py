@@ -79,9 +79,9 @@ def _run(program: Path, *words: str, cwd: Path | None = None) -> subprocess.Comp
 
 INSTALLED = """
 from importlib.util import find_spec
-import recall_stages
+import recall_retrievers
 print(*(package for package in ("langchain_core", "llama_index") if find_spec(package)))
-print(recall_stages.__file__)
+print(recall_retrievers.__file__)
 """
 
 
@@ -132,7 +132,7 @@ for name in ("langchain_recall", "llamaindex_recall"):
 """
 OTHER_EXTRAS = """
 import langchain_recall
-from recall_stages.explain.explanation import explain
+from recall_retrievers.explain.explanation import explain
 assert hasattr(langchain_recall, "RecallMiddleware")
 for use in (
     "langchain_recall.RecallMiddleware(None)",
@@ -193,7 +193,7 @@ def test_without_chroma_it_says_what_to_install(environment: tuple[str, Path]) -
     if extra:
         pytest.skip("Chroma is installed here")
 
-    done = _run(python, "-c", "from recall_stages.store import RecallStore; RecallStore()")
+    done = _run(python, "-c", "from recall_retrievers.store import RecallStore; RecallStore()")
 
     assert done.returncode == 1
     assert "Chroma is not installed" in done.stderr
@@ -206,7 +206,10 @@ def test_without_chroma_it_says_what_to_install(environment: tuple[str, Path]) -
     [
         ("langchain_recall", {"llama_index", "chromadb", "langchain_core"}),
         ("llamaindex_recall", {"langchain_core", "chromadb", "llama_index"}),
-        ("recall_stages.retriever.memory_retriever", {"langchain_core", "chromadb", "llama_index"}),
+        (
+            "recall_retrievers.retriever.memory_retriever",
+            {"langchain_core", "chromadb", "llama_index"},
+        ),
         ("langchain_recall.retriever", {"llama_index", "chromadb", "matplotlib"}),
         ("llamaindex_recall.retriever", {"langchain_core", "chromadb", "matplotlib"}),
     ],

@@ -17,7 +17,7 @@ from faces.other_stores import (
 )
 from tables import table
 
-from recall_stages.core.errors import StoreError
+from recall_retrievers.core.errors import StoreError
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:builtin type .* has no __module__"),  # FAISS's own

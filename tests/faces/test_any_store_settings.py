@@ -19,7 +19,12 @@ from faces.other_stores import (
 )
 from tables import table
 
-from recall_stages.core.errors import ForeignCollectionError, QueryError, SettingsError, StoreError
+from recall_retrievers.core.errors import (
+    ForeignCollectionError,
+    QueryError,
+    SettingsError,
+    StoreError,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:builtin type .* has no __module__")  # FAISS's own
 

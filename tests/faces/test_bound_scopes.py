@@ -15,10 +15,10 @@ from tables import table
 
 import langchain_recall
 import llamaindex_recall
-from recall_stages.core.errors import ScopeError, StoreError
-from recall_stages.core.scope import Scope
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
+from recall_retrievers.core.errors import ScopeError, StoreError
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
 
 MISSING = r"the scope must name user_id, because of require_scope=\('user_id',\)"
 

@@ -11,7 +11,7 @@ from faces.adapters import Face
 from faces.conftest import MEMORIES, NOW
 
 from langchain_recall import RecallRetriever, evaluate
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 QUESTIONS = (
     "What did I say about the dentist last Tuesday?",

@@ -10,7 +10,7 @@ from faces.conftest import NOW
 from matplotlib.figure import Figure
 from tables import table
 
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 
 @dataclass(frozen=True)

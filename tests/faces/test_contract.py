@@ -1,4 +1,4 @@
-"""Our stages keep the promises that `recall_stages.testing` checks, each in both faces."""
+"""Our stages keep the promises that `recall_retrievers.testing` checks, each in both faces."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from test_house import STAGES
 import langchain_recall
 from benchmarks.conformance.ours import FACES, REPLIES, subject
 from langchain_recall import testing
-from recall_stages.testing import CHECKS
+from recall_retrievers.testing import CHECKS
 
 ASKS = {"SemanticRank", "RerankMemory", "RankAndRewrite", "RewriteMemory", "Reflect"}
 ABOUT_MODELS = {"failing", "odd", "kept"}

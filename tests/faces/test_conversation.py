@@ -7,7 +7,7 @@ from faces.adapters import FACES, Face
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
 
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 WHEN = "2024-03-12T15:20:00Z"
 LANGCHAIN = [

@@ -16,10 +16,10 @@ from llama_index.core.base.llms.types import ChatMessage
 from tables import table
 
 import llamaindex_recall
-from recall_stages.cli import main
-from recall_stages.core.errors import QuestionFileError
-from recall_stages.core.scope import Scope
-from recall_stages.store import RecallStore
+from recall_retrievers.cli import main
+from recall_retrievers.core.errors import QuestionFileError
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.store import RecallStore
 
 # -- the memory block logs what goes wrong, and an agent's run goes on -----------------------------
 

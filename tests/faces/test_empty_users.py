@@ -34,17 +34,17 @@ from tables import table
 
 import langchain_recall
 import llamaindex_recall
-from recall_stages.cli.program import _COMMANDS, main
-from recall_stages.core.errors import ScopeError
-from recall_stages.core.memory import Memory
-from recall_stages.core.scope import Scope
-from recall_stages.serve.app import create_memory_app
-from recall_stages.serve.managing import AddMemories
-from recall_stages.serve.mcp_server import McpTools
-from recall_stages.serve.operation import ScopedService
-from recall_stages.serve.routes import ROUTES
-from recall_stages.serve.tools import TOOLS
-from recall_stages.store import RecallStore, ScopedStore
+from recall_retrievers.cli.program import _COMMANDS, main
+from recall_retrievers.core.errors import ScopeError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.serve.app import create_memory_app
+from recall_retrievers.serve.managing import AddMemories
+from recall_retrievers.serve.mcp_server import McpTools
+from recall_retrievers.serve.operation import ScopedService
+from recall_retrievers.serve.routes import ROUTES
+from recall_retrievers.serve.tools import TOOLS
+from recall_retrievers.store import RecallStore, ScopedStore
 
 # LlamaIndex's workflows look at every attribute of a pydantic model, also at deprecated ones.
 pytestmark = pytest.mark.filterwarnings(

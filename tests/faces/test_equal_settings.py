@@ -12,10 +12,10 @@ from pydantic.fields import FieldInfo
 
 import langchain_recall
 import llamaindex_recall
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.query import Query
-from recall_stages.core.stage import Recall, Stage, pipeline
-from recall_stages.core.world import run
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.stage import Recall, Stage, pipeline
+from recall_retrievers.core.world import run
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 MEMORIES = tuple(

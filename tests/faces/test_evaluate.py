@@ -16,7 +16,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 import langchain_recall
 import llamaindex_recall
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 FACES = [langchain_recall, llamaindex_recall]
 LASTING = {"question": "the dentist last Tuesday", "relevant": ["filling"], "timestamp": NOW}

@@ -7,7 +7,7 @@ from faces.adapters import FACES, Face
 from langchain_core.documents import Document
 from llama_index.core.schema import TextNode
 
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 NOW = "2024-05-02T09:00:00Z"
 RECORDED = "2024-03-20T18:30:00Z"

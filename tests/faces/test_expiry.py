@@ -12,9 +12,9 @@ from llama_index.core.base.llms.types import ChatMessage
 
 from llamaindex_recall import RecallMemoryBlock
 from llamaindex_recall import RecallRetriever as LlamaIndexRetriever
-from recall_stages.agents.agent_memory import AgentMemory
-from recall_stages.core.errors import SettingsError
-from recall_stages.store import RecallStore
+from recall_retrievers.agents.agent_memory import AgentMemory
+from recall_retrievers.core.errors import SettingsError
+from recall_retrievers.store import RecallStore
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:builtin type .* has no __module__"),  # FAISS's own

@@ -16,7 +16,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole
 
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"
 
@@ -202,7 +202,7 @@ def test_a_type_error_of_ours_reaches_the_user(face: Face, monkeypatch: pytest.M
     def broken(*_: Any, **__: Any) -> Any:
         raise TypeError("a bug of ours")
 
-    monkeypatch.setattr("recall_stages.llm.judging.read_scores", broken)
+    monkeypatch.setattr("recall_retrievers.llm.judging.read_scores", broken)
 
     with pytest.raises(TypeError, match="a bug of ours"):
         face.refine(face.SemanticRank(llm=face.model(all_judged)), GIVEN, "the dentist")

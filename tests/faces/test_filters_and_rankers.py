@@ -7,7 +7,7 @@ from faces.adapters import Face, Found
 from faces.conftest import NOW
 from tables import table
 
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 CANDIDATES = [
     Found("old", "Tea.", 0.9, {"created_at": "2024-01-08T12:00:00Z"}),

@@ -15,8 +15,8 @@ from faces.conftest import MEMORIES, NOW
 from faces.other_stores import open_store, rows
 from tables import table
 
-from recall_stages.core.errors import MemoryFormatError
-from recall_stages.store import Fields, RecallStore
+from recall_retrievers.core.errors import MemoryFormatError
+from recall_retrievers.store import Fields, RecallStore
 
 WRITTEN = '[{"sentence": "Pay.", "numbers": [1], "ids": ["a"]}]'
 FORGED: dict[str, Any] = {

@@ -19,8 +19,8 @@ from llama_index.core.schema import MetadataMode, QueryBundle
 import langchain_recall
 import llamaindex_recall
 from llamaindex_recall import RecallQueryBundle
-from recall_stages.store import RecallStore
-from recall_stages.store.rows.searcher import Searcher
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.rows.searcher import Searcher
 
 NOW = "2024-03-08T12:00:00Z"
 

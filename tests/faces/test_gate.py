@@ -9,7 +9,7 @@ from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.event_handlers import BaseEventHandler
 from tables import table
 
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 QUESTIONS = {
     "What did I tell you about the dentist?": True,

@@ -7,7 +7,7 @@ from faces.adapters import Face
 from stages.injections import INJECTIONS, Injection
 from tables import table
 
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"
 MOVED = "The dentist moved to Elm Street."

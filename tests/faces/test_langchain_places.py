@@ -21,8 +21,8 @@ from test_house import STAGES
 
 import langchain_recall
 from langchain_recall import FuseRerank, RecallRetriever, RecencyRank, SemanticRank
-from recall_stages.core.errors import ScopeError
-from recall_stages.store import RecallStore
+from recall_retrievers.core.errors import ScopeError
+from recall_retrievers.store import RecallStore
 
 BOB = {"configurable": {"user_id": "bob", "timestamp": "2024-03-06T12:00:00Z", "k": 1}}
 

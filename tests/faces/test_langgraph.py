@@ -20,7 +20,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langchain_recall import RecallRetriever, create_recall_tool
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "langgraph_memory.py"
 

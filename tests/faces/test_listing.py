@@ -6,10 +6,10 @@ import pytest
 from faces.adapters import Face
 from faces.conftest import WordsEmbedding
 
-from recall_stages.core.errors import QueryError, StoreError
-from recall_stages.stages.extract_time import ExtractTime
-from recall_stages.stages.fuse_rerank import FuseRerank
-from recall_stages.store import RecallStore
+from recall_retrievers.core.errors import QueryError, StoreError
+from recall_retrievers.stages.extract_time import ExtractTime
+from recall_retrievers.stages.fuse_rerank import FuseRerank
+from recall_retrievers.store import RecallStore
 
 NOW = "2024-03-26T12:00:00Z"
 VISITS = [

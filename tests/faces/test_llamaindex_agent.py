@@ -15,7 +15,7 @@ from llama_index.core.memory import Memory
 from llama_index.core.workflow import Context
 
 from llamaindex_recall import RecallMemoryBlock, RecallRetriever, create_recall_tool
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 # LlamaIndex's workflows look at every attribute of a pydantic model, also at deprecated ones.
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")

@@ -28,8 +28,8 @@ from llama_index.core.tools import QueryEngineTool
 from test_house import STAGES
 
 import llamaindex_recall as recall
-from recall_stages.stages import extract_time
-from recall_stages.store import RecallStore
+from recall_retrievers.stages import extract_time
+from recall_retrievers.store import RecallStore
 
 QUESTION = "Which filling did the dentist put into my tooth last Tuesday?"
 ANSWER = "A filling in a tooth. [1]"

@@ -10,9 +10,9 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.memory import Memory
 
 from llamaindex_recall import RecallMemoryBlock, RecallRetriever
-from recall_stages.agents import turn_writer
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
+from recall_retrievers.agents import turn_writer
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
 
 LONG = "So we talked about the weather for a while, and then about nothing in particular. "
 

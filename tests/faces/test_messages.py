@@ -16,9 +16,9 @@ from tables import table
 
 import langchain_recall
 import llamaindex_recall
-from recall_stages.core.errors import RecallError, SettingsError
-from recall_stages.core.settings import Settings
-from recall_stages.store import RecallStore
+from recall_retrievers.core.errors import RecallError, SettingsError
+from recall_retrievers.core.settings import Settings
+from recall_retrievers.store import RecallStore
 
 PACKAGES = ("langchain_recall", "llamaindex_recall")
 FOREIGN_WORDS = re.compile(

@@ -13,7 +13,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from langchain_recall import RecallMiddleware, RecallRetriever, SearchGate
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 CONFIG = {"timestamp": NOW, "timezone": "UTC"}
 

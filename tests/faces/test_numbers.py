@@ -17,19 +17,19 @@ from tables import table
 
 import langchain_recall
 import llamaindex_recall
-import recall_stages
-from recall_stages.cli import main
-from recall_stages.core.errors import RecallError
-from recall_stages.core.settings import Settings
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
+import recall_retrievers
+from recall_retrievers.cli import main
+from recall_retrievers.core.errors import RecallError
+from recall_retrievers.core.settings import Settings
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
 
 NUMBERS = [2**31, 2**62, 10**30, 1e30, float("inf"), float("nan"), -1_000_001]
 
 
 def settings_of_all() -> Iterator[tuple[str, object]]:
     """Each number that a class of settings takes, with its type."""
-    for package in (recall_stages, langchain_recall, llamaindex_recall):
+    for package in (recall_retrievers, langchain_recall, llamaindex_recall):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith("__main__"):
                 importlib.import_module(module.name)
@@ -38,7 +38,7 @@ def settings_of_all() -> Iterator[tuple[str, object]]:
     while waiting:
         classes.append(waiting.pop())
         waiting += classes[-1].__subclasses__()
-    packages = ("recall_stages", "langchain_recall", "llamaindex_recall")
+    packages = ("recall_retrievers", "langchain_recall", "llamaindex_recall")
     for owner in classes:
         numbers = {x: y for x, y in owner.model_fields.items() if is_number(y.annotation)}
         for name, field in numbers.items() if owner.__module__.startswith(packages) else ():

@@ -8,8 +8,8 @@ from faces.adapters import Face, Found
 from faces.conftest import NOW
 from tables import table
 
-from recall_stages.core.errors import SettingsError
-from recall_stages.store import RecallStore
+from recall_retrievers.core.errors import SettingsError
+from recall_retrievers.store import RecallStore
 
 REPLY = json.dumps({"points": [{"text": "Ann is afraid of the dentist.", "memories": [1]}]})
 

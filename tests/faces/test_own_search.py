@@ -24,7 +24,7 @@ from faces.other_stores import (
 from llama_index.core import StorageContext, VectorStoreIndex
 from llama_index.core.schema import NodeWithScore
 
-from recall_stages.core.errors import StoreError
+from recall_retrievers.core.errors import StoreError
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:builtin type .* has no __module__"),  # FAISS's own

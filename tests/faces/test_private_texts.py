@@ -14,9 +14,9 @@ from tables import table
 from langchain_recall import RecallRetriever
 from llamaindex_recall import RecallMemoryBlock
 from llamaindex_recall import RecallRetriever as LlamaIndexRetriever
-from recall_stages.agents.turn_writer import TurnWriter
-from recall_stages.core.errors import RecallError
-from recall_stages.store import RecallStore
+from recall_retrievers.agents.turn_writer import TurnWriter
+from recall_retrievers.core.errors import RecallError
+from recall_retrievers.store import RecallStore
 
 SECRET = "my pin is 4711 " * 400
 HALF = SECRET + "\ud83d"

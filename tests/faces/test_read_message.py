@@ -14,7 +14,7 @@ from llama_index.core.memory import ChatMemoryBuffer, Memory
 from llama_index.core.storage.chat_store import SimpleChatStore
 from tables import table
 
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 ROWS = [
     ("user", "Ann's train is late.", {"timestamp": "2024-03-08T11:00:00Z"}),

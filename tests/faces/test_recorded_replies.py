@@ -11,7 +11,7 @@ import pytest
 from faces.adapters import FACES, Face
 from faces.model_flows import FLOWS, MEMORIES, Flow
 
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 RECORDED = json.loads(Path(__file__).with_name("recorded_replies.json").read_text("utf-8"))
 REPLIES = list(dict.fromkeys(each["reply"] for each in RECORDED["replies"]))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from faces.adapters import Face
 
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 QUESTION = "What about the dentist last Tuesday?"

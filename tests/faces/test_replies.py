@@ -19,9 +19,9 @@ from stages.reply_kit import CONTENTS, KITS, Kit, Reply, bad, good
 from stages.reply_table import REPLIES
 from tables import table
 
-from recall_stages.llm.prompts import reply_form
-from recall_stages.stages.rewrite_memory import plain_text
-from recall_stages.store import RecallStore
+from recall_retrievers.llm.prompts import reply_form
+from recall_retrievers.stages.rewrite_memory import plain_text
+from recall_retrievers.store import RecallStore
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 GIVEN = [

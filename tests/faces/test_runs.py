@@ -12,7 +12,7 @@ from faces.slow_models import GIVEN, all_judged, slow_model
 from langchain_core.runnables import RunnableLambda
 from llama_index.core.instrumentation import get_dispatcher
 
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"
 LLAMAINDEX = [each for each in FACES if not each.is_langchain]

@@ -26,7 +26,7 @@ from pydantic import TypeAdapter
 
 import langchain_recall
 import llamaindex_recall
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 QUESTION = "Where is the dentist?"
 OTHERS = "the dentist last Tuesday\nthe dentist of Bob\nWho put a filling in?"

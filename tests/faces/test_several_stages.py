@@ -15,7 +15,7 @@ from langchain_core.retrievers import BaseRetriever
 
 import langchain_recall
 from benchmarks.conformance.ours import FACES, REPLIES
-from recall_stages.testing import CHECKS, Check
+from recall_retrievers.testing import CHECKS, Check
 
 NOW = "2024-03-08T12:00:00Z"
 QUESTION = "the dentist last Tuesday"

@@ -10,11 +10,11 @@ from stages.reply_kit import CONTENTS, Kit, Reply
 from stages.reply_table import REPLIES
 from tables import table
 
-from recall_stages.core.candidate import Candidate, Hit
-from recall_stages.core.memory import Memory
-from recall_stages.core.stage import Search
-from recall_stages.stages.rewrite_memory import plain_text
-from recall_stages.store import RecallStore
+from recall_retrievers.core.candidate import Candidate, Hit
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.stage import Search
+from recall_retrievers.stages.rewrite_memory import plain_text
+from recall_retrievers.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"
 QUESTION = "The dentist, a filling, green tea or Carla?"

@@ -7,7 +7,7 @@ import pytest
 from faces.adapters import Face
 from faces.slow_models import GIVEN, slow_model
 
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"
 

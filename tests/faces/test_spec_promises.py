@@ -8,8 +8,8 @@ from faces.adapters import Face, Found
 from faces.conftest import NOW
 from tables import table
 
-from recall_stages.core.candidate import Candidate, Hit
-from recall_stages.store import RecallStore
+from recall_retrievers.core.candidate import Candidate, Hit
+from recall_retrievers.store import RecallStore
 
 ANN = {"scope": {"user_id": "ann"}, "timezone": "UTC", "k": 2}
 MOMENTS = [1709899200, 1709899200.0, NOW, "2024-03-08 12:00", datetime(2024, 3, 8, 12, tzinfo=UTC)]

@@ -8,7 +8,7 @@ import pytest
 from faces.adapters import Face, Found
 from tables import table
 
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"
 

@@ -27,7 +27,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 import langchain_recall
 import llamaindex_recall
 from benchmarks.conformance.langchain import ToolCaller, WordsEncoder
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 SETTINGS = {"timestamp": NOW, "timezone": "UTC", "scope": {"user_id": "ann"}, "k": 2}
 

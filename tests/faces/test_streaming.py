@@ -14,7 +14,7 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
 from pydantic import PrivateAttr
 
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 MEMORIES = [
     {"id": "street", "content": "The dentist moved to Elm Street."},

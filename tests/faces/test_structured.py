@@ -14,8 +14,8 @@ from langchain_core.language_models import FakeListChatModel
 from llama_index.core.types import PydanticProgramMode
 from tables import table
 
-from recall_stages.llm.fencing import quoted
-from recall_stages.store import RecallStore
+from recall_retrievers.llm.fencing import quoted
+from recall_retrievers.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"
 GIVEN = [

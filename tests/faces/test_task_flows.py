@@ -6,7 +6,7 @@ import pytest
 from faces.adapters import Face
 from tables import table
 
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 TASKS = [
     {

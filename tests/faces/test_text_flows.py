@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from faces.adapters import Face, Found
 
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"
 POINTS = json.dumps(
@@ -47,7 +47,7 @@ def test_a_reflection_is_stored_once_with_its_question_and_sources(
 
 
 def _all(store: RecallStore) -> list[Any]:
-    from recall_stages.core.stage import Search
+    from recall_retrievers.core.stage import Search
 
     return [hit.memory for hit in store.find([Search("the dentist moved", limit=100)])[0]]
 

@@ -16,10 +16,10 @@ from tables import table
 
 import langchain_recall
 import llamaindex_recall
-from recall_stages.agents.recall_tool import RecallToolInput
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.memory import Memory
-from recall_stages.store import RecallStore
+from recall_retrievers.agents.recall_tool import RecallToolInput
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.store import RecallStore
 
 # Question, what else the model says, the ids that come back, and what the text holds.
 CASES: list[tuple[dict[str, str], list[str], str]] = [

@@ -20,10 +20,10 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
-from recall_stages.core.errors import MissingMemoryError, QueryError
-from recall_stages.core.stage import Search
-from recall_stages.core.tracing import CAPTURE, memory_operation
-from recall_stages.store import RecallStore
+from recall_retrievers.core.errors import MissingMemoryError, QueryError
+from recall_retrievers.core.stage import Search
+from recall_retrievers.core.tracing import CAPTURE, memory_operation
+from recall_retrievers.store import RecallStore
 
 QUESTION = "What did the dentist do?"
 DURATION = "gen_ai.client.operation.duration"
@@ -240,7 +240,7 @@ def test_nothing_is_imported_and_nothing_is_on_unless_it_is_configured() -> None
     script = """
         import sys
         sys.modules["opentelemetry"] = None  # as if it were not installed
-        from recall_stages.core.tracing import memory_operation, model_call
+        from recall_retrievers.core.tracing import memory_operation, model_call
         with memory_operation("search_memory", "notes") as operation, model_call(None):
             operation.asked("tea?")
             operation.records([])

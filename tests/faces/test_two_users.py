@@ -22,7 +22,7 @@ from llama_index.core.workflow import Context
 
 import langchain_recall
 import llamaindex_recall
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 # LlamaIndex's workflows look at every attribute of a pydantic model, also at deprecated ones.
 pytestmark = [

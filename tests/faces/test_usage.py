@@ -13,7 +13,7 @@ from llama_index.core.llms import ChatMessage, ChatResponse, MessageRole
 from tables import table
 from tenacity import wait_none
 
-from recall_stages.llm.model_output import Spent
+from recall_retrievers.llm.model_output import Spent
 
 SENT, RECEIVED = 100, 7
 
@@ -65,7 +65,7 @@ def test_an_estimate_says_so(face: Face) -> None:
 def test_every_attempt_counts_but_those_that_were_turned_away(
     face: Face, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recall_stages.llm.client._BACK_OFF", wait_none())
+    monkeypatch.setattr("recall_retrievers.llm.client._BACK_OFF", wait_none())
     turned_away = ConnectionResetError("by peer")
     once = cost(face, counting(face, all_judged))
     again = cost(face, counting(face, turned_away, all_judged), attempts=2)

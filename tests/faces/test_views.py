@@ -16,9 +16,9 @@ from llama_index.core.schema import TextNode
 
 import langchain_recall
 import llamaindex_recall
-from recall_stages.core.errors import ScopeError
-from recall_stages.core.scope import Scope
-from recall_stages.store import RecallStore
+from recall_retrievers.core.errors import ScopeError
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.store import RecallStore
 
 
 def users(store: RecallStore, ids: list[str]) -> set[str | None]:

@@ -12,14 +12,14 @@ from faces.adapters import Face
 
 import langchain_recall
 import llamaindex_recall
-import recall_stages
-from recall_stages.core import candidate
-from recall_stages.store import RecallStore
+import recall_retrievers
+from recall_retrievers.core import candidate
+from recall_retrievers.store import RecallStore
 
 # The folders of the packages: a virtual environment may lie beside them.
 OURS = tuple(
     str(Path(str(package.__file__)).parent)
-    for package in (recall_stages, langchain_recall, llamaindex_recall)
+    for package in (recall_retrievers, langchain_recall, llamaindex_recall)
 )
 OWN = str(candidate.__file__)
 WORDS = [

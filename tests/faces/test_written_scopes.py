@@ -8,10 +8,10 @@ from faces.owners import ANN, BOB, QUESTION, add, retriever
 from llama_index.core.base.llms.types import ChatMessage
 
 import llamaindex_recall
-from recall_stages.core.errors import ScopeError
-from recall_stages.core.memory import Memory
-from recall_stages.core.stage import Fetch, Flow, Recall, Search, Stage, Write
-from recall_stages.store import RecallStore
+from recall_retrievers.core.errors import ScopeError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.stage import Fetch, Flow, Recall, Search, Stage, Write
+from recall_retrievers.store import RecallStore
 
 
 def test_what_a_retriever_stores_is_of_its_scope(own_store: RecallStore, face: Face) -> None:

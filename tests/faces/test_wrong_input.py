@@ -9,8 +9,8 @@ from conftest import WordsEmbedding
 from faces.adapters import Face
 from tables import table
 
-from recall_stages.core.errors import ScopeError
-from recall_stages.store import RecallStore
+from recall_retrievers.core.errors import ScopeError
+from recall_retrievers.store import RecallStore
 
 CONSTRUCTION = {
     "an unknown argument": ({"kk": 3}, "has no argument 'kk'; did you mean 'k'?"),

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import langchain_recall
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 Wrong = Callable[[Any, RecallStore], object]
 

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 STORE = """
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 store = RecallStore()
 store.add([{"content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00:00Z"}])
 asked = "the dentist last Tuesday"
@@ -49,13 +49,13 @@ assert create_recall_tool(retriever) and RecallMemoryBlock(retriever=retriever)
 """
 AGENTS = "from langchain_recall import RecallMiddleware\n"
 PLOT = f"""{STORE}
-from recall_stages.explain.explanation import explain
+from recall_retrievers.explain.explanation import explain
 explain(store.memories()).plot_timeline()
 """
 PLOT_OF_ALL = "explain(found).plot_scores()\n"
 SERVE = f"""{STORE}
-from recall_stages.serve.app import create_memory_app
-from recall_stages.cli import main
+from recall_retrievers.serve.app import create_memory_app
+from recall_retrievers.cli import main
 assert create_memory_app(store)
 for command in ("mcp", "serve"):
     try:
@@ -68,8 +68,8 @@ from opentelemetry import trace
 assert trace.get_tracer_provider() and store.count() == 1
 """
 MULTILINGUAL = """
-from recall_stages.store import RecallStore
-from recall_stages.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.core.stage import Search
 with RecallStore(embedding="multilingual") as store:
     store.add(["Der Zahnarzt hat mir eine Füllung gemacht.", "我的猫叫小白。"])
     [[cat, *_]] = store.find([Search("What is the name of my cat?", limit=1)])
@@ -87,7 +87,7 @@ USE = {
     "all": LLAMAINDEX + LANGCHAIN + AGENTS + PLOT_OF_ALL + SERVE,
 }
 NOTHING = """
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 try:
     RecallStore()
 except RuntimeError as error:
@@ -124,7 +124,7 @@ for open_it, says in (
 README = """
 import json, os, pathlib, sys
 os.environ.update(TZ="UTC", COLUMNS="100")
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 # LlamaIndex's block asks what LangChain's has stored; here it may come without it.
 with RecallStore("./memories") as store:
     store.add([{"content": "The dentist filled a tooth.", "created_at": "2024-03-05T10:00Z"}])

@@ -12,7 +12,7 @@ import pytest
 from faces.adapters import FACES, Face
 from faces.model_flows import FLOWS, MEMORIES, Flow
 
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 pytestmark = pytest.mark.skipif(
     "RECALL_TEST_MODEL" not in os.environ,

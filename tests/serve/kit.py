@@ -11,12 +11,12 @@ from pathlib import Path
 import httpx
 from conftest import WordsEmbedding
 
-from recall_stages.core.scope import Scope
-from recall_stages.serve.app import memory_app
-from recall_stages.serve.operation import ScopedService
-from recall_stages.serve.running import ServerSettings, address_of, listening, serve
-from recall_stages.serve.tokens import Tokens
-from recall_stages.store import RecallStore
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.serve.app import memory_app
+from recall_retrievers.serve.operation import ScopedService
+from recall_retrievers.serve.running import ServerSettings, address_of, listening, serve
+from recall_retrievers.serve.tokens import Tokens
+from recall_retrievers.store import RecallStore
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -14,12 +14,12 @@ from serve.kit import ALL, ANN, BOB, JSON, TOKENS, bearer, filled_store, running
 from starlette.testclient import TestClient
 from tables import table
 
-from recall_stages.core.scope import Scope
-from recall_stages.serve.app import create_memory_app
-from recall_stages.serve.mcp_server import McpTools
-from recall_stages.serve.operation import ScopedService
-from recall_stages.serve.routes import ROUTES
-from recall_stages.store import RecallStore
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.serve.app import create_memory_app
+from recall_retrievers.serve.mcp_server import McpTools
+from recall_retrievers.serve.operation import ScopedService
+from recall_retrievers.serve.routes import ROUTES
+from recall_retrievers.store import RecallStore
 
 NOW = "2024-03-08T12:00:00Z"
 
@@ -206,7 +206,7 @@ def test_the_log_has_what_a_client_must_not_read(
     open_server: httpx.Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(
-        "recall_stages.serve.operation.ScopedService.recall", lambda *_, **__: 1 / 0
+        "recall_retrievers.serve.operation.ScopedService.recall", lambda *_, **__: 1 / 0
     )
 
     answer = open_server.post("/retrieve_personal_memory", json={"query": "tea"})
@@ -254,7 +254,7 @@ async def test_nothing_of_what_a_provider_says_reaches_a_client_or_the_log(
 def test_without_a_token_nothing_of_anybody_is_shown(
     server: httpx.Client, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.DEBUG, logger="recall_stages"):
+    with caplog.at_level(logging.DEBUG, logger="recall_retrievers"):
         for headers in ({}, bearer("token-of-eve-9999"), {"Authorization": f"Basic {ANN}"}):
             for route in ROUTES:
                 answer = server.request(route.method, route.path, headers=headers, json={})

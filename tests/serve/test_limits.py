@@ -4,11 +4,11 @@ import pytest
 from serve.kit import ALL, ANN, BOB, JSON, TOKENS, bearer, filled_store, running
 from tables import table
 
-from recall_stages.core.errors import SettingsError
-from recall_stages.serve.app import create_memory_app
-from recall_stages.serve.door import RateLimit
-from recall_stages.serve.running import ServerSettings
-from recall_stages.serve.tokens import Tokens
+from recall_retrievers.core.errors import SettingsError
+from recall_retrievers.serve.app import create_memory_app
+from recall_retrievers.serve.door import RateLimit
+from recall_retrievers.serve.running import ServerSettings
+from recall_retrievers.serve.tokens import Tokens
 
 
 def test_others_than_this_machine_need_a_token() -> None:

@@ -22,10 +22,10 @@ from mcp_types import CallToolResult, TextContent
 from serve.kit import ANN, BOB, ROOT, TOKENS, bearer, filled_store, running, stdio_command
 from tables import table
 
-from recall_stages.core.scope import Scope
-from recall_stages.serve.mcp_server import McpTools
-from recall_stages.serve.operation import ScopedService
-from recall_stages.store import RecallStore
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.serve.mcp_server import McpTools
+from recall_retrievers.serve.operation import ScopedService
+from recall_retrievers.store import RecallStore
 
 # LlamaIndex's workflows look at every attribute of a pydantic model, also at deprecated ones.
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")

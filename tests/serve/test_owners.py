@@ -16,9 +16,9 @@ from hypothesis.strategies import DrawFn, composite
 from serve.kit import ALL, ANN, MEMORIES, TOKENS, bearer, filled_store, running
 from tables import table
 
-from recall_stages.core.scope import Scope
-from recall_stages.serve.routes import ROUTES, ApiRoute
-from recall_stages.store import RecallStore
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.serve.routes import ROUTES, ApiRoute
+from recall_retrievers.store import RecallStore
 
 SECRETS = ("Dr. Grey", "Check the size", '"bobs"', '"uploads"')  # in memories that are not of Ann
 IDS = st.sampled_from(["bobs", "filled", "moved", "uploads", "nobody"])

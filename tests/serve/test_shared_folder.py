@@ -15,20 +15,20 @@ from conftest import WordsEmbedding
 from mcp import Client, StdioServerParameters, stdio_client
 from serve.kit import stdio_command
 
-from recall_stages.core.errors import (
+from recall_retrievers.core.errors import (
     QueryError,
     ScopeError,
     StoreClosedError,
     StoreUnavailableError,
 )
-from recall_stages.core.scope import Scope, ScopeName
-from recall_stages.serve import shared_folder
-from recall_stages.serve.answers import Added, Page, Retrieved
-from recall_stages.serve.managing import AddMemories, ListMemories
-from recall_stages.serve.peers import ADDRESS, Address, Listener, Message, ask
-from recall_stages.serve.retrieving import RetrievePersonalMemory
-from recall_stages.serve.shared_folder import SharedFolder
-from recall_stages.store import RecallStore
+from recall_retrievers.core.scope import Scope, ScopeName
+from recall_retrievers.serve import shared_folder
+from recall_retrievers.serve.answers import Added, Page, Retrieved
+from recall_retrievers.serve.managing import AddMemories, ListMemories
+from recall_retrievers.serve.peers import ADDRESS, Address, Listener, Message, ask
+from recall_retrievers.serve.retrieving import RetrievePersonalMemory
+from recall_retrievers.serve.shared_folder import SharedFolder
+from recall_retrievers.store import RecallStore
 
 ANN, BOB = Scope(user_id="ann"), Scope(user_id="bob")
 

@@ -16,7 +16,7 @@ import httpx
 import pytest
 from serve.kit import ALL, ANN, JSON, TOKENS, bearer, filled_store, running
 
-from recall_stages.serve.running import ServerSettings, listening
+from recall_retrievers.serve.running import ServerSettings, listening
 
 ASK = "POST /retrieve_personal_memory HTTP/1.1\r\nHost: localhost\r\n"
 HEADERS = f"Content-Type: application/json\r\nAuthorization: Bearer {ANN}\r\n"
@@ -129,7 +129,7 @@ def test_an_answer_is_not_held_back() -> None:
 
 def test_the_command_stops_in_time_and_requires_what_it_was_started_with(tmp_path: Path) -> None:
     script = (
-        "import sys; from recall_stages.cli import program, serving\n"
+        "import sys; from recall_retrievers.cli import program, serving\n"
         "serving.is_loopback = lambda host: False\n"  # as of another address
         "sys.exit(program.main(sys.argv[1:]))"
     )

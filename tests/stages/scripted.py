@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 from stages.worlds import Scripted
 
-from recall_stages.core.recall import Recall
-from recall_stages.core.requests import Prompt, Reply
-from recall_stages.core.stage import Stage, pipeline
-from recall_stages.core.world import run
+from recall_retrievers.core.recall import Recall
+from recall_retrievers.core.requests import Prompt, Reply
+from recall_retrievers.core.stage import Stage, pipeline
+from recall_retrievers.core.world import run
 
 
 def answered(stages: Sequence[Stage], recall: Recall, said: object) -> tuple[Recall, list[str]]:

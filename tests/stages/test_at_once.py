@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from recall_stages.core.concurrent import MOST_AT_ONCE, call_all, call_all_async
+from recall_retrievers.core.concurrent import MOST_AT_ONCE, call_all, call_all_async
 
 
 def test_calls_run_at_the_same_time_and_keep_their_order() -> None:

@@ -9,12 +9,12 @@ from llama_index.core.llms import ChatMessage
 from stages.worlds import Scripted
 from tables import table
 
-from recall_stages.core.errors import QueryError, ReplyError
-from recall_stages.core.message import Message, read_messages
-from recall_stages.core.query import Query
-from recall_stages.core.stage import Recall
-from recall_stages.core.world import run
-from recall_stages.stages.build_query import BuildQuery, read_query
+from recall_retrievers.core.errors import QueryError, ReplyError
+from recall_retrievers.core.message import Message, read_messages
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.stage import Recall
+from recall_retrievers.core.world import run
+from recall_retrievers.stages.build_query import BuildQuery, read_query
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 SAID = [("user", "Too long ago."), ("user", "x" * 300), ("assistant", "Which?"), ("user", "This.")]

@@ -2,10 +2,10 @@
 
 from tables import table
 
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.citation import Claim
-from recall_stages.llm.checking.citation_check import Verified, verify
-from recall_stages.timeline import parse_time
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.citation import Claim
+from recall_retrievers.llm.checking.citation_check import Verified, verify
+from recall_retrievers.timeline import parse_time
 
 LONG, MILLIONS = "9" * 5_000, "million " * 2_000
 

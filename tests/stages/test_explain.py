@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 
 from tables import table
 
-from recall_stages.core.candidate import Candidate, Step
-from recall_stages.core.recall import OUTCOME
-from recall_stages.core.time_trace import stamped
-from recall_stages.explain.explanation import explain
-from recall_stages.timeline import TimeRange, extract_time
+from recall_retrievers.core.candidate import Candidate, Step
+from recall_retrievers.core.recall import OUTCOME
+from recall_retrievers.core.time_trace import stamped
+from recall_retrievers.explain.explanation import explain
+from recall_retrievers.timeline import TimeRange, extract_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)  # a Friday
 LAST_TUESDAY = (

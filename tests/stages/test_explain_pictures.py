@@ -11,10 +11,10 @@ import pytest
 from matplotlib.axes import Axes
 from rich.console import Console
 
-from recall_stages.core.candidate import Candidate, Step
-from recall_stages.core.time_trace import stamped
-from recall_stages.explain.explanation import Explanation, explain
-from recall_stages.timeline import extract_time, parse_time
+from recall_retrievers.core.candidate import Candidate, Step
+from recall_retrievers.core.time_trace import stamped
+from recall_retrievers.explain.explanation import Explanation, explain
+from recall_retrievers.timeline import extract_time, parse_time
 
 mpl.use("Agg")
 

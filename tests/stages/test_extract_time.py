@@ -5,14 +5,14 @@ from datetime import UTC, datetime
 from stages.worlds import Scripted
 from tables import table
 
-from recall_stages.core.memory import Memory
-from recall_stages.core.query import Query
-from recall_stages.core.requests import Reply
-from recall_stages.core.stage import Recall, pipeline
-from recall_stages.core.time_trace import stamped_ranges
-from recall_stages.core.world import run
-from recall_stages.stages.extract_time import ExtractTime, without_time_words
-from recall_stages.timeline import extract_time
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.requests import Reply
+from recall_retrievers.core.stage import Recall, pipeline
+from recall_retrievers.core.time_trace import stamped_ranges
+from recall_retrievers.core.world import run
+from recall_retrievers.stages.extract_time import ExtractTime, without_time_words
+from recall_retrievers.timeline import extract_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 

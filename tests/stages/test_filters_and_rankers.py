@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
 
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.errors import SettingsError
-from recall_stages.core.query import Query
-from recall_stages.core.stage import Recall
-from recall_stages.stages.filters import Deduplicate, RelevanceThreshold, TimeDecay
-from recall_stages.stages.foreign_stages import FunctionStage
-from recall_stages.stages.rankers import HybridRank, RecencyRank, RelevanceRank
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.errors import SettingsError
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.stage import Recall
+from recall_retrievers.stages.filters import Deduplicate, RelevanceThreshold, TimeDecay
+from recall_retrievers.stages.foreign_stages import FunctionStage
+from recall_retrievers.stages.rankers import HybridRank, RecencyRank, RelevanceRank
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 EVERY = 100

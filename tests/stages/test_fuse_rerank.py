@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from stages.scripted import answered
 from tables import table
 
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.query import Query
-from recall_stages.core.stage import Recall
-from recall_stages.stages.fuse_rerank import FuseRerank
-from recall_stages.stages.semantic_rank import SemanticRank
-from recall_stages.timeline import TimeRange, extract_time
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.stage import Recall
+from recall_retrievers.stages.fuse_rerank import FuseRerank
+from recall_retrievers.stages.semantic_rank import SemanticRank
+from recall_retrievers.timeline import TimeRange, extract_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 TUESDAY = TimeRange(

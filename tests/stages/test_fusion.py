@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_stages.core.candidate import Candidate, Hit
-from recall_stages.ranking.fusion import fuse_arms
+from recall_retrievers.core.candidate import Candidate, Hit
+from recall_retrievers.ranking.fusion import fuse_arms
 
 scores = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0.001, 50), max_size=8)
 fusions = st.sampled_from(["scores", "ranks"])

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
 
-from recall_stages.gate.language import load_language
-from recall_stages.gate.phrases import Phrases, tokens_of
+from recall_retrievers.gate.language import load_language
+from recall_retrievers.gate.phrases import Phrases, tokens_of
 
 WORDS = {"person": ["sister", "best_friend", "Mom"]}
 

@@ -15,22 +15,22 @@ from stages.hostile import HOSTILE
 from stages.worlds import Scripted
 from tables import table
 
-from recall_stages.agents.recall_tool import RecallToolInput, recalled_text
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.query import Query
-from recall_stages.core.stage import Recall, Stage
-from recall_stages.core.world import run
-from recall_stages.explain.explanation import explain
-from recall_stages.llm.checking.live_text import live_parts
-from recall_stages.llm.fencing import QUOTED_MATERIAL
-from recall_stages.stages.fuse_rerank import FuseRerank
-from recall_stages.stages.plain_texts import MergeMemory, PrintMemory
-from recall_stages.stages.rank_and_rewrite import RankAndRewrite
-from recall_stages.stages.reflect import Reflect
-from recall_stages.stages.rerank_memory import RerankMemory
-from recall_stages.stages.rewrite_memory import RewriteMemory, plain_text
-from recall_stages.stages.semantic_rank import SemanticRank
-from recall_stages.timeline import extract_time
+from recall_retrievers.agents.recall_tool import RecallToolInput, recalled_text
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.stage import Recall, Stage
+from recall_retrievers.core.world import run
+from recall_retrievers.explain.explanation import explain
+from recall_retrievers.llm.checking.live_text import live_parts
+from recall_retrievers.llm.fencing import QUOTED_MATERIAL
+from recall_retrievers.stages.fuse_rerank import FuseRerank
+from recall_retrievers.stages.plain_texts import MergeMemory, PrintMemory
+from recall_retrievers.stages.rank_and_rewrite import RankAndRewrite
+from recall_retrievers.stages.reflect import Reflect
+from recall_retrievers.stages.rerank_memory import RerankMemory
+from recall_retrievers.stages.rewrite_memory import RewriteMemory, plain_text
+from recall_retrievers.stages.semantic_rank import SemanticRank
+from recall_retrievers.timeline import extract_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 HONEST = Candidate(id="moved", content="The dentist moved to Elm Street.", created_at=NOW)

@@ -10,15 +10,15 @@ from stages.injections import IMAGE, INJECTIONS, LINK, SCRIPT, TAG, Injection
 from stages.scripted import answered
 from tables import table
 
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.query import Query
-from recall_stages.core.recall import Recall
-from recall_stages.core.stage import Stage
-from recall_stages.stages.rank_and_rewrite import RankAndRewrite
-from recall_stages.stages.reflect import Reflect
-from recall_stages.stages.rerank_memory import RerankMemory
-from recall_stages.stages.rewrite_memory import RewriteMemory
-from recall_stages.stages.semantic_rank import SemanticRank
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.recall import Recall
+from recall_retrievers.core.stage import Stage
+from recall_retrievers.stages.rank_and_rewrite import RankAndRewrite
+from recall_retrievers.stages.reflect import Reflect
+from recall_retrievers.stages.rerank_memory import RerankMemory
+from recall_retrievers.stages.rewrite_memory import RewriteMemory
+from recall_retrievers.stages.semantic_rank import SemanticRank
 
 QUERY = Query(text="Where is the dentist?", reference_time=datetime(2024, 3, 8, 12, tzinfo=UTC))
 HONEST = {"a": "The dentist moved to Elm Street.", "b": "A filling by the dentist."}

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
 
-from recall_stages.core.candidate import Candidate
-from recall_stages.ranking import near_duplicates as room
-from recall_stages.text import wording
-from recall_stages.text.split_words import split_words
-from recall_stages.text.wording import Wording
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.ranking import near_duplicates as room
+from recall_retrievers.text import wording
+from recall_retrievers.text.split_words import split_words
+from recall_retrievers.text.wording import Wording
 
 
 def near_duplicates(texts: list[str], threshold: float) -> list[int]:

@@ -7,14 +7,14 @@ from typing import Any
 
 from tables import table
 
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.query import Query
-from recall_stages.core.stage import Recall
-from recall_stages.retriever.memory_retriever import MemoryRetriever
-from recall_stages.stages.fuse_rerank import FuseRerank
-from recall_stages.store import RecallStore
-from recall_stages.text.asks_for_time import asks_for_time_alone
-from recall_stages.timeline import extract_time
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.stage import Recall
+from recall_retrievers.retriever.memory_retriever import MemoryRetriever
+from recall_retrievers.stages.fuse_rerank import FuseRerank
+from recall_retrievers.store import RecallStore
+from recall_retrievers.text.asks_for_time import asks_for_time_alone
+from recall_retrievers.timeline import extract_time
 
 ROOT = Path(__file__).parents[2]
 NOW = datetime(2023, 5, 7, 12, tzinfo=UTC)

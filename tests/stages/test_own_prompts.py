@@ -5,16 +5,16 @@ from datetime import UTC, datetime
 import pytest
 from tables import table
 
-from recall_stages.core.memory import Memory
-from recall_stages.core.message import Message
-from recall_stages.core.query import Query
-from recall_stages.core.stage import Recall
-from recall_stages.llm.model_stage import ModelStage
-from recall_stages.stages.build_query import BuildQuery
-from recall_stages.stages.reflect import Reflect
-from recall_stages.stages.rerank_memory import RerankMemory
-from recall_stages.stages.rewrite_memory import RewriteMemory
-from recall_stages.stages.semantic_rank import SemanticRank
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.message import Message
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.stage import Recall
+from recall_retrievers.llm.model_stage import ModelStage
+from recall_retrievers.stages.build_query import BuildQuery
+from recall_retrievers.stages.reflect import Reflect
+from recall_retrievers.stages.rerank_memory import RerankMemory
+from recall_retrievers.stages.rewrite_memory import RewriteMemory
+from recall_retrievers.stages.semantic_rank import SemanticRank
 
 SAID = (Message(role="user", content="The tooth again."),)
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)

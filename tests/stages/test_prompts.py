@@ -10,18 +10,18 @@ from pathlib import Path
 
 from tables import table
 
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.message import Message
-from recall_stages.core.query import Query
-from recall_stages.core.stage import Recall, Stage
-from recall_stages.stages.build_query import BuildQuery
-from recall_stages.stages.rank_and_rewrite import RankAndRewrite
-from recall_stages.stages.reflect import Reflect
-from recall_stages.stages.rerank_memory import RerankMemory
-from recall_stages.stages.rewrite_memory import RewriteMemory
-from recall_stages.stages.semantic_rank import SemanticRank
-from recall_stages.text.tokens import estimate_tokens
-from recall_stages.timeline import parse_time
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.message import Message
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.stage import Recall, Stage
+from recall_retrievers.stages.build_query import BuildQuery
+from recall_retrievers.stages.rank_and_rewrite import RankAndRewrite
+from recall_retrievers.stages.reflect import Reflect
+from recall_retrievers.stages.rerank_memory import RerankMemory
+from recall_retrievers.stages.rewrite_memory import RewriteMemory
+from recall_retrievers.stages.semantic_rank import SemanticRank
+from recall_retrievers.text.tokens import estimate_tokens
+from recall_retrievers.timeline import parse_time
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)

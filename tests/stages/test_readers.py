@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_stages.core.errors import ReplyError
-from recall_stages.core.memory import Memory
-from recall_stages.core.query import Query
-from recall_stages.llm.checking.citation_check import verify
-from recall_stages.llm.cited_text import read_sentences
-from recall_stages.llm.scores import read_scores
-from recall_stages.llm.search_gate_prompt import read_verdict
-from recall_stages.llm.time_question import read_time
-from recall_stages.stages.build_query import read_query
+from recall_retrievers.core.errors import ReplyError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.query import Query
+from recall_retrievers.llm.checking.citation_check import verify
+from recall_retrievers.llm.cited_text import read_sentences
+from recall_retrievers.llm.scores import read_scores
+from recall_retrievers.llm.search_gate_prompt import read_verdict
+from recall_retrievers.llm.time_question import read_time
+from recall_retrievers.stages.build_query import read_query
 
 ASKED = Query(text="Where was I then?", reference_time=datetime(2024, 3, 8, tzinfo=UTC))
 MEMORIES = (Memory(content="The dentist is on Elm Street.", id="a"), Memory(content="Tea."))

@@ -6,9 +6,9 @@ import pytest
 from growth import TIMES, growth
 from tables import table
 
-from recall_stages.core.errors import ReplyError
-from recall_stages.llm.answers import read_answer
-from recall_stages.llm.replies import json_values
+from recall_retrievers.core.errors import ReplyError
+from recall_retrievers.llm.answers import read_answer
+from recall_retrievers.llm.replies import json_values
 
 REAL, QUOTED = '{"scores": [1]}', '{"scores": [9]}'
 

@@ -9,20 +9,20 @@ from stages.reply_table import CORRECTED, REPLIES, SEVERAL, USELESS, WRAPPED
 from stages.scripted import answered
 from tables import table
 
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.errors import ReplyError
-from recall_stages.core.message import Message
-from recall_stages.core.query import Query
-from recall_stages.core.recall import Recall
-from recall_stages.core.stage import Stage
-from recall_stages.llm.search_gate_prompt import read_verdict
-from recall_stages.llm.time_question import read_time
-from recall_stages.stages.build_query import BuildQuery, read_query
-from recall_stages.stages.rank_and_rewrite import RankAndRewrite
-from recall_stages.stages.reflect import Reflect
-from recall_stages.stages.rerank_memory import RerankMemory
-from recall_stages.stages.rewrite_memory import RewriteMemory, plain_text
-from recall_stages.stages.semantic_rank import SemanticRank
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.errors import ReplyError
+from recall_retrievers.core.message import Message
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.recall import Recall
+from recall_retrievers.core.stage import Stage
+from recall_retrievers.llm.search_gate_prompt import read_verdict
+from recall_retrievers.llm.time_question import read_time
+from recall_retrievers.stages.build_query import BuildQuery, read_query
+from recall_retrievers.stages.rank_and_rewrite import RankAndRewrite
+from recall_retrievers.stages.reflect import Reflect
+from recall_retrievers.stages.rerank_memory import RerankMemory
+from recall_retrievers.stages.rewrite_memory import RewriteMemory, plain_text
+from recall_retrievers.stages.semantic_rank import SemanticRank
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 BEFORE = [0.9, 0.6, 0.5, 0.05]

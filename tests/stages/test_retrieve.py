@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 import pytest
 from stages.worlds import Scripted
 
-from recall_stages.core.candidate import Candidate, Hit
-from recall_stages.core.query import Query
-from recall_stages.core.scope import Scope
-from recall_stages.core.stage import Recall, Search
-from recall_stages.core.world import run
-from recall_stages.stages.retrieve import Retrieve
-from recall_stages.timeline import TimeRange
+from recall_retrievers.core.candidate import Candidate, Hit
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.stage import Recall, Search
+from recall_retrievers.core.world import run
+from recall_retrievers.stages.retrieve import Retrieve
+from recall_retrievers.timeline import TimeRange
 
 NOW = datetime(2024, 3, 8, tzinfo=UTC)
 TUESDAY = TimeRange(datetime(2024, 3, 5, tzinfo=UTC), datetime(2024, 3, 6, tzinfo=UTC), "day")

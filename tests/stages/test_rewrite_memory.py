@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 from stages.worlds import Scripted
 from tables import table
 
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.citation import Claim, Draft
-from recall_stages.core.query import Query
-from recall_stages.core.stage import Recall
-from recall_stages.core.world import run
-from recall_stages.llm.cited_text import sentences_in
-from recall_stages.stages.rewrite_memory import RewriteMemory
-from recall_stages.timeline import parse_time
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.citation import Claim, Draft
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.stage import Recall
+from recall_retrievers.core.world import run
+from recall_retrievers.llm.cited_text import sentences_in
+from recall_retrievers.stages.rewrite_memory import RewriteMemory
+from recall_retrievers.timeline import parse_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 UPLOADS = (

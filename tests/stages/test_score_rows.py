@@ -9,21 +9,21 @@ import pytest
 from stages.worlds import Scripted
 from tables import table
 
-from recall_stages.core.candidate import Candidate, Hit
-from recall_stages.core.query import Query
-from recall_stages.core.recall import Dropped
-from recall_stages.core.requests import Reply
-from recall_stages.core.stage import Recall, Stage, pipeline
-from recall_stages.core.world import run
-from recall_stages.explain.explanation import explain
-from recall_stages.explain.rows import rows
-from recall_stages.ranking.fusion import fuse_arms
-from recall_stages.stages.filters import TimeDecay
-from recall_stages.stages.foreign_stages import FunctionStage
-from recall_stages.stages.fuse_rerank import FuseRerank
-from recall_stages.stages.rankers import HybridRank
-from recall_stages.stages.semantic_rank import SemanticRank
-from recall_stages.timeline import extract_time, parse_time
+from recall_retrievers.core.candidate import Candidate, Hit
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.recall import Dropped
+from recall_retrievers.core.requests import Reply
+from recall_retrievers.core.stage import Recall, Stage, pipeline
+from recall_retrievers.core.world import run
+from recall_retrievers.explain.explanation import explain
+from recall_retrievers.explain.rows import rows
+from recall_retrievers.ranking.fusion import fuse_arms
+from recall_retrievers.stages.filters import TimeDecay
+from recall_retrievers.stages.foreign_stages import FunctionStage
+from recall_retrievers.stages.fuse_rerank import FuseRerank
+from recall_retrievers.stages.rankers import HybridRank
+from recall_retrievers.stages.semantic_rank import SemanticRank
+from recall_retrievers.timeline import extract_time, parse_time
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)  # a Friday
 TOLD = [

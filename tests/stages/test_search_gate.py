@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from llama_index.core.llms import ChatMessage, MessageRole
 from tables import table
 
-from recall_stages.stages.search_gate import SearchGate, should_search_memory
+from recall_retrievers.stages.search_gate import SearchGate, should_search_memory
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
 FILES = ("gate.jsonl", "gate_heldout.jsonl")

@@ -6,13 +6,13 @@ import pytest
 from stages.worlds import Scripted
 from tables import table
 
-from recall_stages.core.memory import Memory
-from recall_stages.core.query import Query
-from recall_stages.core.requests import Reply
-from recall_stages.core.stage import Prompt, Recall, pipeline
-from recall_stages.core.world import run
-from recall_stages.stages.search_gate import SearchGate
-from recall_stages.timeline import parse_time
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.requests import Reply
+from recall_retrievers.core.stage import Prompt, Recall, pipeline
+from recall_retrievers.core.world import run
+from recall_retrievers.stages.search_gate import SearchGate
+from recall_retrievers.timeline import parse_time
 
 MEMORIES = (Memory(content="Tea."),)
 UNDECIDED = "Warum niest meine Katze?"

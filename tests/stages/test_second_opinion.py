@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 import pytest
 from stages.worlds import Scripted
 
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.errors import SettingsError
-from recall_stages.core.query import Query
-from recall_stages.core.requests import Prompt
-from recall_stages.core.stage import Recall
-from recall_stages.core.world import run
-from recall_stages.stages.reflect import Reflect
-from recall_stages.stages.rewrite_memory import RewriteMemory
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.errors import SettingsError
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.requests import Prompt
+from recall_retrievers.core.stage import Recall
+from recall_retrievers.core.world import run
+from recall_retrievers.stages.reflect import Reflect
+from recall_retrievers.stages.rewrite_memory import RewriteMemory
 
 MEMORIES = (
     Candidate(id="cat", content="The cat chased the dog through the garden."),

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from stages.scripted import answered
 
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.query import Query
-from recall_stages.core.stage import Recall
-from recall_stages.core.world import run
-from recall_stages.stages.semantic_rank import SemanticRank
-from recall_stages.timeline import parse_time
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.stage import Recall
+from recall_retrievers.core.world import run
+from recall_retrievers.stages.semantic_rank import SemanticRank
+from recall_retrievers.timeline import parse_time
 
 ASKED = Recall(
     Query(text="Who filled my tooth?", reference_time=datetime(2024, 3, 8, 12, tzinfo=UTC)),

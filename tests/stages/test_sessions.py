@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from tables import table
 
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.query import Query
-from recall_stages.core.scope import Scope
-from recall_stages.core.stage import Recall
-from recall_stages.explain.rows import rows
-from recall_stages.stages.fuse_rerank import FuseRerank
-from recall_stages.timeline import TimeRange
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.stage import Recall
+from recall_retrievers.explain.rows import rows
+from recall_retrievers.stages.fuse_rerank import FuseRerank
+from recall_retrievers.timeline import TimeRange
 
 NOON = datetime(2024, 3, 5, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

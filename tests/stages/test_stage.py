@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 import pytest
 from stages.worlds import Scripted
 
-from recall_stages.core.errors import ModelError, StoreError
-from recall_stages.core.memory import Memory
-from recall_stages.core.query import Query
-from recall_stages.core.requests import Reply
-from recall_stages.core.stage import (
+from recall_retrievers.core.errors import ModelError, StoreError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.requests import Reply
+from recall_retrievers.core.stage import (
     Fetch,
     Flow,
     Prompt,
@@ -20,7 +20,7 @@ from recall_stages.core.stage import (
     Write,
     pipeline,
 )
-from recall_stages.core.world import arun, run
+from recall_retrievers.core.world import arun, run
 
 ASKED = Recall(Query(text="tea?", reference_time=datetime(2024, 3, 8, tzinfo=UTC)))
 
@@ -207,7 +207,7 @@ def test_a_model_that_fails_is_logged_without_what_it_said(
 
     [record] = caplog.records
     assert record.getMessage() == "Asks: a call failed with TypeError"
-    assert record.name == "recall_stages.core.usage"
+    assert record.name == "recall_retrievers.core.usage"
 
 
 def test_requests_of_two_kinds_at_once_are_refused() -> None:

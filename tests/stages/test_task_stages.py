@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 
 from stages.worlds import Scripted
 
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.query import Query
-from recall_stages.core.stage import Recall
-from recall_stages.core.world import run
-from recall_stages.stages.filters import TokenBudget
-from recall_stages.stages.plain_texts import MergeMemory
-from recall_stages.stages.rerank_memory import RerankMemory
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.stage import Recall
+from recall_retrievers.core.world import run
+from recall_retrievers.stages.filters import TokenBudget
+from recall_retrievers.stages.plain_texts import MergeMemory
+from recall_retrievers.stages.rerank_memory import RerankMemory
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 GOOD = Candidate(content="Retry with a delay.", when_to_use="On timeouts", id="good", quality=0.9)

@@ -5,9 +5,9 @@ from datetime import datetime
 import pytest
 from tables import table
 
-from recall_stages.core.errors import ReplyError
-from recall_stages.core.query import Query
-from recall_stages.llm.time_question import read_time
+from recall_retrievers.core.errors import ReplyError
+from recall_retrievers.core.query import Query
+from recall_retrievers.llm.time_question import read_time
 
 NOW = datetime.fromisoformat("2024-06-12T15:30:00+02:00")  # a Wednesday
 PAST = Query(text="What did I cook during the lockdown?", reference_time=NOW)

@@ -6,8 +6,8 @@ A question that fails stays in its list, and counts.
 from growth import TIMES, growth
 from tables import table
 
-from recall_stages.timeline.tense import looks_ahead
-from recall_stages.timeline.unread_words import find_time_words
+from recall_retrievers.timeline.tense import looks_ahead
+from recall_retrievers.timeline.unread_words import find_time_words
 
 UNREAD = """\
 Which bands did I like when I was in college?

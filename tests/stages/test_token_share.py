@@ -2,10 +2,10 @@
 
 import pytest
 
-from recall_stages.core.candidate import Candidate, Hit
-from recall_stages.ranking.fusion import fuse_arms
-from recall_stages.retriever.memory_retriever import MemoryRetriever
-from recall_stages.store import RecallStore
+from recall_retrievers.core.candidate import Candidate, Hit
+from recall_retrievers.ranking.fusion import fuse_arms
+from recall_retrievers.retriever.memory_retriever import MemoryRetriever
+from recall_retrievers.store import RecallStore
 
 
 def near(memory: Candidate, similarity: float, of_words: float | None) -> Hit:

@@ -10,10 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tables import table
 
-from recall_stages.core.candidate import Candidate
-from recall_stages.llm.windows import fit_budget, windows
-from recall_stages.text import tokens
-from recall_stages.text.tokens import CUT_MARK, cut, estimate_tokens, token_counter
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.llm.windows import fit_budget, windows
+from recall_retrievers.text import tokens
+from recall_retrievers.text.tokens import CUT_MARK, cut, estimate_tokens, token_counter
 
 SHIPPED = Path(llama_index.core.__file__).parent / "_static" / "tiktoken_cache"
 O200K = "fb374d419588a4632f3f557e76b4b70aebbca790"

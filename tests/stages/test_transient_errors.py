@@ -9,7 +9,7 @@ import pytest
 from stages.client_errors import error, status, wrapped
 from tables import table
 
-from recall_stages.core.transient_errors import is_transient, retry_after
+from recall_retrievers.core.transient_errors import is_transient, retry_after
 
 PASSING = {
     "OpenAI, Anthropic: too many requests": status(429),

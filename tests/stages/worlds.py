@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from recall_stages.core.requests import Prompt, Reply
-from recall_stages.core.world import World
+from recall_retrievers.core.requests import Prompt, Reply
+from recall_retrievers.core.world import World
 
 
 class Scripted(World):

@@ -9,9 +9,9 @@ import pytest
 from store.following import SMALL
 from store.kit import SmallEmbedding
 
-from recall_stages.store import RecallStore
-from recall_stages.store.rows import follower, table, word_search
-from recall_stages.store.writing import row_writer
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.rows import follower, table, word_search
+from recall_retrievers.store.writing import row_writer
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from pathlib import Path
 import chromadb
 from store.kit import SmallEmbedding
 
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 ENDS = 60.0  # seconds within which another process must have answered
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from store.kit import SmallEmbedding, ids
 
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
 
 MANY = 5_500  # more than are counted before each question
 SMALL = SmallEmbedding(8)

@@ -10,7 +10,7 @@ from llama_index.core.schema import TextNode
 from llama_index.vector_stores.chroma import ChromaVectorStore
 from store.kit import SmallEmbedding
 
-from recall_stages.timeline import TimeRange
+from recall_retrievers.timeline import TimeRange
 
 TEXTS = [
     "green tea in the garden",

@@ -19,11 +19,11 @@ from chromadb.api.models.Collection import Collection
 from store.elsewhere import server
 from store.kit import SmallEmbedding
 
-from recall_stages.core.errors import StoreDamagedError
-from recall_stages.core.scope import Scope
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.timeline import TimeRange
+from recall_retrievers.core.errors import StoreDamagedError
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.timeline import TimeRange
 
 ENDS = 120.0  # seconds within which a process must have looked
 FIRST = datetime(2024, 1, 1, 12, tzinfo=UTC)

@@ -21,12 +21,12 @@ import chromadb
 from store.elsewhere import server
 from store.kit import SmallEmbedding
 
-from recall_stages.core.errors import StoreDamagedError
-from recall_stages.core.scope import Scope
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.store.disk.index_layout import HEADER, NAMES
-from recall_stages.store.embedding.embedder import as_embedder
+from recall_retrievers.core.errors import StoreDamagedError
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.disk.index_layout import HEADER, NAMES
+from recall_retrievers.store.embedding.embedder import as_embedder
 
 _STARTS = 60.0  # seconds within which a process must begin its work
 _ENDS = 120.0  # and within which a look must end

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_stages.core.candidate import Hit
-from recall_stages.core.memory import Memory
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
+from recall_retrievers.core.candidate import Hit
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
 
 NOON = datetime(2024, 3, 5, 12, tzinfo=UTC)
 ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Pacific/Apia"]

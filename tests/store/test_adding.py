@@ -11,9 +11,9 @@ from langchain_core.documents import Document
 from llama_index.core.schema import TextNode
 from store.kit import NOON, SmallEmbedding, best, contents, ids
 
-from recall_stages.core.errors import MemoryFormatError, ScopeError
-from recall_stages.core.memory import Memory
-from recall_stages.store import RecallStore
+from recall_retrievers.core.errors import MemoryFormatError, ScopeError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.store import RecallStore
 
 
 class TestAdding:

@@ -6,10 +6,10 @@ import gc
 
 from store.kit import SmallEmbedding
 
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.store.rows.cache import Cache
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.rows.cache import Cache
 
 
 def test_the_oldest_memories_make_room_for_new_ones() -> None:

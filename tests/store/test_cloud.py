@@ -11,11 +11,11 @@ from cloud_stand_in import CloudStandIn
 from store.kit import SmallEmbedding, best, contents, ids, similarities
 from tables import table
 
-from recall_stages.core.errors import FilterError, KeywordSearchError, MemoryFormatError
-from recall_stages.core.scope import Scope
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.timeline import TimeRange
+from recall_retrievers.core.errors import FilterError, KeywordSearchError, MemoryFormatError
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.timeline import TimeRange
 
 DAY = datetime(2024, 3, 5, tzinfo=UTC)
 WORDS = ("tea", "train", "dentist", "bread", "walk", "piano", "cat")

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from recall_stages.core.memory import Memory, Scope
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
+from recall_retrievers.core.memory import Memory, Scope
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
 
 WHEN = "2024-03-12T15:20:00Z"
 SAID = [
@@ -98,7 +98,7 @@ def test_words_of_a_turn_that_is_gone_or_replaced_find_nothing(words: Any) -> No
 def test_many_turns_after_many_commits_are_found_by_their_words(
     words: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recall_stages.store.rows.table._MOST_WAITING", 2)
+    monkeypatch.setattr("recall_retrievers.store.rows.table._MOST_WAITING", 2)
     said = [{"id": f"t{n}", "name": "AB"[n % 2], "content": f"word{n}"} for n in range(12)]
     with RecallStore(tmp_path, embedding=words) as store:
         last = ""

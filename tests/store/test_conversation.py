@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from recall_stages.core.errors import MemoryFormatError, ScopeError, StoreError
-from recall_stages.core.memory import Memory
-from recall_stages.core.scope import Scope
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
+from recall_retrievers.core.errors import MemoryFormatError, ScopeError, StoreError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
 
 WHEN = "2024-03-12T15:20:00Z"
 PETS = [

@@ -7,10 +7,10 @@ import pytest
 from cloud_stand_in import CloudStandIn
 from store.kit import SmallEmbedding, best, ids
 
-from recall_stages.core.errors import EmbeddingMismatchError, MemoryFormatError, StoreError
-from recall_stages.core.memory import Memory
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
+from recall_retrievers.core.errors import EmbeddingMismatchError, MemoryFormatError, StoreError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
 
 MEMORIES = [
     Memory(

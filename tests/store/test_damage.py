@@ -18,15 +18,15 @@ from store.elsewhere import opens_elsewhere
 from store.killed import new_store
 from store.kit import SmallEmbedding, best
 
-from recall_stages.core.errors import (
+from recall_retrievers.core.errors import (
     EmbeddingMismatchError,
     StoreDamagedError,
     StoreError,
     StoreLockedError,
 )
-from recall_stages.store import RecallStore
-from recall_stages.store.disk.check import check_database
-from recall_stages.store.disk.database import DATABASE
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.disk.check import check_database
+from recall_retrievers.store.disk.database import DATABASE
 
 ROWS = 130
 SAVED_EACH = 50  # so 100 rows stand in the index; Chroma's log has the last of them, and the rest

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_stages.store.rows.differences import find_gone, stored_anew
+from recall_retrievers.store.rows.differences import find_gone, stored_anew
 
 ids = st.lists(st.text("abcdefgh", min_size=1, max_size=2), max_size=12, unique=True)
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recall_stages.core.errors import StoreError
-from recall_stages.store.embedding import minilm_network
-from recall_stages.store.embedding.minilm import MiniLM
+from recall_retrievers.core.errors import StoreError
+from recall_retrievers.store.embedding import minilm_network
+from recall_retrievers.store.embedding.minilm import MiniLM
 
 MIXED = ["tea", "word " * 400, "A middling sentence about nothing much.", "", "东京 😀", "tea"]
 
@@ -182,7 +182,7 @@ def run_python(tmp_path: Path) -> Callable[[str], None]:
 class TestProcess:
     def test_importing_loads_nothing_heavy(self, run_python: Callable[[str], None]) -> None:
         run_python(
-            "import sys; from recall_stages.store.embedding.minilm import MiniLM; MiniLM();"
+            "import sys; from recall_retrievers.store.embedding.minilm import MiniLM; MiniLM();"
             "assert not {'onnxruntime', 'tokenizers'} & set(sys.modules)"
         )
 
@@ -191,7 +191,7 @@ class TestProcess:
     ) -> None:
         # onnxruntime 1.31 would start reporting, and store an identifier there.
         run_python(
-            "from recall_stages.store.embedding.minilm import MiniLM\nMiniLM().embed_query('tea')"
+            "from recall_retrievers.store.embedding.minilm import MiniLM\nMiniLM().embed_query('tea')"
         )
         assert not list(tmp_path.rglob("*"))
 
@@ -200,7 +200,7 @@ class TestProcess:
         self, run_python: Callable[[str], None]
     ) -> None:
         run_python(
-            "import os, sys; from recall_stages.store.embedding.minilm import MiniLM\n"
+            "import os, sys; from recall_retrievers.store.embedding.minilm import MiniLM\n"
             "MiniLM().embed_query('tea')\n"
             "child = os.fork()\n"
             "vectors = MiniLM().embed_documents([f'tea {n}' for n in range(40)])\n"
@@ -212,7 +212,7 @@ class TestProcess:
     def test_long_texts_take_little_memory(self, run_python: Callable[[str], None]) -> None:
         run_python(
             "from resource import RUSAGE_SELF, getrusage\n"
-            "from recall_stages.store.embedding import minilm\n"
+            "from recall_retrievers.store.embedding import minilm\n"
             "peak = lambda: getrusage(RUSAGE_SELF).ru_maxrss / 1024\n"
             "minilm.MiniLM().embed_query('tea')\n"
             "before = peak()\n"

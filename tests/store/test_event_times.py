@@ -8,9 +8,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tables import table
 
-from recall_stages.core.memory import Memory
-from recall_stages.timeline import TimeRange, extract_time
-from recall_stages.timeline.event_times import event_times
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.timeline import TimeRange, extract_time
+from recall_retrievers.timeline.event_times import event_times
 
 RECORDED = datetime(2024, 3, 20, 18, 30, tzinfo=UTC)  # a Wednesday
 

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store.kit import ZONES, SmallEmbedding, ids
 
-from recall_stages.cli.jsonl import open_beside
-from recall_stages.core.memory import Memory
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.timeline import TimeRange, extract_time
-from recall_stages.timeline.event_times import event_times
+from recall_retrievers.cli.jsonl import open_beside
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.timeline import TimeRange, extract_time
+from recall_retrievers.timeline.event_times import event_times
 
 RECORDED = "2024-03-20T18:30:00Z"
 TEXT = "We met Anna two weeks ago."
@@ -101,7 +101,7 @@ def test_a_text_without_a_time_is_of_the_day_of_this_machine(
     small: SmallEmbedding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     zone = ZoneInfo("Pacific/Kiritimati")  # where it is tomorrow for most of the world
-    module = import_module("recall_stages.timeline.parse_time")
+    module = import_module("recall_retrievers.timeline.parse_time")
     monkeypatch.setattr(module, "get_localzone", lambda: zone)
     with RecallStore(embedding=small) as store:
         yesterdays = [named_on(datetime.now(zone))]

@@ -10,10 +10,10 @@ from cloud_stand_in import CloudStandIn
 from store.kit import NOON, SmallEmbedding, best, ids
 from tables import table
 
-from recall_stages.core.errors import SettingsError
-from recall_stages.core.memory import Memory
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
+from recall_retrievers.core.errors import SettingsError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
 
 HOUR = timedelta(hours=1)
 ANN = {"user_id": "ann"}

@@ -11,9 +11,9 @@ import pytest
 from chroma_server import ChromaServer
 from store.kit import SmallEmbedding, best, contents, python_process
 
-from recall_stages.core.errors import FilterError, StoreError, StoreUnavailableError
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
+from recall_retrievers.core.errors import FilterError, StoreError, StoreUnavailableError
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
 
 
 @pytest.fixture
@@ -227,9 +227,9 @@ def test_a_disk_that_fails_never_hangs_the_program(tmp_path: Path) -> None:
     script = """
         import resource, signal, sys
         from pathlib import Path
-        from recall_stages.core.errors import StoreError
-        from recall_stages.core.stage import Search
-        from recall_stages.store import RecallStore
+        from recall_retrievers.core.errors import StoreError
+        from recall_retrievers.core.stage import Search
+        from recall_retrievers.store import RecallStore
         from store.kit import SmallEmbedding
 
         store = RecallStore(sys.argv[1], embedding=SmallEmbedding())

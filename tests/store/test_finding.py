@@ -11,10 +11,10 @@ import chromadb
 import pytest
 from store.kit import SmallEmbedding, best, contents
 
-from recall_stages.core.errors import FilterError, QueryError, StoreClosedError, StoreError
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.store.rows.table import Table
+from recall_retrievers.core.errors import FilterError, QueryError, StoreClosedError, StoreError
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.rows.table import Table
 
 
 class TestFinding:

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store.following import MANY, SMALL, by_meaning, by_words, fill, watched
 
-from recall_stages.core.memory import Memory
-from recall_stages.core.scope import Scope
-from recall_stages.store import RecallStore
-from recall_stages.store.rows import follower
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.rows import follower
 
 
 @pytest.fixture(params=["embedded", "server"])

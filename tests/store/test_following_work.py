@@ -10,10 +10,10 @@ import pytest
 from store.following import SMALL, by_meaning, by_words, held, raw, watched
 from store.kit import contents
 
-from recall_stages.core.memory import Memory
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.store.rows import follower, scope_follower
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.rows import follower, scope_follower
 
 
 def test_what_a_late_clock_wrote_is_seen(

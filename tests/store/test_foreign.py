@@ -20,11 +20,15 @@ from store.foreign import (
 )
 from store.kit import SmallEmbedding, contents, ids, similarities
 
-from recall_stages.core.errors import EmbeddingMismatchError, FilterError, ForeignCollectionError
-from recall_stages.core.scope import Scope
-from recall_stages.core.stage import Search
-from recall_stages.store import Fields, RecallStore
-from recall_stages.timeline import TimeRange
+from recall_retrievers.core.errors import (
+    EmbeddingMismatchError,
+    FilterError,
+    ForeignCollectionError,
+)
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import Fields, RecallStore
+from recall_retrievers.timeline import TimeRange
 
 
 @pytest.fixture(params=[True, False], ids=["unit vectors", "vectors of any length"])

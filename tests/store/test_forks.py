@@ -16,8 +16,8 @@ class TestForks:
     def test_a_fork_cannot_use_a_store_and_the_parent_still_can(self, tmp_path: Path) -> None:
         script = """
             import os, signal, sys
-            from recall_stages.core.stage import Search
-            from recall_stages.store import RecallStore
+            from recall_retrievers.core.stage import Search
+            from recall_retrievers.store import RecallStore
             from store.kit import SmallEmbedding
 
             def told(use):

@@ -13,8 +13,8 @@ from store.kit import SmallEmbedding, best
 
 from langchain_recall import RecallRetriever as LangChainRetriever
 from llamaindex_recall import RecallRetriever as LlamaIndexRetriever
-from recall_stages import Memory, MemoryFormatError, read_memories
-from recall_stages.store import RecallStore
+from recall_retrievers import Memory, MemoryFormatError, read_memories
+from recall_retrievers.store import RecallStore
 
 FIELDS_OF_ONE = {
     "created_at": "2024-03-05T10:00:00+00:00",

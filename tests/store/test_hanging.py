@@ -15,11 +15,11 @@ import pytest
 from store.elsewhere import opens_elsewhere
 from store.kit import SmallEmbedding, best, contents, python_process
 
-from recall_stages.cli.existing import source_of
-from recall_stages.core.errors import StoreError, StoreUnavailableError
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.store.writing import row_writer
+from recall_retrievers.cli.existing import source_of
+from recall_retrievers.core.errors import StoreError, StoreUnavailableError
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.writing import row_writer
 
 SAYS = r"model 'small' did not embed .* within 0\.3 s"
 
@@ -168,8 +168,8 @@ def _quietly(store: RecallStore, text: str) -> None:
 def test_a_process_ends_though_its_embedding_hangs() -> None:
     script = """
         import threading
-        from recall_stages.core.errors import StoreError
-        from recall_stages.store import RecallStore
+        from recall_retrievers.core.errors import StoreError
+        from recall_retrievers.store import RecallStore
         from store.kit import SmallEmbedding
 
         class Hanging(SmallEmbedding):
@@ -274,7 +274,7 @@ def test_a_server_that_accepts_and_never_answers_is_given_up(
 def test_a_command_gives_up_a_server_that_does_not_answer(
     relay: Relay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recall_stages.store.chroma.client.SERVER_TIMEOUT_S", 0.3)
+    monkeypatch.setattr("recall_retrievers.store.chroma.client.SERVER_TIMEOUT_S", 0.3)
     relay.silent.set()
 
     with pytest.raises(StoreUnavailableError, match=r"^http.*: no answer within 0\.3 s\. See that"):

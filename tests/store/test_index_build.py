@@ -12,9 +12,9 @@ import pytest
 from store.kit import SmallEmbedding
 from store.test_index_on_disk import by_meaning, by_words, root_of
 
-from recall_stages.core.memory import Memory
-from recall_stages.store import RecallStore
-from recall_stages.store.rows import follower, row_index
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.rows import follower, row_index
 
 SMALL = SmallEmbedding(16)
 ROWS = 120

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from recall_stages.store.disk.index_files import check_files, readable_vectors, unlinked_rows
-from recall_stages.store.disk.index_layout import DamagedIndexError, Layout
+from recall_retrievers.store.disk.index_files import check_files, readable_vectors, unlinked_rows
+from recall_retrievers.store.disk.index_layout import DamagedIndexError, Layout
 
 LAYOUT = Layout(dimension=16, neighbours=16, normalised=True)
 

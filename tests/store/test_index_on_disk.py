@@ -21,14 +21,14 @@ from hypothesis import strategies as st
 from store.kit import SmallEmbedding, ids
 from store.test_where import ROWS, filters, holds
 
-from recall_stages.core.memory import Memory
-from recall_stages.core.scope import Scope
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.store.chroma.where import filter_where
-from recall_stages.store.rows import row_index, state, table
-from recall_stages.store.rows.append_file import AppendFile
-from recall_stages.store.rows.cells import Cells, cells_of
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.chroma.where import filter_where
+from recall_retrievers.store.rows import row_index, state, table
+from recall_retrievers.store.rows.append_file import AppendFile
+from recall_retrievers.store.rows.cells import Cells, cells_of
 
 SMALL = SmallEmbedding(16)
 ANN, BOB = Scope(user_id="ann"), Scope(user_id="bob")

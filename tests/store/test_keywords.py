@@ -13,12 +13,12 @@ from typing import Any
 import chromadb
 import pytest
 
-from recall_stages.core.memory import Memory
-from recall_stages.core.scope import Scope
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.store.rows.word_search import Snapshot
-from recall_stages.timeline import TimeRange
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.rows.word_search import Snapshot
+from recall_retrievers.timeline import TimeRange
 
 MARCH = TimeRange(datetime(2024, 3, 1, tzinfo=UTC), datetime(2024, 4, 1, tzinfo=UTC), "month")
 

@@ -11,13 +11,13 @@ import chromadb
 import pytest
 from store.kit import SmallEmbedding, best
 
-from recall_stages.core.scope import Scope
-from recall_stages.store import RecallStore
-from recall_stages.store.chroma.access import client_access
-from recall_stages.store.disk.check import check_collection, check_database
-from recall_stages.store.disk.database import DATABASE, close_unused
-from recall_stages.store.disk.operations import Operations
-from recall_stages.store.rows.open_indexes import indexes_of
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.chroma.access import client_access
+from recall_retrievers.store.disk.check import check_collection, check_database
+from recall_retrievers.store.disk.database import DATABASE, close_unused
+from recall_retrievers.store.disk.operations import Operations
+from recall_retrievers.store.rows.open_indexes import indexes_of
 
 if sys.platform != "win32":
     import fcntl

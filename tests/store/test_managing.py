@@ -15,11 +15,11 @@ from store.foreign import FIELDS, FILLERS, MOMENTS
 from store.kit import SmallEmbedding, ids
 from tables import table
 
-from recall_stages.core.errors import ForeignCollectionError, ScopeError, StoreClosedError
-from recall_stages.core.memory import Memory
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.timeline import Recurrence, TimeRange
+from recall_retrievers.core.errors import ForeignCollectionError, ScopeError, StoreClosedError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.timeline import Recurrence, TimeRange
 
 DAY = datetime(2024, 3, 5, tzinfo=UTC)
 USERS = [None, "ann", "bob"]

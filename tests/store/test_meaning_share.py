@@ -5,8 +5,8 @@ from typing import Any
 
 from tables import table
 
-from recall_stages.retriever.memory_retriever import MemoryRetriever
-from recall_stages.store import RecallStore
+from recall_retrievers.retriever.memory_retriever import MemoryRetriever
+from recall_retrievers.store import RecallStore
 
 
 class Near:

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recall_stages.core.errors import EmbeddingMismatchError, StoreError
-from recall_stages.retriever.memory_retriever import MemoryRetriever
-from recall_stages.store import RecallStore
-from recall_stages.store.embedding import multilingual
-from recall_stages.store.embedding.embedder import as_embedder
-from recall_stages.store.embedding.multilingual import Multilingual
+from recall_retrievers.core.errors import EmbeddingMismatchError, StoreError
+from recall_retrievers.retriever.memory_retriever import MemoryRetriever
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.embedding import multilingual
+from recall_retrievers.store.embedding.embedder import as_embedder
+from recall_retrievers.store.embedding.multilingual import Multilingual
 
 MIXED = ["", " ", "tea", "Grüner Tee", "我喜欢喝茶。", "a\0b", "half \ud83d", "word " * 1500]
 
@@ -116,7 +116,7 @@ def test_a_damaged_package(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_it_starts_no_threads_that_stay_and_a_forked_child_can_use_it(tmp_path: Path) -> None:
     program = (
         "import os, sys, time\n"
-        "from recall_stages.store.embedding.multilingual import Multilingual\n"
+        "from recall_retrievers.store.embedding.multilingual import Multilingual\n"
         "threads = lambda: len(os.listdir('/proc/self/task'))\n"
         "environment, before = dict(os.environ), threads()\n"
         "Multilingual().embed_query('tea ' * 100)\n"

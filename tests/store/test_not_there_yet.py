@@ -11,7 +11,7 @@ import pytest
 from store.elsewhere import opens_elsewhere
 from store.kit import SmallEmbedding, best, contents, python_process
 
-from recall_stages.core.errors import (
+from recall_retrievers.core.errors import (
     EmbeddingMismatchError,
     FilterError,
     MemoryFormatError,
@@ -19,8 +19,8 @@ from recall_stages.core.errors import (
     StoreError,
     StoreLockedError,
 )
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
 
 
 @pytest.fixture(params=["memory", "persistent", "server"])
@@ -123,7 +123,7 @@ class TestPath:
         path = tmp_path / "memories"
         script = """
             import sys
-            from recall_stages.store import RecallStore
+            from recall_retrievers.store import RecallStore
             from store.kit import SmallEmbedding
             store = RecallStore(sys.argv[1], embedding=SmallEmbedding())
             store.add(["theirs"])

@@ -10,15 +10,15 @@ from chromadb.config import Settings
 from store.elsewhere import opens_elsewhere
 from store.kit import NOON, SmallEmbedding, best, contents, python_process
 
-from recall_stages.core.errors import (
+from recall_retrievers.core.errors import (
     EmbeddingMismatchError,
     ForeignCollectionError,
     MemoryFormatError,
     StoreError,
     StoreLockedError,
 )
-from recall_stages.store import RecallStore
-from recall_stages.timeline import TimeRange
+from recall_retrievers.store import RecallStore
+from recall_retrievers.timeline import TimeRange
 
 
 class TestOpening:
@@ -79,7 +79,7 @@ class TestOpening:
     ) -> None:
         script = """
             import sys
-            from recall_stages.store import RecallStore
+            from recall_retrievers.store import RecallStore
             from store.kit import SmallEmbedding
             store = RecallStore(sys.argv[1], embedding=SmallEmbedding())
             store.add(["theirs"])

@@ -15,11 +15,11 @@ from llama_index.vector_stores.chroma import ChromaVectorStore
 from store.foreign import FIRST, MOMENTS, TEXTS, day
 from store.kit import SmallEmbedding, similarities
 
-from recall_stages.core.memory import Memory
-from recall_stages.core.scope import Scope
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.timeline import TimeRange
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.timeline import TimeRange
 
 
 class TestOurs:

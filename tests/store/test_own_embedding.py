@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from recall_stages.core.errors import StoreError
-from recall_stages.store.embedding.embedder import as_embedder
-from recall_stages.store.embedding.minilm import MiniLM
+from recall_retrievers.core.errors import StoreError
+from recall_retrievers.store.embedding.embedder import as_embedder
+from recall_retrievers.store.embedding.minilm import MiniLM
 
 
 class OwnModel:

@@ -12,10 +12,10 @@ from store.kit import SmallEmbedding, best, ids
 
 from langchain_recall import RecallRetriever
 from llamaindex_recall import RecallRetriever as LlamaIndexRetriever
-from recall_stages.core.errors import MemoryFormatError
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.timeline import TimeRange
+from recall_retrievers.core.errors import MemoryFormatError
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.timeline import TimeRange
 
 FIELDS = {"created_at": "date", "user_id": "owner", "author": "by"}
 

@@ -10,8 +10,8 @@ import pytest
 from store.elsewhere import held_elsewhere, opens_elsewhere
 from store.kit import SmallEmbedding, best, contents, python_process
 
-from recall_stages.core.errors import EmbeddingMismatchError, StoreError, StoreLockedError
-from recall_stages.store import RecallStore
+from recall_retrievers.core.errors import EmbeddingMismatchError, StoreError, StoreLockedError
+from recall_retrievers.store import RecallStore
 
 
 @pytest.fixture(scope="module")
@@ -69,11 +69,11 @@ class TestReadOnly:
         """As a user who may not; the superuser becomes one first."""
         script = """
             import os, sys
-            import chromadb, recall_stages.store, tzlocal
+            import chromadb, recall_retrievers.store, tzlocal
             tzlocal.get_localzone()  # reads files of Python's, which the other user may not
-            from recall_stages.core.errors import StoreError
-            from recall_stages.store import RecallStore
-            from recall_stages.core.stage import Search
+            from recall_retrievers.core.errors import StoreError
+            from recall_retrievers.store import RecallStore
+            from recall_retrievers.core.stage import Search
             from store.kit import SmallEmbedding
             if os.getuid() == 0:
                 os.setgroups([])

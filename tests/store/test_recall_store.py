@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from store.kit import NOON, SmallEmbedding, best, contents, ids, python_process, similarities
 
-from recall_stages.core.errors import (
+from recall_retrievers.core.errors import (
     ForeignCollectionError,
     StoreClosedError,
 )
-from recall_stages.core.memory import Memory
-from recall_stages.core.scope import Scope
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.timeline import TimeRange
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.timeline import TimeRange
 
 
 class TestEverywhere:
@@ -159,7 +159,7 @@ class TestEverywhere:
 
 
 def test_importing_the_store_does_not_import_chroma() -> None:
-    script = "import sys, recall_stages.store; print('chromadb' in sys.modules)"
+    script = "import sys, recall_retrievers.store; print('chromadb' in sys.modules)"
     out, _ = python_process(script).communicate(timeout=60)
     assert out == "False\n"
 

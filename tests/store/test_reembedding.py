@@ -8,9 +8,9 @@ import chromadb
 import pytest
 from store.kit import SmallEmbedding, best, ids, python_process
 
-from recall_stages.core.errors import EmbeddingMismatchError, StoreError
-from recall_stages.core.memory import Memory
-from recall_stages.store import RecallStore
+from recall_retrievers.core.errors import EmbeddingMismatchError, StoreError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.store import RecallStore
 
 MEMORIES = [
     Memory(
@@ -27,7 +27,7 @@ MEMORIES = [
 KILLED = """
 import os, sys
 from store.kit import SmallEmbedding
-from recall_stages.store import RecallStore
+from recall_retrievers.store import RecallStore
 
 class Dies(SmallEmbedding):
     left = 2

@@ -18,16 +18,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from store.kit import SmallEmbedding, ids
 
-from recall_stages.core.candidate import Hit
-from recall_stages.core.memory import Memory
-from recall_stages.core.scope import Scope
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.store.chroma.index import Index, Similar
-from recall_stages.store.embedding.minilm import MiniLM
-from recall_stages.store.rows import planner
-from recall_stages.store.rows.table import Table
-from recall_stages.timeline import TimeRange
+from recall_retrievers.core.candidate import Hit
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.chroma.index import Index, Similar
+from recall_retrievers.store.embedding.minilm import MiniLM
+from recall_retrievers.store.rows import planner
+from recall_retrievers.store.rows.table import Table
+from recall_retrievers.timeline import TimeRange
 
 ROUTES: list[planner.Route] = ["graph", "rows", "where"]
 FIRST = datetime(2023, 1, 1, tzinfo=UTC)

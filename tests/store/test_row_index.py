@@ -14,18 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store.kit import SmallEmbedding, best, contents, ids
 
-from recall_stages.core.errors import StoreClosedError
-from recall_stages.core.memory import Memory
-from recall_stages.core.scope import Scope
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.store.embedding.token_vectors import unit
-from recall_stages.store.rows import follower, row_index
-from recall_stages.store.rows.append_file import AppendFile
-from recall_stages.store.rows.open_indexes import indexes_of
-from recall_stages.store.rows.vectors import Vectors
-from recall_stages.store.rows.wanted import Wanted
-from recall_stages.store.writing import row_writer
+from recall_retrievers.core.errors import StoreClosedError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.embedding.token_vectors import unit
+from recall_retrievers.store.rows import follower, row_index
+from recall_retrievers.store.rows.append_file import AppendFile
+from recall_retrievers.store.rows.open_indexes import indexes_of
+from recall_retrievers.store.rows.vectors import Vectors
+from recall_retrievers.store.rows.wanted import Wanted
+from recall_retrievers.store.writing import row_writer
 
 
 @pytest.fixture

@@ -29,8 +29,8 @@ from store.index_crashes import (
 )
 from store.kit import SmallEmbedding
 
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
 
 KILLS = int(os.environ.get("RECALL_KILLS", "8"))
 ROWS = 40

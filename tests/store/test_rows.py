@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store.kit import ZONES, SmallEmbedding
 
-from recall_stages.core.candidate import Candidate
-from recall_stages.core.errors import MemoryFormatError
-from recall_stages.core.memory import Memory, is_reserved
-from recall_stages.core.memory_lines import memory_line, read_lines
-from recall_stages.core.scope import Scope
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.store.chroma.epoch import day_of, from_milliseconds, month_of, new_id
-from recall_stages.store.chroma.row_fields import FIELD_KEYS, FRAMEWORK_KEYS, OWN_KEYS
-from recall_stages.store.chroma.rows import as_stored, to_candidate, to_metadata
-from recall_stages.timeline import TimeRange
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.errors import MemoryFormatError
+from recall_retrievers.core.memory import Memory, is_reserved
+from recall_retrievers.core.memory_lines import memory_line, read_lines
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.chroma.epoch import day_of, from_milliseconds, month_of, new_id
+from recall_retrievers.store.chroma.row_fields import FIELD_KEYS, FRAMEWORK_KEYS, OWN_KEYS
+from recall_retrievers.store.chroma.rows import as_stored, to_candidate, to_metadata
+from recall_retrievers.timeline import TimeRange
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)

@@ -12,12 +12,12 @@ import chromadb
 import pytest
 from store.kit import SmallEmbedding, ids
 
-from recall_stages.core.memory import Memory
-from recall_stages.core.scope import Scope
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.store.rows import follower, scope_follower
-from recall_stages.store.rows.open_indexes import indexes_of
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.rows import follower, scope_follower
+from recall_retrievers.store.rows.open_indexes import indexes_of
 
 SMALL = SmallEmbedding()
 ROWS = 600  # of one user; more than are listed sooner than searched by halves

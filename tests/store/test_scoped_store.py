@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store.kit import SmallEmbedding, contents, ids
 
-from recall_stages.core.errors import MissingMemoryError, ScopeError
-from recall_stages.core.memory import Memory
-from recall_stages.core.scope import Scope
-from recall_stages.core.stage import Search
-from recall_stages.store import Position, RecallStore, ScopedStore
-from recall_stages.store.chroma.index import Index
+from recall_retrievers.core.errors import MissingMemoryError, ScopeError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import Position, RecallStore, ScopedStore
+from recall_retrievers.store.chroma.index import Index
 
 DAY = datetime(2024, 3, 5, tzinfo=UTC)
 SCOPES: list[dict[str, str]] = [

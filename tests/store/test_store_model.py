@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from store.kit import NOON, SmallEmbedding, similarities
 
-from recall_stages.core.errors import MissingMemoryError, ScopeError
-from recall_stages.core.memory import Memory
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
+from recall_retrievers.core.errors import MissingMemoryError, ScopeError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
 
 SEQUENCES = int(os.environ.get("RECALL_SEQUENCES", "10"))
 CALLS = 25

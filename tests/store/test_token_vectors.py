@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from store.kit import SmallEmbedding
 
 from langchain_recall import RecallRetriever
-from recall_stages.core.errors import StoreError
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.store.embedding.token_vectors import TokenVectors
-from recall_stages.store.rows.append_file import AppendFile
-from recall_stages.store.rows.token_rows import TokenRows, coded, packed, unpacked
+from recall_retrievers.core.errors import StoreError
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.embedding.token_vectors import TokenVectors
+from recall_retrievers.store.rows.append_file import AppendFile
+from recall_retrievers.store.rows.token_rows import TokenRows, coded, packed, unpacked
 
 TEXTS = {"cup": "a green tea cup", "car": "the red car", "elm": "elm street house"}
 ASKED = "green car"

@@ -17,10 +17,10 @@ import pytest
 from store.elsewhere import update_at_once
 from store.kit import NOON, SmallEmbedding
 
-from recall_stages.core.errors import MissingMemoryError
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.store.rows.row_index import RowIndex
+from recall_retrievers.core.errors import MissingMemoryError
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.rows.row_index import RowIndex
 
 IDS = [f"m{n}" for n in range(4)]
 ROUNDS = 30

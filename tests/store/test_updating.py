@@ -11,15 +11,15 @@ from store.following import held
 from store.kit import NOON, SmallEmbedding, best, ids
 from tables import table
 
-from recall_stages.core.errors import (
+from recall_retrievers.core.errors import (
     ForeignCollectionError,
     MissingMemoryError,
     ScopeError,
     SettingsError,
 )
-from recall_stages.core.memory import Memory
-from recall_stages.store import RecallStore
-from recall_stages.timeline import TimeRange
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.store import RecallStore
+from recall_retrievers.timeline import TimeRange
 
 ANN, BOB = {"user_id": "ann"}, {"user_id": "bob"}
 TEA: dict[str, Any] = {

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from store.kit import SmallEmbedding
 from tables import table
 
-from recall_stages.core.errors import FilterError
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.store.chroma.where import filter_where
+from recall_retrievers.core.errors import FilterError
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.chroma.where import filter_where
 
 MISSING = object()
 SCALARS: list[Any] = [-2, -1, 0, 1, 2, -1.5, -0.5, -1.0, 0.5, 1.0, 1.5, "x", "1", True, False]

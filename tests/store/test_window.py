@@ -10,11 +10,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from store.kit import ZONES, SmallEmbedding, ids, similarities
 
-from recall_stages.core.memory import Memory
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
-from recall_stages.store.chroma.window import window_where
-from recall_stages.timeline import TimeRange
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
+from recall_retrievers.store.chroma.window import window_where
+from recall_retrievers.timeline import TimeRange
 
 WORDS = ["tea", "dentist", "street", "garden", "train", "letter", "music", "river", "bread"]
 EMBEDDING = SmallEmbedding()

@@ -17,10 +17,10 @@ import chromadb
 import pytest
 from store.kit import NOON, SmallEmbedding, contents, ids
 
-from recall_stages.core.errors import EmbeddingMismatchError
-from recall_stages.core.memory import Memory
-from recall_stages.core.stage import Search
-from recall_stages.store import RecallStore
+from recall_retrievers.core.errors import EmbeddingMismatchError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.stage import Search
+from recall_retrievers.store import RecallStore
 
 
 class Counting(SmallEmbedding):
@@ -228,8 +228,8 @@ def test_a_load_that_was_killed_is_taken_up_where_it_ended(tmp_path: Path) -> No
     script = """
         import sys, time
         from pathlib import Path
-        from recall_stages.core.memory import Memory
-        from recall_stages.store import RecallStore
+        from recall_retrievers.core.memory import Memory
+        from recall_retrievers.store import RecallStore
         from store.kit import SmallEmbedding
 
         class Noting(SmallEmbedding):

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from datetime import datetime
 from types import FrameType
 
-from recall_stages import timeline
-from recall_stages.timeline import extract_time
+from recall_retrievers import timeline
+from recall_retrievers.timeline import extract_time
 
 NOW = "2024-06-12T15:30:00+00:00"  # a Wednesday
 ROOM = timeline.__file__.removesuffix("__init__.py")

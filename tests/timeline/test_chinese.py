@@ -6,7 +6,7 @@ from tables import table
 from timeline.cases import NOW, calls, read
 from timeline.chinese_cases import ONE_RANGE, RECURRING, SEVERAL, TWO_READINGS, WORDS
 
-from recall_stages.timeline import extract_time
+from recall_retrievers.timeline import extract_time
 
 
 @table(("text", "start", "end"), ONE_RANGE)

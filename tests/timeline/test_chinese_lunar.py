@@ -6,8 +6,8 @@ import pytest
 from tables import table
 from timeline.cases import NOW
 
-from recall_stages.timeline import extract_time
-from recall_stages.timeline.engine.lunar import lunar_day, lunar_month
+from recall_retrievers.timeline import extract_time
+from recall_retrievers.timeline.engine.lunar import lunar_day, lunar_month
 
 
 @table(

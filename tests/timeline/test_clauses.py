@@ -5,7 +5,7 @@ from __future__ import annotations
 from tables import table
 from timeline.cases import NOW, read, short
 
-from recall_stages.timeline import extract_time
+from recall_retrievers.timeline import extract_time
 
 
 @table(

@@ -4,7 +4,7 @@ from tables import table
 from timeline.cases import NOW, read, short
 from timeline.english_cases import NO_TIME, ONE_RANGE, SEVERAL
 
-from recall_stages.timeline import extract_time
+from recall_retrievers.timeline import extract_time
 
 
 @table(("text", "start", "end"), ONE_RANGE)

@@ -12,7 +12,7 @@ from tables import table
 from timeline.test_chinese import ONE_RANGE as CHINESE
 from timeline.test_english import ONE_RANGE as ENGLISH
 
-from recall_stages.timeline import TimeRange, extract_time
+from recall_retrievers.timeline import TimeRange, extract_time
 
 NOW = "2024-06-12T15:30:00+00:00"
 MOMENTS = st.datetimes(

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.datasets import read_expressions
 from benchmarks.time_expressions import silent, strict
-from recall_stages.timeline import extract_time
+from recall_retrievers.timeline import extract_time
 
 FORMS = Path(__file__).parent / "forms"
 LANGUAGES = ("en", "zh", "de", "es", "fr", "ja")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
 
-from recall_stages.timeline.parse_time import parse_time, resolve_timezone
+from recall_retrievers.timeline.parse_time import parse_time, resolve_timezone
 
 
 @table(

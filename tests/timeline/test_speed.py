@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tables import table
 from timeline.cases import NOW, calls, read
 
-from recall_stages.timeline import extract_time
-from recall_stages.timeline.chinese.words import WORDS as CHINESE_WORDS
-from recall_stages.timeline.english.words import AMBIGUOUS, FOLLOWERS, NAMED, WORDS
+from recall_retrievers.timeline import extract_time
+from recall_retrievers.timeline.chinese.words import WORDS as CHINESE_WORDS
+from recall_retrievers.timeline.english.words import AMBIGUOUS, FOLLOWERS, NAMED, WORDS
 
 LONG = 10_000
 FRAGMENTS = [

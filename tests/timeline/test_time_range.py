@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
 
-from recall_stages.timeline import Recurrence, TimeRange, half_life_weight
+from recall_retrievers.timeline import Recurrence, TimeRange, half_life_weight
 
 ZONES = st.sampled_from(["UTC", "Europe/Berlin", "America/New_York", "Asia/Shanghai"]).map(ZoneInfo)
 BERLIN = ZoneInfo("Europe/Berlin")

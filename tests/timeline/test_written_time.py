@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from recall_stages.timeline.written_time import has_two_meanings, written_time
+from recall_retrievers.timeline.written_time import has_two_meanings, written_time
 
 DAY = datetime(2024, 3, 5, tzinfo=UTC)
 

@@ -1,0 +1,114 @@
+"""What a command prints: tables for a person, or JSON for a program."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from recall_retrievers.core.flat_metadata import to_flat
+from recall_retrievers.core.stage import Recall
+from recall_retrievers.text.split_words import STEERING, printable
+from recall_retrievers.timeline import TimeRange
+from recall_retrievers.timeline.interval import format_interval
+from recall_retrievers.timeline.wording import in_words
+
+
+class _Terminal(Console):
+    """A console that leaves a broken pipe to the program; rich would end the process itself."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise what it was."""
+        raise BrokenPipeError
+
+
+def show(table: Table) -> None:
+    """Write a table to standard output, with colours where that is a terminal."""
+    _Terminal().print(table)
+
+
+def say(text: str, style: str | None = None) -> None:
+    """Write a line; what would steer the terminal is written out."""
+    line = printable(text)
+    _Terminal().print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def complain(text: str) -> None:
+    """Write a line to standard error, in the same way."""
+    print(printable(text), file=sys.stderr)
+
+
+def show_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:
+    """Write a table of names and values, which say nothing but their text."""
+    table = Table("", "", title=_cell(title), title_justify="left", show_header=False)
+    for name, value in facts:
+        table.add_row(_cell(name), _cell(value))
+    show(table)
+
+
+def _cell(text: str) -> Text:
+    return Text(printable(text))
+
+
+def writes_all(stream: TextIO) -> bool:
+    """Whether every letter can be written to a stream."""
+    return (stream.encoding or "utf-8").lower().startswith("utf")
+
+
+def report(options: argparse.Namespace, result: object, text: str) -> None:
+    """Print what was done: as JSON if the options ask for it, else as a line of text."""
+    if options.json:
+        print_json(result)
+    else:
+        say(text)
+
+
+def print_json(result: object) -> None:
+    """Write a result as JSON, in any script; what steers a terminal as an escape of JSON."""
+    print(_steerless(json.dumps(result, indent=2, ensure_ascii=not writes_all(sys.stdout))))
+
+
+def json_line(result: object, *, escaped: bool) -> str:
+    """A result as one line of JSON, as `print_json` writes it; ``escaped`` in ASCII alone."""
+    return _steerless(json.dumps(result, ensure_ascii=escaped))
+
+
+def _steerless(written: str) -> str:
+    return STEERING.sub(lambda each: f"\\u{ord(each[0]):04x}", written)
+
+
+def recall_json(question: str, recall: Recall) -> dict[str, object]:
+    """A question, what was understood of it, and the memories with their flat metadata."""
+    asked_at = recall.query.reference_time
+    return {
+        "question": question,
+        "asked_at": asked_at.isoformat(),
+        "time": [range_json(each) for each in recall.query.time_ranges],
+        "memories": [
+            {"id": m.id, "content": m.content, "score": m.score, **to_flat(m, asked_at.tzinfo)}
+            for m in recall.memories
+        ],
+    }
+
+
+def range_json(time_range: TimeRange) -> dict[str, object]:
+    """A time that was understood, and how else it may be meant."""
+    return {
+        "words": time_range.text,
+        "range": format_interval(time_range),
+        "means": time_range.describe(),
+        "vague": time_range.soft,
+        "also": [format_interval(each) for each in time_range.alternatives],
+    }
+
+
+def print_time(ranges: Sequence[TimeRange]) -> None:
+    """The times that were understood, one a line."""
+    for each in ranges:
+        say(in_words(each))

@@ -1,0 +1,98 @@
+"""Serve memories over HTTP, and by the Model Context Protocol at /mcp.
+
+POST /retrieve_personal_memory and /retrieve_task_memory answer questions; /memories adds, lists,
+changes and deletes; /openapi.json describes it all. Without tokens it listens on this machine
+alone. The tokens are in a file (--tokens), or in the environment (RECALL_TOKENS, with ; between
+them), each with the scope to which its client is bound.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from recall_retrievers.cli.collection import add_scope
+from recall_retrievers.cli.existing import PLACE
+from recall_retrievers.core.errors import RecallError
+from recall_retrievers.core.scope import Scope
+
+EXAMPLE = "{program} ./memories --tokens tokens.txt"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    add_served(parser)
+    add_server(parser, 8002, "the port; 0 = any that is free (8002)")
+    parser.set_defaults(only_mcp=False, read_only=False)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve until Ctrl-C, or until the client ends.
+
+    Raises:
+        RecallError: When a package of the servers is missing; the message says how to install it.
+    """
+    try:
+        from recall_retrievers.cli.serving import serve  # noqa: PLC0415 - half a second to import
+    except ModuleNotFoundError as error:
+        raise RecallError(
+            f"recall {options.command} needs {error.name}: pip install 'recall-retrievers[serve]'"
+        ) from error
+    gc.enable()  # the other commands are too short for it
+    asyncio.run(serve(options))
+    return 0
+
+
+def add_served(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what is served."""
+    about = f"{PLACE}; a new folder is made"
+    parser.add_argument("store", metavar="FOLDER|URL", help=about)
+    parser.add_argument("--collection", default="memories", help="its name (memories)")
+    add_scope(parser)
+    for name in Scope.model_fields:
+        parser.set_defaults(**{name: os.environ.get(f"RECALL_{name.upper()}")})
+    parser.add_argument(
+        "--require-scope",
+        metavar="FIELD",
+        type=lambda text: text.split(","),
+        action="extend",
+        default=[],
+        help="a field that every request must name, such as user_id; repeatable",
+    )
+    parser.add_argument("--timezone", help="of questions that name none (the machine's)")
+
+
+def add_server(parser: argparse.ArgumentParser, port: int | None, port_help: str) -> None:
+    """Add the options of a server of HTTP."""
+    parser.add_argument("--port", type=int, default=port, help=port_help)
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
+    parser.add_argument(
+        "--allowed-host",
+        metavar="NAME",
+        dest="allowed_hosts",
+        action="append",
+        default=argparse.SUPPRESS,
+        help="a name under which a proxy on this machine serves it; repeatable",
+    )
+    parser.add_argument(
+        "--tokens",
+        metavar="FILE",
+        type=Path,
+        help="one token a line, with the scope it is bound to: TOKEN user_id=ann; or TOKEN *",
+    )
+    numbers: tuple[tuple[str, Callable[[str], object], str], ...] = (
+        ("--rate", _rate, "requests a second of one client, or none (100)"),
+        ("--most-bytes", int, "bytes of one request (4000000)"),
+        ("--most-connections", int, "clients that are connected at once (500)"),
+        ("--request-timeout-s", float, "seconds in which a request must arrive (20)"),
+    )
+    for name, read, about in numbers:
+        parser.add_argument(name, type=read, default=argparse.SUPPRESS, help=about)
+
+
+def _rate(text: str) -> float | None:
+    return None if text == "none" else float(text)

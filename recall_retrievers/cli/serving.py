@@ -1,0 +1,113 @@
+"""The servers of `recall mcp` and `recall serve`, from the options to their end."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+
+from mcp.server.stdio import stdio_server
+
+from recall_retrievers.cli.collection import scope_of
+from recall_retrievers.cli.existing import open_store, source_of
+from recall_retrievers.cli.output import report
+from recall_retrievers.core.scope import required_names
+from recall_retrievers.serve.app import memory_app
+from recall_retrievers.serve.mcp_server import McpTools
+from recall_retrievers.serve.operation import ScopedService, Service
+from recall_retrievers.serve.running import ServerSettings, address_of, is_loopback, listening
+from recall_retrievers.serve.running import serve as serve_app
+from recall_retrievers.serve.shared_folder import SharedFolder
+from recall_retrievers.serve.tokens import Tokens
+from recall_retrievers.timeline.parse_time import resolve_timezone
+
+_log = logging.getLogger(__name__)
+
+
+async def serve(options: argparse.Namespace) -> None:
+    """Serve until the client ends, or until Ctrl-C or SIGTERM."""
+    serving = asyncio.ensure_future(
+        _on_stdio(options) if options.port is None else _on_http(options)
+    )
+    with suppress(NotImplementedError):  # on Windows a process is ended without a signal
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, serving.cancel)
+    with suppress(asyncio.CancelledError):
+        await serving
+
+
+async def _on_http(options: argparse.Namespace) -> None:
+    own = {"scope": scope_of(options), "tokens": Tokens.configured(options.tokens)}
+    given = {
+        name: each for name, each in vars(options).items() if name in ServerSettings.model_fields
+    }
+    settings = ServerSettings.model_validate({**given, **own})
+    async with AsyncExitStack() as opened:
+        app = memory_app(await _service_of(options, opened), settings)
+        bound = opened.enter_context(listening(settings))
+        address = address_of(bound)
+        where = f"{address}{'/mcp' if options.only_mcp else ''}"
+        text = f"serving {options.store} on {where}; Ctrl-C stops it"
+        report(options, {"address": address}, text)
+        sys.stdout.flush()
+        if not is_loopback(settings.host):
+            _log.warning(
+                "no TLS: tokens and memories can be read on the way; put a proxy before it"
+            )
+        await serve_app(app, bound, settings)
+
+
+async def _on_stdio(options: argparse.Namespace) -> None:
+    async with AsyncExitStack() as opened:
+        service = await _service_of(options, opened)
+        _stop_on_signals(opened.aclose)
+        server = McpTools(service, scope_of(options), read_only=options.read_only).server()
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+async def _service_of(options: argparse.Namespace, opened: AsyncExitStack) -> Service:
+    """What does the operations of the server, until what was opened for it is closed."""
+    resolve_timezone(options.timezone)
+    required = required_names(options.require_scope)
+    source = source_of(options.store, new=True)
+    if not isinstance(source, str):
+        store = open_store(source, options.collection, create=True, require_scope=required)
+        await opened.enter_async_context(store)
+        return ScopedService.of(store, timezone=options.timezone)
+    shared = SharedFolder(
+        Path(source),
+        options.collection,
+        lambda name, required: open_store(source, name, create=True, require_scope=required),
+        options.timezone,
+        required,
+    )
+    opened.push_async_callback(shared.close)
+    await shared.start()
+    return shared
+
+
+def _stop_on_signals(close: Callable[[], Awaitable[None]]) -> None:
+    """Let SIGTERM and Ctrl-C end a process that reads standard input.
+
+    The thread that reads cannot be interrupted. So what has begun is finished, and then the process
+    ends without waiting for that thread.
+    """
+    stopping: list[asyncio.Task[None]] = []
+
+    async def stop() -> None:
+        await close()
+        os._exit(0)
+
+    def begin() -> None:
+        if not stopping:
+            stopping.append(asyncio.ensure_future(stop()))
+
+    with suppress(NotImplementedError):  # on Windows a process is ended without a signal
+        for each in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(each, begin)

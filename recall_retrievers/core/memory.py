@@ -1,0 +1,254 @@
+"""Memory: one stored item, and which of its times lie in a range."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
+
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    ValidationInfo,
+    field_validator,
+)
+
+from recall_retrievers.core.clock import TimeInput
+from recall_retrievers.core.scope import Scope, ScopeInput, ScopeName
+from recall_retrievers.core.settings import Settings, Share
+from recall_retrievers.core.settings_messages import got
+from recall_retrievers.timeline import Recurrence, TimeRange, parse_time
+from recall_retrievers.timeline.calendar_names import weekday_name
+from recall_retrievers.timeline.parse_time import in_zone
+
+MetadataValue = (
+    StrictStr
+    | StrictBool
+    | StrictInt
+    | StrictFloat
+    | list[StrictStr]
+    | list[StrictBool]
+    | list[StrictInt]
+    | list[StrictFloat]
+)
+TimeMatch = Literal["recorded", "event"]
+
+
+def _moment(value: float | str | datetime, field: ValidationInfo) -> datetime:
+    try:
+        return parse_time(value, name=field.field_name or "a time")
+    except TypeError as error:  # pydantic does not gather a TypeError among its errors
+        raise ValueError(str(error)) from error
+
+
+AwareTime = Annotated[datetime, BeforeValidator(_moment)]
+
+TRACE_PREFIX = "recall_"
+"""The prefix of the keys of a trace in flat metadata."""
+
+SCORE_KEY = "relevance_score"
+"""The metadata key of a score, as LangChain's rerankers write it."""
+
+_SCALARS = {str, bool, int, float}
+_DAY = timedelta(days=1)
+# An event may be this many times as long as the range. With 8, a day finds the week around it,
+# even the week in which the clocks go back. A month does not find the year around it.
+_COARSEST = 8
+_LARGEST_INTEGER = 2**63 - 1  # Chroma silently turns larger ones into floats
+
+
+class UnreadEvents(tuple[TimeRange, ...]):
+    """No events yet: the store reads them from the text when it stores the memory."""
+
+    __slots__ = ()
+
+
+class Dated:
+    """The times of a memory, and what they say; the base of `Memory` and of `Candidate`."""
+
+    if TYPE_CHECKING:  # not at run time: pydantic would put these fields before all others
+        created_at: datetime | None
+        events: tuple[TimeRange, ...]
+        expires_at: datetime | None
+
+    def recorded(self, timezone: tzinfo | None) -> str:
+        """When it was recorded, such as 2024-03-12 15:20:00 Tuesday; empty if that is not known.
+
+        Examples:
+            >>> from datetime import UTC
+            >>> Memory(content="Tea.", created_at="2024-03-12T15:20:00Z").recorded(UTC)
+            '2024-03-12 15:20:00 Tuesday'
+        """
+        if self.created_at is None:
+            return ""
+        local = in_zone(self.created_at, timezone)
+        return f"{local:%Y-%m-%d %H:%M:%S} {weekday_name(local)}"
+
+    def expired(self, moment: datetime) -> bool:
+        """Whether it has expired by a moment.
+
+        Examples:
+            >>> from datetime import UTC, datetime
+            >>> parcel = Memory(content="A parcel comes.", expires_at="2024-03-06T00:00:00Z")
+            >>> [parcel.expired(datetime(2024, 3, day, tzinfo=UTC)) for day in (5, 6)]
+            [False, True]
+        """
+        return self.expires_at is not None and self.expires_at <= moment
+
+    def matches(self, time_range: TimeRange) -> TimeMatch | None:
+        """Which time of the memory lies in a range: the recorded time, the event time, or none.
+
+        An event that is much longer than the range does not count. A day finds an event of "last
+        week". It does not find an event of "in 2019"; the year or its summer does.
+        """
+        if self.created_at is not None and time_range.contains(self.created_at):
+            return "recorded"
+        for event in self.events:
+            if _event_matches(event, time_range):
+                return "event"
+        return None
+
+
+class Memory(Dated, Settings):
+    """One stored item.
+
+    Args:
+        content: The text; never empty.
+        id: Its name in the collection. If it is empty, the store makes one.
+        memory_type: conversation, observation, obs_customized, insight, reflection, profile,
+            event, task, or a word of your own.
+        created_at: When it was recorded: epoch seconds, ISO 8601 or datetime. A time without a zone
+            is read in the zone of the machine. None = the time at which it is stored.
+        events: The times that its text names, as half-open ranges. If you leave them out, the store
+            reads them from the text. An empty list says that there are none.
+        when_to_use: For task memories, the condition in which it helps.
+        author: The person or role that said or wrote it.
+        said_before: For a turn of a conversation, the end of the text that it answers. These words
+            find the memory too. They are never shown as its text.
+        turn_before: For a turn of a conversation, the id of the turn that it answers.
+        scope: The owner.
+        metadata: Further flat values: text, numbers, booleans, or lists of one of these. No name
+            may begin with ``recall_`` or be ``relevance_score``: these names belong to the trace
+            of a result.
+        quality: How good the memory is, 0 to 1; higher is better. It is not a retrieval score.
+        expires_at: The time from which it is not found, in the same forms as ``created_at``. It
+            stays in the collection until `RecallStore.purge`. None = it never expires.
+
+    Examples:
+        >>> Memory(content="The dentist is on Elm Street.", created_at="2024-03-12T15:20:00Z").id
+        ''
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        "text": "here it is content",
+        "page_content": "here it is content",
+        "timestamp": "here it is created_at",
+        "date": "here it is created_at, or metadata={'date': ...}",
+        **dict.fromkeys(("expiration_date", "expiry", "ttl"), "here it is expires_at"),
+        **{name: f"here it is scope={{{name!r}: ...}}" for name in get_args(ScopeName)},
+    }
+
+    content: str = Field(min_length=1)
+    id: str = ""
+    memory_type: str = "observation"
+    created_at: AwareTime | None = None
+    events: tuple[TimeRange, ...] = UnreadEvents()
+    when_to_use: str = ""
+    author: str = ""
+    said_before: str = ""
+    turn_before: str = ""
+    scope: Scope = Scope()
+    metadata: dict[str, MetadataValue] = Field(default_factory=dict)
+    quality: Share | None = None
+    expires_at: AwareTime | None = None
+
+    if TYPE_CHECKING:  # the input types; type checkers would take the types of the fields instead
+
+        def __init__(  # noqa: PLR0913 - a memory's fields, each by name
+            self,
+            *,
+            content: str,
+            id: str = "",
+            memory_type: str = "observation",
+            created_at: TimeInput | None = None,
+            events: Sequence[TimeRange] = (),
+            when_to_use: str = "",
+            author: str = "",
+            said_before: str = "",
+            turn_before: str = "",
+            scope: ScopeInput = None,
+            metadata: Mapping[str, MetadataValue] = ...,
+            quality: float | None = None,
+            expires_at: TimeInput | None = None,
+        ) -> None: ...
+
+    @field_validator("content")
+    @classmethod
+    def _says_something(cls, content: str) -> str:
+        if not content.strip():
+            raise ValueError("content must hold some text; got only white space")
+        return content
+
+    @field_validator("metadata", mode="before")
+    @classmethod
+    def _flat(cls, metadata: object) -> object:
+        for key, value in metadata.items() if isinstance(metadata, Mapping) else ():
+            if is_reserved(key):
+                raise ValueError(
+                    f"metadata {got(key)} has a name in which results say how they were found: "
+                    f"rename it, so that it neither begins with {TRACE_PREFIX} nor is {SCORE_KEY}"
+                )
+            # One sentence. Pydantic would list each of the eight types that the value is not.
+            parts = value if isinstance(value, list) else [value]
+            kinds = {type(part) for part in parts}
+            if len(kinds) > 1 or not kinds <= _SCALARS:
+                raise ValueError(
+                    f"metadata {got(key)} must be text, a number, a boolean or a list of one of "
+                    f"these; got {got(value)}"
+                )
+            if not parts:
+                raise ValueError(f"metadata {got(key)} is an empty list, which no collection keeps")
+            for part in parts:
+                if isinstance(part, float) and not math.isfinite(part):
+                    raise ValueError(f"metadata {got(key)} must be a finite number; got {part}")
+                if isinstance(part, int) and abs(part) > _LARGEST_INTEGER:
+                    raise ValueError(f"metadata {got(key)} must fit 64 bits; got {part}")
+        return metadata
+
+
+def _event_matches(event: TimeRange, time_range: TimeRange) -> bool:
+    if not time_range.overlaps(event):
+        return False
+    if event.start is None or event.end is None:  # whoever set it knows that it goes on
+        return time_range.recurrence is None
+    length = event.end - event.start
+    if time_range.recurrence is not None:
+        return length <= _longest_on(time_range.recurrence) and time_range.contains(event.start)
+    if time_range.start is None or time_range.end is None:
+        return True
+    return length <= _COARSEST * max(time_range.end - time_range.start, _DAY)
+
+
+def _longest_on(recurrence: Recurrence) -> timedelta:
+    """The longest event that counts as "in the mornings", "on Mondays" or "in March"."""
+    if recurrence.hours:
+        return _DAY / 2
+    return _DAY if recurrence.weekdays or recurrence.days else 31 * _DAY
+
+
+def is_reserved(key: object) -> bool:
+    """Whether a key of flat metadata is reserved for the trace of a result.
+
+    Examples:
+        >>> [is_reserved(key) for key in ("recall_similarity", "relevance_score", "topic")]
+        [True, True, False]
+    """
+    return isinstance(key, str) and (key.startswith(TRACE_PREFIX) or key == SCORE_KEY)

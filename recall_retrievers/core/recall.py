@@ -1,0 +1,149 @@
+"""Recall: the state of a question, as the input and the output of every stage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from operator import is_
+
+from recall_retrievers.core.candidate import Candidate, Step, candidates
+from recall_retrievers.core.citation import Citation, Draft
+from recall_retrievers.core.errors import described
+from recall_retrievers.core.query import Query
+
+JOINED = "source"
+"""The note that names the origin of a candidate that is not from the collection."""
+
+OUTCOME = "outcome"
+"""The stage name of the last step of a result. That step is about the whole question."""
+
+_LONGEST_REASON = 300  # characters of an error that a trace holds
+_ONLY_CANDIDATES = frozenset({Candidate})
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Candidates that a stage left out.
+
+    Attributes:
+        stage: The stage.
+        reason: The reason, such as "below fuse_score_threshold 0.1".
+        ids: The ids of the candidates. A candidate without an id is named by its text.
+    """
+
+    stage: str
+    reason: str
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The state of a question: the input and the output of every stage.
+
+    Attributes:
+        query: The question, with the times that were understood so far.
+        memories: The candidates, best first. A `Memory` among them becomes a `Candidate`.
+        text: The text of the answer, once a stage has written it.
+        fallbacks: The stages that could not do their work, with the reason. No memory is lost.
+        draft: The text of a model that judged the memories. `RewriteMemory` checks it.
+        citations: The sentences of the text with their sources, if a model wrote them.
+        usage: The cost of the model calls, by stage.
+        skipped: The stage that decided against a search, with its reason; empty if none did.
+        dropped: The candidates that stages left out, with the reason.
+    """
+
+    query: Query
+    memories: tuple[Candidate, ...] = ()
+    text: str = ""
+    fallbacks: tuple[str, ...] = ()
+    draft: Draft | None = None
+    citations: tuple[Citation, ...] = ()
+    usage: tuple[str, ...] = ()
+    skipped: str = ""
+    dropped: tuple[Dropped, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not _ONLY_CANDIDATES.issuperset(map(type, self.memories)):
+            object.__setattr__(self, "memories", candidates(self.memories))
+
+    def fell_back(self, stage: str, *reasons: str | Exception) -> Recall:
+        """A copy that names a stage that could not do its work, once for each reason."""
+        lines = [f"{stage}: {_in_short(each)}" for each in reasons]
+        return replace(self, fallbacks=(*self.fallbacks, *lines)) if lines else self
+
+    def keep(self, memories: Sequence[Candidate], stage: str, reason: str) -> Recall:
+        """A copy with some of its memories; the others count as dropped.
+
+        Args:
+            memories: The memories that stay, best first.
+            stage: The stage.
+            reason: Why the others are dropped, such as "cut at top_n".
+        """
+        if _same(memories, self.memories):
+            return self
+        dropped = left_out(self.memories, memories, stage, reason)
+        return replace(self, memories=tuple(memories), dropped=(*self.dropped, *dropped))
+
+    def notes(self) -> dict[str, float | str]:
+        """The notes for the trace of every result: degraded stages, and the cost of the models."""
+        notes = {"degraded": self.fallbacks, "usage": self.usage}
+        return {name: "; ".join(lines) for name, lines in notes.items() if lines}
+
+    def at_most(self, k: int | None) -> Recall:
+        """A copy with no more than k memories. Candidates from elsewhere do not count, and stay."""
+        if k is None or len(self.memories) <= k:
+            return self
+        best = [memory for memory in self.memories if memory.noted(JOINED) is None][:k]
+        joined = [memory for memory in self.memories if memory.noted(JOINED) is not None]
+        return self.keep([*best, *joined], "", "cut at k")
+
+    def finished(self, k: int | None = None) -> Recall:
+        """A copy with no more than k memories, each with a step about the whole question."""
+        recall = self.at_most(k)
+        notes, left_out = recall.notes(), recall.left_out()
+        if not notes and not left_out:
+            return recall
+        step = Step(OUTCOME, about=left_out, notes=notes)
+        return replace(recall, memories=tuple([m.after(m.score, step) for m in recall.memories]))
+
+    def left_out(self) -> str:
+        """The numbers of dropped candidates by reason, such as "3 duplicates, 29 cut at k"."""
+        counts: dict[str, int] = {}
+        for dropped in self.dropped:
+            counts[dropped.reason] = counts.get(dropped.reason, 0) + len(dropped.ids)
+        return ", ".join(f"{count} {reason}" for reason, count in counts.items())
+
+    def skip(self, stage: str, why: str) -> Recall:
+        """A copy without memories, which names the stage that decided so, and its reason.
+
+        No later stage runs.
+        """
+        return replace(self, memories=(), skipped=f"{stage}: {why}")
+
+
+def left_out(
+    before: Sequence[Candidate], staying: Sequence[Candidate], stage: str, reason: str
+) -> tuple[Dropped, ...]:
+    """The candidates that a stage leaves out, for `Recall.dropped`; empty if all stay.
+
+    Args:
+        before: The candidates before.
+        staying: The candidates that the stage keeps.
+        stage: The stage.
+        reason: Why the others are dropped, such as "cut at top_n".
+    """
+    if _same(before, staying):
+        return ()
+    ids = {memory.id or memory.content for memory in staying}
+    gone = [each for memory in before if (each := memory.id or memory.content) not in ids]
+    return (Dropped(stage, reason, tuple(gone)),) if gone else ()
+
+
+def _same(some: Sequence[Candidate], others: Sequence[Candidate]) -> bool:
+    return len(some) == len(others) and all(map(is_, some, others))
+
+
+def _in_short(reason: str | Exception) -> str:
+    text = described(reason) if isinstance(reason, Exception) else reason
+    # A server may answer with a whole page.
+    return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"

@@ -1,0 +1,52 @@
+"""Reflections as memories, with the digests by which a change of their sources is seen."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.citation import Citation, cited_ids
+from recall_retrievers.core.memory import Memory, MetadataValue
+from recall_retrievers.core.stage import Recall
+
+REFLECTION = "reflection"
+"""The memory type of a reflection."""
+
+
+def is_reflection(memory: Memory | Candidate) -> bool:
+    """Whether a memory is a reflection on others."""
+    return memory.memory_type == REFLECTION
+
+
+def reflection_of(text: str, citations: Sequence[Citation], recall: Recall) -> Memory:
+    """A reflection as a memory, with the question, and the ids and text digests of its sources.
+
+    Its id is a digest of its text, sources and owner. So the same reflection is stored once. It
+    expires with the first of its sources.
+    """
+    query = recall.query
+    texts = {memory.id: memory.content for memory in recall.memories}
+    ids = cited_ids(citations)
+    ends = [each.expires_at for each in recall.memories if each.id in ids and each.expires_at]
+    owner = sorted(query.scope.fields().items())
+    digests = [digest(texts[each]) for each in ids]
+    about: dict[str, MetadataValue] = {
+        "query": query.text,
+        "source_ids": ids,
+        "source_digests": digests,
+    }
+    return Memory(
+        id=f"reflection-{digest(repr((owner, ids, text)))}",
+        content=text,
+        memory_type=REFLECTION,
+        created_at=query.reference_time,
+        scope=query.scope,
+        expires_at=min(ends, default=None),
+        metadata={name: value for name, value in about.items() if value},
+    )
+
+
+def digest(text: str) -> str:
+    """A short digest of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,227 @@
+"""What a stage can ask of the world: a model, the collection, a piece of the framework."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.query import Filter, Query
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.settings import check_count
+from recall_retrievers.timeline import TimeRange
+
+
+class Request:
+    """The base of what a stage can ask for. A stage yields one or several requests of one kind."""
+
+    __slots__ = ()
+
+
+MOST_HITS = 100_000
+"""The most memories that a search returns: a pool of so many is one full of copies."""
+
+Requests = Sequence[Request]
+Answers = Sequence[Any]
+"""One answer for each request, in order; the class of the request says what it is.
+
+A generator has one type for everything that is sent into it, so no checker can know which it is.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt(Request):
+    """A prompt for a language model.
+
+    Attributes:
+        system: The instructions, with the form of the reply.
+        user: The material.
+        llm: The framework's model; only the face knows what it is.
+        timeout_s: Seconds to wait for the replies to all prompts of one request. None = no limit of
+            ours.
+        attempts: How often it is sent at most, if the model rejects it or the connection drops.
+            None = three times, or once if the model retries by itself.
+        form: The form of a reply, for models that take a schema.
+        structured: Whether to pass the form as a schema. None = if the model takes one.
+        finished: The checked sentences in the beginning of a reply, for whoever reads along.
+    """
+
+    system: str
+    user: str
+    llm: object = None
+    timeout_s: float | None = None
+    attempts: int | None = None
+    form: type[BaseModel] | None = None
+    structured: bool | None = None
+    finished: Callable[[str], Sequence[str]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of a prompt and its reply, of all attempts taken together.
+
+    Attributes:
+        sent: The tokens of the prompt, once for each attempt that the model took.
+        received: The tokens of what it said.
+        estimated: Whether any of them are an estimate, as the model has not counted them.
+    """
+
+    sent: int
+    received: int
+    estimated: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The outcome of a prompt.
+
+    Attributes:
+        outcome: The text of the model, or the error that came in its place.
+        attempts: How often the prompt was sent.
+        note: What the model did not do as it was set, such as to take a schema; mostly empty.
+        tokens: What it cost; None = not known, and estimated from the texts.
+    """
+
+    outcome: str | Exception
+    attempts: int = 1
+    note: str = ""
+    tokens: Tokens | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Search(Request):
+    """A search of the collection: the memories that answer a text best.
+
+    Attributes:
+        text: The text to search for.
+        limit: How many memories at most: 1 to 100,000.
+        scope: Whose memories.
+        filter: Conditions on metadata, as Chroma writes them.
+        within: If not empty, the recorded or the event time must lie in one of these.
+        timezone: The time zone of the times in a filter that have none.
+        method: "semantic" = nearest in meaning, scored by similarity, 0 to 1; "keyword" = sharing
+            most of its words, scored by BM25, 0 and up.
+        moment: When it is asked: what has expired by then is not found. None = now, by the clock
+            of the store.
+        by_tokens: Whether to measure how near each memory comes to every word of the text, if the
+            store has the vectors of its tokens: as ``token_similarity``, 0 to 1.
+
+    Raises:
+        QueryError: When the limit is out of range.
+    """
+
+    text: str
+    limit: int
+    scope: Scope = field(default_factory=Scope)
+    filter: Filter | None = None
+    within: tuple[TimeRange, ...] = ()
+    timezone: tzinfo | None = None
+    method: Literal["semantic", "keyword"] = "semantic"
+    moment: datetime | None = None
+    by_tokens: bool = False
+
+    def __post_init__(self) -> None:
+        check_count("limit", self.limit, MOST_HITS)
+
+    def at(self, now: datetime) -> Search:
+        """The search with a moment: its own, else the one of a clock."""
+        return self if self.moment is not None else replace(self, moment=now)
+
+    def admitting(self) -> Callable[[Candidate], bool] | None:
+        """What tells whether a memory is in the scope, of the time asked for, and not expired.
+
+        None where nothing is limited. The filter is left to whoever reads the rows: it may be
+        about more than a memory keeps.
+        """
+        scope, within, moment = self.scope.fields(), self.within, self.moment
+        if not scope and not within and moment is None:
+            return None
+
+        def admits(memory: Candidate) -> bool:
+            ends = memory.expires_at  # not by a call: this is asked of each candidate
+            if moment is not None and ends is not None and ends <= moment:
+                return False
+            if within and not any(memory.matches(each) for each in within):
+                return False
+            return not scope or all(
+                getattr(memory.scope, name) == value for name, value in scope.items()
+            )
+
+        return admits
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Request):
+    """Memories of the collection by recorded time, for a question without words.
+
+    Attributes:
+        limit: How many memories at most.
+        moment: When it is asked: what has expired by then is not listed.
+        scope: Whose memories.
+        filter: Conditions on metadata, as Chroma writes them.
+        within: If not empty, the recorded or the event time must lie in one of these.
+        order: The newest or the oldest first.
+    """
+
+    limit: int
+    moment: datetime
+    scope: Scope = field(default_factory=Scope)
+    filter: Filter | None = None
+    within: tuple[TimeRange, ...] = ()
+    order: Literal["newest", "oldest"] = "newest"
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch(Request):
+    """Memories of the collection by their ids; missing ones are left out.
+
+    Attributes:
+        ids: Their ids.
+    """
+
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Write(Request):
+    """Memories to store in the collection. The answer is their ids.
+
+    Attributes:
+        memories: The memories. One with a stored id replaces the stored memory.
+    """
+
+    memories: tuple[Memory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refine(Request):
+    """Work for a document compressor or node postprocessor of the framework.
+
+    Attributes:
+        piece: The compressor or postprocessor; only the face knows what it is.
+        query: The question.
+        memories: The candidates, best first.
+        timeout_s: Seconds to wait for it. None = no limit of ours.
+    """
+
+    piece: object
+    query: Query
+    memories: tuple[Candidate, ...]
+    timeout_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Work(Request):
+    """Work of the stage itself that takes long: it must not block an event loop.
+
+    Attributes:
+        do: Does the work and returns the result. It is called in a thread if there is an event
+            loop.
+    """
+
+    do: Callable[[], Sequence[object]]

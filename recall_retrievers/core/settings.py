@@ -1,0 +1,121 @@
+"""The base of every class that a user constructs: its errors are in our words, not pydantic's."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from recall_retrievers.core.errors import QueryError, SettingsError
+from recall_retrievers.core.settings_messages import got, public_name, settings_error
+
+# Every number has an upper bound: a search allocates room for as many results as it is to return.
+MOST_RESULTS = 10_000
+Count = Annotated[int, Field(ge=1, le=MOST_RESULTS)]
+"""A number of memories or messages: 1 to 10,000."""
+
+Share = Annotated[float, Field(ge=0, le=1)]
+"""A share, a similarity or a weight: 0 to 1."""
+
+Ratio = Annotated[float, Field(ge=0, le=1_000)]
+"""A factor of a score, or its weight beside others."""
+
+Days = Annotated[float, Field(gt=0, le=36_500)]
+"""A length of time, a hundred years at most."""
+
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+"""A time to wait, a day at most."""
+
+
+def check_count(name: str, count: object, most: int = MOST_RESULTS) -> None:
+    """Raise an error if the argument of a method is no number of memories.
+
+    Raises:
+        QueryError: When it is no whole number, or one out of range.
+
+    Examples:
+        >>> check_count("limit", 2**31)
+        Traceback (most recent call last):
+        recall_retrievers.core.errors.QueryError: limit must be a whole number from 1 to 10000; \
+got 2147483648
+    """
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= most:
+        raise QueryError(f"{name} must be a whole number from 1 to {most}; got {got(count)}")
+
+
+class Settings(BaseModel):
+    """A set of named settings that refuses names it does not know.
+
+    Attributes:
+        elsewhere: For names that a user knows from other libraries, what to write here.
+
+    Raises:
+        SettingsError: On construction, when a value is out of range or a name unknown. All that is
+            wrong is named.
+
+    Examples:
+        >>> class Limits(Settings):
+        ...     k: int = 5
+        >>> Limits(k="many")
+        Traceback (most recent call last):
+        recall_retrievers.core.errors.SettingsError: k must be a whole number; got 'many'
+    """
+
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+    elsewhere: ClassVar[Mapping[str, str]] = {}
+
+    if not TYPE_CHECKING:  # a type checker makes the arguments of each class from its fields
+
+        def __init__(self, /, *args: object, **settings: object) -> None:
+            if args:
+                raise SettingsError(type(self).__name__, (_by_name(type(self)),))
+            try:
+                super().__init__(**settings)
+            except ValidationError as error:
+                raise settings_error(type(self), error, settings) from None
+
+        # To pydantic it is its own one: settings inside others are then checked with these, and
+        # errors name the whole way to the value. To a reader it shows the names of the settings.
+        __init__.__pydantic_base_init__ = True
+        __init__.__signature__ = inspect.signature(BaseModel.__init__)
+
+        def __setattr__(self, name: str, value: object) -> None:
+            try:
+                super().__setattr__(name, value)
+            except ValidationError as error:  # such as of what is frozen
+                raise settings_error(type(self), error, {name: value}) from None
+
+        @classmethod
+        def model_validate(cls, obj: object, **how: object) -> Self:
+            """Settings from a mapping of them."""
+            try:
+                return super().model_validate(obj, **how)
+            except ValidationError as error:
+                raise settings_error(cls, error, obj) from None
+
+        @classmethod
+        def model_validate_json(cls, json_data: str | bytes, **how: object) -> Self:
+            """Settings from JSON."""
+            try:
+                return super().model_validate_json(json_data, **how)
+            except ValidationError as error:
+                raise settings_error(cls, error, _read(json_data)) from None
+
+
+def _read(json_data: str | bytes) -> object:
+    try:
+        return json.loads(json_data)
+    except ValueError:  # pydantic has found that, too
+        return None
+
+
+def _by_name(owner: type[BaseModel]) -> str:
+    fields = owner.model_fields
+    required = (name for name, field in fields.items() if field.is_required())
+    first = next(required, next(iter(fields), "name"))
+    name = public_name(owner)
+    return f"{name} takes its arguments by name, as in {name}({first}=...)"

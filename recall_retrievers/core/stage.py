@@ -1,0 +1,212 @@
+"""A stage, and the pipeline: stages in order.
+
+A stage never waits for anything. One that needs a model or the collection is a generator: it
+yields requests, several of one kind at once, and the world sends the answers back (`core.world`).
+An error arrives at the ``yield``, so one ``except`` holds the fallback for the sync and the async
+world alike. If some of several prompts fail, each has its error in the place of its reply. If all
+fail, the first error arrives at the ``yield``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.recall import Recall
+from recall_retrievers.core.requests import (
+    Answers,
+    Fetch,
+    Prompt,
+    Refine,
+    Request,
+    Requests,
+    Search,
+    Work,
+    Write,
+)
+from recall_retrievers.core.settings import Count, Settings
+from recall_retrievers.core.usage import Deadline, Meter
+
+# With the requests: whoever writes a stage needs both.
+__all__ = [
+    "Fetch",
+    "Flow",
+    "Prompt",
+    "RankStage",
+    "Recall",
+    "Refine",
+    "Search",
+    "Stage",
+    "StageRun",
+    "TopN",
+    "Work",
+    "Write",
+    "limit",
+    "pipeline",
+]
+
+_MOST_IDS = 10  # that a framework's traces show
+
+TopN = Count | None
+"""How many memories a stage keeps; None = as many as the retriever's k, else 5."""
+
+Flow = Generator[Requests, Answers, Recall]
+"""The work of a stage that asks for something: it yields requests, and returns a `Recall`."""
+
+
+class Stage(Settings):
+    """One step between a question and its memories.
+
+    A stage is its settings and one method. It never alters its input.
+    """
+
+    before_search: ClassVar[bool] = False
+    """Whether the stage works on the question, before there are memories."""
+
+    writes_text: ClassVar[bool] = False
+    """Whether the outcome of the stage is one text; the memories are then its sources."""
+
+    @property
+    def stage_name(self) -> str:
+        """The name of the stage in traces."""
+        return type(self).__name__
+
+    def apply(self, recall: Recall) -> Recall | Flow:
+        """Do the work: a new `Recall`, or a generator of requests that returns one."""
+        raise NotImplementedError
+
+    def flow(self, recall: Recall) -> Flow:
+        """The work of this stage alone, for `run` or `arun`."""
+        return pipeline([self], recall)
+
+
+class RankStage(Stage):
+    """A stage that puts the candidates in order and keeps the best of them.
+
+    Args:
+        top_n: How many to keep. None = as many as the retriever's k, else 5.
+    """
+
+    top_n: TopN = None
+
+    def cut(self, recall: Recall, ranked: Sequence[Candidate]) -> Recall:
+        """A copy with the best of the ranked candidates; the others count as dropped."""
+        best = ranked[: limit(self.top_n, recall.query)]
+        recall = replace(recall, memories=tuple(ranked))
+        return recall.keep(best, self.stage_name, self.cut_reason(recall.query))
+
+    def cut_reason(self, query: Query) -> str:
+        """Why candidates beyond the limit are dropped, for `Recall.dropped`."""
+        return "cut at k" if self.top_n is None and query.k is not None else "cut at top_n"
+
+
+def limit(top_n: int | None, query: Query) -> int:
+    """How many memories a stage with this setting keeps for a question."""
+    return top_n or query.k or 5
+
+
+@dataclass(frozen=True, slots=True)
+class StageRun(Request):
+    """A stage about to work. A pipeline asks for its work, so that a face can trace each stage.
+
+    Attributes:
+        stage: The stage.
+        recall: The question and the candidates that it works on.
+        meter: What its models cost, once it is done, and how long they may take.
+    """
+
+    stage: Stage
+    recall: Recall
+    meter: Meter
+
+    @property
+    def name(self) -> str:
+        """The name of the stage in traces."""
+        return self.stage.stage_name
+
+    @property
+    def shown_input(self) -> dict[str, object]:
+        """What went in, for a framework's traces: the question, and the number of candidates."""
+        return _shown(self.recall)
+
+    def shown_outcome(self, outcome: Recall) -> dict[str, object]:
+        """What came out, for a framework's traces: small, flat, no text of memories.
+
+        The same as what went in, with the ids of the ``best`` candidates. Where they exist, these
+        follow: the ``time`` that the stage understood, the number of ``characters`` in its text,
+        the reason of its fallback (``degraded``), the reason why no memories are needed
+        (``skipped``), and the cost of its models (``usage``).
+
+        Examples:
+            >>> from datetime import UTC, datetime
+            >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+            >>> recall = Recall(query, (Candidate(content="Tea.", id="a"),))
+            >>> [stage_run] = next(pipeline([Stage()], recall))
+            >>> stage_run.shown_outcome(recall)
+            {'query': 'tea?', 'candidates': 1, 'best': ['a']}
+        """
+        times = outcome.query.time_ranges
+        further = {
+            "time": [each.describe() for each in times if times != self.recall.query.time_ranges],
+            "characters": len(outcome.text),
+            "degraded": "; ".join(outcome.fallbacks[len(self.recall.fallbacks) :]),
+            "skipped": outcome.skipped,
+            "usage": self.meter.figures() if self.meter.calls else {},
+        }
+        best = [memory.id for memory in outcome.memories[:_MOST_IDS]]
+        return {**_shown(outcome), "best": best, **{k: v for k, v in further.items() if v}}
+
+    def within(self, deadline: Deadline) -> StageRun:
+        """The same with no more time than a deadline leaves, as for a stage inside another."""
+        if deadline.at is None:
+            return self
+        sooner = self.meter.deadline.sooner(deadline)
+        return replace(self, meter=replace(self.meter, deadline=sooner))
+
+    def flow(self) -> Flow:
+        """The work of the stage, with what its models cost in the outcome."""
+        outcome = self.stage.apply(self.recall)
+        if isinstance(outcome, Generator):
+            outcome = yield from outcome
+        outcome = outcome.fell_back(self.meter.stage, *self.meter.notes)
+        if self.meter.calls:
+            outcome = replace(outcome, usage=(*outcome.usage, str(self.meter)))
+        return outcome
+
+
+def _shown(recall: Recall) -> dict[str, object]:
+    query = recall.query.search_text or recall.query.text
+    return {"query": query, "candidates": len(recall.memories)}
+
+
+def pipeline(
+    stages: Sequence[Stage],
+    recall: Recall,
+    deadline_s: float | None = None,
+    k: int | None = None,
+) -> Flow:
+    """Run stages one after the other, each on the outcome of the one before it.
+
+    The trace of every memory in the outcome names the stages that fell back (``degraded``) and what
+    the models cost (``usage``). If a stage finds that no memories are needed, the rest is skipped.
+
+    Args:
+        stages: The stages, in order.
+        recall: The question, and the candidates if there are any.
+        deadline_s: Seconds after which no model is asked or waited for.
+        k: How many memories the outcome has at most; None = as many as the last stage keeps.
+    """
+    deadline = Deadline.after(deadline_s)
+    for stage in stages:
+        before = recall
+        [recall] = yield [StageRun(stage, before, Meter(stage.stage_name, deadline))]
+        if recall.skipped:
+            return recall
+        fewer = len(recall.memories) < len(before.memories)
+        if fewer and recall.dropped == before.dropped:  # it does not say itself what it left out
+            kept = before.keep(recall.memories, stage.stage_name, f"left out by {stage.stage_name}")
+            recall = replace(recall, dropped=kept.dropped)
+    return recall.finished(k)

@@ -1,0 +1,151 @@
+"""What the models of a stage cost: calls, tokens and time; and the deadline of a question."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import TypeVar
+
+from recall_retrievers.core.errors import ModelError
+from recall_retrievers.core.requests import Prompt, Refine, Reply, Tokens
+from recall_retrievers.text.tokens import token_counter
+
+logger = logging.getLogger(__name__)
+
+Waited = TypeVar("Waited", Prompt, Refine)
+"""A request that may take long, and so has a timeout."""
+
+_FIGURES = ("calls", "attempts", "tokens_in", "tokens_out", "estimated", "milliseconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """When the time for a question is over, by `time.perf_counter`; None = never."""
+
+    at: float | None = None
+    seconds: float | None = None
+
+    @classmethod
+    def after(cls, seconds: float | None) -> Deadline:
+        """The deadline so many seconds from now."""
+        return cls() if seconds is None else cls(perf_counter() + seconds, seconds)
+
+    def sooner(self, other: Deadline) -> Deadline:
+        """Whichever of two deadlines comes first."""
+        return min((self, other), key=lambda each: float("inf") if each.at is None else each.at)
+
+    def shorten(self, requests: Sequence[Waited]) -> list[Waited]:
+        """The requests, each with no more time than is left.
+
+        Raises:
+            TimeoutError: When none is left.
+        """
+        if self.at is None:
+            return list(requests)
+        left = self.at - perf_counter()
+        if left <= 0:
+            raise TimeoutError(f"the {self.seconds:g} s for the question are over")
+        return [replace(each, timeout_s=min(each.timeout_s or left, left)) for each in requests]
+
+
+@dataclass(slots=True)
+class Meter:
+    """What the models of one stage cost, and how long they may take.
+
+    Attributes:
+        stage: The stage.
+        deadline: When the time for the question is over.
+        calls: How many prompts were sent.
+        attempts: How often they were sent in all.
+        tokens_in: The tokens of the prompts, once for each attempt that the model took.
+        tokens_out: The tokens of the replies.
+        estimated: Whether any tokens are an estimate by `token_counter`, for a model that gives
+            no counts.
+        milliseconds: How long the stage waited for them.
+        notes: The settings that a model did not follow, such as a schema.
+    """
+
+    stage: str
+    deadline: Deadline = field(default_factory=Deadline)
+    calls: int = 0
+    attempts: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    estimated: bool = False
+    milliseconds: float = 0.0
+    notes: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        calls = f"{self.calls} call{'s' if self.calls > 1 else ''}"
+        if self.attempts > self.calls:
+            calls += f" ({self.attempts} attempts)"
+        about = "about " if self.estimated else ""
+        tokens = f"{about}{self.tokens_in} tokens in, {self.tokens_out} out"
+        return f"{self.stage}: {calls}, {tokens}, {self.milliseconds:.0f} ms"
+
+    def figures(self) -> dict[str, float]:
+        """The same as numbers alone, as the traces of a framework show them."""
+        own = {name: getattr(self, name) for name in _FIGURES}
+        return own | {"milliseconds": round(self.milliseconds, 1)}
+
+    @contextmanager
+    def asking(self, prompts: Sequence[Prompt]) -> Iterator[list[Prompt]]:
+        """Count prompts and the time they take; yields them with no more time than is left.
+
+        Raises:
+            ModelError: When there is no time left.
+        """
+        try:
+            shortened = self.deadline.shorten(prompts)
+        except TimeoutError as error:
+            raise ModelError(error) from None
+        self.calls += len(prompts)
+        begun = perf_counter()
+        try:
+            yield shortened
+        finally:
+            self.milliseconds += 1000 * (perf_counter() - begun)
+
+    def texts(self, prompts: Sequence[Prompt], replies: Sequence[Reply]) -> list[str | ModelError]:
+        """Count replies and log failures; the text of each reply, or the error in its place.
+
+        Args:
+            prompts: The prompts.
+            replies: The reply to each prompt.
+
+        Raises:
+            ModelError: The first one, when no prompt has a reply.
+        """
+        texts = [_text(each) for each in replies]
+        errors = [each for each in texts if isinstance(each, ModelError)]
+        self.attempts += sum(each.attempts for each in replies)
+        for prompt, reply in zip(prompts, replies, strict=True):
+            tokens = reply.tokens or estimate(prompt, reply.outcome)
+            self.tokens_in += tokens.sent
+            self.tokens_out += tokens.received
+            self.estimated = self.estimated or tokens.estimated
+        self.notes += dict.fromkeys(each.note for each in replies if each.note)
+        self.log([error.cause for error in errors])
+        if errors and len(errors) == len(texts):
+            raise errors[0] from errors[0].cause
+        return texts
+
+    def log(self, outcomes: Sequence[object]) -> None:
+        """Log the errors among outcomes by their type: what they say may quote a memory."""
+        for each in outcomes:
+            if isinstance(each, Exception):
+                logger.warning("%s: a call failed with %s", self.stage, type(each).__name__)
+
+
+def estimate(prompt: Prompt, said: object = "") -> Tokens:
+    """The tokens of a prompt and of a reply, as `token_counter` counts them."""
+    count = token_counter()
+    received = count(said) if isinstance(said, str) else 0
+    return Tokens(count(prompt.system) + count(prompt.user), received)
+
+
+def _text(reply: Reply) -> str | ModelError:
+    return ModelError(reply.outcome) if isinstance(reply.outcome, Exception) else reply.outcome

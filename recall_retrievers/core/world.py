@@ -1,0 +1,198 @@
+"""The world of a stage: one object that answers whatever the stage asks for, and waits for it.
+
+One object blocks, another waits in an event loop; both are a `World`. A face's world adds its
+framework's models, pieces and runs. While a stage works, its meter counts what the models cost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from functools import partial
+from typing import Protocol, TypeGuard, TypeVar, runtime_checkable
+
+from recall_retrievers.core.candidate import Candidate, Hit
+from recall_retrievers.core.concurrent import call_all, call_all_async
+from recall_retrievers.core.driver import completed, drive
+from recall_retrievers.core.errors import RecallError, StoreError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.recall import Recall
+from recall_retrievers.core.requests import (
+    Answers,
+    Fetch,
+    Listing,
+    Prompt,
+    Refine,
+    Reply,
+    Request,
+    Requests,
+    Search,
+    Work,
+    Write,
+)
+from recall_retrievers.core.stage import Flow, StageRun
+from recall_retrievers.core.streamed import Show
+from recall_retrievers.core.usage import Meter
+
+T = TypeVar("T")
+R = TypeVar("R")
+Kind = TypeVar("Kind", bound=Request)
+
+
+@runtime_checkable
+class MemoryStore(Protocol):
+    """Where memories are found: the whole of what a retriever asks of a collection."""
+
+    def find(self, searches: Sequence[Search]) -> Sequence[list[Hit]]:
+        """The memories for each search, the best first, scored as its method says."""
+
+    async def afind(self, searches: Sequence[Search]) -> Sequence[list[Hit]]:
+        """The same, without blocking the event loop."""
+
+    def get(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories with these ids; missing ones are left out."""
+
+    def add(self, memories: Iterable[Memory]) -> list[str]:
+        """Store memories and return their ids."""
+
+
+@runtime_checkable
+class Lists(Protocol):
+    """A store that can also list its memories by recorded time."""
+
+    def listed(self, listing: Listing) -> list[Candidate]:
+        """The memories that a listing asks for, in its order."""
+
+
+class World:
+    """Answers the requests of stages.
+
+    By itself it has a collection at most. A face overrides `reply`, `refine` and `work`.
+
+    Every method is a coroutine. In a world that blocks none of them waits for an event loop, so
+    `run` needs none; the same methods serve both.
+
+    Args:
+        store: The collection. None = there is none, as for a stage without a retriever.
+        asynchronous: Whether it waits in an event loop, and does not block it.
+        show: Takes the checked sentences of a text as they are complete. None = nobody reads along.
+    """
+
+    def __init__(
+        self,
+        store: MemoryStore | None = None,
+        *,
+        asynchronous: bool = False,
+        show: Show | None = None,
+    ) -> None:
+        self.store = store
+        self.asynchronous = asynchronous
+        self.show = show
+
+    async def answer(self, requests: Requests, meter: Meter) -> Answers:
+        """One answer for each request; all requests are of one kind.
+
+        Args:
+            requests: What is asked for.
+            meter: Counts what models cost, and says how much time is left.
+        """
+        if _all_are(requests, StageRun):  # each has a meter of its own
+            return [await self.work(each.within(meter.deadline)) for each in requests]
+        if _all_are(requests, Prompt):
+            with meter.asking(requests) as prompts:
+                replies = await self.reply(prompts)
+            return meter.texts(requests, replies)
+        if _all_are(requests, Refine):
+            outcomes = await self.refine(meter.deadline.shorten(requests))
+            meter.log(outcomes)
+            return outcomes
+        if _all_are(requests, Search):
+            store = _opened(self.store)
+            return await store.afind(requests) if self.asynchronous else store.find(requests)
+        if self.asynchronous:
+            return await asyncio.to_thread(_done, requests, self.store)
+        return _done(requests, self.store)
+
+    async def reply(self, prompts: Sequence[Prompt]) -> Sequence[Reply]:
+        """What the models reply; a model's error is a reply too."""
+        raise _no_framework(prompts)
+
+    async def refine(self, requests: Sequence[Refine]) -> Sequence[list[Candidate] | Exception]:
+        """What pieces of the framework make of memories, or their errors."""
+        raise _no_framework(requests)
+
+    async def work(self, stage_run: StageRun) -> Recall:
+        """Do the work of a stage in this world."""
+        return await drive(stage_run.flow(), partial(self.answer, meter=stage_run.meter))
+
+    async def call_all(
+        self,
+        call: Callable[[T], Coroutine[object, None, R]],
+        items: Sequence[T],
+        timeout_s: float | None,
+    ) -> list[R | Exception]:
+        """Call a function on every item, several at once; see `core.concurrent`."""
+        if self.asynchronous:
+            return await call_all_async(call, items, timeout_s)
+        return call_all(lambda item: completed(call(item)), items, timeout_s)
+
+    async def sleep(self, seconds: float) -> None:
+        """Do nothing for a while."""
+        if self.asynchronous:
+            await asyncio.sleep(seconds)
+        else:
+            time.sleep(seconds)
+
+
+_NOWHERE = World()
+
+
+def run(flow: Flow, world: World = _NOWHERE) -> Recall:
+    """Do the work of stages to its end, and answer each request in turn.
+
+    Args:
+        flow: What `Stage.apply` or `pipeline` returned.
+        world: What answers, and blocks. The default has no model and no collection.
+    """
+    return completed(arun(flow, world))
+
+
+async def arun(flow: Flow, world: World) -> Recall:
+    """The same in a world that does not block the event loop."""
+    return await drive(flow, partial(world.answer, meter=Meter("")))
+
+
+def _all_are(requests: Requests, kind: type[Kind]) -> TypeGuard[Sequence[Kind]]:
+    return set(map(type, requests)) <= {kind}
+
+
+def _no_framework(requests: Requests) -> RecallError:
+    wanted = type(requests[0]).__name__
+    return RecallError(f"nothing here answers a {wanted}; ask through a face's RecallRetriever")
+
+
+def _opened(store: MemoryStore | None) -> MemoryStore:
+    if store is None:
+        raise StoreError("there is no collection here; use this stage inside a RecallRetriever")
+    return store
+
+
+def _done(requests: Requests, store: MemoryStore | None) -> Answers:
+    def answer(request: Request) -> Sequence[object]:
+        if isinstance(request, Fetch):
+            return _opened(store).get(request.ids)
+        if isinstance(request, Listing):
+            if not isinstance(store, Lists):
+                raise StoreError("the memories of this store cannot be listed; ask a question")
+            return store.listed(request)
+        if isinstance(request, Write):
+            return _opened(store).add(request.memories)
+        if isinstance(request, Work):
+            return request.do()
+        kinds = ", ".join(sorted({type(each).__name__ for each in requests}))
+        raise TypeError(
+            f"a stage must yield requests of one kind, such as [Prompt(...)]; got {kinds}"
+        )
+
+    return [answer(each) for each in requests]

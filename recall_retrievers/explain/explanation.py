@@ -1,0 +1,170 @@
+"""Explain: the reasons for each result, as a table, as HTML or as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from recall_retrievers.core.candidate import Candidate, candidates
+from recall_retrievers.core.lazy_exports import lazy_exports
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.settings_messages import got
+from recall_retrievers.explain.html import as_html
+from recall_retrievers.explain.rows import EMPTY, left_out, remarks, rows, understood
+from recall_retrievers.text.split_words import printable
+from recall_retrievers.timeline.calendar_names import weekday_name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+T = TypeVar("T")
+
+_LONGEST = 200  # characters of a memory that the table shows
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The way to the score of each memory.
+
+    Print it for a table. At the end of a notebook's cell it is a table with bars. Characters of a
+    memory that would control a terminal are escaped. `plot_scores` and `plot_timeline` draw
+    pictures.
+
+    Attributes:
+        memories: The memories, best first.
+    """
+
+    memories: tuple[Candidate, ...]
+
+    def table(self, *, ids: bool = False) -> Table:
+        """The table, for a `rich` console.
+
+        Args:
+            ids: Whether to show the ids of the memories.
+        """
+        table = Table("#", "score", "why", "memory")
+        for number, memory in enumerate(self.memories, 1):
+            score = "" if memory.score is None else f"{memory.score:.3f}"
+            why = "\n".join([*(row.whole for row in rows(memory)), *remarks(memory)])
+            table.add_row(str(number), score, Text(printable(why)), _memory_cell(memory, ids))
+        return table
+
+    def understood(self) -> str:
+        """The understood time of the question, in words; empty if it names none."""
+        return printable("\n".join(understood(self.memories)))
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    __repr__ = __str__
+
+    def __rich__(self) -> Group | str:
+        if not self.memories:
+            return EMPTY
+        above, below = Text(self.understood()), Text(printable(left_out(self.memories)))
+        return Group(*([above] if above else []), self.table(), *([below] if below else []))
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_text(self, width: int = 100) -> str:
+        """The table as plain text.
+
+        Args:
+            width: The width, in characters.
+        """
+        return plain_text(self, width)
+
+    def to_html(self) -> str:
+        """The table as one piece of HTML without a script."""
+        return as_html(self.memories)
+
+    def plot_scores(self, ax: Axes | None = None) -> Axes:
+        """Draw the steps to each score: the parts of the search, and the factors after it.
+
+        Args:
+            ax: The axes of matplotlib to draw on; None = those of a new figure.
+
+        Returns:
+            The axes. Change them, or save them with ``.figure.savefig("why.png")``.
+
+        Raises:
+            ImportError: When matplotlib is missing: ``pip install 'recall-retrievers[plot]'``.
+        """
+        return drawing("recall_retrievers.explain.score_plot", "plot_scores")(self.memories, ax)
+
+    def plot_timeline(self, ax: Axes | None = None) -> Axes:
+        """Draw when the memories were recorded and which times they name.
+
+        The time that the question names is shaded.
+
+        Args:
+            ax: The axes of matplotlib to draw on; None = those of a new figure.
+
+        Returns:
+            The axes. Change them, or save them with ``.figure.savefig("when.png")``.
+
+        Raises:
+            ImportError: When matplotlib is missing: ``pip install 'recall-retrievers[plot]'``.
+        """
+        return drawing("recall_retrievers.explain.timeline_plot", "plot_timeline")(
+            self.memories, ax
+        )
+
+
+def drawing(module: str, name: str) -> Callable[..., Axes]:
+    """A function that draws; without matplotlib it says, when it is called, what to install."""
+    load = lazy_exports({name: module}, {"matplotlib": "plot"})
+    return cast("Callable[..., Axes]", load(name))
+
+
+def plain_text(shown: RenderableType, width: int) -> str:
+    """What a terminal of a width, in characters, would show."""
+    written = StringIO()
+    # In a notebook rich would display it at once, and write nothing to the file.
+    console = Console(file=written, width=width, color_system=None, force_jupyter=False)
+    console.print(shown)
+    return written.getvalue().rstrip("\n")
+
+
+def all_of(results: Sequence[T], kind: type[T]) -> Sequence[T]:
+    """Check the results that a user wants explained.
+
+    Raises:
+        TypeError: When they are not a list of this type.
+    """
+    if not isinstance(results, Sequence) or not all(isinstance(each, kind) for each in results):
+        raise TypeError(
+            f"explain takes a list of {kind.__name__}, as a retriever returned it; "
+            f"got {got(results)}"
+        )
+    return results
+
+
+def explain(memories: Sequence[Candidate | Memory]) -> Explanation:
+    """Explain the score of each memory.
+
+    Examples:
+        >>> memory = Candidate(content="Tea at four.").scored(0.8, by="my_function")
+        >>> "0.800 by my_function" in str(explain([memory]))
+        True
+    """
+    return Explanation(candidates(memories))
+
+
+def _memory_cell(memory: Candidate, with_id: bool) -> Text:
+    """The time, the id and the content, as `Text`: so a "[bold]" in a memory stays as it is."""
+    moment = memory.created_at
+    cell = Text()
+    head = [] if moment is None else [f"{moment:%Y-%m-%d} {weekday_name(moment)}"]
+    head += [printable(memory.id)] if with_id else []
+    if head:
+        cell.append(f"{'  '.join(head)}\n", style="dim")
+    shown = memory.content if len(memory.content) <= _LONGEST else f"{memory.content[:_LONGEST]}…"
+    return cell.append(printable(shown))

@@ -1,0 +1,131 @@
+"""A language of the gate: the words and phrases of one TOML file, and which language a text has.
+
+A file has three parts: ``common``, the small words by which the language is recognised;
+``[words]``, the classes of words in phrases; and ``[cues]``, the phrases of every kind (see
+`CUES`). A further language is one more such file. First names, much the same in many languages,
+stand in names.txt.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from recall_retrievers.gate.learned import Learned, load_learned
+from recall_retrievers.gate.phrases import Phrases, tokens_of
+
+CUES = {
+    "earlier": "earlier talk: you said, we discussed, remind me what",
+    "resume": "going on: continue, where were we",
+    "habit": "as always: the usual, the same again",
+    "pointing": "something without its name: that book, the other one, did she reply",
+    "wish": "advice that depends on who asks: what should I wear",
+    "own": "something that only the asker's memories know: my sister, did I, the landlord",
+    "asks": "a question or a request: when is, did, cancel",
+    "abstract": "an assumption, or a cause in general: if I had, the reason why my",
+    "wording": "a question about words, not about their meaning: how do you say",
+    "note": "something to remember: remember that I",
+}
+"""The kinds of cues, and what they stand for."""
+
+_MARKS = {
+    "first_name": "a first name, where it stands alone",
+    "self": "the asker, in a question",
+    "how_to": "a question about how things are done, or a text to be written",
+    "statement": "the beginning of a sentence that states something",
+    "follow_up": "the beginning of a message that makes sense only after another",
+    "back": "a question about a thing in the sentence before",
+    "lookalike": "what only looks like a cue: my code, the deadline for taxes",
+}
+"""Further kinds of phrases, which decide whether a cue counts."""
+
+_NEEDED = ("task", "filler", "being", "things")  # classes of words that every language has
+_DATA = Path(__file__).parent
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """One language's words and phrases.
+
+    Attributes:
+        code: Its name, such as "en".
+        common: The small words by which it is recognised.
+        words: The words of every class.
+        phrases: Its cues.
+        written_in_han: Whether it is recognised by its letters instead.
+        learned: The weights of its words; none, where no prompts in it were learned from.
+    """
+
+    code: str
+    common: frozenset[str]
+    words: Mapping[str, frozenset[str]]
+    phrases: Phrases
+    written_in_han: bool
+    learned: Learned
+
+
+def load_language(name: str, extra: Mapping[str, Sequence[str]]) -> Language:
+    """A language by its code, or by the path of a TOML file of your own.
+
+    Args:
+        name: A code or a path, such as "de" or "my/it.toml".
+        extra: Further phrases for kinds of cues.
+
+    Raises:
+        ValueError: When there is no such language, or its file lacks a part.
+    """
+    file = Path(name) if name.endswith(".toml") else _DATA / f"{name}.toml"
+    if not file.is_file():
+        known = ", ".join(sorted(path.stem for path in _DATA.glob("*.toml")))
+        raise ValueError(f"no language {name!r}; there are {known}, or the path of a TOML file")
+    return _language(file, tuple((kind, tuple(phrases)) for kind, phrases in extra.items()))
+
+
+@cache
+def _language(file: Path, extra: tuple[tuple[str, tuple[str, ...]], ...]) -> Language:
+    data = tomllib.loads(file.read_text(encoding="utf-8"))
+    missing = {"words", "cues"} - data.keys() or set(_NEEDED) - data["words"].keys()
+    if missing:
+        raise ValueError(f"{file.name} must have {', '.join(sorted(missing))}, if empty")
+    words = {name: entries.split() for name, entries in data["words"].items()}
+    words.setdefault("name", (_DATA / "names.txt").read_text(encoding="utf-8").split())
+    cues = {kind: list(phrases) for kind, phrases in data["cues"].items()}
+    unknown = cues.keys() - CUES.keys() - _MARKS.keys()
+    if unknown:
+        known = ", ".join([*CUES, *_MARKS])
+        raise ValueError(f"{file.name} has cues {sorted(unknown)}; known are {known}")
+    for kind, phrases in extra:
+        cues.setdefault(kind, []).extend(phrases)
+    common = data.get("common", "")
+    return Language(
+        code=file.stem,
+        common=frozenset(common.split()),
+        words={name: frozenset(map(str.lower, entries)) for name, entries in words.items()},
+        phrases=Phrases(cues, words),
+        written_in_han=bool(_HAN.search(common)),
+        learned=load_learned(file, words),
+    )
+
+
+def likely(text: str, languages: Sequence[Language]) -> list[Language]:
+    """The languages that a text may be in; several where no word decides.
+
+    Examples:
+        >>> both = [load_language(code, {}) for code in ("en", "de")]
+        >>> [language.code for language in likely("Wo ist mein Auto?", both)]
+        ['de']
+        >>> [language.code for language in likely("Pizza!", both)]
+        ['en', 'de']
+    """
+    han = bool(_HAN.search(text))
+    same_letters = [one for one in languages if one.written_in_han == han]
+    # A single letter decides nothing: "s" is in "when's" as in "s'il".
+    tokens = {token.lower() for token in tokens_of(text) if len(token) > 1}
+    counts = [len(tokens & one.common) for one in same_letters]
+    most = max(counts, default=0)
+    return [one for one, count in zip(same_letters, counts, strict=True) if han or count == most]

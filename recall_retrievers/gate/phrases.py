@@ -1,0 +1,217 @@
+"""Search for many phrases in a sentence at once, in one walk.
+
+A phrase is written as words with blanks between them:
+
+    my usual            these words, one after the other
+    book|order it       either word
+    ?please continue    a word that may be missing
+    my <person>         any word of that class; classes are named in the language's file
+    <name>s             the same with an ending
+    what .. again       up to four words between, "..." up to twelve; never over a boundary
+    | go on |           a boundary: an end of the sentence, or a comma
+
+In Chinese, which writes no blanks, every character counts as a word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from recall_retrievers.text.split_words import CJK
+
+BOUNDARY = "|"
+
+_GAPS = {"..": 4, "...": 12}
+_TOKEN = re.compile(rf"[{CJK}]|[^\W{CJK}]+")
+
+
+class Match(NamedTuple):
+    """A phrase in a sentence: its kind of cue, and the tokens that it spans."""
+
+    kind: str
+    start: int
+    end: int
+
+
+@dataclass(slots=True, eq=False)
+class _Node:
+    """A place within one phrase, or within several that begin alike.
+
+    Attributes:
+        named: The next nodes, by their notation in the phrase: a word, a choice of words, a gap.
+        onward: The next nodes, by word.
+        gaps: How many words may be passed over, and the node after these.
+        kinds: The kinds of the phrases that end here.
+        skips: The nodes after an optional word.
+    """
+
+    named: dict[str, _Node] = field(default_factory=dict)
+    onward: dict[str, _Nodes] = field(default_factory=dict)
+    gaps: list[tuple[int, _Node]] = field(default_factory=list)
+    kinds: dict[str, None] = field(default_factory=dict)
+    skips: list[_Node] = field(default_factory=list)
+
+
+_Nodes = tuple[_Node, ...]
+
+
+@dataclass(slots=True)
+class _Place:
+    """The nodes of all phrases that the words so far lead to, as one: a word leads to one place.
+
+    Without this merging a message takes 0.20 ms instead of 0.12 (3,672 prompts and questions,
+    2026-11), and this file has 36 lines less.
+
+    Attributes:
+        onward: The next place, by word.
+        gaps: How many words may be passed over, and the place after these.
+        kinds: The kinds of the phrases that end here.
+    """
+
+    onward: dict[str, _Place]
+    gaps: list[tuple[int, _Place]]
+    kinds: tuple[str, ...]
+
+
+def tokens_of(text: str) -> list[str]:
+    """The words of a text as they stand; apostrophes and hyphens separate them.
+
+    Examples:
+        >>> tokens_of("What's my to-do list?"), tokens_of("订一次 pizza")
+        (['What', 's', 'my', 'to', 'do', 'list'], ['订', '一', '次', 'pizza'])
+    """
+    return _TOKEN.findall(text)
+
+
+class Phrases:
+    """The phrases of one language.
+
+    Args:
+        cues: The phrases of every kind.
+        words: The words of every class in phrases; ``_`` joins the words of one entry.
+
+    Raises:
+        ValueError: When a phrase names an unknown class, or has no word that must be there.
+
+    Examples:
+        >>> known = Phrases({"habit": ["my <usual>"]}, {"usual": ["usual", "old_favourite"]})
+        >>> known.find(["|", "book", "my", "old", "favourite", "|"])
+        [Match(kind='habit', start=2, end=5)]
+    """
+
+    def __init__(
+        self, cues: Mapping[str, Sequence[str]], words: Mapping[str, Sequence[str]]
+    ) -> None:
+        self._words = words
+        self._entries_of: dict[str, list[list[str]]] = {}
+        root = _Node()
+        for kind, phrases in cues.items():
+            for phrase in phrases:
+                self._grow(root, phrase).kinds[kind] = None
+        self._start = _placed((root,), {})
+
+    def find(self, tokens: Sequence[str]) -> list[Match]:
+        """Every phrase among lower-case tokens, in order; phrases may lie within each other."""
+        matches: dict[Match, None] = {}
+        for start, first in enumerate(tokens):
+            if first not in self._start.onward:
+                continue
+            ahead = [(self._start, start)]
+            while ahead:
+                place, end = ahead.pop()
+                while end < len(tokens):
+                    if place.gaps:
+                        ahead += _beyond(place, end, tokens)
+                    following = place.onward.get(tokens[end])
+                    if following is None:
+                        break
+                    place, end = following, end + 1
+                    for kind in place.kinds:
+                        matches[Match(kind, start, end)] = None
+        return list(matches)
+
+    def _grow(self, node: _Node, phrase: str) -> _Node:
+        """The node where a phrase ends; phrases that begin alike share their first nodes."""
+        items = phrase.split()
+        if all(item in (BOUNDARY, *_GAPS) or item.startswith("?") for item in items):
+            raise ValueError(f"phrase {phrase!r} holds no word that must be there")
+        for item in items:
+            following = node.named.get(item)
+            if following is None:
+                following = node.named[item] = _Node()
+                if item in _GAPS:
+                    node.gaps.append((_GAPS[item], following))
+                else:
+                    self._lead(node, item, following)
+            node = following
+        return node
+
+    def _lead(self, node: _Node, item: str, following: _Node) -> None:
+        """Let the words of an item lead from one node to another."""
+        if item.startswith("?"):
+            node.skips.append(following)
+        item = item.removeprefix("?")
+        if item not in self._entries_of:  # many phrases name the same class
+            self._entries_of[item] = list(self._entries(item))
+        alone = (following,)
+        for entry in self._entries_of[item]:
+            if not entry:
+                raise ValueError(f"{item!r} in a phrase holds no word")
+            here = node
+            for token in entry[:-1]:
+                between = _Node()
+                here.onward[token] = (*here.onward.get(token, ()), between)
+                here = between
+            others = here.onward.get(entry[-1])
+            here.onward[entry[-1]] = (*others, following) if others else alone
+
+    def _entries(self, item: str) -> Iterator[list[str]]:
+        """The words of an item; every word as its tokens."""
+        if item == BOUNDARY:
+            yield [BOUNDARY]
+            return
+        for part in item.split("|"):
+            if not part.startswith("<"):
+                yield tokens_of(part.replace("_", " ").lower())
+                continue
+            name, _, ending = part[1:].partition(">")
+            if name not in self._words:
+                raise ValueError(f"<{name}> is no class; there are {', '.join(self._words)}")
+            for entry in self._words[name]:
+                yield tokens_of(f"{entry}{ending}".replace("_", " ").lower())
+
+
+def _placed(nodes: _Nodes, known: dict[_Nodes, _Place]) -> _Place:
+    """Several nodes as one place."""
+    reached = list(_without_missing(nodes))
+    onward: dict[str, _Nodes] = reached[0].onward.copy()
+    for node in reached[1:]:
+        for word, following in node.onward.items():
+            onward[word] = (*onward.get(word, ()), *following)
+    gaps = [(most, (after,)) for node in reached for most, after in node.gaps]
+    place = known[nodes] = _Place(
+        onward={word: known.get(some) or _placed(some, known) for word, some in onward.items()},
+        gaps=[(most, known.get(after) or _placed(after, known)) for most, after in gaps],
+        kinds=tuple(dict.fromkeys(kind for node in reached for kind in node.kinds)),
+    )
+    return place
+
+
+def _without_missing(nodes: _Nodes) -> Iterator[_Node]:
+    """The nodes, and the nodes after optional words."""
+    for node in nodes:
+        yield node
+        yield from _without_missing(tuple(node.skips))
+
+
+def _beyond(place: _Place, start: int, tokens: Sequence[str]) -> Iterator[tuple[_Place, int]]:
+    """The places after a gap, and their positions: a gap ends at a word that leads on."""
+    for longest, after in place.gaps:
+        for end in range(start, min(start + longest + 1, len(tokens))):
+            if tokens[end] in after.onward:
+                yield after, end
+            if tokens[end] == BOUNDARY:
+                break

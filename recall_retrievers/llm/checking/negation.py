@@ -1,0 +1,124 @@
+"""Negation: does a sentence deny what its memory says, or say what the memory denies?
+
+A word is denied if it stands behind "not" and the like, in the same clause. English and Chinese.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from recall_retrievers.text.split_words import CJK
+from recall_retrievers.text.stems import STOP_WORDS, words
+
+_DENIALS = """
+    not cannot never no none nobody nothing nowhere neither nor without hardly barely
+"""
+_OF_OBJECTS = "no none nobody nothing neither hardly without"
+# These deny too, but a sentence may put them in other words: "I lack ideas" is "she has no ideas".
+_DOUBTS = """
+    avoid avoids avoided avoiding refuse refuses refused stop stops stopped quit unable fail fails
+    failed lack lacks lacked lacking dislike dislikes disliked hate hates hated unsure uncertain
+    unlikely unwilling unhappy unfamiliar impossible missing hard difficult difficulty difficulties
+    struggle struggles struggling gave rarely seldom few little lost anymore empty reluctant except
+    unless confused
+"""
+_LINKS = "but because although though until unless when while if so since however"
+_STRICT = frozenset(_DENIALS.split())
+_OF_THE_OBJECT = frozenset(_OF_OBJECTS.split())  # "she makes no progress" denies the making too
+_SOFT = frozenset(_DOUBTS.split())
+_BREAKS = frozenset(_LINKS.split())
+_REACH = 7  # words behind a denial that it may be about
+_TOKEN = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)?|[,;:.!?()\"“”–—]")
+_NO_DENIAL = re.compile(
+    r"\bnot\s+(?:only|just|merely|simply)\b|\b(?:can['’]?t|cannot)\s+wait\b|\bno\s+(?:problem|doubt|"
+    r"matter|wonder)\b|\bwhy\s+not\b|\b(?:do|did|does|is|are|was|were|have|has|wo|ca|could|would|should)"
+    r"n['’]t\s+(?:you|we|i|it|they|worry|forget|hesitate)\b|\bor\s+not\b",
+    re.IGNORECASE,
+)
+_HAN_DENIAL = re.compile(r"[不没無无未别莫勿]")
+_HAN_NO_DENIAL = re.compile(
+    r"(.)[不没]\1|有没有|不错|不久|不过|不仅|不但|不断|不少|不只|不管|不论|差不多|对不起|不好意思|了不起"
+    r"|忍不住|不得不|不知不觉|无论|特别|分别|别人|别的|区别|告别|级别|性别|未来|没关系|没问题|不用谢|不客气"
+    r"|是否|不同|不一样|没错|说不定|毫不犹豫|不禁|别致|不妨|无穷|不足"
+)
+_HAN_CLAUSE = re.compile(r"[，。！？；：、,.!?;:\s]|但是?|而是?|却|因为|所以|如果")
+_HAN_REACH = 8  # characters
+_ONLY_HAN = re.compile(f"[{CJK}]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Polarity:
+    """The words of a sentence that it affirms, and those that it denies."""
+
+    affirmed: frozenset[str]
+    denied: frozenset[str]
+    doubted: frozenset[str]
+    denies: bool
+
+    def affirms_denied(self, other: Polarity) -> bool:
+        """Whether this sentence affirms what the other denies."""
+        only_affirmed = self.affirmed - self.denied - self.doubted
+        return bool(only_affirmed & other.denied - other.affirmed - other.doubted)
+
+
+def polarity(sentence: str) -> Polarity:
+    """What a sentence affirms and what it denies.
+
+    Examples:
+        >>> sorted(polarity("Ann does not like tea, but cake.").denied)
+        ['like', 'tea']
+        >>> polarity("Not only tea!").denies, sorted(polarity("我不喜欢茶").denied)
+        (False, ['喜欢', '欢茶'])
+    """
+    found = [*_english(sentence), *_chinese(sentence)]
+
+    def of(kind: str) -> frozenset[str]:
+        return frozenset(part for part, each in found if each == kind)
+
+    return Polarity(of("affirmed"), of("denied"), of("doubted"), bool(of("denies")))
+
+
+def may_deny(text: str) -> bool:
+    """Whether a text denies anything, in whatever words."""
+    return polarity(text).denies or bool(_SOFT & {token.lower() for token in _TOKEN.findall(text)})
+
+
+def _english(sentence: str) -> Iterable[tuple[str, str]]:
+    reach = soft_reach = 0
+    before = ""
+    for token in _TOKEN.findall(_NO_DENIAL.sub(" ", sentence)):
+        word = token.lower().replace("’", "'")
+        if not word[0].isalpha() or word in _BREAKS:
+            reach = soft_reach = 0
+            continue
+        if word in _STRICT or word.endswith("n't"):
+            reach = _REACH
+            yield word, "denies"
+            if word in _OF_THE_OBJECT and before:
+                yield before, "doubted"
+            continue
+        if word not in STOP_WORDS and word != "i'm":
+            kind = "denied" if reach else "doubted" if soft_reach else "affirmed"
+            for stem in words(word.removesuffix("'s")):
+                before = stem
+                yield stem, kind
+        reach, soft_reach = max(reach - 1, 0), max(soft_reach - 1, 0)
+        if word in _SOFT:
+            soft_reach = _REACH
+
+
+def _chinese(sentence: str) -> Iterable[tuple[str, str]]:
+    plain = _HAN_NO_DENIAL.sub(lambda match: "·" * len(match[0]), sentence)
+    for clause in _HAN_CLAUSE.split(plain):
+        for run in _ONLY_HAN.findall(clause or ""):
+            found = [match.start() for match in _HAN_DENIAL.finditer(run)]
+            if found:
+                yield run[found[0]], "denies"
+            for place in range(len(run) - 1):
+                pair = run[place : place + 2]
+                if _HAN_DENIAL.search(pair) or not words(pair):
+                    continue
+                near = any(at < place <= at + _HAN_REACH for at in found)
+                yield pair, "denied" if near else "affirmed"

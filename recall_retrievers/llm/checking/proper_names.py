@@ -1,0 +1,177 @@
+"""Names in a sentence that no memory has: people, places, titles. English and Chinese.
+
+English names have capitals. Chinese has none, so there only titles in 《》, names with a dot,
+places with their kind (…公园), people at the start of a sentence, and members of a list are seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from recall_retrievers.text.split_words import CJK
+from recall_retrievers.text.stems import STOP_WORDS
+
+_WORD = re.compile(r"[^\W\d_][\w'’&-]*")
+_OPENS = re.compile(r"(?:^|[.!?…:]\s+|^[-*•]\s+)[\"“”'‘(\[]*$")
+_CAPITAL_WORDS = """
+    i i'm i've i'd i'll ai ok tv monday tuesday wednesday thursday friday saturday sunday january
+    february march april may june july august september october november december mr mrs ms dr
+    english internet user
+"""
+_NO_NAMES = frozenset(_CAPITAL_WORDS.split())
+_FINITE = re.compile(
+    r"\s+(?:is|was|has|had|does|did|will|would|can|could|must|may|made|saw|took|got|went|said|told"
+    r"|ate|found|bought|gave|came|met|knew|thought|wrote|left|felt|kept|ran|read|[a-z]{2,}(?:ed|[^s]s))\b"
+)
+_NO_PERSON = re.compile(r"(?:ly|ing|ed|tion|ness|ment|ity|[^s]s)$")
+_FIRST_WORDS = """
+    all another any anyone both each either every everyone everything he it its much neither no
+    nobody none nothing one others she some someone something such that the there these they this
+    those what which who you your yesterday today tomorrow tonight music water work life love art
+    time food nature travel cinema sport reading weather
+"""
+_FUNCTION = frozenset(_FIRST_WORDS.split())
+_QUOTED = re.compile(r"[\"“]([A-Z][^\"“”]{1,80})[\"”]")
+_NEAR = 20  # characters before a word that show whether it opens a sentence
+_LEAST = 4  # letters that two forms of a name share: France, French
+
+_HAN = f"[{CJK}]"
+_TITLE = re.compile(r"《([^《》]{1,60})》|[“「『]([^“”「」『』]{1,30})[”」』]")
+_DOTTED = re.compile(rf"{_HAN}{{1,6}}(?:[·•]{_HAN}{{1,6}})+")
+_PLACE = re.compile(
+    rf"(?=({_HAN}{{2}})(公园|大学|医院|博物馆|图书馆|餐厅|饭店|酒店|公司|中学|小学|车站|机场|广场|商场"
+    "|剧院|电影院|山|湖|寺|省|市|县|路|街|镇))"
+)
+_SURNAMES = (
+    "王李张刘陈杨赵吴徐孙朱郭罗郑梁谢宋唐韩冯邓曹彭萧蔡潘袁董魏吕"
+    "丁沈姚卢姜崔谭陆汪范廖贾韦傅邹秦阎薛侯贺郝龚邵"
+)
+_PERSON = re.compile(rf"(?:^|[，。！？、和跟与]|[:：]\s*)([{_SURNAMES}]{_HAN}{{1,2}})")
+_NO_HAN_NAME = re.compile("[的了是在我你他她它们这那吗呢吧啊和与就都也很有还不么什个]")
+_DOT = re.compile("[·•]")
+_AND = re.compile("、|以及|和|与|及")
+_RUN = f"{_HAN}{{1,40}}"  # bounded, as a sentence has any length
+_ITEMS = re.compile(rf"{_RUN}(?:、{_RUN}){{0,20}}(?:、|和|与|及|以及){_RUN}")
+
+
+def unknown_names(sentence: str, known: str, others: str = "") -> frozenset[str]:
+    """The names of a sentence that a text does not have.
+
+    Args:
+        sentence: The sentence.
+        known: The text of the memories that it cites, and their authors.
+        others: What else was shown: a name in it is a name at the start of a sentence too.
+
+    Examples:
+        >>> unknown_names("Ann likes Rome and Italian food.", "Ann: I like Milan. In Italy I eat.")
+        frozenset({'Rome'})
+        >>> unknown_names("她看了《活着》", "我看了《围城》")
+        frozenset({'活着'})
+    """
+    lower = {_bare(word) for word in _WORD.findall(known)}
+    capitals = dict.fromkeys(_capitals(sentence, others))
+    names = [name for name in capitals if not _has(lower, name, known)]
+    return frozenset([*names, *_titles(sentence, known), *_chinese(sentence, known)])
+
+
+def _titles(sentence: str, known: str) -> Iterable[str]:
+    """English titles in quotation marks: every longer word has a capital."""
+    text = " ".join(known.lower().split())
+    for title in _QUOTED.findall(sentence):
+        title_words = [word for word in _WORD.findall(title) if len(word) >= _LEAST]
+        bare = title.lower().strip(" .,;:!?")
+        if all(word[0].isupper() for word in title_words) and bare not in text:
+            yield title
+
+
+def _capitals(sentence: str, others: str) -> Iterable[str]:
+    if sentence.isupper():
+        return
+    for match in _WORD.finditer(sentence):
+        word = match[0]
+        if not word[0].isupper() or not word.isascii() or _bare(word) in _NO_NAMES or len(word) < 2:
+            continue
+        at = match.start()
+        before = sentence[:at] if at <= _NEAR else f"x{sentence[at - _NEAR : at]}"
+        if _OPENS.search(before):
+            subject = _is_subject(word) and _FINITE.match(sentence, match.end())
+            if _bare(word) in STOP_WORDS | _FUNCTION or not (
+                subject or word.endswith("'s") or _is_elsewhere(word, others)
+            ):
+                continue
+        yield word
+
+
+def _is_elsewhere(word: str, others: str) -> bool:
+    """Whether a word stands within a sentence of another memory: capitals mean a name there."""
+    places = (others.find(f"{before}{word}") for before in (" ", ", "))
+    return any(at > 0 and (others[at - 1].islower() or others[at] == ",") for at in places)
+
+
+def _is_subject(word: str) -> bool:
+    """Whether a word may be the name of a person: other nouns in singular have an article."""
+    lower = _bare(word)
+    return lower not in STOP_WORDS | _FUNCTION and not _NO_PERSON.search(lower)
+
+
+def _has(known: set[str], name: str, text: str) -> bool:
+    bare = _bare(name)
+    if bare in STOP_WORDS or bare in known:
+        return True
+    if name.isupper() and len(name) <= 5:  # the initials of words that are there
+        initials = "".join(word[0] for word in _WORD.findall(text) if word[0].isupper())
+        if name in initials:
+            return True
+    parts = bare.split("-")
+    if len(parts) > 1 and all(part in known for part in parts):
+        return True
+    begin = bare[:_LEAST]
+    return any(each.startswith(begin) and _same_stem(each, bare) for each in known)
+
+
+def _same_stem(one: str, other: str) -> bool:
+    """Whether two words differ in their endings alone: three letters or fewer."""
+    shared = max(_LEAST, max(len(one), len(other)) - 3)
+    return one[:shared] == other[:shared]
+
+
+def _bare(word: str) -> str:
+    return re.sub(r"['’]s?$", "", word).lower().replace("’", "'")
+
+
+def _chinese(sentence: str, known: str) -> Iterable[str]:
+    titles = [title or quoted for title, quoted in _TITLE.findall(sentence)]
+    yield from (title for title in titles if title not in known)
+    undotted = _DOT.sub("", known)
+    for name in _DOTTED.findall(sentence):
+        if not _part_of(_DOT.sub("", name), undotted):
+            yield name
+    for name, kind in _PLACE.findall(sentence):
+        if kind in known and _is_new(name, known):
+            yield name + kind
+    for name in _PERSON.findall(sentence):
+        if name[:2] not in known and name[1] not in known:
+            yield name[:2]
+    for listed in _ITEMS.findall(sentence):
+        yield from _new_items(_AND.split(listed), known)
+
+
+def _new_items(items: list[str], known: str) -> Iterable[str]:
+    """The members of a list that a text does not have, where it has others of them.
+
+    Nothing shows where the first begins and where the last ends, so two characters stand for each.
+    """
+    ends = [item for item in (items[0][-2:], *items[1:-1], items[-1][:2]) if len(item) > 1]
+    if any(item in known for item in ends):
+        yield from (item for item in ends if _is_new(item, known))
+
+
+def _is_new(name: str, known: str) -> bool:
+    """Whether a text has no character of a name, and no small word is in it."""
+    return not _NO_HAN_NAME.search(name) and set(name).isdisjoint(known)
+
+
+def _part_of(core: str, known: str) -> bool:
+    """A name with words around it, as nothing shows where it begins: 乔治·奥威尔的."""
+    return any(core[at : at + 4] in known for at in range(max(1, len(core) - 3)))

@@ -1,0 +1,182 @@
+"""The sentences that a model wrote, each with the memory numbers that it cites.
+
+A reply may be prose in place of JSON, an honest "nothing", or still being written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from recall_retrievers.core.citation import Claim
+from recall_retrievers.core.errors import ReplyError
+from recall_retrievers.llm.answers import Answer, read_answer
+from recall_retrievers.llm.fencing import visible
+from recall_retrievers.llm.prompts import MOST_SENTENCES
+from recall_retrievers.llm.replies import (
+    objects_with,
+    whole_entries,
+    whole_number,
+    without_thoughts,
+)
+
+_TEXT = ("text", "sentence", "content", "point")
+_NUMBERS = ("memories", "memory", "citations", "sources")
+_MARK = re.compile(
+    r"\s*[\[【][^\d\[\]【】]{0,24}(\d+(?:\s*[,，;]\s*\d+)*)\s*(?:†[^\]】]{0,80})?[\]】]"
+)
+_MARKS_BEHIND = re.compile(rf"([.!?。！？…]+)((?:{_MARK.pattern})+)")
+_BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
+_END = re.compile(r"(?<=[.!?…])\s+(?=[^a-z\s])|(?<=[。！？])\s*")
+_ABBREVIATED = re.compile(
+    r"(?:^|[\s(])(?:[A-HJ-Z]|Dr|Mrs?|Ms|Prof|St|Jr|Sr|No|vs|etc|approx|ca|bzw|e\.g|i\.e|z\. ?B)\.$"
+)
+_LONGEST = 500  # characters of a sentence
+_MOST = 1_000  # entries
+_DEBRIS = re.compile(  # of JSON, Python, YAML and tables
+    r"""[\[{]\s*["']|^\s*\||^\W*(?:text|sentences?|points|memories)["']?\s*:""", re.MULTILINE
+)
+
+
+def read_sentences(reply: str, name: str) -> Answer[tuple[Claim, ...]]:
+    """The sentences of a reply, with the memory numbers they cite. Nobody has checked them yet.
+
+    An empty list under the name is an answer: the memories do not help. Left out, and named in the
+    notes, are remains of JSON, a sentence that was there before, what is longer than 500
+    characters, and what comes after 20 sentences.
+
+    Args:
+        reply: The reply of the model.
+        name: The name of the list.
+
+    Raises:
+        ReplyError: When there is no sentence in it.
+
+    Examples:
+        >>> read_sentences('{"points": [{"text": "Tea at four.", "memories": [1]}]}', "points")
+        Answer(value=(Claim(sentence='Tea at four.', numbers=(1,)),), notes=())
+        >>> read_sentences('{"sentences": []}', "sentences").value
+        ()
+        >>> read_sentences("Tea is at four [1].", "sentences").notes
+        ('it is prose with marks, and no JSON',)
+    """
+    try:
+        answer = read_answer(reply, name)
+        if answer.value == [] and objects_with(reply, name):
+            return Answer((), answer.notes)
+        claims, notes = claims_of(answer.value), answer.notes
+        if not claims:
+            raise ReplyError(f"expected sentences; got {reply[:80]!r}")  # noqa: TRY301
+    except ReplyError as error:
+        claims, notes = _prose(without_thoughts(reply)), ("it is prose with marks, and no JSON",)
+        if not claims:
+            raise error from None
+    shown, left_out = _readable(claims)
+    if not shown:
+        raise ReplyError(f"expected sentences; got {', '.join(left_out)}: {reply[:80]!r}")
+    return Answer(tuple(shown), (*notes, *left_out))
+
+
+def finished_claims(text: str, name: str) -> list[Claim]:
+    """The sentences that are complete, if the reply begins as it was asked for.
+
+    A reply that begins with anything else, such as thoughts, has none before it ends.
+
+    Examples:
+        >>> finished_claims('{"said": [{"text": "Tea.", "memories": [1]}, {"text": "Ja', "said")
+        [Claim(sentence='Tea.', numbers=(1,))]
+        >>> finished_claims('<think>{"said": [{"text": "Tea.", "memories": [1]}', "said")
+        []
+    """
+    opening = re.match(rf'\s*(?:```(?:json)?\s*)?\{{\s*"{re.escape(name)}"\s*:\s*\[', text)
+    entries, _ = whole_entries(text, opening.end(), _MOST) if opening else ([], False)
+    return _readable(claims_of(entries))[0]
+
+
+def _readable(claims: Sequence[Claim]) -> tuple[list[Claim], list[str]]:
+    """The sentences that a reader can use, and how many were left out, and why."""
+    prose = [each for each in claims if not _DEBRIS.search(each.sentence)]
+    once: dict[str, list[int]] = {}
+    for each in prose:
+        once.setdefault(each.sentence, []).extend(each.numbers)
+    short = [
+        Claim(sentence, tuple(dict.fromkeys(numbers)))
+        for sentence, numbers in once.items()
+        if len(sentence) <= _LONGEST
+    ]
+    counts = {
+        "that are no prose": len(claims) - len(prose),
+        "that were there before": len(prose) - len(once),
+        f"of more than {_LONGEST} characters": len(once) - len(short),
+        f"after the first {MOST_SENTENCES}": max(len(short) - MOST_SENTENCES, 0),
+    }
+    left_out = [f"{count} sentence(s) left out {why}" for why, count in counts.items() if count]
+    return short[:MOST_SENTENCES], left_out
+
+
+def claims_of(value: object) -> list[Claim]:
+    """The sentences in the value of a reply, each with the numbers it cites; none is checked yet.
+
+    The value is a list of ``{"text": ..., "memories": [1, 2]}``; or texts, with marks like [1] in
+    them. Marks within a text count for their sentence and are taken out of it.
+
+    Examples:
+        >>> claims_of([{"text": "Tea is at four.", "memories": [1]}])
+        [Claim(sentence='Tea is at four.', numbers=(1,))]
+        >>> claims_of("Tea. [1] Ann comes too [2, 3].")
+        [Claim(sentence='Tea.', numbers=(1,)), Claim(sentence='Ann comes too.', numbers=(2, 3))]
+    """
+    items = value if isinstance(value, list) else [value]
+    return [claim for item in items for claim in _claims(item)]
+
+
+def sentences_in(text: str) -> list[str]:
+    """The sentences of a text, each on one line; a stop after "Dr" or an initial ends none.
+
+    Examples:
+        >>> sentences_in("Dr. Lee came. He left!")
+        ['Dr. Lee came.', 'He left!']
+        >>> sentences_in("我喜欢茶。你呢？")
+        ['我喜欢茶。', '你呢？']
+    """
+    sentences: list[str] = []
+    for line in visible(text).splitlines():
+        for part in _END.split(_BULLET.sub("", line)):
+            sentence = " ".join(part.split())
+            if sentences and _ABBREVIATED.search(sentences[-1]):
+                sentences[-1] = f"{sentences[-1]} {sentence}"
+            elif sentence:
+                sentences.append(sentence)
+    return sentences
+
+
+def _prose(text: str) -> list[Claim]:
+    """The sentences of a text with marks; none if it has none, or something like an object."""
+    claims = claims_of(text) if "{" not in text else []
+    return claims if any(claim.numbers for claim in claims) else []
+
+
+def _claims(item: object) -> Iterator[Claim]:
+    fields = item if isinstance(item, Mapping) else {"text": item}
+    text, cited = (
+        next((fields[name] for name in names if name in fields), None)
+        for names in (_TEXT, _NUMBERS)
+    )
+    if not isinstance(text, str):
+        return
+    numbers = _numbers(cited)
+    if _DEBRIS.search(text):  # and so are its parts
+        yield Claim(text, tuple(numbers))
+        return
+    # "Tea is at four. [1]": the mark stands behind the stop of the sentence that it belongs to.
+    for sentence in sentences_in(_MARKS_BEHIND.sub(r"\2\1 ", text)):
+        marked = [number for mark in _MARK.finditer(sentence) for number in _numbers(mark[1])]
+        bare = _MARK.sub("", sentence).strip()
+        if bare:
+            yield Claim(bare, tuple(dict.fromkeys([*numbers, *marked])))
+
+
+def _numbers(cited: object) -> list[int]:
+    parts = re.split(r"[,，;\s]+", cited) if isinstance(cited, str) else cited
+    parts = parts if isinstance(parts, list | tuple) else [parts]
+    return [number for part in parts if (number := whole_number(part)) is not None]

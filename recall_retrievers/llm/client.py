@@ -1,0 +1,211 @@
+"""Prompts answered by models: with a schema if the model takes one, and sent again if rejected."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import monotonic
+
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    wait_exponential,
+    wait_random,
+)
+
+from recall_retrievers.core.errors import ModelError
+from recall_retrievers.core.requests import Prompt, Reply, Tokens
+from recall_retrievers.core.streamed import Show
+from recall_retrievers.core.tracing import model_call
+from recall_retrievers.core.transient_errors import is_transient, retry_after
+from recall_retrievers.core.usage import estimate
+from recall_retrievers.core.world import World
+from recall_retrievers.llm.model_output import Spent
+
+ATTEMPTS = 3
+"""How often a prompt is sent at most, if no setting says so and the model does not retry."""
+
+LONGEST_PAUSE = 60.0
+"""Seconds; a server that asks for a longer pause is not waited for."""
+
+_BACK_OFF = wait_exponential(multiplier=0.5, max=8) + wait_random(0, 0.5)
+
+Send = Callable[[Spent], Awaitable[str]]
+"""Sends a prompt to its model, and writes down what it cost; what the model says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """How a face calls the model of a prompt.
+
+    Attributes:
+        plain: Sends a prompt as it is.
+        formed: What sends a prompt with the schema of its reply; None = the model takes no schema.
+        retries: Whether the model tries again by itself.
+        streamed: Sends a prompt as it is, and hands the reply over in parts.
+    """
+
+    plain: Callable[[Prompt, Spent], Awaitable[str]]
+    formed: Callable[[Prompt], Send | None]
+    retries: Callable[[Prompt], bool]
+    streamed: Callable[[Prompt, Spent], AsyncIterator[str]]
+
+
+async def ask_models(world: World, client: Client, prompts: Sequence[Prompt]) -> list[Reply]:
+    """Ask the model of each prompt, several at once; a model's error is a reply too."""
+    timeout = prompts[0].timeout_s
+    limit = None if timeout is None else monotonic() + timeout
+    calls = [_Call(prompt, client, world, limit) for prompt in prompts]
+    outcomes = await world.call_all(_Call.traced, calls, timeout)
+    return [
+        Reply(_reply(outcome), call.sent, call.note, call.tokens(outcome))
+        for call, outcome in zip(calls, outcomes, strict=True)
+    ]
+
+
+@dataclass(slots=True)
+class _Call:
+    """One prompt on its way: how often it was sent, and what each attempt cost that was taken."""
+
+    prompt: Prompt
+    client: Client
+    world: World
+    limit: float | None
+    sent: int = 0
+    taken: list[Spent] = field(default_factory=list)
+    note: str = ""
+
+    def late(self, pause: float = 0) -> bool:
+        """Whether its time is over after a pause: nobody waits for it any more."""
+        return self.limit is not None and monotonic() + pause >= self.limit
+
+    def begun(self) -> Spent:
+        """What an attempt will cost that begins now."""
+        self.sent += 1
+        self.taken.append(Spent())
+        return self.taken[-1]
+
+    def tokens(self, outcome: object) -> Tokens:
+        """What all attempts cost. Only the last one has led to the outcome."""
+        guess = estimate(self.prompt, outcome)
+        counted = [each.tokens for each in self.taken]
+        costs = [each or (guess.sent, 0) for each in counted]
+        if counted and counted[-1] is None:
+            costs[-1] = (guess.sent, guess.received)
+        return Tokens(
+            sum(sent for sent, _ in costs),
+            sum(received for _, received in costs),
+            estimated=None in counted,
+        )
+
+    async def traced(self) -> str:
+        """The same as `text`, as an operation of its own in traces."""
+        with model_call(self.prompt.llm) as operation:
+            text = await self.text()
+            if operation.seen:
+                tokens = self.tokens(text)
+                if not tokens.estimated:
+                    operation.tokens(tokens.sent, tokens.received)
+            return text
+
+    async def text(self) -> str:
+        """What the model says: with the schema, if it takes one, else without.
+
+        Raises:
+            ModelError: When the model fails.
+        """
+        prompt = self.prompt
+        if self.world.show and prompt.finished and not prompt.structured:
+            text = await self._streamed(self.world.show, prompt.finished)
+            if text:
+                return text
+        if prompt.form is not None and prompt.structured is not False:
+            try:
+                with _of_a_model():
+                    formed = self.client.formed(prompt)
+                text = "" if formed is None else await self._send(formed)
+            except ModelError as error:
+                if is_transient(error):  # it was sent again in vain: so would plain JSON be
+                    raise
+                self.note = f"asked again for plain JSON, as the form failed ({error})"
+            else:
+                if text.strip():
+                    return text
+                if formed is not None:
+                    self.note = "asked again for plain JSON, as the form failed (it said nothing)"
+                elif prompt.structured:
+                    self.note = "the model takes no form; it was asked for plain JSON"
+        return await self._send(lambda spent: self.client.plain(prompt, spent))
+
+    async def _streamed(self, show: Show, finished: Callable[[str], Sequence[str]]) -> str:
+        """What the model says, while its finished sentences are shown; empty if it failed.
+
+        A reply that breaks off after something was shown ends there: it is not asked for again.
+        """
+        text, shown = "", 0
+        try:
+            with _of_a_model():
+                async for part in self.client.streamed(self.prompt, self.begun()):
+                    text += part
+                    if "}" not in part or self.late():  # no sentence has come to its end
+                        continue
+                    sentences = finished(text)
+                    for place, sentence in enumerate(sentences[shown:], shown):
+                        show(f" {sentence}" if place else sentence)
+                    shown = max(shown, len(sentences))
+                    await self.world.sleep(0)  # whoever reads along has a turn
+        except ModelError as error:
+            self.note = f"the reply broke off ({error})" if shown else ""
+            return text if shown else ""
+        return text
+
+    async def _send(self, send: Send) -> str:
+        async def once() -> str:
+            spent = self.begun()
+            try:
+                with _of_a_model():
+                    return await send(spent)
+            except ModelError as error:
+                if is_transient(error) and spent.tokens is None:
+                    self.taken.pop()  # it was turned away, and cost nothing
+                raise
+
+        attempts = self.prompt.attempts
+        most = attempts or (1 if self.client.retries(self.prompt) else ATTEMPTS)
+        patient = AsyncRetrying(
+            sleep=self.world.sleep,
+            retry=retry_if_exception(is_transient),
+            stop=lambda state: state.attempt_number >= most or self._too_late(state),
+            wait=_pause,
+            reraise=True,
+        )
+        return await patient(once)
+
+    def _too_late(self, state: RetryCallState) -> bool:
+        return self.late(state.upcoming_sleep) or state.upcoming_sleep > LONGEST_PAUSE
+
+
+def _pause(state: RetryCallState) -> float:
+    """The seconds before the next attempt: as many as the server names, or more every time."""
+    error = state.outcome.exception() if state.outcome else None
+    seconds = None if error is None else retry_after(error)
+    return _BACK_OFF(state) if seconds is None else seconds
+
+
+@contextmanager
+def _of_a_model() -> Iterator[None]:
+    """Whatever is raised here is the error of a user's model, and no bug of ours."""
+    try:
+        yield
+    except Exception as error:
+        raise ModelError(error) from error
+
+
+def _reply(outcome: str | Exception) -> str | Exception:
+    if isinstance(outcome, ModelError):
+        return outcome.cause
+    if isinstance(outcome, Exception) and not isinstance(outcome, TimeoutError):
+        raise outcome  # a bug of ours: a model's error is a ModelError
+    return outcome

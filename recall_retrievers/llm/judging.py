@@ -1,0 +1,144 @@
+"""The judgements of a model as a share of the score of each memory.
+
+A judgement moves a memory and removes none. The model's share of the score is a setting, as a model
+may be weaker than the search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated
+
+from pydantic import Field
+
+from recall_retrievers.core.candidate import Candidate, Step
+from recall_retrievers.core.citation import identity
+from recall_retrievers.core.errors import ModelError
+from recall_retrievers.core.stage import Flow, Prompt, Recall
+from recall_retrievers.llm.answers import Answer
+from recall_retrievers.llm.scores import Scores, on_one_scale, read_scores
+from recall_retrievers.llm.windows import Window, failures, read_replies, some_failed
+from recall_retrievers.ranking.relevance import by_score, relevances, start
+
+NOT_JUDGED = "not judged"
+"""The value of ``semantic`` in the trace of a memory that has no score by the model."""
+
+FOUND = "found"
+"""The note with the relevance of a memory before a model judged it."""
+
+SHARE = 0.3
+"""The share of the model in the score; `benchmarks.weak_models` has the measurements."""
+
+SemanticShare = Annotated[float, Field(ge=0, le=1)]
+"""The share of the model's score, 0 to 1; the rest is the relevance as it was found."""
+
+_MODEL = "model"  # the stage name of the steps
+_MIDDLE = 0.5
+
+
+def judge(
+    recall: Recall,
+    stage: str,
+    asked: Sequence[tuple[Window, Prompt]],
+    share: float,
+    *,
+    ranked: bool = False,
+) -> Flow:
+    """Let a model judge the candidates, check its judgements, and sort.
+
+    A single memory is not judged: its place is certain. If no reply can be used, the order and the
+    scores stand, and the trace says so.
+
+    Args:
+        recall: The question and the candidates.
+        stage: The name of the stage.
+        asked: The candidates, as the prompts show them, and the prompts.
+        share: The share of the model's score.
+        ranked: Whether the replies are rankings, best first; see `read_scores`.
+    """
+    if len(recall.memories) < 2:
+        return recall
+    try:
+        replies = yield [prompt for _, prompt in asked]
+    except ModelError as error:
+        return recall.fell_back(stage, error)
+    answered = [*zip((window for window, _ in asked), replies, strict=True)]
+    return judged(recall, stage, answered, share, ranked=ranked)
+
+
+def judged(
+    recall: Recall,
+    stage: str,
+    replies: Sequence[tuple[Window, str | Exception]],
+    share: float,
+    *,
+    ranked: bool = False,
+) -> Recall:
+    """The candidates with the model's share in their scores, best first; all of them stay.
+
+    A memory in several windows has the mean of its scores. If no reply can be used, the order and
+    the scores stand, and the trace says so.
+
+    Args:
+        recall: The question and the candidates.
+        stage: The name of the stage.
+        replies: The windows that were sent, each with its reply, or the error in its place.
+        share: The share of the model's score.
+        ranked: Whether the replies are rankings, best first; see `read_scores`.
+    """
+
+    def read(reply: str, window: Window) -> Scores:
+        return read_scores(reply, len(window.memories), window.text, ranked=ranked)
+
+    outcomes = on_one_scale(read_replies(replies, read))
+    scores: dict[str, list[float]] = {}
+    notes: list[str] = []
+    for (window, _), outcome in zip(replies, outcomes, strict=True):
+        if isinstance(outcome, Answer):
+            notes += outcome.notes
+            for number, score in outcome.value.items():
+                scores.setdefault(identity(window.memories[number - 1]), []).append(score)
+    if not scores:
+        return recall.fell_back(stage, failures(outcomes)[0])
+    shown = {identity(memory) for window, _ in replies for memory in window.memories}
+    if len(scores) < len(shown):
+        notes.append(f"{len(shown) - len(scores)} of {len(shown)} {NOT_JUDGED}")
+    means = {name: sum(each) / len(each) for name, each in scores.items()}
+    recall = replace(recall, memories=_mixed(recall.memories, means, share))
+    return some_failed(recall, stage, outcomes).fell_back(stage, *dict.fromkeys(notes))
+
+
+def _mixed(
+    memories: Sequence[Candidate], scores: Mapping[str, float], share: float
+) -> tuple[Candidate, ...]:
+    """The memories with the model's share in their scores, best first.
+
+    A memory that was not judged takes the mean of the judgements, but at most the middle of the
+    scale. So it keeps its place among memories with an average judgement.
+    """
+    unknown = min(sum(scores.values()) / len(scores), _MIDDLE)
+    return by_score(
+        [
+            _with_share(memory, relevance, scores.get(identity(memory)), unknown, share)
+            for memory, relevance in zip(memories, relevances(memories), strict=True)
+        ]
+    )
+
+
+def _with_share(
+    memory: Candidate, relevance: float, judgement: float | None, unknown: float, share: float
+) -> Candidate:
+    value = unknown if judgement is None else judgement
+    about = NOT_JUDGED if judgement is None else "by the model"
+    notes = {"semantic": NOT_JUDGED if judgement is None else judgement, FOUND: relevance}
+    if share == 1:
+        return memory.after(value, Step(_MODEL, "set", value, value, about=about, notes=notes))
+    rest = (1 - share) * relevance
+    score = rest + share * value
+    return memory.after(
+        score,
+        start(memory, relevance, _MODEL),
+        Step(_MODEL, "times", 1 - share, rest, about="as the share of relevance"),
+        Step(_MODEL, "add", share * value, score, about=f"{about} ({value:.2f})", notes=notes),
+    )

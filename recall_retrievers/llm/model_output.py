@@ -1,0 +1,111 @@
+"""What a model gives, as a framework hands it over: a filled form, citations, counts of tokens."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import unescape
+
+from pydantic import BaseModel
+
+_MEMORY = re.compile(r'<memory number="(\d+)"[^>]*>\n(.*?)\n</memory>', re.DOTALL)
+_NAMES = (  # of the tokens in and out, by whoever serves the model
+    ("input_tokens", "output_tokens"),
+    ("prompt_tokens", "completion_tokens"),
+    ("prompt_token_count", "candidates_token_count"),
+    ("prompt_eval_count", "eval_count"),
+)
+_HOLDERS = ("usage", "usage_metadata", "token_usage")
+
+
+def as_reply(given: object) -> str:
+    """What a model gives, as the reply that it would have written: of an object, its JSON.
+
+    Examples:
+        >>> from recall_retrievers.llm.prompts import reply_form
+        >>> as_reply(reply_form(2, scores="scores")(scores=[["one", 0.5]]))
+        '{"scores": [["one", 0.5]]}'
+        >>> as_reply("Tea."), as_reply({"search": True}), as_reply(None)
+        ('Tea.', '{"search": true}', '')
+    """
+    if given is None:
+        return ""
+    return given if isinstance(given, str) else json.dumps(given, default=_plain)
+
+
+def _plain(part: object) -> object:
+    return dict(part) if isinstance(part, BaseModel | Mapping) else str(part)
+
+
+def with_marks(parts: Sequence[tuple[str, Sequence[str]]], prompt: str) -> str:
+    r"""The text of a reply with a mark such as [1] behind each part that quotes a memory.
+
+    Some APIs give citations apart from the text. JSON stays as it is: its sentences name their
+    memories themselves.
+
+    Args:
+        parts: The parts of the text, each with the passages that it cites.
+        prompt: The prompt, with the memories in their fences.
+
+    Examples:
+        >>> prompt = '<memory number="1">\nWe drink tea at four.\n</memory>'
+        >>> with_marks([("Tea is at four.", ["tea at four"]), (" Hi!", [])], prompt)
+        'Tea is at four. [1] Hi!'
+    """
+    text = "".join(part for part, _ in parts)
+    if "{" in text or not any(passages for _, passages in parts):
+        return text
+    memories = [(number, _flat(body)) for number, body in _MEMORY.findall(prompt)]
+    return "".join(_marked(part, passages, memories) for part, passages in parts)
+
+
+def _marked(part: str, passages: Sequence[str], memories: Sequence[tuple[str, str]]) -> str:
+    quoted = [flat for passage in passages if (flat := _flat(passage))]
+    numbers = [number for number, body in memories if any(flat in body for flat in quoted)]
+    text = part.rstrip()
+    return f"{text} [{', '.join(numbers)}]{part[len(text) :]}" if numbers and text else part
+
+
+def _flat(text: str) -> str:
+    return " ".join(unescape(text).split())
+
+
+@dataclass(slots=True)
+class Spent:
+    """The tokens of one attempt; a face writes down what the model counted.
+
+    Attributes:
+        tokens: The tokens in and out; None = the model has not said.
+    """
+
+    tokens: tuple[int, int] | None = None
+
+    def add(self, source: object) -> None:
+        """Add the counts in an object of a framework or of a client, if it has any.
+
+        Examples:
+            >>> spent = Spent()
+            >>> spent.add({"usage": {"prompt_tokens": 90, "completion_tokens": 7}})
+            >>> spent.add("no counts")
+            >>> spent.tokens
+            (90, 7)
+        """
+        found = _counts(source)
+        if found is not None:
+            before = self.tokens or (0, 0)
+            self.tokens = (before[0] + found[0], before[1] + found[1])
+
+
+def _counts(source: object) -> tuple[int, int] | None:
+    for part in (source, *(_value(source, name) for name in _HOLDERS)):
+        for names in _NAMES:
+            sent, received = (_value(part, name) for name in names)
+            if isinstance(sent, int) and isinstance(received, int) and sent + received > 0:
+                return sent, received
+    return None
+
+
+def _value(source: object, name: str) -> object:
+    return source.get(name) if isinstance(source, Mapping) else getattr(source, name, None)

@@ -1,0 +1,194 @@
+"""Memories within a budget of tokens: split over prompts, in windows, or the best that fit."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, TypeVar
+
+from pydantic import Field
+
+from recall_retrievers.core.candidate import Candidate, Step
+from recall_retrievers.core.errors import ReplyError, described
+from recall_retrievers.core.message import latest
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.recall import Recall
+from recall_retrievers.llm.fencing import body, harmless, quoted, quoted_messages, quoted_question
+from recall_retrievers.text.tokens import Counter, cut, token_counter
+
+T = TypeVar("T")
+
+Orders = Annotated[int, Field(ge=1, le=3)]
+"""In how many orders a window is sent."""
+
+_SHOWN = 1000  # characters of a message in a prompt
+_LEAST = 16  # tokens of a memory that a prompt shows, however small the budget is
+_LONG_NUMBER = 999  # stands for the final number of a memory, which is not known yet and not longer
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The memories of one prompt.
+
+    Attributes:
+        memories: The memories, uncut; the prompt numbers them from 1.
+        text: Their text in the prompt.
+        first: The number of memories in the windows before this one.
+    """
+
+    memories: tuple[Candidate, ...]
+    text: str
+    first: int
+
+    def material(self, query: Query) -> dict[str, str]:
+        """The text for each placeholder of a prompt about a question and its memories."""
+        messages = latest(query.messages, longest=_SHOWN)
+        last = f"\nThe last messages:\n{quoted_messages(messages)}\n" if messages else ""
+        return {
+            "question": quoted_question(query),
+            "messages": last,
+            "memories": self.text,
+            "count": str(len(self.memories)),
+        }
+
+
+def windows(
+    memories: Sequence[Candidate],
+    *,
+    budget: int,
+    count: Counter | None,
+    most: int | None = None,
+    orders: int = 1,
+) -> list[Window]:
+    """Split memories into windows, in order. No memory is left out.
+
+    A memory that is longer than a window has one of its own. It is cut there, with a mark.
+
+    Args:
+        memories: The memories, best first.
+        budget: The number of tokens of memories in a window.
+        count: Counts the tokens of a text. None = `token_counter`.
+        most: The number of memories in a window at most; None = as many as fit.
+        orders: In how many orders each window stands in the result. The further orders are the same
+            every time.
+
+    Examples:
+        >>> memories = [Candidate(content=name) for name in "abcd"]
+        >>> [len(each.memories) for each in windows(memories, budget=900, count=len, most=3)]
+        [3, 1]
+        >>> both = windows(memories, budget=900, count=len, orders=2)
+        >>> ["".join(memory.content for memory in window.memories) for window in both]
+        ['abcd', 'bcad']
+    """
+    count = count or token_counter()
+    shown = _split(memories, budget, count, most)
+    turned = [*shown]
+    for order in range(1, orders):
+        for window in shown:
+            # No reversal: models read the middle of a prompt worst, and it would stay the middle.
+            shuffle = random.Random(order)  # noqa: S311 - the same every time, and no secret
+            turned += _split(shuffle.sample(window.memories, len(window.memories)), budget, count)
+    return turned
+
+
+def _split(
+    memories: Sequence[Candidate], budget: int, count: Counter, most: int | None = None
+) -> list[Window]:
+    groups: list[list[tuple[Candidate, str]]] = []
+    size = 0
+    for memory in memories:
+        # The text is a full stop: around an empty text, two line ends would count as one token.
+        room = max(budget - count(quoted(_LONG_NUMBER, memory, ".")), _LEAST)
+        shown = cut(harmless(body(memory)), room, count)
+        needed = count(quoted(_LONG_NUMBER, memory, shown)) + 1  # and the line end
+        if not groups or size + needed > budget or len(groups[-1]) == most:
+            groups.append([])
+            size = 0
+        groups[-1].append((memory, shown))
+        size += needed
+    return [
+        Window(
+            memories=tuple(memory for memory, _ in each),
+            text="\n".join(quoted(n, memory, shown) for n, (memory, shown) in enumerate(each, 1)),
+            first=sum(map(len, groups[:place])),
+        )
+        for place, each in enumerate(groups)
+    ]
+
+
+def fit_budget(memories: Sequence[Candidate], budget: int, count: Counter) -> list[Candidate]:
+    """Choose the memories that fit, the best first. Their trace names the others.
+
+    The first memory always stays. If it is longer than the whole budget, it is cut, with a mark.
+
+    Args:
+        memories: The memories, best first.
+        budget: The number of tokens for their texts and conditions of use.
+        count: Counts the tokens of a text.
+
+    Examples:
+        >>> texts = ("Tea.", "A long story.", "Jam.")
+        >>> memories = [Candidate(content=text, id=text[:1]) for text in texts]
+        >>> [(each.content, each.trace) for each in fit_budget(memories, 10, len)]
+        [('Tea.', {'left_out': 'A'}), ('Jam.', {'left_out': 'A'})]
+        >>> fit_budget(memories[1:], 10, len)[0].content
+        'A long […]'
+    """
+    chosen: list[Candidate] = []
+    others: list[Candidate] = []
+    room = budget
+    for memory in memories:
+        size = count(body(memory))
+        if size <= room:
+            chosen.append(memory)
+            room -= size
+        elif chosen:
+            others.append(memory)
+        else:
+            chosen.append(_shortened(memory, budget, count))
+            room = 0
+    if not others:
+        return chosen
+    left_out = ", ".join(each.id or each.content[:20] for each in others)
+    step = Step("TokenBudget", notes={"left_out": left_out})
+    return [memory.after(memory.score, step) for memory in chosen]
+
+
+def _shortened(memory: Candidate, budget: int, count: Counter) -> Candidate:
+    condition = memory.when_to_use and cut(memory.when_to_use, budget // 2, count)
+    room = budget - (count(f"When to use: {condition}\n") if condition else 0)
+    content = cut(memory.content, room, count)
+    return replace(memory, when_to_use=condition, content=content)
+
+
+def read_replies(
+    replies: Sequence[tuple[Window, str | Exception]], read: Callable[[str, Window], T]
+) -> list[T | Exception]:
+    """The outcome of each reply, or its error. A bad reply does not affect the others.
+
+    Args:
+        replies: The windows that were sent, each with its reply, or the error in its place.
+        read: Reads a reply about a window.
+    """
+    outcomes: list[T | Exception] = []
+    for window, reply in replies:
+        try:
+            outcomes.append(reply if isinstance(reply, Exception) else read(str(reply), window))
+        except ReplyError as error:
+            outcomes.append(error)
+    return outcomes
+
+
+def some_failed(recall: Recall, stage: str, outcomes: Sequence[object]) -> Recall:
+    """The recall. If the replies to some windows cannot be used, it names the first error."""
+    errors = failures(outcomes)
+    if not errors:
+        return recall
+    why = f"{len(errors)} of {len(outcomes)} prompts failed: {described(errors[0])}"
+    return recall.fell_back(stage, why)
+
+
+def failures(outcomes: Sequence[object]) -> list[Exception]:
+    """The errors among the outcomes."""
+    return [each for each in outcomes if isinstance(each, Exception)]

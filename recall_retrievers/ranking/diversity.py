@@ -1,0 +1,72 @@
+"""Maximal marginal relevance: candidates that are relevant and differ from one another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from math import sqrt
+
+from recall_retrievers.core.candidate import Candidate, Step
+from recall_retrievers.text.split_words import split_words
+
+
+def diversified(memories: Sequence[Candidate], mmr_lambda: float) -> list[Candidate]:
+    """Score candidates by relevance. A candidate that repeats a better one scores lower.
+
+    This is maximal marginal relevance (Carbonell and Goldstein 1998). It chooses the candidates one
+    by one. The next one has the highest ``mmr_lambda`` x relevance + (1 - ``mmr_lambda``) x (1 -
+    the likeness to the most similar candidate chosen before). The likeness is the cosine between
+    counts of words, 0 to 1.
+
+    Args:
+        memories: The candidates, with scores.
+        mmr_lambda: 1 = relevance alone, 0 = difference alone.
+
+    Returns:
+        The candidates in the order of choice. That value is their score, and ``mmr`` in the trace.
+
+    Examples:
+        >>> texts = [("I like tea.", 1.0), ("I like tea!", 0.9), ("Tea is at four.", 0.8)]
+        >>> many = [Candidate(content=text).scored(score) for text, score in texts]
+        >>> [each.content for each in diversified(many, 0.5)]
+        ['I like tea.', 'Tea is at four.', 'I like tea!']
+    """
+    counts = [Counter(split_words(each.content.lower())) for each in memories]
+    nearest = [0.0] * len(memories)
+    left = list(range(len(memories)))
+    chosen: list[Candidate] = []
+
+    def value(place: int) -> float:
+        relevance = memories[place].score or 0.0
+        return mmr_lambda * relevance + (1 - mmr_lambda) * (1 - nearest[place])
+
+    while left:
+        best = max(left, key=lambda place: (value(place), -place))
+        left.remove(best)
+        chosen.append(_chosen(memories[best], value(best), mmr_lambda))
+        for place in left:
+            nearest[place] = max(nearest[place], _cosine(counts[place], counts[best]))
+    return chosen
+
+
+def _chosen(memory: Candidate, value: float, mmr_lambda: float) -> Candidate:
+    relevant = mmr_lambda * (memory.score or 0.0)
+    return memory.after(
+        value,
+        Step("Retrieve", "times", mmr_lambda, relevant, about="as the share of relevance"),
+        Step(
+            "Retrieve",
+            "add",
+            value - relevant,
+            value,
+            about="for what is new",
+            notes={"mmr": value},
+        ),
+    )
+
+
+def _cosine(one: Counter[str], other: Counter[str]) -> float:
+    fewer, more = (one, other) if len(one) <= len(other) else (other, one)
+    shared = sum(count * more[word] for word, count in fewer.items() if word in more)
+    norms = sum(n * n for n in one.values()) * sum(n * n for n in other.values())
+    return shared / sqrt(norms) if norms else 0.0

@@ -1,0 +1,131 @@
+"""The settings of a single call, and how they join those of the retriever."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, ClassVar, Literal, TypedDict
+
+from pydantic import BeforeValidator, field_validator
+
+from recall_retrievers.core.clock import Timed, TimeInput
+from recall_retrievers.core.errors import QueryError
+from recall_retrievers.core.message import Message, read_messages
+from recall_retrievers.core.query import Filter
+from recall_retrievers.core.scope import Scope, ScopeInput
+from recall_retrievers.core.settings import Count, Seconds
+from recall_retrievers.core.settings_messages import got
+from recall_retrievers.stages.extract_time import ExtractTime
+from recall_retrievers.stages.retrieve import Method, SearchMethod
+from recall_retrievers.store.chroma.where import filter_where
+from recall_retrievers.timeline import TimeRange, parse_time
+
+RangeInput = TimeRange | tuple[TimeInput | None, TimeInput | None] | str
+TimeMode = Literal["prefer", "require", "ignore"]
+
+
+OTHER_NAMES = {
+    "search_kwargs": "k, filter and threshold_score are arguments of their own here",
+    "search_type": "here it is method='hybrid', 'semantic' or 'keyword'; for 'mmr' set mmr_lambda",
+    "score_threshold": "here it is threshold_score",
+    "similarity_cutoff": "here it is threshold_score",
+    "similarity_top_k": "here it is k",
+    "top_k": "here it is k",
+    "filters": "here it is filter",
+    "where": "here it is filter",
+    **{name: f"here it is scope={{{name!r}: ...}}" for name in Scope.model_fields},
+}
+"""Names of other libraries, and what to write here."""
+
+
+_NARROW = frozenset({"scope", "filter"})
+"""The settings with which a call only narrows: None leaves those of the retriever."""
+
+
+class CallOptions(TypedDict, total=False):
+    """The settings of a single call; see `MemoryRetriever`."""
+
+    k: int
+    method: Method
+    threshold_score: float | None
+    timestamp: TimeInput | None
+    timezone: str | None
+    scope: ScopeInput
+    filter: Filter | None
+    time_range: RangeInput | None
+    time_mode: TimeMode
+    messages: Sequence[object]
+    deadline_s: float | None
+
+
+def combine_options(around: CallOptions, call: CallOptions) -> CallOptions:
+    """The settings of a call over the settings around it; of two scopes both hold.
+
+    Raises:
+        ScopeError: When the two scopes contradict each other.
+    """
+    both: CallOptions = {**around, **call}
+    if "scope" in around and "scope" in call:
+        wide, narrow = (Scope.model_validate(each["scope"]) for each in (around, call))
+        both["scope"] = wide.narrow(narrow)
+    return both
+
+
+class RecallOptions(Timed, SearchMethod):
+    """The settings of a retriever that a call may change; see `MemoryRetriever`."""
+
+    public_name: ClassVar[str] = "a call"
+    elsewhere: ClassVar[Mapping[str, str]] = OTHER_NAMES
+
+    k: Count = 5
+    scope: Scope = Scope()
+    filter: Filter | None = None
+    time_range: RangeInput | None = None
+    time_mode: TimeMode = "prefer"
+    messages: Annotated[tuple[Message, ...], BeforeValidator(read_messages)] = ()
+    deadline_s: Seconds | None = None
+
+    @field_validator("filter")
+    @classmethod
+    def _can_be_matched(cls, filter: Filter | None) -> Filter | None:
+        filter_where(filter)  # raises what would otherwise be raised by every question
+        return filter
+
+    def for_call(self, options: CallOptions) -> RecallOptions:
+        """These settings, with the settings of one call over them.
+
+        A call can only narrow: the scope and the filter of the retriever hold too.
+        """
+        if all(value is None and name in _NARROW for name, value in options.items()):
+            return self
+        call = RecallOptions.model_validate(options)
+        chosen = {
+            name: getattr(call if name in call.model_fields_set else self, name)
+            for name in RecallOptions.model_fields
+        }
+        filters = [each for each in (self.filter, call.filter) if each]
+        chosen["scope"] = self.scope.narrow(call.scope)
+        chosen["filter"] = {"$and": filters} if len(filters) == 2 else next(iter(filters), None)
+        return RecallOptions.model_construct(**chosen)  # both parts have been checked
+
+    def bounds(
+        self, moment: datetime, calendar: Callable[[], ExtractTime]
+    ) -> tuple[TimeRange, ...]:
+        """The time range of the call, if it has one; words are read with the calendar's settings.
+
+        Raises:
+            QueryError: When its words name no time.
+        """
+        if self.time_range is None or isinstance(self.time_range, TimeRange):
+            return (self.time_range,) if self.time_range else ()
+        if isinstance(self.time_range, str):
+            if ranges := calendar().read(self.time_range, moment):
+                return tuple(ranges)
+            raise QueryError(
+                f"no time is named by {got(self.time_range)}; say it as in "
+                '"last Tuesday", "in March"'
+            )
+        start, end = (
+            None if bound is None else parse_time(bound, moment.tzinfo) for bound in self.time_range
+        )
+        return (TimeRange(start, end, "day", text="the range given"),)

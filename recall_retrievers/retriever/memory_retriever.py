@@ -1,0 +1,329 @@
+"""MemoryRetriever: the base of both retrievers; a question in, a `Recall` out."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, Self, Unpack
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from recall_retrievers.core.driver import completed
+from recall_retrievers.core.errors import QueryError
+from recall_retrievers.core.query import Query, query_text
+from recall_retrievers.core.scope import Scope, ScopeName, required_names
+from recall_retrievers.core.stage import Flow, RankStage, Recall, Stage, pipeline
+from recall_retrievers.core.tracing import memory_operation
+from recall_retrievers.core.world import World, arun
+from recall_retrievers.llm.model_stage import ModelStage
+from recall_retrievers.ranking.fusion import Fusion
+from recall_retrievers.retriever.call_options import (
+    OTHER_NAMES,
+    CallOptions,
+    RecallOptions,
+)
+from recall_retrievers.retriever.meaning_share import KNOWN, meaning_share, similarity_floor
+from recall_retrievers.retriever.stage_list import (
+    Stages,
+    TakesStages,
+    default_stages,
+    fuses_unread_time,
+    replaced,
+)
+from recall_retrievers.stages.build_query import BuildQuery
+from recall_retrievers.stages.extract_time import ExtractTime
+from recall_retrievers.stages.retrieve import Retrieve, SearchSettings
+from recall_retrievers.stages.rewrite_memory import RewriteMemory
+from recall_retrievers.stages.search_gate import SearchGate
+from recall_retrievers.store import ScopedStore
+from recall_retrievers.store.memory_store import NarrowedStore, OpenStore, required_by
+
+_log = logging.getLogger(__name__)
+
+# Names of other libraries, and what to write here.
+_OF_A_RETRIEVER = {
+    **OTHER_NAMES,
+    "vectorstore": "here it is store",
+    "vector_store": "here it is store",
+    "index": "here it is store",
+    "lambda_mult": "here it is mmr_lambda",
+    "alpha": "here it is semantic_weight",
+    "embedding": "it belongs to the store: RecallStore(path, embedding=...)",
+    "embed_model": "it belongs to the store: RecallStore(path, embedding=...)",
+    "llm": "stages that use a model take it, as in "
+    "stages=[ExtractTime(), SemanticRank(llm=...), FuseRerank()]",
+}
+
+_NEED_A_QUESTION = (RankStage, ModelStage)
+
+_UNREAD_TIME = (
+    "the stages prefer the time that a question names (FuseRerank), and none of them reads it: put "
+    "ExtractTime() in front, as in stages=[ExtractTime(), ..., FuseRerank()]. To change one stage "
+    "of the default list, write replace=[FuseRerank(...)]. To ignore time, set "
+    'time_mode="ignore" or FuseRerank(fuse_time_ratio=1)'
+)
+
+
+class RetrieverOptions(CallOptions, total=False):
+    """The settings of a retriever, apart from its store and its stages."""
+
+    require_scope: Sequence[ScopeName]
+    fetch_k: int
+    fusion: Fusion
+    semantic_weight: float
+    token_weight: float
+    similarity_floor: float
+    duplicate_threshold: float | None
+    mmr_lambda: float
+    gate: SearchGate | None
+    recall_key: str
+    replace: Sequence[Stage]
+
+
+class MemoryRetriever(TakesStages, RecallOptions, SearchSettings):
+    """Find the memories that answer a question in plain words, dated and explained.
+
+    An empty question with a ``time_range`` or a ``filter`` lists the memories of that time or with
+    that metadata, the newest first. Stages that rank or ask a model are then left out. An empty
+    question with neither is an error.
+
+    Args:
+        store: The collection; see `RecallStore`. With a view (`RecallStore.for_scope`) its scope is
+            that of the retriever. A vector store or a retriever of the framework is
+            searched too; see `AnyStore`.
+        k: How many memories to return.
+        method: How to search: by meaning ("semantic"), by words ("keyword") or both ("hybrid").
+        threshold_score: The lowest similarity that a candidate may have, 0 to 1. A memory that only
+            its words found has none, so it is dropped. None = any.
+        timestamp: The reference time, from which "last Tuesday" is read: epoch seconds,
+            ISO 8601 or datetime. None = the clock.
+        timezone: The asker's time zone, such as "Europe/Berlin". None = the timestamp's own, else
+            the machine's.
+        scope: Whose memories: user_id, agent_id, session_id, workspace. A call can narrow it. A
+            field that is there and empty is a `ScopeError`; None and ``{}`` set no limit.
+        require_scope: The fields that the scope of every call must name, such as ``("user_id",)``:
+            here, in the call or in both. A call without them is a `ScopeError`.
+        filter: Conditions on metadata, as Chroma writes them: ``{"topic": {"$in": ["a", "b"]}}``.
+            The filter of a call holds too.
+        time_range: The time to look in: (start, end) with None for open, or words such as "last
+            Tuesday"; the question's own words of time are then not read.
+        time_mode: What a time named in the question does. "prefer" searches and favours it,
+            "require" returns nothing else, "ignore" does not read it.
+        messages: The conversation before the question: a list of messages with a role and a
+            content. `BuildQuery` and `RewriteMemory` look at the last three.
+        deadline_s: Seconds for the whole question. After that no model is asked, and you get what
+            is found and ranked by then; the trace says so. A search that has begun is finished.
+        fetch_k: The size of the candidate pool; never less than four times k. If the question names
+            a time, the pool has as many again from that time.
+        fusion: How a hybrid search makes one score of two: "scores" weighs the similarity and the
+            BM25 score, "ranks" only how they rank (reciprocal rank fusion).
+        semantic_weight: The share of meaning in that score, 0 to 1. The rest belongs to the words.
+            If it is not set, it is 0.65 with an embedding that has vectors of tokens, as the
+            default has, and 0.6 with others. A question in another script has 0.4 if the model
+            knows only English.
+        token_weight: The share of single words in the share of meaning, 0 to 1: each word of the
+            question is compared with the words of a memory, by their meaning in context (MaxSim).
+            A question of more than eight telling words has less: a long one shares something with
+            every memory. It needs an embedding that has vectors of tokens, as the default has. If
+            it is not set, a question in a script that the model does not know has 0.
+        similarity_floor: The similarity of texts that have nothing to do with each other, 0 to 1.
+            It is subtracted before a hybrid search fuses. If it is not set, it is 0.7 for E5
+            models, whose similarities are all high, and 0 for others.
+        duplicate_threshold: The share of words, in order, from which two memories count as one,
+            above 0 to 1; None = all are kept, equal texts too.
+        mmr_lambda: Below 1, memories that repeat better ones lose score (maximal marginal
+            relevance): 1 = relevance alone, 0 = difference alone.
+        gate: Decides from the question's words whether memories are needed. If not, nothing is
+            searched and the result is empty. None = every question is searched.
+        recall_key: The key of the question, if a chain passes a dict.
+        stages: The stages, in order. A stage that works on the question comes before the search.
+            A stage that writes a text comes last: the text is then the only result. A function
+            ``(memories, query) -> memories`` is a stage too.
+        replace: Stages that take the place of the stage of their class in ``stages``, so that the
+            list need not be written again: ``replace=[FuseRerank(fuse_time_ratio=3)]``. One without
+            an ``llm`` keeps that of the stage it replaces. Afterwards ``stages`` is the new list.
+    """
+
+    public_name: ClassVar[str] = "RecallRetriever"
+    elsewhere: ClassVar[Mapping[str, str]] = _OF_A_RETRIEVER
+
+    store: OpenStore = Field(repr=False, exclude=True)
+    require_scope: Annotated[tuple[ScopeName, ...], BeforeValidator(required_names)] = ()
+    gate: SearchGate | None = None
+    recall_key: str = "query"
+    stages: Stages = Field(default_factory=default_stages)
+    replace: list[Stage] = Field(default_factory=list, exclude=True, repr=False)
+
+    @model_validator(mode="after")
+    def _with_replacements(self) -> Self:
+        self.stages, self.replace = replaced(self.stages, self.replace), []
+        return self
+
+    @model_validator(mode="after")
+    def _within_the_view(self) -> Self:
+        if isinstance(self.store, ScopedStore):
+            self.scope = self.store.scope.narrow(self.scope)
+        return self
+
+    @model_validator(mode="after")
+    def _reads_the_time(self) -> Self:
+        reads_none = self.time_mode == "ignore" or self.time_range is not None
+        if not reads_none and fuses_unread_time(self.stages):
+            warnings.warn(_UNREAD_TIME, stacklevel=_stack_level(type(self)))
+        return self
+
+    @property
+    def shows_sentences(self) -> bool:
+        """Whether the last stage writes a text whose sentences can be shown one by one."""
+        return bool(self.stages) and isinstance(self.stages[-1], RewriteMemory)
+
+    def steps_for(self, asked: object, now: datetime, given: CallOptions) -> Flow:
+        """The steps that answer a question; `run` or `arun` drives them.
+
+        Args:
+            asked: The question, or a mapping that holds it under ``recall_key``, and may hold
+                ``messages``.
+            now: What the clock says; used where no timestamp is set.
+            given: The settings of this call.
+
+        Raises:
+            QueryError: When there is no question, and neither a time range nor a filter.
+            ScopeError: When the call asks for memories outside the retriever's scope, or names less
+                than is required.
+        """
+        if isinstance(asked, Mapping) and "messages" in asked:
+            given = {"messages": asked["messages"], **given}
+        call = self.for_call(given)
+        call.scope.require(self._required)
+        # The flows for tasks have a filter and build questions: there an empty one is a mistake.
+        condition = call.filter and (given.get("filter") if self._builds else call.filter)
+        lists = call.time_range is not None or bool(condition)
+        query = self._query(self._question(asked, call, lists=lists), call, now)
+        stages = self._in_order(call, query)
+        with memory_operation("search_memory", getattr(self.store, "name", "")) as operation:
+            operation.asked(query.text)
+            recall = yield from pipeline(stages, Recall(query), call.deadline_s, call.k)
+            operation.records(recall.memories)
+            operation.degraded(recall.fallbacks)
+        if recall.skipped:
+            _log.debug("nothing was searched; %s", recall.skipped)
+        return recall
+
+    def recall_without_model(self, question: str, **options: Unpack[CallOptions]) -> Recall:
+        """Answer a question with stages that ask no model, and return all that was understood.
+
+        Raises:
+            RecallError: When a stage asks a model: only a framework's retriever has one.
+        """
+        return completed(self.recalled(question, options, World))
+
+    async def recalled(
+        self,
+        asked: object,
+        options: CallOptions,
+        world: Callable[[NarrowedStore], World],
+        now: datetime | None = None,
+    ) -> Recall:
+        """Answer a question in a world that is made over the store within the call's scope.
+
+        The arguments are those of `steps_for`; without ``now`` the machine's clock counts.
+        """
+        steps = self.steps_for(asked, now or datetime.now(UTC), options)
+        return await arun(steps, world(self.scoped(options)))
+
+    def scoped(self, options: CallOptions) -> NarrowedStore:
+        """The store within the scope of a call: its steps find, read and write only there.
+
+        Args:
+            options: The settings of the call; empty if the retriever itself stores something.
+        """
+        call = options.get("scope")
+        scope = self.scope if call is None else self.scope.narrow(Scope.model_validate(call))
+        return NarrowedStore(self.store, scope, self._required)
+
+    @property
+    def _required(self) -> tuple[ScopeName, ...]:
+        """The fields of a scope that this retriever and its store require."""
+        return tuple(dict.fromkeys([*self.require_scope, *required_by(self.store)]))
+
+    def _calendar(self) -> ExtractTime:
+        own = [stage for stage in self.stages if isinstance(stage, ExtractTime)]
+        return own[0] if own else ExtractTime()
+
+    def _query(self, text: str, call: RecallOptions, now: datetime) -> Query:
+        moment = call.moment(now)
+        return Query(
+            text=text,
+            reference_time=moment,
+            scope=call.scope,
+            filter=call.filter,
+            time_ranges=call.bounds(moment, self._calendar),
+            k=call.k,
+            messages=call.messages,
+        )
+
+    def _in_order(self, call: RecallOptions, query: Query) -> list[Stage]:
+        """The stages of a question: those before the search, the search, and those after it."""
+        retrieve = self._search(call, query.text)
+        # A call that has a time range, or ignores time, does not read the words of time.
+        reads_time = call.time_mode != "ignore" and call.time_range is None
+        stages = [each for each in self.stages if reads_time or not isinstance(each, ExtractTime)]
+        after = [stage for stage in stages if not stage.before_search]
+        if not query.text and not (self._builds and call.messages):
+            return [retrieve, *(each for each in after if not isinstance(each, _NEED_A_QUESTION))]
+        gate = [] if self.gate is None else [self.gate]
+        return [*gate, *(stage for stage in stages if stage.before_search), retrieve, *after]
+
+    def _search(self, call: RecallOptions, text: str) -> Retrieve:
+        model = getattr(self.store, "embedding_model", "")
+        embeds_words = getattr(self.store, "embeds_words", False)
+        share = meaning_share(text, model, embeds_words=embeds_words)
+        by_model = {
+            "semantic_weight": share,
+            "token_weight": self.token_weight if share >= KNOWN else 0.0,
+            "similarity_floor": similarity_floor(model),
+        }
+        settings = {name: getattr(self, name) for name in SearchSettings.model_fields}
+        settings |= {k: by_model[k] for k in by_model.keys() - self.model_fields_set}
+        settings |= {"method": call.method, "threshold_score": call.threshold_score}
+        return _retrieve(**settings, require_time=call.time_mode == "require")
+
+    @property
+    def _builds(self) -> bool:
+        """Whether a question can be built from messages."""
+        return any(isinstance(stage, BuildQuery) for stage in self.stages)
+
+    def _question(self, asked: object, call: RecallOptions, *, lists: bool) -> str:
+        """The question; empty if one is built, or memories are listed without one."""
+        question = asked
+        if isinstance(asked, Mapping):
+            question = asked.get(self.recall_key)
+            if question is None and "messages" not in asked:
+                raise QueryError(
+                    f"expected the question under {self.recall_key!r}; got a mapping with "
+                    f"{', '.join(map(repr, asked))}; set recall_key to the one that holds it"
+                )
+        if call.messages and self._builds and (question is None or question == ""):
+            return ""
+        if lists and isinstance(question, str) and not question.strip():
+            return ""
+        return query_text(question)
+
+
+def _stack_level(retriever: type) -> int:
+    """How far up the stack the line of the user is: above ours and what ours are made of."""
+    inner = {base.__module__.partition(".")[0] for base in retriever.__mro__}
+    level, frame = 0, sys._getframe()  # noqa: SLF001 - 3.11 has no skip_file_prefixes
+    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in inner:
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+@lru_cache(maxsize=64)
+def _retrieve(**settings: Any) -> Retrieve:
+    """The search with these settings; questions with equal ones share it, as it never changes."""
+    return Retrieve(**settings)

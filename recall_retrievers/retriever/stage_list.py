@@ -1,0 +1,171 @@
+"""Lists of stages: those of the ready-made flows, changes to them, and several stages as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from types import ModuleType
+from typing import Annotated, ClassVar, Literal, get_args
+
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator
+
+from recall_retrievers.core.query import Filter
+from recall_retrievers.core.settings import Seconds, Settings
+from recall_retrievers.core.stage import Flow, Recall, Stage, pipeline
+from recall_retrievers.stages.extract_time import ExtractTime
+from recall_retrievers.stages.foreign_stages import MemoryFunction, as_stage, with_stock
+from recall_retrievers.stages.fuse_rerank import FuseRerank
+
+StageInput = Stage | MemoryFunction
+"""What may be passed as a stage."""
+
+AnyStage = Annotated[Stage, BeforeValidator(as_stage)]
+"""A stage, or a function that does the work of one."""
+
+
+def _a_text_comes_last(stages: list[Stage]) -> list[Stage]:
+    for stage, following in pairwise(stages):
+        if stage.writes_text:
+            raise ValueError(
+                f"{type(stage).__name__} writes the text that is returned: put it last, not "
+                f"before {type(following).__name__}"
+            )
+    return stages
+
+
+Stages = Annotated[list[AnyStage], AfterValidator(_a_text_comes_last)]
+"""Stages in order; one that writes a text comes last."""
+
+
+def default_stages() -> list[Stage]:
+    """The stages of a retriever by default: read the time, then rank by it, by type and score."""
+    return [ExtractTime(), FuseRerank()]
+
+
+# -- the ready-made flows; ``face`` is the module with a framework's classes of the stages ---------
+
+TASKS: Filter = {"memory_type": "task"}
+"""The filter of the task flows, unless another one is set."""
+
+RecallPlan = Literal["steps", "single"]
+"""How often the personal flow asks a model: once a step, or once for all steps."""
+
+
+def personal_stages(
+    face: ModuleType, llm: object, *, rewrite: bool, recall_plan: RecallPlan
+) -> list[Stage]:
+    """Stages that read the time, rank and fuse the memories, and rewrite them if that is wanted.
+
+    Raises:
+        ValueError: When there is no such plan.
+    """
+    if recall_plan not in get_args(RecallPlan):
+        raise ValueError(f'recall_plan must be "steps" or "single"; got {recall_plan!r}')
+    fuse = [face.StaleReflections(), face.FuseRerank()]
+    if recall_plan == "single":  # the grammar alone reads the time, or it would be two calls
+        rank_and_rewrite = face.RankAndRewrite(llm=llm)
+        return [face.ExtractTime(), rank_and_rewrite, *fuse, face.RewriteMemory()]
+    rank = [] if llm is None else [face.SemanticRank(llm=llm)]
+    last = [face.RewriteMemory(llm=llm)] if rewrite else []
+    return [face.ExtractTime(llm=llm), *rank, *fuse, *last]
+
+
+def task_stages(face: ModuleType, llm: object) -> list[Stage]:
+    """Stages that build a query, and rerank and rewrite the memories."""
+    return [face.BuildQuery(llm=llm), face.RerankMemory(llm=llm), face.RewriteMemory(llm=llm)]
+
+
+def simple_task_stages(face: ModuleType) -> list[Stage]:
+    """Stages that build a query and merge the memories, without a model."""
+    return [face.BuildQuery(), face.MergeMemory()]
+
+
+# -- the stages of a retriever --------------------------------------------------------------------
+
+
+def replaced(stages: Sequence[Stage], replacements: Sequence[Stage]) -> list[Stage]:
+    """The stages, with each replacement in the place of the stage of its class.
+
+    A replacement without a model uses the model of the stage that it replaces.
+
+    Raises:
+        ValueError: When there is no stage of that class, or more than one.
+
+    Examples:
+        >>> replaced(default_stages(), [FuseRerank(fuse_time_ratio=3)])[1].fuse_time_ratio
+        3.0
+    """
+    replaced = list(stages)
+    for new in replacements:
+        places = [place for place, old in enumerate(replaced) if _same_class(new, old)]
+        if len(places) != 1:
+            raise ValueError(
+                f"there must be one {new.stage_name} among the stages to replace, and there are "
+                f"{len(places)}: {', '.join(stage.stage_name for stage in replaced)}. Write the "
+                "whole list: stages=[...]"
+            )
+        [place] = places
+        replaced[place] = _with_model(new, replaced[place])
+    return replaced
+
+
+def fuses_unread_time(stages: Sequence[Stage]) -> bool:
+    """Whether the stages prefer the time of a question, and none of them reads it."""
+    fuses = any(isinstance(each, FuseRerank) and each.fuse_time_ratio != 1 for each in stages)
+    return fuses and not any(isinstance(each, ExtractTime) for each in stages)
+
+
+def _same_class(one: Stage, other: Stage) -> bool:
+    # The default stages are those without a framework; a face's and a user's are made of them.
+    return isinstance(one, type(other)) or isinstance(other, type(one))
+
+
+def _with_model(new: Stage, old: Stage) -> Stage:
+    model = getattr(old, "llm", None)
+    if model is None or getattr(new, "llm", None) is not None:
+        return new
+    return new.model_copy(update={"llm": model})
+
+
+class TakesStages(Settings):
+    """Settings with ``stages``, among which pieces of the framework may stand.
+
+    Attributes:
+        piece: The base of the framework's pieces; None where there is no framework.
+    """
+
+    piece: ClassVar[type | None] = None
+
+    @field_validator("stages", mode="before", check_fields=False)
+    @classmethod
+    def _pieces_as_stages(cls, stages: object) -> object:
+        return stages if cls.piece is None else with_stock(stages, cls.piece)
+
+
+class StageList(TakesStages, Stage):
+    """Several stages as one: each knows what the stages before it understood of the question.
+
+    It works on candidates of any retriever. A single stage also works in the framework's own lists.
+    There only the candidates are passed on, and the time of the question travels in their trace.
+
+    Args:
+        stages: The stages, in order. A stage that writes a text comes last: that text is then the
+            only result. A function ``(memories, query) -> memories`` is a stage
+            too.
+        deadline_s: Seconds for all stages. After that no model is called, and you get what is
+            ranked by then; the trace says so. None = no limit.
+
+    Raises:
+        SettingsError: On construction, when there is no stage, or a text does not come last.
+    """
+
+    stages: Stages = Field(default_factory=default_stages, min_length=1)
+    deadline_s: Seconds | None = None
+
+    def apply(self, recall: Recall) -> Flow:
+        """Do the work of all stages, in order."""
+        return pipeline(self.stages, recall, self.deadline_s)
+
+    def flow(self, recall: Recall) -> Flow:
+        """The work of all stages, without a run around them."""
+        return self.apply(recall)

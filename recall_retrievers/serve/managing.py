@@ -1,0 +1,249 @@
+"""The operations that manage memories: add, list, count, get, update, delete."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any, cast
+
+from pydantic import BeforeValidator, Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
+
+from recall_retrievers.core.clock import Timestamp
+from recall_retrievers.core.errors import MissingMemoryError, QueryError
+from recall_retrievers.core.memory import Memory, MetadataValue
+from recall_retrievers.core.query import Filter
+from recall_retrievers.serve.answers import Added, Counted, Deleted, MemoryView, Page
+from recall_retrievers.serve.operation import (
+    MOST_RESULTS,
+    NotEmpty,
+    Operation,
+    OptionalText,
+    ScopedService,
+    ScopeFields,
+    TimedOperation,
+)
+from recall_retrievers.store.changes import MemoryChanges
+from recall_retrievers.store.chroma.epoch import new_id
+from recall_retrievers.store.conditions import Order, Position
+
+_MOST_ADDED = 1_000
+
+
+def _as_json(filter: object) -> object:
+    """A filter as it stands in a URL."""
+    if not isinstance(filter, str):
+        return filter
+    try:
+        return json.loads(filter)
+    except (ValueError, RecursionError):
+        raise ValueError(f"""must be JSON, such as {{"topic": "tea"}}; got {filter!r}""") from None
+
+
+def _as_list(ids: object) -> object:
+    """The ids as they stand in a URL, where one is no list."""
+    return [ids] if isinstance(ids, str) else ids
+
+
+UrlFilter = Annotated[Filter | SkipJsonSchema[None], BeforeValidator(_as_json), NotEmpty]
+UrlIds = Annotated[Sequence[str] | SkipJsonSchema[None], BeforeValidator(_as_list), NotEmpty]
+
+
+class NewMemory(ScopeFields):
+    """A memory to store; see `Memory`."""
+
+    content: str = Field(min_length=1, description="The text.")
+    id: str = Field(default="", description="A memory with this id is replaced; empty = a new id.")
+    memory_type: str = Field(default="observation", description="Such as task or insight.")
+    created_at: Timestamp = Field(default=None, description="When it was recorded; null = now.")
+    expires_at: Timestamp = Field(default=None, description="When it is forgotten; null = never.")
+    when_to_use: str = Field(default="", description="For a task: the condition.")
+    author: str = Field(default="", description="The person or role that said it.")
+    metadata: dict[str, MetadataValue] = Field(default_factory=dict, description="Flat values.")
+    quality: float | None = Field(default=None, ge=0, le=1, description="How good it is.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_an_id(cls, values: object) -> object:
+        # The operation may be done again, and then nothing is stored twice.
+        if isinstance(values, Mapping) and values.get("id", "") == "":
+            return {**values, "id": new_id(datetime.now(UTC))}
+        return values
+
+    def memory(self) -> Memory:
+        """The memory."""
+        own = {name: getattr(self, name) for name in self.model_fields_set - _SCOPE}
+        return Memory.model_validate({**own, "scope": self.scope()})
+
+
+_SCOPE = set(ScopeFields.model_fields)
+
+
+class AddMemories(Operation):
+    """Store memories, all of them or none."""
+
+    result = Added
+    changes = True
+
+    memories: list[NewMemory] = Field(
+        min_length=1, max_length=_MOST_ADDED, description="The memories."
+    )
+
+    async def done_by(self, service: ScopedService) -> Added:
+        """Store them in the scope of the service."""
+        return Added(ids=await service.store.aadd([each.memory() for each in self.memories]))
+
+
+class _Conditions(TimedOperation):
+    """Conditions on memories."""
+
+    memory_type: OptionalText = Field(default=None, description="Only memories of this type.")
+    filter: UrlFilter = Field(
+        default=None, description="Conditions on metadata, as Chroma writes them, in JSON."
+    )
+
+    def _conditions(self, service: ScopedService) -> dict[str, Any]:
+        """The conditions, as the methods of a store take them."""
+        return {
+            "time_range": service.time_range(self.options()),
+            "filter": self.filter,
+            "memory_type": self.memory_type,
+        }
+
+
+class ListMemories(_Conditions):
+    """List memories by their time."""
+
+    result = Page
+
+    order: Order = Field(default="newest", description="Which come first.")
+    limit: int = Field(default=20, ge=1, le=MOST_RESULTS, description="How many at most.")
+    after: str | None = Field(default=None, description="The `next` of the page before.")
+
+    async def done_by(self, service: ScopedService) -> Page:
+        """Read one memory more than is shown: so it is known whether there is another page."""
+        listed = service.store.amemories(
+            **self._conditions(service),
+            order=self.order,
+            limit=self.limit + 1,
+            after=None if self.after is None else _read_place(self.after),
+        )
+        found = [memory async for memory in listed]
+        shown = found[: self.limit]
+        is_last = len(found) == len(shown)
+        return Page(memories=shown, next=None if is_last else _place(shown[-1]))
+
+
+class CountMemories(_Conditions):
+    """Count memories."""
+
+    result = Counted
+
+    async def done_by(self, service: ScopedService) -> Counted:
+        """Count them."""
+        return Counted(count=await service.store.acount(**self._conditions(service)))
+
+
+class GetMemory(Operation):
+    """Get a memory."""
+
+    result = MemoryView
+
+    id: str = Field(min_length=1, description="The id of the memory.")
+
+    async def done_by(self, service: ScopedService) -> MemoryView:
+        """Read it.
+
+        Raises:
+            MissingMemoryError: When there is none with this id in the scope.
+        """
+        found = await service.store.aget([self.id])
+        if not found:
+            why = f"there is no memory with the id {self.id!r}; list them to see ids"
+            raise MissingMemoryError(why)
+        return MemoryView.model_validate(found[0])
+
+
+class UpdateMemory(Operation):
+    """Change fields of a memory; what is not named stays."""
+
+    result = MemoryView
+    changes = True
+
+    id: str = Field(min_length=1, description="The id of the memory.")
+    content: str = Field(default="", description="The new text.")
+    memory_type: str = Field(default="", description="The new type.")
+    created_at: Timestamp = Field(default=None, description="When it was recorded.")
+    expires_at: Timestamp = Field(default=None, description="When it is forgotten; null = never.")
+    metadata: dict[str, MetadataValue | None] = Field(
+        default_factory=dict, description="New values; null takes one out."
+    )
+    author: str = Field(default="", description="The person or role that said it.")
+    when_to_use: str = Field(default="", description="For a task: the condition.")
+    quality: float | None = Field(default=None, ge=0, le=1, description="How good it is.")
+
+    async def done_by(self, service: ScopedService) -> MemoryView:
+        """Change what is named.
+
+        Raises:
+            QueryError: When nothing is named.
+        """
+        named = self.model_fields_set - _SCOPE - {"id"}
+        if not named:
+            known = sorted(set(type(self).model_fields) - _SCOPE - {"id"})
+            raise QueryError(f"name what is to be changed: {', '.join(known)}")
+        changes = {_IN_PYTHON.get(name, name): getattr(self, name) for name in named}
+        updated = await service.store.aupdate(self.id, **cast("MemoryChanges", changes))
+        return MemoryView.model_validate(updated)
+
+
+_IN_PYTHON = {"content": "text", "created_at": "timestamp"}
+
+
+class DeleteMemory(Operation):
+    """Delete a memory."""
+
+    result = Deleted
+    changes = True
+
+    id: str = Field(min_length=1, description="The id of the memory.")
+
+    async def done_by(self, service: ScopedService) -> Deleted:
+        """Delete it; one that is not there is no error, so it can be done twice."""
+        return Deleted(deleted=await service.store.adelete([self.id]))
+
+
+class DeleteMemories(_Conditions):
+    """Delete the memories that fulfil all conditions; a scope alone is no condition."""
+
+    result = Deleted
+    changes = True
+
+    ids: UrlIds = Field(default=None, description="Only memories with these ids.")
+    everything: bool = Field(default=False, description="Delete all memories of the scope.")
+
+    async def done_by(self, service: ScopedService) -> Deleted:
+        """Delete them.
+
+        Raises:
+            SettingsError: When there is no condition, and not ``everything``, or both.
+        """
+        conditions = self._conditions(service)
+        delete = service.store.adelete
+        return Deleted(deleted=await delete(self.ids, **conditions, everything=self.everything))
+
+
+def _place(memory: Memory) -> str:
+    """The place of a memory in a listing, for the URL of the next page."""
+    moment = "" if memory.created_at is None else memory.created_at.isoformat()
+    return base64.urlsafe_b64encode(json.dumps([moment, memory.id]).encode()).decode()
+
+
+def _read_place(text: str) -> Position:
+    try:
+        moment, memory_id = json.loads(base64.urlsafe_b64decode(text.encode()))
+        return Position(moment or None, str(memory_id))
+    except (ValueError, TypeError, RecursionError):
+        raise QueryError("after must be the `next` of the page before, as it was") from None

@@ -1,0 +1,177 @@
+"""What a client can ask a server for, an operation, and what does it.
+
+The routes of HTTP, the tools of MCP and the processes that share a folder all use these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Annotated, Any, ClassVar, Protocol, cast
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic.json_schema import SkipJsonSchema
+
+from recall_retrievers.agents.recall_tool import RecallToolInput
+from recall_retrievers.core.clock import Timestamp, Timezone
+from recall_retrievers.core.errors import QueryError
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.settings import Settings
+from recall_retrievers.core.stage import Recall
+from recall_retrievers.core.world import World
+from recall_retrievers.retriever.call_options import CallOptions, combine_options
+from recall_retrievers.retriever.memory_retriever import MemoryRetriever
+from recall_retrievers.retriever.stage_list import TASKS, default_stages
+from recall_retrievers.stages.build_query import BuildQuery
+from recall_retrievers.stages.extract_time import ExtractTime
+from recall_retrievers.stages.plain_texts import MergeMemory, PrintMemory
+from recall_retrievers.store.scoped_store import ManagedStore
+from recall_retrievers.timeline import TimeRange
+
+MOST_RESULTS = 100
+
+
+def _says_something(sent: Collection[object] | None) -> object:
+    # What is empty comes from a variable that is not set. It must not mean all memories.
+    if not (sent and all(sent)):
+        raise ValueError("must not be empty: pass a value, or leave it out")
+    return sent
+
+
+NotEmpty = AfterValidator(_says_something)  # pydantic checks what was sent, and no default
+OptionalText = Annotated[str | SkipJsonSchema[None], NotEmpty]  # no schema offers null
+
+
+def without_empty_defaults(schema: dict[str, Any]) -> None:
+    """Take null and "" out of the defaults of a schema: what is left out is not sent."""
+    for field in schema["properties"].values():
+        if field.get("default", 0) in (None, ""):
+            del field["default"]
+
+
+class ScopeFields(Settings):
+    """The fields of a scope. They narrow the scope of the client. An empty one is a ScopeError."""
+
+    model_config = ConfigDict(frozen=True, json_schema_extra=without_empty_defaults)
+
+    user_id: OptionalText = Field(default=None, description="The user whose memories they are.")
+    agent_id: OptionalText = Field(default=None, description="The agent whose memories they are.")
+    session_id: OptionalText = Field(default=None, description="The conversation they are of.")
+    workspace_id: OptionalText = Field(default=None, description="The workspace they are of.")
+
+    @field_validator("user_id", "agent_id", "session_id", "workspace_id", mode="before")
+    @classmethod
+    def _names_somebody(cls, sent: object, field: ValidationInfo) -> object:
+        Scope.model_validate({str(field.field_name).replace("workspace_id", "workspace"): sent})
+        return sent
+
+    def scope(self) -> Scope:
+        """The scope that is named."""
+        values = (self.user_id, self.agent_id, self.session_id, self.workspace_id)
+        named = zip(Scope.model_fields, values, strict=True)
+        return Scope.model_validate({name: each for name, each in named if each is not None})
+
+
+class Operation(ScopeFields):
+    """The arguments of an operation, and how it is done."""
+
+    result: ClassVar[type[BaseModel]]
+    changes: ClassVar[bool] = False
+    """Whether it writes."""
+
+    async def done_by(self, service: ScopedService) -> BaseModel:
+        """Do it within the scope of a service, and return a ``result``."""
+        raise NotImplementedError
+
+
+class Service(Protocol):
+    """What does operations: here, or in the process that holds the folder."""
+
+    async def do(self, operation: Operation, scope: Scope) -> BaseModel:
+        """Do an operation for a client that is bound to a scope."""
+
+
+class TimedOperation(Operation):
+    """An operation that may name a time, in words or as dates."""
+
+    when: OptionalText = Field(
+        default=None, description='Only memories of this time, in words: "last Tuesday".'
+    )
+    since: OptionalText = Field(default=None, description="Only memories from this day on.")
+    until: OptionalText = Field(default=None, description="Only memories up to this day, included.")
+    timestamp: Timestamp = Field(
+        default=None, description="The moment of asking, ISO 8601 or epoch seconds; null = now."
+    )
+    timezone: Timezone = Field(default=None, description="The asker's, such as Europe/Berlin.")
+
+    def options(self) -> CallOptions:
+        """The arguments that are settings of a call of a retriever."""
+        time = RecallToolInput(query="", when=self.when, since=self.since, until=self.until)
+        known = CallOptions.__annotations__
+        named = {name: value for name, value in self if name in known and value is not None}
+        return cast("CallOptions", {**named, **time.options()})
+
+
+@dataclass(frozen=True, slots=True)
+class ScopedService:
+    """Does operations in this process: a store and its retrievers in one scope.
+
+    Attributes:
+        store: The store.
+        personal: The retriever for questions about somebody.
+        tasks: The retriever for experiences with tasks.
+        scope: Whose memories.
+    """
+
+    store: ManagedStore
+    personal: MemoryRetriever
+    tasks: MemoryRetriever
+    scope: Scope
+
+    @classmethod
+    def of(cls, store: ManagedStore, *, timezone: str | None = None) -> ScopedService:
+        """A service for all memories of a store, with flows that ask no model."""
+        personal = MemoryRetriever(
+            store=store, timezone=timezone, stages=[*default_stages(), PrintMemory()]
+        )
+        tasks = MemoryRetriever(
+            store=store, timezone=timezone, filter=TASKS, stages=[BuildQuery(), MergeMemory()]
+        )
+        return cls(store, personal, tasks, Scope())
+
+    def within(self, scope: Scope) -> ScopedService:
+        """The same service for a narrower scope.
+
+        Raises:
+            ScopeError: When the scope reaches outside.
+        """
+        fields = scope.fields()
+        if not fields:
+            return self
+        narrow = self.scope.narrow(scope)
+        return ScopedService(self.store.for_scope(**fields), self.personal, self.tasks, narrow)
+
+    async def do(self, operation: Operation, scope: Scope) -> BaseModel:
+        """Do an operation for a client that is bound to a scope."""
+        return await operation.done_by(self.within(scope.narrow(operation.scope())))
+
+    async def recall(self, query: str, options: CallOptions, *, tasks: bool) -> Recall:
+        """Answer a question."""
+        retriever = self.tasks if tasks else self.personal
+        bound = combine_options({"scope": self.scope}, options)
+        return await retriever.recalled(query, bound, partial(World, asynchronous=True))
+
+    def time_range(self, options: CallOptions) -> TimeRange | None:
+        """The time that the settings of a call name; None if they name none.
+
+        Raises:
+            QueryError: When they name no time that can be read, or several.
+        """
+        call = self.personal.for_call(options)
+        ranges = call.bounds(call.moment(datetime.now(UTC)), ExtractTime)
+        if len(ranges) > 1:
+            named = ", ".join(each.text for each in ranges)
+            raise QueryError(f"name one time; there are {len(ranges)}: {named}")
+        return ranges[0] if ranges else None

@@ -1,0 +1,197 @@
+"""A folder that several server processes use at once.
+
+Two processes may not open one Chroma folder. So the first one holds it, and does the operations of
+the others. When it ends, the next one that has something to do takes its place. No client notices.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import cast
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel
+
+from recall_retrievers.core import errors
+from recall_retrievers.core.errors import RecallError, StoreClosedError, StoreUnavailableError
+from recall_retrievers.core.scope import Scope, ScopeName, required_names
+from recall_retrievers.serve.operation import Operation, ScopedService, TimedOperation
+from recall_retrievers.serve.peers import ADDRESS, Address, Listener, Message, ask
+from recall_retrievers.serve.problems import failure_of
+from recall_retrievers.serve.routes import ROUTES
+from recall_retrievers.store import RecallStore
+
+_log = logging.getLogger(__name__)
+
+Place = tuple[str, tuple[ScopeName, ...]]
+"""A collection, and the fields that a process requires: they may have been started differently."""
+
+LOCK = ".recall.serve.lock"
+
+_WAIT_S = 60.0  # for another process to take the place of one that ended
+_PAUSE_S = 0.05
+_OPERATIONS = {each.operation.__name__: each.operation for each in ROUTES}
+
+
+class SharedFolder:
+    """Does operations on a folder: here if this process holds it, else where it is held.
+
+    Args:
+        folder: The folder; it is made if it is not there.
+        collection: The collection in it.
+        open_store: Opens a collection of the folder with a ``require_scope``.
+        timezone: The time zone of operations that name none. None = that of whoever holds it.
+        require_scope: The fields that every operation of this process must name.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        collection: str,
+        open_store: Callable[[str, tuple[ScopeName, ...]], RecallStore],
+        timezone: str | None = None,
+        require_scope: tuple[ScopeName, ...] = (),
+    ) -> None:
+        self._folder = folder
+        self._place: Place = (collection, require_scope)
+        self._open_store = open_store
+        self._timezone = timezone
+        self._lock = FileLock(folder / LOCK, timeout=0, thread_local=False)
+        self._listener = Listener(self._answer)
+        self._opened = AsyncExitStack()
+        self._services: dict[Place, ScopedService] = {}
+        self._taking = asyncio.Lock()
+        self._opening = asyncio.Lock()
+        self._is_holder = False
+        self._closed = False
+        self._begun = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    async def start(self) -> None:
+        """Hold the folder, unless somebody else does; `close` lets it go, also after an error.
+
+        Raises:
+            StoreError: When the folder cannot be opened.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        if await self._holds():
+            await self._service(self._place)
+
+    async def do(self, operation: Operation, scope: Scope) -> BaseModel:
+        """Do an operation for a client that is bound to a scope.
+
+        Where the process that holds the folder ends meanwhile, the operation is done again: adding
+        with the same ids, and deleting, change nothing more the second time.
+
+        Raises:
+            StoreUnavailableError: When nobody does it in time.
+            StoreClosedError: When this process is about to end.
+        """
+        if isinstance(operation, TimedOperation) and operation.timezone is None:
+            operation = operation.model_copy(update={"timezone": self._timezone})
+        loop = asyncio.get_running_loop()
+        end = loop.time() + _WAIT_S
+        while loop.time() < end:
+            if await self._holds():
+                return await self._done_here(self._place, operation, scope)
+            address = Address.read(self._folder)
+            if address is not None:
+                try:
+                    return await self._done_there(address, operation, scope)
+                except OSError as error:  # it has ended, or is about to
+                    _log.debug("the process that holds %s is gone: %s", self._folder, error)
+            await asyncio.sleep(_PAUSE_S)
+        raise StoreUnavailableError(
+            f"another process has held {self._folder} for {_WAIT_S:g} s and does not answer; end "
+            "it, or try again"
+        )
+
+    async def close(self) -> None:
+        """Finish what other processes have asked for, and let the folder go."""
+        async with self._taking:
+            self._closed = True
+            if self._is_holder:
+                (self._folder / ADDRESS).unlink(missing_ok=True)
+                await self._listener.close()
+                await self._idle.wait()
+                await self._opened.aclose()
+                self._services.clear()
+                self._is_holder = False
+                self._lock.release()
+
+    # -- where it is held -------------------------------------------------------------------------
+
+    async def _done_there(self, address: Address, operation: Operation, scope: Scope) -> BaseModel:
+        answer = await ask(
+            address,
+            {
+                "place": self._place,
+                "operation": type(operation).__name__,
+                "arguments": operation.model_dump(mode="json", exclude_unset=True),
+                "scope": scope.fields(),
+            },
+        )
+        if "error" in answer:
+            raise _as_raised(str(answer["kind"]), str(answer["error"]))
+        return operation.result.model_validate(answer["result"])
+
+    # -- here -------------------------------------------------------------------------------------
+
+    async def _holds(self) -> bool:
+        """Whether this process holds the folder, which it takes if nobody else does."""
+        async with self._taking:
+            if self._closed:
+                raise StoreClosedError(f"this server of {self._folder} is about to end")
+            if not self._is_holder:
+                try:
+                    self._lock.acquire()
+                except Timeout:
+                    return False
+                (await self._listener.start()).write(self._folder)
+                self._is_holder = True
+        return True
+
+    async def _done_here(self, place: Place, operation: Operation, scope: Scope) -> BaseModel:
+        self._begun += 1
+        self._idle.clear()
+        try:
+            return await (await self._service(place)).do(operation, scope)
+        finally:
+            self._begun -= 1
+            if not self._begun:
+                self._idle.set()
+
+    async def _service(self, place: Place) -> ScopedService:
+        async with self._opening:
+            if place not in self._services:
+                store = await asyncio.to_thread(self._open_store, *place)
+                await self._opened.enter_async_context(store)
+                self._services[place] = ScopedService.of(store)
+        return self._services[place]
+
+    async def _answer(self, message: Message) -> Message:
+        """Do the operation of another process."""
+        try:
+            operation = _OPERATIONS[str(message["operation"])].model_validate(message["arguments"])
+            scope = Scope.model_validate(message["scope"])
+            collection, required = cast("tuple[str, list[str]]", message["place"])
+            place = (collection, required_names(required))
+            result = await self._done_here(place, operation, scope)
+        except Exception as error:  # noqa: BLE001 - it is raised where it was asked for
+            return {"kind": type(error).__name__, "error": failure_of(error).detail}
+        return {"result": result.model_dump(mode="json")}
+
+
+def _as_raised(kind: str, sentence: str) -> Exception:
+    """The error of another process, of the same class where that takes a sentence."""
+    known = getattr(errors, kind, None)
+    if isinstance(known, type) and issubclass(known, RecallError):
+        if known not in (errors.SettingsError, errors.ModelError):
+            return known(sentence)
+        return errors.QueryError(sentence)
+    return RecallError(sentence)

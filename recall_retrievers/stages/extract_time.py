@@ -1,0 +1,112 @@
+"""ExtractTime: Q -> Q with time ranges. A question that names no time stays as it is.
+
+The grammar reads first. A model is asked once, and only if a time expression is left that the
+grammar cannot read. If the model fails, the question has no time, and the trace says so.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import datetime
+from typing import ClassVar, Literal
+
+from recall_retrievers.core.errors import ModelError, ReplyError
+from recall_retrievers.core.stage import Flow, Recall
+from recall_retrievers.core.time_trace import stamped
+from recall_retrievers.llm.model_stage import ModelStage
+from recall_retrievers.llm.time_question import read_time, time_prompt
+from recall_retrievers.timeline import TimeRange, extract_time
+from recall_retrievers.timeline.extract_time import Language
+from recall_retrievers.timeline.unread_words import find_time_words
+
+_BEFORE_A_STOP = re.compile(r"\s+([,.;:?!，。？！])")
+
+
+class ExtractTime(ModelStage):
+    """Understand the time that a question names, so that search and ranking can prefer it.
+
+    It works on the question before the search. After a search, in a framework's own list of
+    compressors or postprocessors, it notes the time on every candidate, where `FuseRerank` finds
+    it.
+
+    Args:
+        llm: The framework's model, for words that the grammar cannot read, such as "during the
+            lockdown". None = such a question has no time.
+        timeout_s: Seconds to wait for the reply. None = the model's own limit.
+        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
+        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
+        language: "en", "zh", "de", "es", "fr", "ja", or "auto", which looks at the letters and the
+            small words.
+        week_start: The day on which "last week" begins.
+        day_first: Whether 5/7/2023 is the 5th of July; None = as the language has it.
+        hemisphere: Where summer is: "north" or "south".
+        strip: Search without the time expression, so that "last Tuesday" does not find memories
+            that only mention a Tuesday.
+
+    Examples:
+        >>> from datetime import datetime, UTC
+        >>> from recall_retrievers.core.query import Query
+        >>> now = datetime(2024, 3, 6, tzinfo=UTC)
+        >>> query = Query(text="What did I eat yesterday?", reference_time=now)
+        >>> understood = ExtractTime().apply(Recall(query)).query
+        >>> understood.search_text, understood.time_ranges[0].describe()
+        ('What did I eat?', '2024-03-05 (Tuesday)')
+    """
+
+    before_search: ClassVar[bool] = True
+
+    language: Language = "auto"
+    week_start: Literal["monday", "sunday"] = "monday"
+    day_first: bool | None = None
+    hemisphere: Literal["north", "south"] = "north"
+    strip: bool = True
+
+    def apply(self, recall: Recall) -> Recall | Flow:
+        """Read the time expressions of the question against its reference time."""
+        query = recall.query
+        if ranges := self.read(query.text, query.reference_time):
+            return self._understood(recall, ranges)
+        if recall.memories:
+            recall = replace(recall, memories=stamped(recall.memories, []))
+        if self.llm is None or find_time_words(query.text) is None:
+            return recall
+        return self._by_model(recall)
+
+    def read(self, text: str, reference_time: datetime) -> list[TimeRange]:
+        """The time ranges that the grammar alone reads in a text."""
+        return extract_time(
+            text,
+            reference_time,
+            language=self.language,
+            week_start=self.week_start,
+            day_first=self.day_first,
+            hemisphere=self.hemisphere,
+        )
+
+    def _by_model(self, recall: Recall) -> Flow:
+        try:
+            [reply] = yield [self.to_model(time_prompt(recall.query))]
+            time_range = read_time(reply, recall.query)
+        except (ModelError, ReplyError) as error:
+            return recall.fell_back(self.stage_name, error)
+        return recall if time_range is None else self._understood(recall, [time_range])
+
+    def _understood(self, recall: Recall, ranges: list[TimeRange]) -> Recall:
+        understood: dict[str, object] = {"time_ranges": tuple(ranges)}
+        if self.strip:
+            understood["search_text"] = without_time_words(recall.query.text, ranges)
+        return replace(
+            recall,
+            query=recall.query.model_copy(update=understood),
+            memories=stamped(recall.memories, ranges),
+        )
+
+
+def without_time_words(text: str, ranges: list[TimeRange]) -> str:
+    """The question without its time expressions; the whole text if nothing else would be left."""
+    rest = text
+    for start, end in sorted((each.span for each in ranges if each.span), reverse=True):
+        rest = f"{rest[:start].rstrip()} {rest[end:].lstrip()}"
+    rest = _BEFORE_A_STOP.sub(r"\1", rest).strip(" ,;:-，：")
+    return rest if any(letter.isalnum() for letter in rest) else text

@@ -1,0 +1,295 @@
+"""FuseRerank: Q x R -> R. Relevance, type, author, session and time in one score. No model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import tzinfo
+
+from pydantic import Field
+
+from recall_retrievers.core.candidate import Candidate, Step
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.recall import left_out
+from recall_retrievers.core.settings import Ratio, Share
+from recall_retrievers.core.stage import RankStage, Recall, limit
+from recall_retrievers.core.time_trace import stamped, stamped_ranges
+from recall_retrievers.ranking.by_time import order_ratios
+from recall_retrievers.ranking.relevance import own_marks, relevances, start
+from recall_retrievers.ranking.sessions import session_ratios, spread_ratios
+from recall_retrievers.ranking.time_ratios import TimeRatio, of_the_time, time_ratios
+from recall_retrievers.text.asks_for_order import AskedOrder, asked_order
+from recall_retrievers.text.names import asks_about, asks_the_assistant, person
+from recall_retrievers.timeline import TimeRange
+
+_NAME = "FuseRerank"
+_SHORT = 8  # words
+_LONGEST_SHORT = 200  # characters: longer texts need not be split
+_ASKED = 0.25  # the power of the ratio of a role that the question asks about
+
+
+class FuseRerank(RankStage):
+    """Rank memories by relevance x type x author x session x time.
+
+    - Relevance is the score of a memory before this stage, between 0 and 1. Scores on another scale
+      are divided by the best one. Memories without a score get one from their place.
+    - Time prefers, it does not exclude. If the recorded time or the event time of a memory lies in
+      a range that the question names, its score is multiplied by ``fuse_time_ratio``. The ratio is
+      trusted by the cube of (the best relevance in the range / the best of all), and less if many
+      candidates lie in the range anyway. So a wrong range pulls up nothing irrelevant. A date is
+      trusted more. If the question asks for nothing but a time, only memories of that time stay,
+      those of different hours first; if there are none, all stay.
+    - If a question names an author, the memories of that author are preferred. Memories of an
+      assistant count less: they repeat the words of every question, and say little about the user.
+      They count nearly as much if the question asks what the assistant said.
+    - A turn counts more if another turn of its conversation also fits.
+
+    A second run changes nothing.
+
+    Args:
+        fuse_score_threshold: A memory is dropped if its score is lower than this both before and
+            after the fusion, and so was its relevance before a model judged it.
+        fuse_ratio_dict: The factor of each memory type; other types have 1.
+        fuse_author_ratio: The factor of a memory if the question names its author; 1 = no
+            preference.
+        fuse_role_ratio_dict: The factor of each chat role, by author in lower case; others have 1.
+        fuse_short_ratio: The factor of a turn of a person that has fewer than eight words, such as
+            "Hey Kevin!"; 1 = none. Turns of the roles of a chat have none.
+        fuse_session_share: The share of the best other turn of a session that is added to the score
+            of a turn, 0 to 1. A pause of an hour ends a session.
+        fuse_time_ratio: The factor of a memory from a time that the question names; 1 = no
+            preference.
+        fuse_order: Whether a question for the latest or the first ("the latest three about the
+            dentist", "the last time I ...") is answered in the order of the recorded times, among
+            the memories that fit it.
+        top_n: How many to keep. None = as many as the retriever's k, else 5.
+        show_time: Whether to put the recorded time before each content, for readers that see
+            nothing else: ``[2024-03-12 15:20:00 Tuesday] content``.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> now = datetime(2024, 3, 6, tzinfo=UTC)
+        >>> turn = Candidate(content="I like tea", memory_type="conversation", score=0.8)
+        >>> insight = Candidate(content="Likes tea", memory_type="insight", score=0.5)
+        >>> recall = Recall(Query(text="tea?", reference_time=now), (turn, insight))
+        >>> [(memory.content, memory.score) for memory in FuseRerank().apply(recall).memories]
+        [('Likes tea', 1.0), ('I like tea', 0.4)]
+    """
+
+    fuse_score_threshold: Share = 0.1
+    fuse_ratio_dict: dict[str, Ratio] = Field(
+        default_factory=lambda: {
+            "conversation": 0.5,
+            "observation": 1.0,
+            "obs_customized": 1.2,
+            "insight": 2.0,
+        }
+    )
+    fuse_author_ratio: Ratio = Field(default=1.25, gt=0)
+    fuse_role_ratio_dict: dict[str, Ratio] = Field(
+        default_factory=lambda: {"assistant": 0.5, "ai": 0.5}
+    )
+    fuse_short_ratio: Ratio = Field(default=0.8, gt=0)
+    fuse_session_share: Share = 0.15
+    fuse_time_ratio: Ratio = Field(default=2.0, gt=0)
+    fuse_order: bool = True
+    show_time: bool = False
+
+    def apply(self, recall: Recall) -> Recall:
+        """Score, sort and cut the candidates; equal scores keep their order."""
+        memories, query = recall.memories, recall.query
+        ranges = query.time_ranges or stamped_ranges(memories)
+        alone = of_the_time(memories, query, ranges) if self.fuse_time_ratio > 1 else []
+        if alone:
+            recall = recall.keep(alone, _NAME, "not of the time asked for")
+            memories = recall.memories
+        marks = own_marks(memories, _NAME)
+        columns = self._columns(memories, marks, query, spread=bool(alone))
+        before, fused = columns.before, columns.fused
+        if ranges:
+            columns.put_in_time(time_ratios(memories, before, query, ranges, self.fuse_time_ratio))
+        order = None if any(marks) else self._asked_order(query, ranges)
+        if order is not None:
+            columns.put_in_order(order)
+        elif any(marks):
+            columns.fuse_again()
+        lowest = self.fuse_score_threshold
+        worth_keeping = [
+            place
+            for place, relevance in enumerate(before)
+            # Factors may rescue a memory, never condemn it. The threshold is for the relevance, but
+            # "what happened yesterday?" is barely similar to any event of yesterday. The session
+            # rescues no memory, else the whole session would follow the turn that answers.
+            # A model's judgement condemns no memory either: its relevance as found counts too.
+            if relevance >= lowest
+            or fused[place] / columns.session[place] >= lowest
+            or marks[place]
+            or alone
+            or _found(memories[place]) >= lowest
+        ]
+        worth_keeping.sort(key=[-score for score in fused].__getitem__)
+        most = limit(self.top_n, query)
+        best = worth_keeping[: min((order and order.count) or most, most)]
+        above = [memories[place] for place in worth_keeping]
+        too_low = f"below fuse_score_threshold {lowest}"
+        dropped = (
+            *left_out(memories, above, _NAME, too_low),
+            *left_out(above, above[:most], self.stage_name, self.cut_reason(query)),
+        )
+        ranked = stamped([columns.candidate(place) for place in best], ranges)
+        if self.show_time:
+            zone = query.reference_time.tzinfo
+            ranked = tuple([_dated(memory, zone) for memory in ranked])
+        return replace(recall, memories=ranked, dropped=(*recall.dropped, *dropped))
+
+    def _asked_order(self, query: Query, ranges: Sequence[TimeRange]) -> AskedOrder | None:
+        spans = [each.span for each in ranges if each.span]
+        return asked_order(query.text, spans) if self.fuse_order else None
+
+    def _columns(
+        self,
+        memories: Sequence[Candidate],
+        marks: Sequence[Step | None],
+        query: Query,
+        *,
+        spread: bool,
+    ) -> _Columns:
+        """The factors of the candidates, except those of time and order."""
+        before = relevances(memories, marks)
+        authors = {
+            author: self._author_ratio(author, query)
+            for author in {memory.author for memory in memories}
+        }
+        people = {author for author in authors if person(author)}
+        short = [memory.author in people and _is_short_turn(memory) for memory in memories]
+        kinds = {
+            kind: self.fuse_ratio_dict.get(kind, 1.0)
+            for kind in {memory.memory_type for memory in memories}
+        }
+        kind = [
+            kinds[memory.memory_type] * (self.fuse_short_ratio if is_short else 1.0)
+            for memory, is_short in zip(memories, short, strict=True)
+        ]
+        author = [authors[memory.author] for memory in memories]
+        weights = [one * other for one, other in zip(kind, author, strict=True)]
+        worth = [relevance * weight for relevance, weight in zip(before, weights, strict=True)]
+        session = (
+            spread_ratios(memories, worth)
+            if spread
+            else session_ratios(memories, worth, self.fuse_session_share)
+        )
+        fused = [
+            relevance * (weight * own)
+            for relevance, weight, own in zip(before, weights, session, strict=True)
+        ]
+        return _Columns(memories, marks, before, kind, author, short, session, fused)
+
+    def _author_ratio(self, author: str, query: Query) -> float:
+        named = asks_about(query.text, author)
+        role_ratio = self.fuse_role_ratio_dict.get(author.lower(), 1.0)
+        if role_ratio != 1 and asks_the_assistant(query.text):
+            role_ratio **= _ASKED
+        return self.fuse_author_ratio if named else role_ratio
+
+
+@dataclass(slots=True)
+class _Columns:
+    """The relevance, the factors and the score of the candidates, each as a column.
+
+    Attributes:
+        memories: The candidates.
+        marks: Their first step of an earlier run; see `own_marks`.
+        before: Their relevance.
+        kind: The factor of their type, and of a short turn.
+        author: The factor of their author.
+        short: Whether they are short turns.
+        session: The factor of the rest of their session.
+        fused: Their score.
+        time: The factor and the notes of the time that the question names; empty = it names none.
+        order: The factor that puts them in the order that the question asks for; empty = none.
+        asked: That order.
+    """
+
+    memories: Sequence[Candidate]
+    marks: Sequence[Step | None]
+    before: list[float]
+    kind: list[float]
+    author: list[float]
+    short: list[bool]
+    session: list[float]
+    fused: list[float]
+    time: list[TimeRatio] = field(default_factory=list)
+    order: list[float] = field(default_factory=list)
+    asked: str = ""
+
+    def put_in_time(self, time: list[TimeRatio]) -> None:
+        """Weigh the scores by time."""
+        self.time = time
+        self.fused[:] = [score * own for score, (own, _) in zip(self.fused, time, strict=True)]
+
+    def fuse_again(self) -> None:
+        """Keep the scores of memories that were fused before: only the time may be new."""
+        for place, (memory, mark) in enumerate(zip(self.memories, self.marks, strict=True)):
+            if mark:
+                if self.time and memory.noted("time_match") is not None:
+                    self.time[place] = (1.0, self.time[place][1])
+                self.fused[place] = (memory.score or 0.0) * self._time(place)[0]
+
+    def put_in_order(self, order: AskedOrder) -> None:
+        """Raise the scores of what fits, so that they are in the order that is asked for."""
+        worth = [own * self._time(place)[0] for place, own in enumerate(self.before)]
+        self.order = order_ratios(self.memories, worth, self.fused, order)
+        self.asked = order.name
+        self.fused[:] = [score * own for score, own in zip(self.fused, self.order, strict=True)]
+
+    def candidate(self, place: int) -> Candidate:
+        """A candidate with its new score, and the steps to it."""
+        memory, score = self.memories[place], self.fused[place]
+        order = self.order[place] if self.order else 1.0
+        time, time_notes = self._time(place)
+        in_time = score / order
+        about_time = f"{time_notes.get('time_match', '')} in time"
+        notes = {**time_notes, "fused": in_time}
+        timed = Step(_NAME, "times", time, in_time, "time_ratio", about_time, notes)
+        if self.marks[place]:
+            return memory.after(score, timed) if time != 1 else memory.after(score)
+        ordered = Step(_NAME, "times", order, score, "order_ratio", self.asked)
+        last = (timed, ordered) if order != 1 else (timed,)
+        return memory.after(score, *self._first_steps(place), *last)
+
+    def _time(self, place: int) -> TimeRatio:
+        return self.time[place] if self.time else (1.0, {})
+
+    def _first_steps(self, place: int) -> tuple[Step, ...]:
+        memory, before, session = self.memories[place], self.before[place], self.session[place]
+        kind, author = self.kind[place], self.author[place]
+        typed = before * kind
+        by_author = typed * author
+        about_type = f"{'short ' * self.short[place]}{memory.memory_type}"
+        others = "the rest of its session" if session >= 1 else "a better one of its hour"
+        in_session = by_author * session
+        return (
+            start(memory, before, _NAME),
+            Step(_NAME, "times", kind, typed, "type_ratio", about_type),
+            Step(_NAME, "times", author, by_author, "author_ratio", f"said by {memory.author}"),
+            Step(_NAME, "times", session, in_session, "session_ratio", f"for {others}"),
+        )
+
+
+def _is_short_turn(memory: Candidate) -> bool:
+    """Whether what a person said is a few words to another: these name people, and say little."""
+    if memory.memory_type != "conversation":
+        return False
+    return len(memory.content) < _LONGEST_SHORT and len(memory.wording.words) < _SHORT
+
+
+def _found(memory: Candidate) -> float:
+    found = memory.noted("found")
+    return found if isinstance(found, float) else 0.0
+
+
+def _dated(memory: Candidate, timezone: tzinfo | None) -> Candidate:
+    prefix = f"[{memory.recorded(timezone)}] "
+    if memory.created_at is None or memory.content.startswith(prefix):
+        return memory
+    return replace(memory, content=prefix + memory.content)

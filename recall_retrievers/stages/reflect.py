@@ -1,0 +1,174 @@
+"""Reflect: Q x R -> text. A summary or key points of the memories; every sentence cites them.
+
+Without a model, and if no sentence can be verified, the first sentences of the best memories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from string import Template
+from typing import ClassVar, Literal
+
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.citation import Citation, Claim
+from recall_retrievers.core.errors import ModelError, RecallError, ReplyError
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.reflection import is_reflection, reflection_of
+from recall_retrievers.core.settings import Share
+from recall_retrievers.core.stage import Flow, Prompt, Recall, Write
+from recall_retrievers.llm.checking.citation_check import Verified, notes_on, verify
+from recall_retrievers.llm.cited_text import read_sentences, sentences_in
+from recall_retrievers.llm.fencing import QUOTED_MATERIAL
+from recall_retrievers.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
+from recall_retrievers.llm.prompts import CITED_RULES, CITED_SENTENCES, USER, abstention, reply_form
+from recall_retrievers.llm.second_opinion import Check, second_opinions
+from recall_retrievers.llm.windows import Window, windows
+
+FEWEST, MOST = 3, 5  # key points
+_MOST_SENTENCES = 10  # in the form of a reply
+
+SYSTEM = Template(f"""\
+You say what memories come to, taken together, with regard to a question: $wanted. {CITED_RULES} \
+{QUOTED_MATERIAL} So is the question. Reply with JSON only, one entry for each $entry:
+{{"points": {CITED_SENTENCES}}}""")
+
+WANTED = {
+    "summary": {"wanted": "a summary of a few sentences", "entry": "sentence"},
+    "key_points": {
+        "wanted": f"{FEWEST} to {MOST} key points of one sentence each, the weightiest first",
+        "entry": "point",
+    },
+}
+
+
+class Reflect(ModelStage):
+    """Write a summary or key points of the memories, in sentences that cite them.
+
+    Each sentence is verified as in `RewriteMemory`. A sentence that fails is removed, and the trace
+    counts it. If nothing is left, if the model fails, and without a model, the text is the first
+    sentences of the best memories. A model may reply with an empty list; the text then says that
+    the memories do not answer. Stored reflections among the memories are left out. The memories
+    must fit into one prompt. If they do not, the best are used, and the trace names the others.
+
+    Args:
+        llm: The framework's model. None = the first sentences of the best memories.
+        kind: "summary", or "key_points": 3 to 5 of them, a line each.
+        store_reflections: Store what the model wrote as a memory of type "reflection", with the
+            question and the ids of the memories it cites. The same reflection is stored once,
+            and one that repeats a memory is not. Only inside a retriever; a collection that cannot
+            be written is named in the trace.
+        min_support: The share of a sentence's words that must stand in the memories it cites, 0
+            to 1; with 0 these need only exist.
+        check: A second opinion about the sentences, as in `RewriteMemory`.
+        timeout_s: Seconds to wait for the reply. None = the model's own limit.
+        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
+        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
+        token_budget: How many tokens of memories go into the prompt.
+        token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
+        system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
+        user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
+            ``$messages`` and ``$count``.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> from recall_retrievers.core.world import run
+        >>> query = Query(text="tea?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> memories = (Candidate(content="Ann likes tea. Often."), Candidate(content="No milk."))
+        >>> print(run(Reflect(kind="key_points").apply(Recall(query, memories))).text)
+        - Ann likes tea. [1]
+        - No milk. [2]
+    """
+
+    writes_text: ClassVar[bool] = True
+
+    kind: Literal["summary", "key_points"] = "summary"
+    store_reflections: bool = False
+    min_support: Share = 0.4
+    check: Check = None
+    token_budget: TokenBudget = 4000
+    token_counter: TokenCounter = None
+    system_prompt: SystemPrompt = None
+    user_prompt: str | None = None
+
+    def apply(self, recall: Recall) -> Flow:
+        """Write the reflection, verify every sentence of it, and store it if that is set."""
+        sources = tuple(each for each in recall.memories if not is_reflection(each))
+        if not sources:
+            why = "there is nothing to reflect on but reflections"
+            return recall.fell_back(self.stage_name, why) if recall.memories else recall
+        recall = replace(recall, memories=sources).at_most(recall.query.k)
+        citations = _first_sentences(recall.memories)
+        if self.llm is not None:
+            window, *others = windows(
+                recall.memories, budget=self.token_budget, count=self.token_counter
+            )
+            if others:
+                left_out = ", ".join(each.id for other in others for each in other.memories)
+                recall = recall.fell_back(self.stage_name, f"no room for memories {left_out}")
+            try:
+                [reply] = yield [self._prompt(recall.query, window)]
+                text = read_sentences(reply, "points")
+                own = self._verified(text.value, window)
+                [outcome], opinion = yield from second_opinions(
+                    self.check, [own], [window], self.to_model
+                )
+                verified = _standing(outcome)
+            except (ModelError, ReplyError) as error:
+                recall = recall.fell_back(self.stage_name, error)
+            else:
+                recall = recall.fell_back(self.stage_name, *text.notes, *filter(None, [opinion]))
+                if not text.value:
+                    return replace(recall, text=abstention(recall.query.text))
+                citations = verified.citations[: MOST if self.kind == "key_points" else None]
+                recall = yield from self._stored(recall, verified, citations)
+        return replace(recall, text=self._text(citations), citations=citations)
+
+    def _stored(self, recall: Recall, verified: Verified, citations: Sequence[Citation]) -> Flow:
+        """Name in the trace what was removed and mended, and store the rest if that is set."""
+        recall = recall.fell_back(self.stage_name, *notes_on([verified]))
+        if self.store_reflections:
+            text = self._plain(citations)
+            if any(text == memory.content.strip() for memory in recall.memories):
+                return recall  # it repeats a memory: of two copies, a search returns one
+            try:
+                yield [Write((reflection_of(text, citations, recall),))]
+            except (RecallError, OSError) as error:  # the reflection is there, if not stored
+                recall = recall.fell_back(self.stage_name, error)
+        return recall
+
+    def _prompt(self, query: Query, window: Window) -> Prompt:
+        system = self.system_prompt or SYSTEM.substitute(WANTED[self.kind])
+        form = reply_form(len(window.memories), sentences="points", most=_MOST_SENTENCES)
+        user = self.user_prompt or USER.template
+        return self.prompt(system, user, form, **window.material(query))
+
+    def _verified(self, claims: Sequence[Claim], window: Window) -> Verified:
+        verified = verify(claims, window.memories, self.min_support)
+        if claims and not verified.citations:
+            raise ReplyError(f"none of {len(claims)} sentences rests on what it cites")
+        return verified
+
+    def _text(self, citations: Sequence[Citation]) -> str:
+        if self.kind == "key_points":
+            return "\n".join(f"- {each.marked()}" for each in citations)
+        return " ".join(each.marked() for each in citations)
+
+    def _plain(self, citations: Sequence[Citation]) -> str:
+        return ("\n" if self.kind == "key_points" else " ").join(
+            each.sentence for each in citations
+        )
+
+
+def _standing(outcome: Verified | Exception) -> Verified:
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
+
+
+def _first_sentences(memories: Sequence[Candidate]) -> tuple[Citation, ...]:
+    """The text without a model: the first sentences of the best memories."""
+    return tuple(
+        Citation((sentences_in(memory.content) or [memory.content])[0], (number,), (memory.id,))
+        for number, memory in enumerate(memories[:MOST], 1)
+    )

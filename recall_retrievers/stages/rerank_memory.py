@@ -1,0 +1,107 @@
+"""RerankMemory: Q x R -> R. Task memories in the order in which they help, without the poor ones.
+
+If the model fails, the order and the scores stand, and the trace says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.settings import Count, Share
+from recall_retrievers.core.stage import Flow, Prompt, Recall, TopN, limit
+from recall_retrievers.llm.fencing import QUOTED_MATERIAL
+from recall_retrievers.llm.judging import SHARE, SemanticShare, judge
+from recall_retrievers.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
+from recall_retrievers.llm.prompts import SCORE_PAIRS, USER, reply_form
+from recall_retrievers.llm.windows import Orders, Window, windows
+
+SYSTEM = f"""\
+You rank memories of earlier tasks by how well they help with a task at hand: whether they bear \
+on it directly, whether their situation is like it, whether they can be acted on, and how sound \
+they are. Name every memory once, the most helpful first, with a score from 0.0 to 1.0: 1.0 = just \
+what is needed; 0.7 = a good part of it; 0.4 = of a similar task, with little to act on; 0.0 = no \
+help. {QUOTED_MATERIAL} Reply with JSON only, one pair for each memory, its number and its score:
+{{"ranking": {SCORE_PAIRS}}}"""
+
+
+class RerankMemory(ModelStage):
+    """Put memories of tasks in the order in which they help with the one at hand.
+
+    The reply is a ranking of the memories that were sent. A memory counts once, and an unknown one
+    not at all. If the reply has no scores, the ranks make them. The new score is the relevance as
+    it was found, mixed with the score of the model. A memory that the reply leaves out counts like
+    the average of the others, and the trace counts those.
+
+    Args:
+        llm: The framework's model. None = the memories stay in order.
+        enable_llm_rerank: Whether to use the model.
+        enable_score_filter: Whether to leave out memories whose stored quality is low. It is not
+            their relevance. A memory without a quality stays.
+        min_score_threshold: The quality from which a memory is good enough, 0 to 1.
+        semantic_share: The share of the model in the score, 0 to 1. More for a strong model; with
+            1 its score replaces the relevance.
+        orders: In how many orders each window is sent, 1 to 3. The scores are averaged, which helps
+            a weak model and costs as many calls.
+        top_n: How many to keep. None = as many as the retriever's k, else 5.
+        window: How many memories go into one prompt at most; all prompts are sent at once.
+        timeout_s: Seconds to wait for the replies; late ones fail. None = the model's own limit.
+        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
+        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
+        token_budget: How many tokens of memories go into one prompt at most.
+        token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
+        system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
+        user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
+            ``$messages`` and ``$count``.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> from recall_retrievers.core.query import Query
+        >>> from recall_retrievers.core.world import run
+        >>> query = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> poor = Candidate(content="Retry.", quality=0.2)
+        >>> memories = (poor, Candidate(content="Check the type."))
+        >>> stage = RerankMemory(enable_score_filter=True)
+        >>> [each.content for each in run(stage.apply(Recall(query, memories))).memories]
+        ['Check the type.']
+    """
+
+    enable_llm_rerank: bool = True
+    enable_score_filter: bool = False
+    min_score_threshold: Share = 0.3
+    semantic_share: SemanticShare = SHARE
+    orders: Orders = 1
+    top_n: TopN = None
+    window: Count = 20
+    token_budget: TokenBudget = 4000
+    token_counter: TokenCounter = None
+    system_prompt: SystemPrompt = None
+    user_prompt: str | None = None
+
+    def apply(self, recall: Recall) -> Flow:
+        """Leave out the poor, ask for a ranking of the others, check it, and cut."""
+        good = tuple(memory for memory in recall.memories if self._good_enough(memory))
+        recall = replace(recall, memories=good)
+        if self.llm is not None and self.enable_llm_rerank:
+            shown = windows(
+                recall.memories,
+                budget=self.token_budget,
+                count=self.token_counter,
+                most=self.window,
+                orders=self.orders,
+            )
+            asked = [(window, self._prompt(recall.query, window)) for window in shown]
+            recall = yield from judge(
+                recall, self.stage_name, asked, self.semantic_share, ranked=True
+            )
+        return replace(recall, memories=recall.memories[: limit(self.top_n, recall.query)])
+
+    def _prompt(self, query: Query, window: Window) -> Prompt:
+        system, user = self.system_prompt or SYSTEM, self.user_prompt or USER.template
+        form = reply_form(len(window.memories), scores="ranking")
+        return self.prompt(system, user, form, **window.material(query))
+
+    def _good_enough(self, memory: Candidate) -> bool:
+        judged_poor = memory.quality is not None and memory.quality < self.min_score_threshold
+        return not (self.enable_score_filter and judged_poor)

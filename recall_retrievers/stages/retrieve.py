@@ -1,0 +1,298 @@
+"""Retrieve: Q -> R. The search by meaning and by words, in all memories and in the named time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from operator import attrgetter
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from recall_retrievers.core.candidate import Candidate, Hit, Hits, Step
+from recall_retrievers.core.errors import StoreError
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.recall import left_out
+from recall_retrievers.core.requests import MOST_HITS, Listing
+from recall_retrievers.core.settings import Count, Settings, Share
+from recall_retrievers.core.stage import Flow, Recall, Search, Stage
+from recall_retrievers.ranking.copies import copies, for_all
+from recall_retrievers.ranking.diversity import diversified
+from recall_retrievers.ranking.fusion import Fusion, fuse_arms, unmeasured
+from recall_retrievers.text.asks_for_order import AskedOrder, asked_order
+from recall_retrievers.text.asks_for_time import asks_for_time_alone
+from recall_retrievers.text.stems import words
+from recall_retrievers.timeline import TimeRange
+
+Method = Literal["semantic", "keyword", "hybrid"]
+
+_ONLY_IN_THE_POOL = (
+    "the store cannot be searched for words: they weigh only among what was found by meaning"
+)
+_NAME = "Retrieve"
+_FEW_WORDS = 8  # of a question; in a longer one each counts less, and so do all together
+_ID = attrgetter("id")
+
+
+class SearchMethod(Settings):
+    """How to search, and what is too far away; see `MemoryRetriever`.
+
+    Raises:
+        SettingsError: When a threshold is set and the method has no similarity.
+    """
+
+    method: Method = "hybrid"
+    threshold_score: Share | None = None
+
+    @model_validator(mode="after")
+    def _can_compare(self) -> Self:
+        if self.method == "keyword" and self.threshold_score is not None:
+            raise ValueError(
+                "threshold_score compares similarities, which keyword search does not have; leave "
+                'it out, or use method "hybrid" or "semantic"'
+            )
+        return self
+
+
+class SearchSettings(Settings):
+    """The further settings of a search; see `MemoryRetriever`, which documents them."""
+
+    fetch_k: Count = 50
+    fusion: Fusion = "scores"
+    semantic_weight: Share = 0.6
+    token_weight: Share = 0.5
+    similarity_floor: float = Field(default=0.0, ge=0, lt=1)
+    duplicate_threshold: float | None = Field(default=0.95, gt=0, le=1)
+    mmr_lambda: Share = 1.0
+
+
+class Retrieve(SearchSettings, SearchMethod, Stage):
+    """Find the candidates for a question.
+
+    The stage searches all memories. If the question names a time, it also searches the memories of
+    that time. People tell things later than they happen, so this adds candidates and removes none.
+
+    Copies and near-copies are removed before the cut. The copy from the named time stays, else the
+    newest; its trace has the ids of the others. If too few memories are left for k, the stage
+    searches again for more.
+
+    Its settings are those of a `MemoryRetriever`, which documents them, and ``require_time``.
+
+    Args:
+        require_time: Whether to search only the time that the question names, if it names one.
+
+    Raises:
+        StoreError: When a threshold is set and the store has no similarity, or when the method is
+            "keyword" and the store has no keyword search.
+    """
+
+    require_time: bool = False
+
+    def apply(self, recall: Recall) -> Flow:
+        """Run the searches, and return the candidates without copies, best first."""
+        query = recall.query
+        order = asked_order(query.text, [each.span for each in query.time_ranges if each.span])
+        if not query.text.strip():
+            return (yield from _list(recall, "newest"))
+        if order and asks_for_time_alone(query.text, _spans(query, order)):
+            try:
+                return (yield from _list(recall, "newest" if order.newest else "oldest", order))
+            except StoreError as error:  # another store than ours: it is searched
+                recall = recall.fell_back(_NAME, error)
+        wanted = query.k or 1
+        limit = max(self.fetch_k, 4 * wanted)
+        token_weight = self._token_weight(query)
+        while True:
+            searches = self._searches(query, limit, order, by_tokens=token_weight > 0)
+            arms: Sequence[list[Hit]] = yield searches
+            _check_hits(arms)
+            fused = self._fused(searches, arms, limit, token_weight)
+            pool = [*{memory.id: memory for memory in fused}.values()]
+            near = self._near_enough(pool)
+            candidates = self._distinct(near, _bounded(query))
+            exhausted = all(len(arm) < limit for arm in arms)
+            if len(candidates) >= wanted or exhausted or limit >= MOST_HITS:
+                if self.mmr_lambda < 1:
+                    candidates = diversified(candidates, self.mmr_lambda)
+                if any("keyword_pool" in hit.measures for arm in arms for hit in arm[:1]):
+                    recall = recall.fell_back(_NAME, _ONLY_IN_THE_POOL)
+                recall = _with_notes(recall, arms, wanted)
+                too_far = f"below threshold_score {self.threshold_score}"
+                return replace(
+                    recall,
+                    memories=tuple(_noted(candidates, _looked_through(arms, wanted))),
+                    dropped=(
+                        *recall.dropped,
+                        *left_out(pool, near, _NAME, too_far),
+                        *left_out(near, candidates, _NAME, "duplicates"),
+                    ),
+                )
+            limit = min(4 * limit, MOST_HITS)
+
+    def _searches(
+        self, query: Query, limit: int, order: AskedOrder | None, *, by_tokens: bool
+    ) -> list[Search]:
+        text = query.search_text or query.text
+        if order is not None and order.count:
+            text = text.replace(query.text[slice(*order.span)], "", 1).strip() or text
+        zone = query.reference_time.tzinfo
+        whole = Search(
+            text,
+            limit,
+            query.scope,
+            query.filter,
+            timezone=zone,
+            moment=query.reference_time,
+            by_tokens=self.method == "hybrid" and by_tokens,
+        )
+        window = _bounded(query)
+        in_time = [replace(whole, within=window)] if window else []
+        arms = in_time if in_time and self.require_time else [whole, *in_time]
+        by_words = [replace(arm, method="keyword") for arm in arms]
+        return {"semantic": arms, "keyword": by_words, "hybrid": arms + by_words}[self.method]
+
+    def _fused(
+        self,
+        searches: Sequence[Search],
+        arms: Sequence[list[Hit]],
+        limit: int,
+        token_weight: float,
+    ) -> list[Candidate]:
+        if self.method == "semantic":  # one scale, and an absolute one
+            return [_by_meaning(hit) for arm in arms for hit in arm]
+        pairs = list(zip(searches, arms, strict=True))
+        return fuse_arms(
+            [arm for search, arm in pairs if search.method == "semantic"],
+            [arm for search, arm in pairs if search.method == "keyword"],
+            limit=limit,
+            weight=self.semantic_weight,
+            token_weight=token_weight,
+            similarity_floor=self.similarity_floor,
+            by=self.fusion,
+        )
+
+    def _token_weight(self, query: Query) -> float:
+        number = len(words(query.search_text or query.text))
+        return self.token_weight * min(1.0, _FEW_WORDS / number) if number else 0.0
+
+    def _distinct(
+        self, pool: Sequence[Candidate], window: tuple[TimeRange, ...]
+    ) -> list[Candidate]:
+        """The candidates without copies, best first."""
+        if self.duplicate_threshold is None:
+            return _best_first(pool)
+        return _best_first(
+            [
+                same[0] if len(same) == 1 else for_all(_preferred(same, window), same, _NAME)
+                for same in copies(pool, self.duplicate_threshold)
+            ]
+        )
+
+    def _near_enough(self, pool: list[Candidate]) -> list[Candidate]:
+        if self.threshold_score is None:
+            return pool
+        near = []
+        for memory in pool:
+            if memory.noted("nearness") is not None:
+                raise StoreError(
+                    "threshold_score compares similarities, and the store knows none; leave "
+                    "it out, or say what its scores mean: AnyStore(..., similarity=lambda "
+                    "distance: 1 - distance)"
+                )
+            similarity = memory.noted("similarity")
+            if isinstance(similarity, float) and similarity >= self.threshold_score:
+                near.append(memory)
+        return near
+
+
+def _list(
+    recall: Recall, order: Literal["newest", "oldest"], asked: AskedOrder | None = None
+) -> Flow:
+    """List the memories of the time, the scope and the filter of a question without a topic."""
+    query = recall.query
+    limit = min(query.k or 5, (asked and asked.count) or MOST_HITS)
+    listing = Listing(
+        limit, query.reference_time, query.scope, query.filter, query.time_ranges, order
+    )
+    [found] = yield [listing]
+    step = Step(_NAME, notes={"listed": f"{order} first"})
+    return replace(recall, memories=tuple(memory.after(None, step) for memory in found))
+
+
+def _spans(query: Query, order: AskedOrder) -> list[tuple[int, int]]:
+    return [order.span, *(each.span for each in query.time_ranges if each.span)]
+
+
+def _bounded(query: Query) -> tuple[TimeRange, ...]:
+    """The ranges with bounds, which a store can search; "on Mondays" has none.
+
+    "Recently" has bounds only for a question that asks for nothing else.
+    """
+    ranges = query.time_ranges
+    soft = any(each.soft for each in ranges) and asks_for_time_alone(
+        query.text, [each.span for each in ranges if each.span]
+    )
+    return tuple(each for each in ranges if (soft or not each.soft) and (each.start or each.end))
+
+
+def _check_hits(arms: Sequence[Sequence[Hit]]) -> None:
+    for arm in arms:
+        for kind in set(map(type, arm)) - {Hit}:
+            raise StoreError(
+                "the find of a store must return a list of Hit(candidate, score) for each search, "
+                f"where Candidate.of(memory) makes a candidate of a Memory; got {kind.__name__}"
+            )
+
+
+def _looked_through(arms: Iterable[list[Hit]], wanted: int) -> int:
+    """How many memories the store checked where it found too few; 0 if it found enough."""
+    short = [arm for arm in arms if isinstance(arm, Hits) and len(arm) < wanted]
+    return max([arm.looked_through or 0 for arm in short], default=0)
+
+
+def _with_notes(recall: Recall, arms: Sequence[list[Hit]], wanted: int) -> Recall:
+    """The recall with what the store could not do."""
+    notes = [note for arm in arms if isinstance(arm, Hits) for note in arm.notes]
+    if looked := _looked_through(arms, wanted):
+        notes.append(
+            f"only the first {looked} memories of the store were looked through, and fewer than "
+            f"{wanted} of them fit: there may be more"
+        )
+    if lacking := unmeasured(arms):
+        notes.append(
+            f"{lacking} candidates have no token vectors, so all were compared by the vector of "
+            "the whole text; store.reembed() makes a collection that has them"
+        )
+    for note in dict.fromkeys(notes):
+        recall = recall.fell_back(_NAME, note)
+    return recall
+
+
+def _noted(memories: Sequence[Candidate], looked: int) -> Sequence[Candidate]:
+    if not looked:
+        return memories
+    step = Step(_NAME, notes={"looked_through": looked})
+    return [memory.after(memory.score, step) for memory in memories]
+
+
+def _by_meaning(hit: Hit) -> Candidate:
+    memory, score, measures = hit
+    [(name, value)] = (measures or {"similarity": score}).items()
+    return memory.after(score, Step(_NAME, "add", value, score, name, "by meaning"))
+
+
+def _best_first(memories: Iterable[Candidate]) -> list[Candidate]:
+    listed = sorted(memories, key=_ID)
+    negative = [-(memory.score or 0.0) for memory in listed]
+    return [listed[place] for place in sorted(range(len(listed)), key=negative.__getitem__)]
+
+
+def _preferred(same: Sequence[Candidate], window: tuple[TimeRange, ...]) -> Candidate:
+    """The copy that stays: the newest one from the named time, else the newest."""
+
+    def preference(memory: Candidate) -> tuple[bool, float, str]:
+        in_window = any(memory.matches(each) for each in window)
+        recorded = memory.created_at.timestamp() if memory.created_at else 0.0
+        return not in_window, -recorded, memory.id
+
+    return min(same, key=preference)

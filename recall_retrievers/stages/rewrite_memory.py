@@ -1,0 +1,211 @@
+"""RewriteMemory: Q x R -> text. The memories rewritten for the question; every sentence cites them.
+
+Without a model, and if no sentence can be verified, the text is the plain memories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import ClassVar, Literal
+
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.citation import Claim, Draft, identity
+from recall_retrievers.core.errors import ModelError, ReplyError
+from recall_retrievers.core.query import Query
+from recall_retrievers.core.settings import Share
+from recall_retrievers.core.stage import Flow, Prompt, Recall
+from recall_retrievers.llm.checking.citation_check import Verified, notes_on, verify
+from recall_retrievers.llm.cited_text import finished_claims, read_sentences
+from recall_retrievers.llm.fencing import QUOTED_MATERIAL, indented
+from recall_retrievers.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
+from recall_retrievers.llm.prompts import (
+    CITED_SENTENCES,
+    REWRITE_RULES,
+    USER_WITH_MESSAGES,
+    abstention,
+    reply_form,
+)
+from recall_retrievers.llm.second_opinion import Check, second_opinions
+from recall_retrievers.llm.windows import Window, failures, read_replies, some_failed, windows
+
+SYSTEM = f"""\
+You turn memories into a short text that helps with a question: {REWRITE_RULES} Leave out memories \
+that do not help. {QUOTED_MATERIAL} So are the question and the messages. Reply with JSON only, \
+one entry for each sentence:
+{{"sentences": {CITED_SENTENCES}}}"""
+
+_MARGIN = " " * 2  # deeper than the name of a field
+
+
+class RewriteMemory(ModelStage):
+    """Write one text for the question from the memories; each sentence cites its sources.
+
+    Code checks every citation: the memory exists and shares enough words with the sentence; it has
+    its numbers by value, and its names, links and images exactly; and it denies what the sentence
+    denies. A citation is mended if another memory that was shown shares clearly more words. A
+    sentence in another language than its memories stays and is marked as unchecked. A sentence that
+    fails, repeats another, is longer than 500 characters or follows 20 others is removed, and the
+    trace counts it. If nothing is left, if the model fails, and without a model, the text is the
+    plain memories: ``Memory 1 :``, `` When to use: ...``, `` Content: ...``.
+
+    A model may reply with an empty list of sentences. The text then says that the memories do not
+    answer, and nothing has failed.
+
+    If `RankAndRewrite` stands before it, the stage checks that text, without a call of a model. The
+    memories that the text cites are then among the results.
+
+    The check does not find a wrong common word among right ones, names that changed their places,
+    or a short addition. ``check`` can: it asks a function or a model about every sentence.
+
+    Args:
+        llm: The framework's model. None = the memories as they are.
+        enable_llm_rewrite: Whether to use the model.
+        min_support: The share of a sentence's words that must stand in the memories it cites, 0
+            to 1; with 0 these need only exist.
+        unverified: How to treat sentences that cannot be verified: "remove" them, or "fall_back"
+            to the memories as they are.
+        check: A second opinion about the sentences that passed: a function that gets a sentence
+            and the texts of its memories, and returns whether they support it; or a chat model,
+            which is asked once for all sentences. None = no second opinion.
+        timeout_s: Seconds to wait for the replies; late ones fail. None = the model's own limit.
+        attempts: How often a prompt is sent at most. None = 3, or 1 if the model retries by itself.
+        structured: Whether to pass the reply's form as a schema. None = if the model takes one.
+        token_budget: How many tokens of memories go into one prompt. More make several prompts,
+            which are sent at once. If one fails, its memories stand in the text as they are.
+        token_counter: Counts tokens. None = tiktoken if its files are here, else an estimate.
+        system_prompt: Instructions in place of the stage's own; they must ask for the same JSON.
+        user_prompt: Template of the material: ``$question``, ``$memories``, and optionally
+            ``$messages`` and ``$count``.
+
+    Examples:
+        >>> from datetime import UTC, datetime
+        >>> from recall_retrievers.core.query import Query
+        >>> query = Query(text="Uploads?", reference_time=datetime(2024, 3, 6, tzinfo=UTC))
+        >>> memory = Candidate(content="Catch PermissionError.", when_to_use="When uploads fail")
+        >>> from recall_retrievers.core.world import run
+        >>> print(run(RewriteMemory().apply(Recall(query, (memory,)))).text)
+        Memory 1 :
+         When to use: When uploads fail
+         Content: Catch PermissionError.
+        <BLANKLINE>
+    """
+
+    writes_text: ClassVar[bool] = True
+
+    enable_llm_rewrite: bool = True
+    min_support: Share = 0.4
+    unverified: Literal["remove", "fall_back"] = "remove"
+    check: Check = None
+    token_budget: TokenBudget = 4000
+    token_counter: TokenCounter = None
+    system_prompt: SystemPrompt = None
+    user_prompt: str | None = None
+
+    def apply(self, recall: Recall) -> Flow:
+        """Write the text, and verify every sentence of it."""
+        draft = recall.draft if self.enable_llm_rewrite else None
+        recall = recall.at_most(recall.query.k) if draft is None else self._sources(recall, draft)
+        memories = recall.memories
+        asks = self.llm is not None and self.enable_llm_rewrite
+        if not memories or (draft is None and not asks):
+            return replace(recall, text=plain_text(memories))
+        outcomes: list[Verified | Exception]
+        notes: list[str] = []
+        try:
+            if draft is not None:
+                shown = [Window(memories, "", 0)]
+                outcomes = [self._verified(draft.about(memories), shown[0])]
+            else:
+                shown = windows(memories, budget=self.token_budget, count=self.token_counter)
+                replies = yield [self._prompt(recall.query, window) for window in shown]
+                answered = [*zip(shown, replies, strict=True)]
+                outcomes = read_replies(answered, partial(self._read, notes))
+            outcomes, note = yield from second_opinions(self.check, outcomes, shown, self.to_model)
+            self._standing(outcomes)
+            notes += filter(None, [note])
+        except (ModelError, ReplyError) as error:
+            return replace(recall.fell_back(self.stage_name, error), text=plain_text(memories))
+        recall = some_failed(recall, self.stage_name, outcomes)
+        verified = [each for each in outcomes if isinstance(each, Verified)]
+        recall = recall.fell_back(self.stage_name, *dict.fromkeys(notes), *notes_on(verified))
+        parts = [_text(outcome, window) for outcome, window in zip(outcomes, shown, strict=True)]
+        citations = tuple(citation for each in verified for citation in each.citations)
+        text = "\n\n".join(filter(None, parts)) or abstention(recall.query.text)
+        return replace(recall, text=text, citations=citations)
+
+    def _standing(self, outcomes: Sequence[Verified | Exception]) -> None:
+        """Raise an error if no sentence holds, or if one fails and all must hold."""
+        errors = failures(outcomes)
+        if len(errors) == len(outcomes):
+            raise errors[0]
+        removed = sum(each.removed for each in outcomes if isinstance(each, Verified))
+        if removed and self.unverified == "fall_back":
+            raise ReplyError(f"a second opinion does not support {removed} sentence(s)")
+
+    def _sources(self, recall: Recall, draft: Draft) -> Recall:
+        """The best k memories; the sources of the draft are chosen first.
+
+        The draft was written before the last ranking, so its memories may rank lower now.
+        """
+        verified = verify(draft.claims, draft.memories, self.min_support).citations
+        cited = {identity(draft.memories[n - 1]) for each in verified for n in each.numbers}
+        left = {identity(each) for each in recall.memories}
+        gone = (each for each in draft.memories if identity(each) in cited - left)
+        ranked = [*recall.memories, *gone]
+        first = sorted(ranked, key=lambda each: identity(each) not in cited)[: recall.query.k]
+        chosen = {identity(each) for each in first}
+        return replace(recall, memories=tuple(e for e in ranked if identity(e) in chosen))
+
+    def _prompt(self, query: Query, window: Window) -> Prompt:
+        system, user = self.system_prompt or SYSTEM, self.user_prompt or USER_WITH_MESSAGES.template
+        form = reply_form(len(window.memories), sentences="sentences")
+        prompt = self.prompt(system, user, form, **window.material(query))
+        # What a second opinion or a later sentence may take back is not shown before the end.
+        if window.first or self.check is not None or self.unverified == "fall_back":
+            return prompt
+        return replace(prompt, finished=partial(self._finished, window=window))
+
+    def _finished(self, reply: str, window: Window) -> list[str]:
+        """The sentences that are complete and checked."""
+        claims = finished_claims(reply, "sentences")
+        verified = verify(claims, window.memories, self.min_support, window.first)
+        return [each.marked() for each in verified.citations]
+
+    def _read(self, notes: list[str], reply: str, window: Window) -> Verified:
+        text = read_sentences(reply, "sentences")
+        verified = self._verified(text.value, window)
+        notes += text.notes
+        return verified
+
+    def _verified(self, claims: Sequence[Claim], window: Window) -> Verified:
+        verified = verify(claims, window.memories, self.min_support, window.first)
+        nothing_left = claims and not verified.citations
+        if nothing_left or (verified.removed and self.unverified == "fall_back"):
+            raise ReplyError(
+                f"{verified.removed} of {len(claims)} sentences do not rest on what they cite"
+            )
+        return verified
+
+
+def plain_text(memories: Sequence[Candidate], first: int = 0) -> str:
+    """The memories in plain form, numbered from one after ``first``.
+
+    Further lines of a text stand behind a margin, so that none looks like the start of a memory.
+    """
+    return "\n".join(
+        f"Memory {number} :\n{_when(memory)} Content: {indented(memory.content, _MARGIN)}\n"
+        for number, memory in enumerate(memories, first + 1)
+    )
+
+
+def _when(memory: Candidate) -> str:
+    when = indented(memory.when_to_use, _MARGIN)
+    return f" When to use: {when}\n" if when else ""
+
+
+def _text(outcome: Verified | Exception, window: Window) -> str:
+    if isinstance(outcome, Exception):
+        return plain_text(window.memories, window.first)
+    return " ".join(citation.marked() for citation in outcome.citations)

@@ -1,0 +1,145 @@
+"""Chroma's failures as `StoreError`, with advice.
+
+Chroma raises its own classes, those of httpx and of the operating system, and bare exceptions; over
+a server it raises others than in this process. They are classified here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event
+from typing import TYPE_CHECKING, cast
+
+from recall_retrievers.core.errors import (
+    RecallError,
+    StoreDamagedError,
+    StoreError,
+    StoreUnavailableError,
+)
+from recall_retrievers.core.transient_errors import is_away
+from recall_retrievers.store.disk.database import CURE
+
+if TYPE_CHECKING:
+    from chromadb.api.models.Collection import Collection
+
+_READ_ONLY = "RecallStore(path, read_only=True) reads it without writing"
+_ANOTHER_CLIENT = (
+    "This program has a Chroma client for it already, with settings of its own, and there can be "
+    "one only: hand that client in: RecallStore(client)"
+)
+
+_REPAIR = (
+    "Its index is damaged, its texts are intact. Close the path everywhere, stop a server on it, "
+    "and run `recall repair` on its folder"
+)
+
+_CLIENT_ONLY = (
+    "The package chromadb-client is installed, which reaches servers only. To keep memories on "
+    "this machine: pip uninstall chromadb-client, then pip install 'recall-retrievers[chroma]'"
+)
+
+# Words of an error, and the advice for it. The first match counts.
+_ADVICE = (
+    ("different settings", _ANOTHER_CLIENT),
+    ("http-only client mode", _CLIENT_ONLY),
+    ("too many SQL variables", "Chroma takes 32,766 values at once: make the lists shorter"),
+    ("payload too large", "Store shorter texts, or fewer at once"),
+    ("does not exist", "Somebody has deleted it: open the store again"),
+    ("hnsw", _REPAIR),
+    ("malformed", CURE),
+    ("not a database", CURE),
+)
+_DAMAGED = frozenset({_REPAIR, CURE})
+# After these errors Chroma's engine hangs at one of its next calls, or answers wrongly. Its last
+# writes may show when it is opened again, and not before.
+_BREAKS = ("disk i/o error", "disk is full", "readonly database", "failed to apply logs")
+_STUCK = (
+    "Chroma can hang for ever when it is called after this, and the whole program with it, so "
+    "this store calls it no more. Close it, see that there is room on the disk, that it can be "
+    "written and that `recall check` finds no damage, and open it again; meanwhile "
+    f"{_READ_ONLY}"
+)
+Method = Callable[..., object]
+
+_VERBS = {"upsert": "store in", "get": "read", "query": "search", "modify": "note facts about"}
+
+
+class _Wrapped:
+    def __init__(self, collection: Collection, wrap: Callable[[str, Method], Method]) -> None:
+        self._collection = collection
+        self._wrap = wrap
+
+    def __getattr__(self, name: str) -> object:
+        value = getattr(self._collection, name)
+        return self._wrap(name, value) if callable(value) else value
+
+
+def wrapped(collection: Collection, wrap: Callable[[str, Method], Method]) -> Collection:
+    """A collection of which each method is wrapped, by its name."""
+    # It has whatever a collection has, and Chroma's types have no protocol for that.
+    return cast("Collection", _Wrapped(collection, wrap))
+
+
+def guarded(collection: Collection, stuck: Event) -> Collection:
+    """A collection that raises a `StoreError` for every failure; see `chroma_errors`."""
+
+    def guard(name: str, method: Method) -> Method:
+        return chroma_errors(f"{_VERBS.get(name, name)} collection {collection.name!r}", stuck)(
+            method
+        )
+
+    return wrapped(collection, guard)
+
+
+@contextmanager
+def chroma_errors(what: str, stuck: Event) -> Iterator[None]:
+    """Make every failure of Chroma a `StoreError`.
+
+    After an error of the disk Chroma's engine hangs at one of its next calls, a read as well, and
+    holds the interpreter while it does: no other thread could end that. So it is not called again,
+    and the error that says so has no cause.
+
+    Args:
+        what: The task of Chroma, for the message.
+        stuck: Set after such an error; the engine is not called while it is set.
+
+    Raises:
+        StoreUnavailableError: When a server does not answer.
+        StoreDamagedError: When Chroma finds its index or its database damaged.
+        StoreError: When anything else fails.
+
+    Examples:
+        >>> with chroma_errors("read 'memories'", Event()):
+        ...     raise OSError("no page")
+        Traceback (most recent call last):
+        recall_retrievers.core.errors.StoreError: Chroma could not read 'memories': OSError: no page
+    """
+    if stuck.is_set():
+        raise StoreError(f"Chroma is not asked to {what}: it has failed before. {_STUCK}")
+    try:
+        yield
+    except RecallError:
+        raise
+    except BaseException as error:
+        # A panic of Chroma's engine is no Exception, and no interrupt either.
+        if not isinstance(error, Exception) and type(error).__module__ != "pyo3_runtime":
+            raise
+        if any(sign in str(error).lower() for sign in _BREAKS):
+            stuck.set()
+        raise _as_ours(what, error, stuck=stuck.is_set()) from error
+
+
+def _as_ours(what: str, error: BaseException, *, stuck: bool) -> StoreError:
+    cause = f"{type(error).__name__}: {error}".removesuffix(".")
+    if is_away(error):
+        return StoreUnavailableError(
+            f"Chroma's server could not {what}: {cause}. See that it runs and can be reached, then "
+            "do it again"
+        )
+    says = str(error).lower()
+    advice = next((do for sign, do in _ADVICE if sign.lower() in says), "")
+    if stuck:
+        advice = _STUCK
+    kind = StoreDamagedError if advice in _DAMAGED else StoreError
+    return kind(f"Chroma could not {what}: {cause}" + (f". {advice}" if advice else ""))

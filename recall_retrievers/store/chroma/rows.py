@@ -1,0 +1,263 @@
+"""A memory as a row of a collection, and back.
+
+Rows are neutral: bare text, flat metadata, no framework's bookkeeping. Times are whole epoch
+milliseconds, because Chroma truncates fractions when it compares. Day and month are stored too, as
+small numbers, because equality is fast in Chroma and ranges are slow.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import lru_cache, partial
+
+from recall_retrievers.core.candidate import Candidate, copied
+from recall_retrievers.core.errors import MemoryFormatError
+from recall_retrievers.core.memory import SCORE_KEY, TRACE_PREFIX, Memory, MetadataValue
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.settings_messages import got
+from recall_retrievers.store.chroma.epoch import (
+    day_of,
+    event_hull,
+    from_milliseconds,
+    month_of,
+    to_milliseconds,
+)
+from recall_retrievers.store.chroma.row_fields import (
+    EXPIRES_AT,
+    FIELD_KEYS,
+    FRAMEWORK_KEYS,
+    MAY_EXPIRE,
+    NODE_SOURCE,
+    OWN_FIELDS,
+    OWN_KEYS,
+    Fields,
+    TimeUnit,
+    name_of,
+    row_key,
+)
+from recall_retrievers.store.chroma.row_times import read_time
+from recall_retrievers.timeline import TimeRange
+from recall_retrievers.timeline.interval import format_interval, parse_interval
+
+_log = logging.getLogger(__name__)
+
+_REFUSED_KEY = re.compile(r"([#$].*|chroma:document)?", re.DOTALL)  # names Chroma does not take
+
+_NOT_METADATA = OWN_KEYS | FRAMEWORK_KEYS | {SCORE_KEY}
+_TEXTS = ("memory_type", "when_to_use", "author", "said_before", "turn_before")
+_FIELDS = (*_TEXTS, "created_at", EXPIRES_AT, "quality")
+_OWNERS = tuple(Scope.model_fields)
+_LLAMAINDEX = "_node_content"  # in every row that LlamaIndex writes
+
+
+def to_metadata(memory: Candidate) -> dict[str, MetadataValue]:
+    """The metadata of a memory's row; the text is the row's document.
+
+    Raises:
+        MemoryFormatError: When the memory has no time, metadata that belongs into a field or under
+            a name that Chroma refuses, or text that cannot be written as UTF-8.
+    """
+    if memory.created_at is None:
+        raise MemoryFormatError(f"memory {got(memory.id)} needs a created_at before it is stored")
+    taken = sorted(filter(partial(_is_a_field, memory.metadata), FIELD_KEYS & {*memory.metadata}))
+    if taken:
+        raise MemoryFormatError(
+            f"metadata may not use the name{'s' * (len(taken) > 1)} {', '.join(taken)}: a memory "
+            "has a field of that name; set the field, or rename the metadata"
+        )
+    metadata = {row_key(name): value for name, value in memory.metadata.items()}
+    created = to_milliseconds(memory.created_at)
+    texts = {name: str(getattr(memory, name)) for name in _TEXTS} | memory.scope.fields()
+    row: dict[str, MetadataValue] = {
+        **metadata,
+        **{key: text for key, text in texts.items() if text},
+        "created_at": created,
+        "created_day": day_of(created),
+        "created_month": month_of(created),
+    }
+    lists = {key: value for key, value in metadata.items() if isinstance(value, list)}
+    if lists:
+        row["list_values"] = json.dumps(lists, sort_keys=True)  # the order of Chroma is not ours
+    if memory.quality is not None:
+        row["quality"] = memory.quality
+    if memory.expires_at is not None:
+        row |= {EXPIRES_AT: to_milliseconds(memory.expires_at), MAY_EXPIRE: True}
+    if memory.events:
+        row |= event_hull(memory.events)
+        row["event_ranges"] = " ".join(format_interval(each) for each in memory.events)
+    _check_storable(memory.id, row)
+    return row
+
+
+def as_stored(
+    memory: Memory, row_id: str, created_at: datetime, events: Sequence[TimeRange]
+) -> Candidate:
+    """A memory as its row will return it: times in whole milliseconds, UTC."""
+    return replace(
+        Candidate.of(memory),
+        id=row_id,
+        created_at=_whole(created_at),
+        expires_at=None if memory.expires_at is None else _whole(memory.expires_at),
+        events=tuple([parse_interval(format_interval(each)) for each in events]),
+        metadata=copied(memory.metadata),  # the caller may change his own mapping later
+    )
+
+
+def to_candidate(
+    row_id: str,
+    document: str | None,
+    metadata: Mapping[str, MetadataValue] | None,
+    fields: Fields = OWN_FIELDS,
+    unit: TimeUnit = "milliseconds",
+) -> Candidate | None:
+    """Read a row; None where it holds no text, which a collection of others may."""
+    row = without_strays(dict(metadata or {}))
+    content = document if fields.content is None else row.pop(fields.content, document)
+    if not isinstance(content, str) or not content.strip():
+        _log.debug("row %s holds no text and is passed over", row_id)
+        return None
+    ours = _is_ours(row)
+    if ours:
+        created_at = _moment(row_id, row.get("created_at"))
+        expires_at = _moment(row_id, row.get(EXPIRES_AT))
+    else:
+        created_at = read_time(row.get(fields.created_at), unit, fields)
+        expires_at = read_time(row.get(fields.expires_at), "mixed", fields)
+    memory = Candidate(
+        id=row_id,
+        content=content,
+        memory_type=_text(row, fields.memory_type),
+        created_at=created_at,
+        events=_events(row_id, row),
+        when_to_use=_text(row, "when_to_use"),
+        author=_text(row, fields.author),
+        said_before=_text(row, "said_before"),
+        turn_before=_text(row, "turn_before"),
+        scope=scope_of(*[_text(row, getattr(fields, name)) for name in _OWNERS]),
+        quality=_quality(row.get("quality")),
+        expires_at=expires_at,
+        metadata=_own_metadata(row) if ours else {},
+    )
+    return memory if ours else replace(memory, metadata=_metadata(row, _shown(row, memory)))
+
+
+def _metadata(row: Mapping[str, MetadataValue], hidden: Container[str]) -> dict[str, MetadataValue]:
+    # Others may have written anything; what looks like a trace of ours is none.
+    return {k: x for k, x in row.items() if k not in hidden and not k.startswith(TRACE_PREFIX)}
+
+
+def _own_metadata(row: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:
+    return {name_of(key): value for key, value in _metadata(row, _NOT_METADATA).items()}
+
+
+def _is_a_field(metadata: Mapping[str, MetadataValue], name: str) -> bool:
+    """Whether metadata under the name of a field would be read as that field."""
+    value = metadata[name]
+    return _quality(value) is not None if name == "quality" else value != ""
+
+
+@lru_cache(maxsize=1024)
+def scope_of(*owners: str) -> Scope:
+    """A scope from the values of its fields; rows with equal owners share one object."""
+    values = zip(Scope.model_fields, owners, strict=True)
+    return Scope.model_construct(None, **{name: value or None for name, value in values})
+
+
+def without_strays(row: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
+    """A row of ours without the lists that it was not written with.
+
+    Chroma 1.5 keeps the lists of a deleted collection, and a new row in their place inherits
+    them, such as somebody else's tags. So our rows hold their lists a second time, as text.
+    """
+    if "created_day" not in row or list not in map(type, row.values()):
+        return row
+    try:
+        own: dict[str, MetadataValue] = dict(json.loads(str(row.get("list_values", "{}"))))
+    except (ValueError, TypeError) as error:  # written by somebody else
+        _log.debug("a row has lists that cannot be read: %s", error)
+        own = {}
+    return {key: value for key, value in row.items() if not isinstance(value, list)} | own
+
+
+def _is_ours(row: Mapping[str, MetadataValue]) -> bool:
+    """Whether a row was written by `to_metadata`: others may use some of its names."""
+    day, created = row.get("created_day"), row.get("created_at")
+    return isinstance(day, int) and isinstance(created, int) and day == day_of(created)
+
+
+def _shown(row: Mapping[str, MetadataValue], memory: Candidate) -> Container[str]:
+    """The keys of a row of others that are no metadata: a field of the memory has their name.
+
+    All other keys stay, those that a field was read from under another name as well.
+    """
+    read = {name for name in _FIELDS if getattr(memory, name) not in (None, "")}
+    events = {"event_ranges"} if memory.events else set()
+    hidden = {SCORE_KEY} | read | events | memory.scope.fields().keys()
+    if _LLAMAINDEX in row:
+        origin = row.get(NODE_SOURCE, "None")  # it writes "None" for a node without one
+        hidden |= FRAMEWORK_KEYS if origin == "None" else FRAMEWORK_KEYS - {NODE_SOURCE}
+    return hidden
+
+
+def _text(row: Mapping[str, MetadataValue], key: str) -> str:
+    value = row.get(key)
+    return "" if value is None else str(value)
+
+
+def _whole(moment: datetime) -> datetime:
+    return from_milliseconds(to_milliseconds(moment))
+
+
+def _moment(row_id: str, value: MetadataValue | None) -> datetime | None:
+    """The time of a row of ours; None where it has none, or somebody has made it no time."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    try:
+        return from_milliseconds(value)
+    except OverflowError as error:
+        _log.debug("row %s has a time that cannot be read: %s", row_id, error)
+        return None
+
+
+def _events(row_id: str, row: Mapping[str, MetadataValue]) -> tuple[TimeRange, ...]:
+    """A row's events; none where a row of others has something else under that name."""
+    text = row.get("event_ranges")
+    try:
+        return tuple(parse_interval(each) for each in text.split()) if isinstance(text, str) else ()
+    except ValueError as error:
+        _log.debug("row %s has events that cannot be read: %s", row_id, error)
+        return ()
+
+
+def _quality(value: MetadataValue | None) -> float | None:
+    """A row's quality; None where a row of others has something else under that name."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+        return float(value)
+    return None
+
+
+def _check_storable(memory_id: str, row: Mapping[str, MetadataValue]) -> None:
+    """Refuse what Chroma would refuse later, when some of the memories are stored already."""
+    for key, value in row.items():
+        if _REFUSED_KEY.fullmatch(key):
+            raise MemoryFormatError(
+                f"metadata cannot have the name {got(key)}: Chroma takes no empty name, none that "
+                "begins with # or $, and not chroma:document; rename it"
+            )
+        parts = value if isinstance(value, list) else [value]
+        if not all(isinstance(part, str | int | float) for part in parts):
+            raise MemoryFormatError(  # a mapping can change after its memory was checked
+                f"metadata {got(key)} must be text, a number, a boolean or a list of one of these; "
+                f"got {got(value)}"
+            )
+        for text in (memory_id, key, *(part for part in parts if isinstance(part, str))):
+            if not text.isascii() and text != text.encode("utf-8", "replace").decode("utf-8"):
+                raise MemoryFormatError(
+                    f"{got(text)} cannot be stored: it holds half a character (a lone surrogate); "
+                    "decode the text anew, or cut it elsewhere"
+                )

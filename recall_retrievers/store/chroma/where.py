@@ -1,0 +1,272 @@
+"""Where clauses: a user's filter checked and made exact, and a scope, as Chroma reads them.
+
+Only operators that work embedded, on a server and in Chroma Cloud are let through.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+
+from typing_extensions import TypeIs
+
+from recall_retrievers.core.errors import FilterError
+from recall_retrievers.core.query import Filter
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.settings_messages import got
+from recall_retrievers.store.chroma.epoch import to_milliseconds
+from recall_retrievers.store.chroma.row_fields import (
+    EXPIRES_AT,
+    FRAMEWORK_KEYS,
+    MAY_EXPIRE,
+    OWN_FIELDS,
+    Fields,
+    TimeUnit,
+    row_key,
+)
+from recall_retrievers.timeline import parse_time
+
+Where = dict[str, object]
+
+_ORDERING = ("$gt", "$gte", "$lt", "$lte")
+_MEMBERSHIP = ("$in", "$nin")
+_CONTENT = ("$contains", "$not_contains")
+_OPERATORS = ("$eq", "$ne", *_ORDERING, *_MEMBERSHIP, *_CONTENT)
+DOCUMENT = "#document"  # Chroma's key for the text of a row
+_LARGEST_INTEGER = 2**63 - 1
+_DEEPEST = 30  # filters within filters; servers read JSON that is nested 128 deep, two to a filter
+
+
+def all_of(conditions: Sequence[Where | None]) -> Where | None:
+    """Every condition at once; Chroma accepts neither an empty nor a one-armed ``$and``."""
+    return _joined("$and", conditions)
+
+
+def any_of(conditions: Sequence[Where | None]) -> Where | None:
+    """At least one of the conditions."""
+    return _joined("$or", conditions)
+
+
+def scope_where(scope: Scope, fields: Fields = OWN_FIELDS) -> Where | None:
+    """Only the memories in a scope.
+
+    Examples:
+        >>> scope_where(Scope(user_id="alice"))
+        {'user_id': {'$eq': 'alice'}}
+    """
+    return all_of(
+        [{getattr(fields, name): {"$eq": value}} for name, value in scope.fields().items()]
+    )
+
+
+def living_where(moment: datetime) -> Where:
+    """Rows of ours that have not expired by a moment, those that never do among them.
+
+    It is slow where Chroma checks it, so it is asked for only where expired rows are in the way.
+    """
+    later: Where = {EXPIRES_AT: {"$gt": to_milliseconds(moment)}}
+    return {"$or": [later, {MAY_EXPIRE: {"$ne": True}}]}
+
+
+def expired_where(moment: datetime) -> Where:
+    """Rows of ours that have expired by a moment."""
+    return {EXPIRES_AT: {"$lte": to_milliseconds(moment)}}
+
+
+def filter_where(  # noqa: PLR0913 - what a condition means depends on all of it
+    condition: Filter | None,
+    fields: Fields = OWN_FIELDS,
+    unit: TimeUnit = "milliseconds",
+    timezone: tzinfo | None = None,
+    *,
+    typed: bool = False,
+    ours: bool = False,
+) -> Where | None:
+    """A user's filter as a where clause that Chroma accepts.
+
+    Several keys, and several operators on one key, must all hold. The recorded time may be compared
+    with a datetime or ISO 8601. Fractions, which Chroma truncates, compare rightly with whole
+    numbers.
+
+    Args:
+        condition: The filter.
+        fields: The metadata keys of the fields of a memory.
+        unit: The unit of the times of the rows.
+        timezone: The time zone of times that have none.
+        typed: Whether a fraction is compared with fractions alone, as in Chroma Cloud.
+        ours: Whether the rows are ours, so that metadata may have another key there.
+
+    Raises:
+        FilterError: When a key, an operator or a value cannot match anything.
+
+    Examples:
+        >>> filter_where({"topic": "tea", "stars": {"$gte": 3, "$lt": 5}})
+        {'$and': [{'topic': {'$eq': 'tea'}}, {'stars': {'$gte': 3}}, {'stars': {'$lt': 5}}]}
+    """
+    if condition is None:
+        return None
+    return _Reader(fields.created_at, unit, timezone, typed, ours).read(condition)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads a filter for one collection, whose rows write times in one unit."""
+
+    created_at: str
+    unit: TimeUnit
+    timezone: tzinfo | None
+    typed: bool
+    ours: bool
+
+    def read(self, condition: object, depth: int = 1) -> Where | None:
+        if depth > _DEEPEST:
+            raise FilterError(
+                f"a filter may be nested {_DEEPEST} deep; this one is deeper. Put all conditions "
+                "of an $and, or an $or, into one list"
+            )
+        if not isinstance(condition, Mapping):
+            raise FilterError(
+                f"filter must be a mapping of keys to conditions; got {got(condition)}"
+            )
+        return all_of([self._condition(str(key), value, depth) for key, value in condition.items()])
+
+    def _condition(self, key: str, wanted: object, depth: int) -> Where | None:
+        if key in ("$and", "$or"):
+            if not isinstance(wanted, Sequence) or isinstance(wanted, str) or not wanted:
+                raise FilterError(f"{key} takes a list of at least one filter; got {got(wanted)}")
+            return _joined(key, [self.read(arm, depth + 1) for arm in wanted])
+        if key.startswith("$"):
+            raise FilterError(f"{key} is not understood; combine filters with $and and $or")
+        if self.ours and key in FRAMEWORK_KEYS:
+            key = row_key(key)
+        if not isinstance(wanted, Mapping):
+            return self._compare(key, "$eq", wanted)
+        if not wanted:
+            raise FilterError(
+                f"filter on {got(key)} is empty; leave the key out, or give it a value"
+            )
+        for operator in wanted:
+            if operator not in _OPERATORS:
+                raise FilterError(
+                    f"filter on {got(key)} has {got(operator)}; metadata is flat, so nested keys "
+                    f"cannot be matched, and a condition is one of {', '.join(_OPERATORS)}"
+                )
+        return all_of([self._compare(key, str(each), value) for each, value in wanted.items()])
+
+    def _compare(self, key: str, operator: str, value: object) -> Where | None:
+        if key == DOCUMENT and operator not in _CONTENT:
+            raise FilterError(f"{DOCUMENT} is the text; it takes {' and '.join(_CONTENT)}")
+        if operator in _MEMBERSHIP:
+            return self._one_of(key, operator, value)
+        operand = self._operand(key, value)
+        if operator in _ORDERING and isinstance(operand, str | bool):
+            raise FilterError(
+                f"{operator} on {got(key)} compares numbers; got {got(value)}. Store an order as a "
+                "number (times: epoch milliseconds)"
+            )
+        if operator in _CONTENT:
+            return _contains(key, operator, operand)
+        if isinstance(operand, float) and not operand.is_integer():
+            return (_typed_fraction if self.typed else _fraction)(key, operator, operand)
+        return {key: {operator: operand}}
+
+    def _one_of(self, key: str, operator: str, values: object) -> Where | None:
+        if not isinstance(values, list | tuple | set | frozenset) or not values:
+            raise FilterError(f"{operator} on {got(key)} takes a list of values; got {got(values)}")
+        operands = [self._operand(key, value) for value in values]
+        if all(
+            type(each) is type(operands[0]) and not isinstance(each, float) for each in operands
+        ):
+            return {key: {operator: operands}}
+        # Mixed types are refused by Chroma, and fractions truncated: compare one by one.
+        single, join = ("$eq", any_of) if operator == "$in" else ("$ne", all_of)
+        return join([self._compare(key, single, each) for each in operands])
+
+    def _operand(self, key: str, value: object) -> str | bool | int | float:
+        if isinstance(value, datetime) or (key == self.created_at and self._is_time(value)):
+            return self._time(key, value)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise FilterError(
+                f"filter on {got(key)} must compare with a finite number; got {value}"
+            )
+        if not isinstance(value, str | bool | int | float):
+            raise FilterError(
+                f"filter on {got(key)} must compare with text, a number or a boolean; got "
+                f"{got(value)}"
+            )
+        if isinstance(value, int) and abs(value) > _LARGEST_INTEGER:
+            raise FilterError(
+                f"filter on {got(key)} must compare with 64 bits at most; got {value}"
+            )
+        return value
+
+    def _is_time(self, value: object) -> TypeIs[str | int | float]:
+        # Numbers in our own rows mean what they mean in a Memory: seconds, or milliseconds.
+        numeric = isinstance(value, int | float) and not isinstance(value, bool)
+        return isinstance(value, str) or (numeric and self.unit == "milliseconds")
+
+    def _time(self, key: str, value: datetime | str | float) -> str | int | float:
+        if isinstance(value, str) and self.unit not in ("milliseconds", "seconds"):
+            return value  # a text is compared with texts, whatever their form
+        try:
+            milliseconds = to_milliseconds(parse_time(value, self.timezone))
+        except ValueError as error:
+            raise FilterError(f"filter on {got(key)}: {error}") from error
+        if self.unit == "milliseconds":
+            return milliseconds
+        if self.unit == "seconds":
+            return milliseconds / 1000
+        return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _fraction(key: str, operator: str, value: float) -> Where | None:
+    """Compare with a fraction so that both whole and fractional values come out right.
+
+    Chroma truncates a fractional bound before it compares whole numbers (chroma issue 7491):
+    ``$lt 1.5`` misses 1, and ``$gte 1.5`` finds it. A second bound, a whole number, mends that.
+    """
+    below, above = math.floor(value), math.ceil(value)
+    plain: Where = {key: {operator: value}}
+    join, bound = {
+        "$lt": (any_of, {"$lte": below}),
+        "$gt": (any_of, {"$gte": above}),
+        "$lte": (all_of, {"$lt": above}),
+        "$gte": (all_of, {"$gt": below}),
+        "$eq": (all_of, {"$nin": [below, above]}),
+        "$ne": (any_of, {"$in": [below, above]}),
+    }[operator]
+    return join([plain, {key: bound}])
+
+
+def _typed_fraction(key: str, operator: str, value: float) -> Where | None:
+    """The same where whole numbers and fractions are compared apart: a condition for each."""
+    plain: Where = {key: {operator: value}}
+    if operator in ("$lt", "$lte"):
+        return any_of([plain, {key: {"$lte": math.floor(value)}}])
+    if operator in ("$gt", "$gte"):
+        return any_of([plain, {key: {"$gte": math.ceil(value)}}])
+    return _fraction(key, operator, value)
+
+
+def _contains(key: str, operator: str, value: str | float) -> Where | None:
+    """Chroma tells lists of whole numbers from lists of fractions; 1 and 1.0 are the same to us."""
+    if isinstance(value, str | bool) or value != round(value) or abs(value) > _LARGEST_INTEGER:
+        return {key: {operator: value}}
+    join = any_of if operator == "$contains" else all_of
+    return join([{key: {operator: int(value)}}, {key: {operator: float(value)}}])
+
+
+def _joined(operator: str, conditions: Sequence[Where | None]) -> Where | None:
+    if operator == "$or" and None in conditions:
+        return None  # one arm without a condition admits every row
+    present: list[Where] = []
+    for condition in conditions:
+        if condition is None:
+            continue
+        nested = condition.get(operator)
+        present.extend(nested if isinstance(nested, list) else [condition])
+    if len(present) < 2:
+        return present[0] if present else None
+    return {operator: present}

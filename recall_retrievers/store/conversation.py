@@ -1,0 +1,185 @@
+"""A conversation as memories: each turn is linked to what somebody else said before it.
+
+The words of a question often miss a turn such as "Yes, three of them." So the row of a turn also
+holds the end of the turn that it answers: the last one of another speaker. Keyword search reads it,
+and by its id finds the other turns around the turn (`rows.indexed_words`). It is not embedded,
+because it blurs the vector, and it is part of no text that is returned.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from recall_retrievers.core.errors import MemoryFormatError, StoreError
+from recall_retrievers.core.memory import Memory
+from recall_retrievers.core.message import read_message
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.settings_messages import got
+from recall_retrievers.ranking.sessions import PAUSE
+from recall_retrievers.store.chroma.prepare import filled_in
+from recall_retrievers.store.chroma.search_text import ending, index_text
+from recall_retrievers.timeline import parse_time
+
+_AUTHORS = {"human": "user", "ai": "assistant", "chatbot": "assistant", "model": "assistant"}
+NO_TURNS = frozenset({"system", "developer", "tool", "function", "remove"})
+"""Roles whose messages are no turns: instructions, calls and results of tools."""
+
+_STEP = timedelta(milliseconds=1)  # between turns of one time, so that their order stays
+
+Stored = Callable[[Sequence[str]], list[Memory]]
+"""A function that returns the stored memories with some ids."""
+
+
+def conversation(  # noqa: PLR0913 - all that a turn's place in time and in the store depends on
+    messages: Iterable[object],
+    *,
+    scope: Scope,
+    created_at: datetime | None,
+    now: datetime,
+    turn_before: str,
+    stored: Stored,
+) -> list[Memory]:
+    """The turns of a conversation as memories that can be stored, the oldest first.
+
+    Args:
+        messages: The messages, the oldest first; see `read_turn`.
+        scope: The owner of the conversation.
+        created_at: When it took place, for messages without a time.
+        now: The time of new messages if ``created_at`` is None, too.
+        turn_before: The id of the turn before the first of them; empty = there is none.
+        stored: Returns the turns that are stored already.
+
+    Raises:
+        MemoryFormatError: When a message is none.
+        StoreError: When there is no turn with the id ``turn_before``.
+    """
+    if isinstance(messages, str | Mapping | Memory) or hasattr(messages, "content"):
+        raise MemoryFormatError(
+            f"expected a list of messages; got one {type(messages).__name__}: put it in a list"
+        )
+    read = (read_turn(message, scope) for message in messages)
+    turns = named([turn for turn in read if turn is not None], created_at)
+    before = stored([turn_before]) if turn_before else []
+    if turn_before and not before:
+        raise StoreError(
+            f"turn_before names {got(turn_before)}, which is not stored; give the last id that "
+            "add_conversation returned, or leave it out"
+        )
+    return _linked(_dated(turns, created_at, now, stored), before[0] if before else None)
+
+
+def named(turns: Sequence[Memory], created_at: datetime | None) -> list[Memory]:
+    """Turns with an id made of their content, so that storing them again stores nothing twice."""
+    counts: Counter[tuple[str, ...]] = Counter()
+    named = []
+    for turn in turns:
+        if turn.id:
+            named.append(turn)
+            continue
+        moment = turn.created_at or created_at
+        when = str(moment.timestamp()) if moment else ""
+        key = (*map(str, turn.scope.fields().items()), when, turn.author, turn.content)
+        counts[key] += 1  # "OK" may come twice
+        digest = hashlib.sha256(repr((key, counts[key])).encode("utf-8", "replace")).hexdigest()
+        named.append(turn.model_copy(update={"id": digest[:24]}))
+    return named
+
+
+def _dated(
+    turns: Sequence[Memory], created_at: datetime | None, now: datetime, stored: Stored
+) -> list[Memory]:
+    """Turns with a time; without one in the message, a stored turn keeps its time."""
+    undated = [turn.id for turn in turns if turn.created_at is None and created_at is None]
+    known = {turn.id: turn.created_at for turn in (stored(undated) if undated else ())}
+    moment = created_at or now
+    dated = []
+    for turn in turns:
+        when = turn.created_at or known.get(turn.id)
+        if when is None:
+            when, moment = moment, moment + _STEP
+        dated.append(turn.model_copy(update={"created_at": when}))
+    return dated
+
+
+def _linked(turns: Sequence[Memory], before: Memory | None) -> list[Memory]:
+    linked = []
+    for turn in turns:
+        after = turn
+        if before is not None and _goes_on(before, turn):
+            # Several turns of one speaker answer the same turn; notes of one person answer none.
+            same_speaker = turn.author and turn.author == before.author
+            said, answered = (
+                (before.said_before, before.turn_before)
+                if same_speaker
+                else (ending(index_text(before)), before.id)
+            )
+            after = turn.model_copy(update={"said_before": said, "turn_before": answered})
+        linked.append(after)
+        before = after
+    return linked
+
+
+def _goes_on(before: Memory, turn: Memory) -> bool:
+    if before.created_at is None or turn.created_at is None or before.scope != turn.scope:
+        return False
+    return abs(turn.created_at - before.created_at) < PAUSE and not _are_notes(before, turn)
+
+
+def _are_notes(before: Memory, turn: Memory) -> bool:
+    """Whether nobody is named, and both have a date without a clock time: notes of one day.
+
+    Such a time is one moment, on the hour of some time zone.
+    """
+    moment = turn.created_at
+    if moment is None or moment != before.created_at or turn.author or before.author:
+        return False
+    return moment.minute % 15 == moment.second == moment.microsecond == 0
+
+
+def read_turn(message: object, scope: Scope) -> Memory | None:
+    """A message as a memory of the type "conversation"; it is not linked to the turn before it.
+
+    Args:
+        message: A LangChain message, a LlamaIndex ``ChatMessage``, a mapping with ``role`` (or
+            ``name``) and ``content``, or a `Memory`.
+        scope: The owner of the conversation; a `Memory` keeps its own scope, too.
+
+    Returns:
+        The memory; None for a message that is no turn: instructions of the system, calls and
+        results of tools, and messages without text. Its ``created_at`` may be None.
+
+    Raises:
+        MemoryFormatError: When it is none of these.
+
+    Examples:
+        >>> read_turn({"role": "user", "content": "I moved to Elm Street."}, Scope()).author
+        'user'
+    """
+    if isinstance(message, Memory):
+        return filled_in(message, scope)
+    try:
+        turn = read_message(message)
+        role = turn.role.lower()
+        if role in NO_TURNS or not turn.content:
+            return None
+        return Memory(
+            content=turn.content,
+            id=turn.id,
+            memory_type="conversation",
+            created_at=None
+            if turn.sent_at is None
+            else parse_time(turn.sent_at, name="created_at"),
+            author=turn.name or _speaker(role),
+            scope=scope,
+        )
+    except (TypeError, ValueError) as error:
+        raise MemoryFormatError(f"not a message that can be stored: {error}") from error
+
+
+def _speaker(role: str) -> str:
+    if not role:
+        raise ValueError("it has neither a role nor a name")
+    return _AUTHORS.get(role, role)

@@ -1,0 +1,226 @@
+"""The files in which Chroma keeps the vectors of a collection, read without its engine.
+
+Chroma (1.5.9) saves its index in place and in this order: ``header.bin``, ``data_level0.bin``,
+``length.bin``, ``link_lists.bin``, then the names of the rows in ``index_metadata.pickle``. There
+is no temporary file and no rename, so a process that is killed meanwhile leaves a mixture. Its
+engine reads such a mixture without a check: it fails, crashes, or loses rows without a word.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall_retrievers.store.disk.index_layout import (
+    FILES,
+    HEADER,
+    LENGTHS,
+    LINKS,
+    NAMES,
+    ROWS,
+    DamagedIndexError,
+    Header,
+    Layout,
+    read_header,
+)
+
+_LABEL = 8  # bytes
+_LARGEST_NAMES = 2 << 30  # bytes: the names of some twenty million rows
+_SLACK = 1 << 20  # bytes
+_COUNT = 0xFFFF  # the part of a list's first number that counts its links
+_CHUNK = 8192  # rows looked at together: some 14 MB
+_UNIT = 1e-3  # how far from 1 the length of a normalised vector may be
+
+
+def check_files(folder: Path, layout: Layout) -> set[str]:
+    """Check every file of an index.
+
+    Args:
+        folder: The folder of the index.
+        layout: Its layout.
+
+    Returns:
+        The ids of the rows in it.
+
+    Raises:
+        DamagedIndexError: When Chroma would crash on it, fail, or miss rows.
+    """
+    missing = [name for name in FILES if not (folder / name).is_file()]
+    if missing:
+        raise DamagedIndexError(f"{', '.join(missing)} is missing")
+    head = _checked_header(folder, layout)
+    count = head.rows
+    names = _read_names(folder / NAMES)
+    live = np.concatenate([np.empty(0, np.uint64), *_checked_labels(folder, layout, count)])
+    if len(live) != len(names) or set(live.tolist()) != set(names):
+        raise DamagedIndexError(f"{ROWS} holds other rows than {NAMES}")
+    _check_links(folder / LINKS, layout, head)
+    return set(names.values())
+
+
+def readable_vectors(
+    folder: Path, layout: Layout
+) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
+    """The whole vectors of an index that may be damaged, a few thousand at a time.
+
+    A vector is whole when its label has a name and its numbers are finite, and its length is 1 if
+    all of them are scaled. The header is not needed.
+
+    Args:
+        folder: The folder of the index.
+        layout: Its layout.
+
+    Yields:
+        The ids of rows, and their vectors as they were stored.
+    """
+    try:
+        names = _read_names(folder / NAMES)
+        size = (folder / ROWS).stat().st_size
+    except (DamagedIndexError, OSError):
+        return
+    # A torn file can look terabytes large. Labels count the rows, so no named row is beyond them.
+    count = min(size // layout.row.itemsize, max(names, default=0))
+    lengths = np.ones(count, dtype=np.float32)
+    if layout.normalised and (folder / LENGTHS).is_file():
+        known = np.fromfile(folder / LENGTHS, dtype="<f4", count=count)
+        lengths[: len(known)] = known
+    for start, rows in _chunks(folder / ROWS, layout, count):
+        whole = _is_whole(rows["vector"], layout)
+        named = [names.get(label) for label in rows["label"].tolist()]
+        usable = np.flatnonzero(whole & np.array([name is not None for name in named], dtype=bool))
+        vectors = rows["vector"][usable] * lengths[start + usable][:, None]
+        if len(usable):
+            yield [str(named[place]) for place in usable.tolist()], vectors
+
+
+def unlinked_rows(folder: Path, layout: Layout) -> list[str]:
+    """The ids of rows to which no other row links: a search may never come to them.
+
+    Chroma inserts the rows of a call side by side. Two of them may both drop their links to a third
+    at the same time.
+
+    Args:
+        folder: The folder of a whole index.
+        layout: Its layout.
+    """
+    count = _checked_header(folder, layout).rows
+    names = _read_names(folder / NAMES)
+    is_linked = np.zeros(count, dtype=np.bool_)
+    for _, rows in _chunks(folder / ROWS, layout, count):
+        used = np.arange(2 * layout.neighbours)[None, :] < rows["links"][:, None]
+        is_linked[rows["linked"][used]] = True
+    labels = np.concatenate(
+        [np.empty(0, np.uint64), *(x["label"] for _, x in _chunks(folder / ROWS, layout, count))]
+    )
+    unlinked = labels[~is_linked].tolist() if len(names) > 1 else []
+    return [names[label] for label in unlinked if label in names]
+
+
+def _read_names(path: Path) -> dict[int, str]:
+    """The ids of the rows of an index by the labels of their vectors.
+
+    Raises:
+        DamagedIndexError: When the file is cut off or is something else.
+    """
+    if path.stat().st_size > _LARGEST_NAMES:
+        raise DamagedIndexError(f"{path.name} is too large: {path.stat().st_size} bytes")
+    try:
+        with path.open("rb") as file:
+            known: Any = _PlainUnpickler(file).load()
+        names = known["label_to_id"]
+        whole = known["id_to_label"] == {row_id: label for label, row_id in names.items()}
+    # Bytes that are no pickle raise nearly anything; the file itself was opened.
+    except Exception as error:
+        raise DamagedIndexError(f"{path.name} cannot be read") from error
+    if not whole:
+        raise DamagedIndexError(f"{path.name} contradicts itself")
+    return dict(names)
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    """Reads numbers, texts, lists and dictionaries; nothing that could run code."""
+
+    def find_class(self, module_name: str, global_name: str, /) -> Never:
+        raise pickle.UnpicklingError(f"{module_name}.{global_name} has no place in an index")
+
+
+def _checked_header(folder: Path, layout: Layout) -> Header:
+    """The header, checked against the sizes of the files."""
+    header, row = read_header(folder / HEADER), layout.row
+    if (
+        header is None
+        or header.neighbours != layout.neighbours
+        or (header.row_size, header.label_at) != (row.itemsize, row.itemsize - _LABEL)
+        or header.vector_at != row.itemsize - _LABEL - 4 * layout.dimension
+        or header.rows > header.room
+        or header.entry >= max(header.rows, 1)
+    ):
+        raise DamagedIndexError(f"{HEADER} does not describe an index of this collection")
+    for name, width in ((ROWS, row.itemsize), (LENGTHS, 4)):
+        needed, have = header.rows * width, (folder / name).stat().st_size
+        if not needed <= have <= header.room * width:  # a new index has room for more rows
+            raise DamagedIndexError(f"{name} has {have} bytes; {header.rows} rows need {needed}")
+    return header
+
+
+def _checked_labels(folder: Path, layout: Layout, count: int) -> Iterator[NDArray[np.uint64]]:
+    """The labels of the rows that are not deleted; every row is checked."""
+    for _, rows in _chunks(folder / ROWS, layout, count):
+        linked = np.arange(2 * layout.neighbours)[None, :] < rows["links"][:, None]
+        if rows["links"].max() > 2 * layout.neighbours or rows["linked"][linked].max(initial=0) >= (
+            count
+        ):
+            raise DamagedIndexError(f"{ROWS} links to rows that are not there")
+        if not _is_whole(rows["vector"], layout).all():
+            raise DamagedIndexError(f"{ROWS} holds vectors that no model made")
+        yield rows["label"][rows["deleted"] & 1 == 0]
+
+
+def _check_links(path: Path, layout: Layout, head: Header) -> None:
+    """Walk the links of the levels above the lowest: a list for each row, mostly empty."""
+    count, width = head.rows, 1 + layout.neighbours
+    # One row in ``neighbours`` has such links at all, so this is far above what a walk needs.
+    if path.stat().st_size > 4 * count * width + _SLACK:
+        raise DamagedIndexError(f"{path.name} is too large: {path.stat().st_size} bytes")
+    links = path.read_bytes()
+    levels = np.zeros(max(count, 1), dtype=np.int64)
+    places: dict[int, int] = {}
+    at = 0
+    for row in range(count):
+        size = int.from_bytes(links[at : at + 4], "little")
+        at += 4
+        if size:
+            levels[row], places[row] = size // (4 * width), at
+            at += size
+        if size % (4 * width) or at > len(links):
+            raise DamagedIndexError(f"{path.name} ends in the middle of its lists")
+    if at != len(links) or levels[head.entry] != max(head.top_level, 0):
+        raise DamagedIndexError(f"{path.name} does not fit {HEADER}")
+    for row, place in places.items():
+        lists = np.frombuffer(links, "<u4", int(levels[row]) * width, place).reshape(-1, width)
+        for level, (size, *linked) in enumerate(lists.tolist(), 1):
+            used = linked[: size & _COUNT]
+            if len(used) < size & _COUNT or any(x >= count or levels[x] < level for x in used):
+                raise DamagedIndexError(f"{path.name} links to rows that are not there")
+
+
+def _chunks(path: Path, layout: Layout, count: int) -> Iterator[tuple[int, NDArray[np.void]]]:
+    if not count:  # an empty file cannot be mapped
+        return
+    rows = np.memmap(path, dtype=layout.row, mode="r", shape=(count,))
+    for start in range(0, count, _CHUNK):
+        yield start, rows[start : start + _CHUNK]
+
+
+def _is_whole(vectors: NDArray[np.float32], layout: Layout) -> NDArray[np.bool_]:
+    with np.errstate(over="ignore", invalid="ignore"):  # garbage need not be numbers
+        squares = np.einsum("ij,ij->i", vectors, vectors)
+        # A vector of nothing but zeros has no direction, and stays as it is.
+        unit = (np.abs(squares - 1) < _UNIT) | (squares == 0)
+    whole: NDArray[np.bool_] = unit if layout.normalised else np.isfinite(squares)
+    return whole

@@ -1,0 +1,181 @@
+"""The embedding models of users, and the checks of their vectors.
+
+A LangChain or a LlamaIndex model is recognised by its methods, so neither framework is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall_retrievers.core.errors import RecallError, StoreError, StoreUnavailableError
+from recall_retrievers.core.transient_errors import is_away
+from recall_retrievers.store.embedding.minilm import MiniLM
+from recall_retrievers.store.embedding.multilingual import Multilingual
+from recall_retrievers.store.embedding.token_vectors import TokenEmbedding, TokenVectors, unit
+
+MULTILINGUAL: Final = "multilingual"
+_LANGCHAIN = ("embed_documents", "embed_query", "aembed_query")
+_LLAMAINDEX = ("get_text_embedding_batch", "get_query_embedding", "aget_query_embedding")
+
+
+def as_embedder(model: object | None) -> Embedder:
+    """Turn the embedding model of a user into an `Embedder`.
+
+    Args:
+        model: A LangChain ``Embeddings``, a LlamaIndex ``BaseEmbedding``, an object with the
+            methods of either, None for the default, all-MiniLM-L6-v2 on this machine, or
+            "multilingual" for `Multilingual`.
+
+    Returns:
+        The model with its vectors checked. An array of the wrong shape, NaN or infinity raises a
+        `StoreError`, and so does an error of the model, which is the cause. An `Embedder` from an
+        earlier call is returned as it is.
+
+    Raises:
+        TypeError: The object is not an embedding model.
+        ValueError: It is another name than "multilingual".
+        StoreError: The multilingual model is not installed, or the processor cannot run it.
+
+    Examples:
+        >>> as_embedder(None).model_name
+        'all-MiniLM-L6-v2'
+        >>> as_embedder(384)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        TypeError: Expected an embedding model: ... got int.
+    """
+    if model is None:
+        return MiniLM()
+    if isinstance(model, MiniLM | Multilingual | _Checked):
+        return model
+    if isinstance(model, str):
+        if model == MULTILINGUAL:
+            return Multilingual()
+        raise ValueError(
+            f"the one embedding that has a name is {MULTILINGUAL!r}; got {model!r}. Pass any other "
+            "model as an object: a LangChain Embeddings or a LlamaIndex BaseEmbedding"
+        )
+    if not isinstance(model, type):  # a class has the methods too, but no model behind them
+        for shape in (_LANGCHAIN, _LLAMAINDEX):
+            methods: list[Any] = [getattr(model, name, None) for name in shape]
+            if all(callable(method) for method in methods):
+                documents, query, aquery = methods
+                if isinstance(model, TokenEmbedding):
+                    return _CheckedTokens(_name(model), documents, query, aquery, model)
+                return _Checked(_name(model), documents, query, aquery)
+    kind = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
+    raise TypeError(
+        "Expected an embedding model: a LangChain Embeddings, a LlamaIndex BaseEmbedding, an "
+        f"object with the methods {', '.join(_LANGCHAIN)}, {MULTILINGUAL!r}, or None for the "
+        f"default; got {kind}."
+    )
+
+
+def _name(model: object) -> str:
+    for attribute in ("model_name", "model"):
+        name = getattr(model, attribute, None)
+        if isinstance(name, str) and name.strip() not in ("", "unknown"):  # LlamaIndex's default
+            # Providers and frameworks write one model in two ways ("models/gemini-embedding-001",
+            # "sentence-transformers/all-MiniLM-L6-v2", or bare). A collection filled through
+            # LangChain must open through LlamaIndex, so the prefix is not part of the name.
+            return name.strip().removeprefix("models/").removeprefix("sentence-transformers/")
+    return type(model).__name__
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """The model of a user; its answers become checked arrays."""
+
+    model_name: str
+    _embed_documents: Callable[[list[str]], object]
+    _embed_query: Callable[[str], object]
+    _aembed_query: Callable[[str], Awaitable[object]]
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        # Paid services refuse an empty list, so they are not asked; the width is then not known.
+        with self._failing():
+            answer = self._embed_documents(list(texts)) if texts else np.empty((0, 0))
+        return self._rows(answer, len(texts))
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        with self._failing():
+            answer = self._embed_query(text)
+        return self._row(answer)
+
+    async def aembed_query(self, text: str) -> NDArray[np.float32]:
+        with self._failing():
+            answer = await self._aembed_query(text)
+        return self._row(answer)
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except RecallError:
+            raise
+        except Exception as error:  # a user's model may raise anything
+            kind = StoreUnavailableError if is_away(error) else StoreError
+            raise kind(
+                f"The embedding model {self.model_name!r} failed: {type(error).__name__}: {error}"
+            ) from error
+
+    def _row(self, answer: object) -> NDArray[np.float32]:
+        vector: NDArray[np.float32] = self._rows([answer], 1)[0]
+        return vector
+
+    def _rows(self, answer: object, count: int) -> NDArray[np.float32]:
+        try:
+            with np.errstate(over="ignore"):  # too large for float32 is infinite, found below
+                vectors = np.asarray(answer, dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise StoreError(
+                f"The embedding model {self.model_name!r} returned something else than vectors of "
+                f"one length: {error}"
+            ) from error
+        if vectors.ndim != 2 or len(vectors) != count or (count and not vectors.shape[1]):
+            raise StoreError(
+                f"The embedding model {self.model_name!r} returned an array of shape "
+                f"{vectors.shape} for {count} text(s); expected ({count}, dimension)."
+            )
+        # Chroma searches with NaN without a word, and finds garbage.
+        broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+        if len(broken):
+            raise StoreError(
+                f"The embedding model {self.model_name!r} returned NaN or infinity for text "
+                f"{broken[0] + 1} of {count}. Is the text empty, or the model broken?"
+            )
+        return vectors
+
+
+@dataclass(frozen=True, slots=True)
+class _CheckedTokens(_Checked):
+    """The model of a user that has vectors of tokens, too."""
+
+    _model: TokenEmbedding
+
+    def embed_with_tokens(
+        self, texts: Sequence[str]
+    ) -> tuple[NDArray[np.float32], Sequence[TokenVectors]]:
+        with self._failing():
+            vectors, tokens = self._model.embed_with_tokens(list(texts))
+            own = [(list(words), rows) for words, rows in tokens]
+        if len(own) != len(texts):
+            raise StoreError(
+                f"The embedding model {self.model_name!r} returned the tokens of {len(own)} texts "
+                f"for {len(texts)}."
+            )
+        return self._rows(vectors, len(texts)), [self._tokens(*each) for each in own]
+
+    def _tokens(self, words: list[str], vectors: object) -> TokenVectors:
+        if not words:
+            return TokenVectors([], np.empty((0, 0), dtype=np.float32))
+        return TokenVectors(words, unit(self._rows(vectors, len(words))))
+
+
+Embedder = MiniLM | Multilingual | _Checked
+"""An embedding model whose vectors are finite numbers, one row a text."""

@@ -1,0 +1,160 @@
+"""The memories that fulfil conditions: from the row index where there is one, else from Chroma.
+
+Chroma cannot sort. So where rows are not kept here, the times of all rows that fit are read first,
+and then the rows, page by page, as they are wanted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.scope import Scope
+from recall_retrievers.store.chroma.epoch import to_milliseconds, up_to_milliseconds
+from recall_retrievers.store.chroma.index import Index, pages
+from recall_retrievers.store.chroma.where import Where, all_of, expired_where, scope_where
+from recall_retrievers.store.cloud.limits import PREDICATES, RESULTS, predicates
+from recall_retrievers.store.cloud.limits import conditions as cloud_conditions
+from recall_retrievers.store.conditions import Conditions, place_of
+from recall_retrievers.store.rows.cells import decided
+from recall_retrievers.store.rows.ordered_rows import ordered, selected
+from recall_retrievers.store.rows.row_index import RowIndex
+from recall_retrievers.store.rows.scoped_rows import ScopedRows
+from recall_retrievers.timeline import TimeRange
+
+_ROWS = 5_000  # without their texts, a call
+_IDS = 100_000  # a call
+_UNREAD = "-"  # stands for the text of a row, where it is not read
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Lists one collection."""
+
+    index: Index
+    opened: ScopedRows | None = None  # its row indexes; the cloud has none
+
+    def memories(self, conditions: Conditions) -> Iterator[Candidate]:
+        """The memories that fulfil conditions, by recorded time."""
+        where = self.index.filter_where(conditions.search(self.index.fields))
+        with self._rows(conditions.scope) as rows:
+            if rows is None:
+                found = ordered_in_chroma(self.index, conditions, where)
+            else:
+                found = ordered(rows, conditions, where)
+            yield from islice(found, conditions.limit)
+
+    def count(self, conditions: Conditions) -> int:
+        """How many memories fulfil conditions."""
+        index, recorded, moment = self.index, conditions.recorded, conditions.moment
+        if not conditions.limited and not conditions.scope.fields():
+            if moment is None or index.foreign:
+                return index.collection.count()
+            return index.collection.count() - len(expired_in_chroma(index, moment))
+        with self._rows(conditions.scope) as rows:
+            if rows is None:
+                if recorded is None and not index.foreign:  # each row of ours has a text
+                    expired = [] if moment is None else expired_in_chroma(index, moment)
+                    return len(set(ids_in_chroma(index, conditions)).difference(expired))
+                return sum(1 for _ in fitting_in_chroma(index, conditions))
+            where = index.filter_where(conditions.search(index.fields))
+            # The columns and cells of a row decide most conditions; no row has to be read.
+            known = not index.foreign and (where is None or decided(where))
+            if known and (recorded is None or _decided_by_column(recorded)):
+                return len(selected(rows.table, conditions, where)[0])
+            return sum(1 for _ in ordered(rows, conditions, where))
+
+    def scopes(self, moment: datetime) -> Counter[Scope]:
+        """How many memories each scope has; what has expired by a moment is not counted."""
+        counts: Counter[Scope] = Counter()
+        with self._rows(Scope()) as rows:
+            if rows is None:
+                counts.update(
+                    each.scope for each in fitting_in_chroma(self.index, Conditions(moment=moment))
+                )
+                return counts
+            table = rows.table
+            for place, count in zip(*table.owners(moment), strict=True):
+                memory = self.index.candidate(table.texts.at(int(place)))
+                counts[Scope() if memory is None else memory.scope] += int(count)
+        return counts
+
+    @contextmanager
+    def _rows(self, scope: Scope) -> Iterator[RowIndex | None]:
+        """The row index that has all rows of a scope; None if Chroma has to be read."""
+        if self.opened is None or (self.opened.by_scope and not scope.fields()):
+            yield None
+            return
+        with self.opened.using(scope) as rows:
+            rows.prepare(build=True, patient=True)
+            yield rows if rows.knows_all else None
+
+
+def _decided_by_column(recorded: TimeRange) -> bool:
+    """Whether whole milliseconds decide if a time is in a range."""
+    start = recorded.start
+    if recorded.recurrence is not None:
+        return False
+    return start is None or to_milliseconds(start) == up_to_milliseconds(start)
+
+
+# -- from Chroma ----------------------------------------------------------------------------------
+
+
+def ordered_in_chroma(
+    index: Index, conditions: Conditions, where: Where | None
+) -> Iterator[Candidate]:
+    """The memories that fulfil conditions, by recorded time; see `ordered`."""
+    places = sorted(map(place_of, fitting_in_chroma(index, conditions)), reverse=conditions.newest)
+    names = [place[1] for place in places if conditions.follows(place)]
+    for ids in conditions.pages(names):
+        there = index.read(ids, where)
+        yield from (there[x] for x in ids if x in there and conditions.admits(there[x]))
+
+
+def fitting_in_chroma(index: Index, conditions: Conditions) -> Iterator[Candidate]:
+    """The memories that fulfil conditions, without their texts, as Chroma has them in order."""
+    for page in _pages(index, _where(index, conditions), _ROWS, ["metadatas"]):
+        for row_id, metadata in zip(page["ids"], page["metadatas"], strict=True):
+            memory = index.candidate((row_id, _UNREAD, metadata))
+            if memory is not None and conditions.admits(memory):
+                yield memory
+
+
+def ids_in_chroma(index: Index, conditions: Conditions) -> list[str]:
+    """The ids of the rows that fulfil conditions; the time is not compared."""
+    return _ids(index, _where(index, conditions))
+
+
+def expired_in_chroma(index: Index, moment: datetime, scope: Scope | None = None) -> list[str]:
+    """The ids of the rows that have expired by a moment; for rows of ours."""
+    return _ids(index, all_of([expired_where(moment), scope_where(scope or Scope(), index.fields)]))
+
+
+def _ids(index: Index, where: Where | None) -> list[str]:
+    return [row_id for page in _pages(index, where, _IDS, []) for row_id in page["ids"]]
+
+
+def _where(index: Index, conditions: Conditions) -> Where | None:
+    """The condition for Chroma; of the time as much as it can compare, and takes."""
+    search = conditions.search(index.fields)
+    if index.cloud:
+        [fixed] = cloud_conditions(search, index)
+    else:
+        fixed = all_of([index.filter_where(search), scope_where(search.scope, index.fields)])
+    recorded = conditions.recorded
+    whole = all_of([fixed, None if recorded is None else index.recorded(recorded)])
+    return fixed if index.cloud and predicates(whole) > PREDICATES else whole
+
+
+def _pages(
+    index: Index, where: Where | None, most: int, include: list[str]
+) -> Iterator[Mapping[str, Any]]:
+    most = min(most, RESULTS) if index.cloud else most
+    return pages(index.collection, include, most=most, where=where)

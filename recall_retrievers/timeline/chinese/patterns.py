@@ -1,0 +1,82 @@
+"""Chinese: from a text to its readings.
+
+The modules `amounts`, `dates`, `holidays`, `relative`, `phrases` and `ranges` hold the tables:
+patterns of time expressions, each with the function that gives its meaning. To teach the grammar
+an expression, add a line to a table. `engine.grammar` explains the patterns.
+
+The grammar is our own: no small library reads Chinese questions. jionlp brings 218 MB and compiles
+C, and dateparser reads one question in six. The meanings are shared with English.
+"""
+
+from __future__ import annotations
+
+from recall_retrievers.timeline.chinese.amounts import AMOUNTS, CLOCKS
+from recall_retrievers.timeline.chinese.clauses import CLAUSES, part_of_today
+from recall_retrievers.timeline.chinese.dates import DATES, LUNAR
+from recall_retrievers.timeline.chinese.holidays import HOLIDAYS
+from recall_retrievers.timeline.chinese.lexer import Lexicon
+from recall_retrievers.timeline.chinese.phrases import PARTS, PHRASES
+from recall_retrievers.timeline.chinese.ranges import EVERY, LEADS, RANGES, VAGUE
+from recall_retrievers.timeline.chinese.relative import RELATIVE
+from recall_retrievers.timeline.engine import calendar_math as cal
+from recall_retrievers.timeline.engine.grammar import Expression, Grammar, Token, readings, settle
+from recall_retrievers.timeline.engine.reading import Cycle, Now, Reading
+from recall_retrievers.timeline.meanings import ranges
+
+_LINKS = frozenset("和与、跟及或") | {"以及", "还有"}
+
+
+def read(text: str, now: Now) -> list[Expression]:
+    """Every time expression of a Chinese text, with its place."""
+    return CLAUSES.apply(text, now, _read) or part_of_today(text, now)
+
+
+def _read(text: str, now: Now) -> list[Expression]:
+    expressions: list[Expression] = []
+    for tokens in _LEXICON.tokenize(text):
+        for grammar in _GRAMMARS:
+            grammar.rewrite(tokens, now)
+        _share_units(tokens, now)
+        settle(tokens, now)
+        _LEADS.rewrite(tokens, now)
+        expressions += readings(tokens)
+    return expressions
+
+
+def _share_units(tokens: list[Token], now: Now) -> None:
+    """In 上周二和周四 and in 去年三月和五月 the second lies in the week, the year of the first."""
+    for before, link, token in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        first, second = _when(before), token.kinds.get(Cycle.KIND)
+        if link.text not in _LINKS or first is None or not isinstance(second, Cycle):
+            continue
+        if isinstance(first, Cycle) and first.unit == second.unit:
+            continue  # no unit to share: 三月和五月
+        anchor = ranges.resolved(now, first)
+        if anchor is None or anchor.start is None or anchor.grain != second.grain:
+            continue
+        try:
+            shared = second.at(cal.start_of(second.unit, anchor.start, now.week_start))
+        except ValueError:  # 2月1号和30号
+            continue
+        if shared is None or shared.start is None or shared.start <= anchor.start:
+            continue
+        if shared.start <= now.moment or anchor.start > now.moment:
+            token.kinds = {Reading.KIND: shared}
+
+
+def _when(token: Token) -> Reading | Cycle | None:
+    meaning = token.kinds.get(Reading.KIND) or token.kinds.get(Cycle.KIND)
+    return meaning if isinstance(meaning, Reading | Cycle) else None
+
+
+_GRAMMARS = (
+    Grammar(CLOCKS, backwards=False),
+    Grammar(AMOUNTS, DATES, LUNAR, HOLIDAYS, RELATIVE, PARTS, backwards=False),
+    Grammar(VAGUE, PHRASES, backwards=False),
+    Grammar(EVERY, RANGES, backwards=False),
+)
+_LEADS = Grammar(LEADS)
+_LEXICON = Lexicon(
+    {word for grammar in (*_GRAMMARS, _LEADS) for word in grammar.words} | _LINKS,
+    {word for pattern in (*VAGUE, *HOLIDAYS) if " " not in pattern for word in pattern.split("|")},
+)

@@ -1,0 +1,132 @@
+"""Arithmetic on the wall calendar: units, their beginnings, and steps between them.
+
+Everything here works on naive local datetimes, because "last Tuesday" is a matter of the calendar
+on the wall: the day that a clock change shortens is still one day. The time zone is attached at
+the very end, in `extract_time`.
+"""
+
+from __future__ import annotations
+
+import calendar
+from datetime import date, datetime, time, timedelta
+
+from recall_retrievers.timeline.time_range import Grain
+
+DAY = timedelta(days=1)
+WEEK = timedelta(days=7)
+
+_MONTHS_IN: dict[str, int] = {
+    "month": 1,
+    "quarter": 3,
+    "year": 12,
+    "decade": 120,
+    "century": 1200,
+}
+_LENGTH: dict[str, timedelta] = {
+    "second": timedelta(seconds=1),
+    "minute": timedelta(minutes=1),
+    "hour": timedelta(hours=1),
+    "day": DAY,
+    "weekend": WEEK,
+    "week": WEEK,
+}
+
+
+def midnight(day: date) -> datetime:
+    """The beginning of a day."""
+    return datetime.combine(day, time())
+
+
+def day_of(year: int, month: int, day: int) -> datetime:
+    """The beginning of the day with these numbers; ValueError when the calendar lacks it."""
+    return midnight(date(year, month, day))
+
+
+def start_of(unit: Grain, moment: datetime, week_start: int = 0) -> datetime:
+    """The beginning of the unit that holds a moment.
+
+    Args:
+        unit: "week" begins on `week_start`; "weekend" is the Saturday of the week from Monday.
+        moment: A naive local moment.
+        week_start: 0 for Monday, 6 for Sunday.
+    """
+    if unit in ("second", "minute", "hour"):
+        return moment.replace(
+            second=moment.second if unit == "second" else 0,
+            minute=0 if unit == "hour" else moment.minute,
+            microsecond=0,
+        )
+    today = midnight(moment.date())
+    if unit == "week":
+        return today - DAY * ((today.weekday() - week_start) % 7)
+    if unit == "weekend":
+        return today + DAY * (5 - today.weekday())
+    months = _MONTHS_IN.get(unit)
+    if months is None:
+        return today
+    if months < 12:
+        return today.replace(day=1, month=(today.month - 1) // months * months + 1)
+    years = months // 12
+    return today.replace(day=1, month=1, year=max(today.year // years * years, 1))
+
+
+def shift(moment: datetime, unit: Grain, count: int) -> datetime:
+    """Step a number of units forth or back; a day past the month's end becomes its last day.
+
+    Raises:
+        ValueError: If the step leaves the years 1 to 9999, or a season is the unit.
+        OverflowError: Likewise.
+    """
+    if unit in _LENGTH:
+        return moment + _LENGTH[unit] * count
+    if unit not in _MONTHS_IN:
+        msg = f"a {unit} has no fixed length, so there are no steps of it"
+        raise ValueError(msg)
+    index = moment.year * 12 + moment.month - 1 + count * _MONTHS_IN[unit]
+    year, month = divmod(index, 12)
+    if not 1 <= year <= 9999:
+        msg = f"year {year} is outside the calendar"
+        raise ValueError(msg)
+    # Every month has 28 days; only beyond them does its length matter.
+    day = moment.day if moment.day <= 28 else calendar.monthrange(year, month + 1)[1]
+    return moment.replace(year=year, month=month + 1, day=min(moment.day, day))
+
+
+def unit_ends(unit: Grain, moment: datetime, week_start: int = 0) -> tuple[datetime, datetime]:
+    """The beginning and the (excluded) end of the unit that holds a moment."""
+    start = start_of(unit, moment, week_start)
+    return start, start + 2 * DAY if unit == "weekend" else shift(start, unit, 1)
+
+
+def nth_weekday(year: int, month: int, weekday: int, count: int) -> datetime:
+    """The first, second, ... weekday of a month; a count of -1 is the last one.
+
+    Raises:
+        ValueError: If the month has no such weekday.
+    """
+    if count < 0:
+        last = day_of(year, month, calendar.monthrange(year, month)[1])
+        return last - DAY * ((last.weekday() - weekday) % 7) + WEEK * (count + 1)
+    first = day_of(year, month, 1)
+    day = first + DAY * ((weekday - first.weekday()) % 7) + WEEK * (count - 1)
+    if day.month != month:
+        msg = f"{year}-{month:02} has no weekday {weekday} number {count}"
+        raise ValueError(msg)
+    return day
+
+
+def iso_week(year: int, week: int) -> datetime:
+    """The Monday of an ISO week; ValueError when the year has no week 53."""
+    return midnight(date.fromisocalendar(year, week, 1))
+
+
+def easter(year: int) -> datetime:
+    """Easter Sunday, by the anonymous Gregorian algorithm."""
+    century, in_century = divmod(year, 100)
+    golden = year % 19
+    leap = (century - (century + 8) // 25 + 1) // 3
+    epact = (19 * golden + century - century // 4 - leap + 15) % 30
+    weekday = (32 + 2 * (century % 4) + 2 * (in_century // 4) - epact - in_century % 4) % 7
+    late = (golden + 11 * epact + 22 * weekday) // 451
+    month, day = divmod(epact + weekday - 7 * late + 114, 31)
+    return day_of(year, month, day + 1)

@@ -1,0 +1,97 @@
+"""English dates: days of months, quarters, years and decades."""
+
+from __future__ import annotations
+
+from recall_retrievers.timeline.engine.grammar import Table
+from recall_retrievers.timeline.engine.reading import Cycle, Now, Reading, When
+from recall_retrievers.timeline.meanings import clock, combine, cycles, subdivide
+
+
+def _part_of_decade(now: Now, edge: int, years: int) -> When | None:
+    """The late nineties."""
+    whole = cycles.decade(now, years)
+    return whole and subdivide.third(now, edge, whole)
+
+
+def _several_days(now: Now, *numbers: int) -> Cycle | None:
+    """The 1st, 2nd and 5th of May: the month comes last."""
+    *days, month = numbers
+    return cycles.several_days(now, month, *days)
+
+
+def _written_by_a_machine(
+    now: Now, month: int, day: int, time: clock.Clock, year: int
+) -> When | None:
+    """Oct 26 15:50:06 2016."""
+    date = cycles.numeric_date(now, (year, month, day))
+    hour = clock.at(now, time)
+    return date and hour and combine.side_by_side(now, date, hour)
+
+
+def _in_short_year(now: Now, cycle: Cycle | None, year: int) -> Reading | None:
+    """4Q22, 1H2023, W40 2022."""
+    if cycle is None or not (year > 999 or 10 <= year < 100):
+        return None
+    return combine.in_year(now, cycle, year if year > 999 else cycles.full_year(now, year))
+
+
+DATES: Table = {
+    "MONTH": cycles.month,
+    "MONTH .|,|/|-? the? DAY": cycles.month_day,
+    "the? DAY day? of|/|-? the? MONTH": lambda now, day, month: cycles.month_day(now, month, day),
+    "MONTH .? the? DAY -|to|through|thru|until|till the? DAY": cycles.days_of_month,
+    "the? DAY and|or|&|, the? DAY of? MONTH": _several_days,
+    "the? DAY , the? DAY ,? and|or|& the? DAY of? MONTH": _several_days,
+    "MONTH the? DAY and|or|& the? DAY": cycles.several_days,
+    "MONTH the? DAY , the? DAY ,? and|or|& the? DAY": cycles.several_days,
+    "MONTH DAY CLOCK YEAR": _written_by_a_machine,
+    "between the? DAY and the? DAY of? MONTH": lambda now, first, final, month: (
+        cycles.days_of_month(now, month, first, final)
+    ),
+    "SLASHED of? MONTH": lambda now, days, month: cycles.several_days(now, month, *days),
+    "MONTH SLASHED": lambda now, month, days: cycles.several_days(now, month, *days),
+    "WEEKDAY ,? the? MONTHDAY": lambda now, weekday, day: cycles.day_of_month(now, day, weekday),
+    "the? MONTHDAY": cycles.day_of_month,
+    "SLASHED": cycles.slashed,
+    "SEASON": cycles.season,
+    "q NUM": cycles.quarter,
+    "NUM q NUM|YEAR": lambda now, number, year: _in_short_year(
+        now, cycles.quarter(now, number), year
+    ),
+    "NUM HALF_YEAR NUM|YEAR": lambda now, number, _, year: _in_short_year(
+        now, cycles.half_year(now, number), year
+    ),
+    "w NUM ,|of? YEAR": lambda now, number, year: _in_short_year(
+        now, cycles.week_of_year(now, number), year
+    ),
+    "YEAR -? w NUM": lambda now, year, number: _in_short_year(
+        now, cycles.week_of_year(now, number), year
+    ),
+    "in|during|for SAID_YEAR": lambda _, year: year,
+    "HALF_YEAR NUM": lambda now, _, number: cycles.half_year(now, number),
+    "the ORD quarter": cycles.quarter,
+    "ORD quarter of": cycles.quarter,
+    "DATE": cycles.numeric_date,
+}
+
+YEARS: Table = {
+    "SURE_YEAR": cycles.year,
+    "the? year SURE_YEAR": cycles.year,
+    "fy|cy NUM": cycles.short_year,
+    "YEAR -|/? MONTH": lambda now, year, month: combine.in_year(
+        now, cycles.month(now, month), year
+    ),
+    "DAY -|/? MONTH -|/? YEAR": lambda now, day, month, year: cycles.numeric_date(
+        now, (year, month, day)
+    ),
+    "YEAR -|/? MONTH -|/? DAY": lambda now, *numbers: cycles.numeric_date(now, numbers),
+    "on YEAR NUM DAY": lambda now, *numbers: cycles.numeric_date(now, numbers),
+    "MONTH_YEAR": combine.month_of_year,
+    "YEAR -|,? CYCLE": lambda now, year, cycle: combine.in_year(now, cycle, year),
+    "CYCLE -|,|/? of|in? the? year? YEAR": combine.in_year,
+    "SURE_DECADE": cycles.decade,
+    "the DECADE": cycles.decade,
+    "the EDGE -? DECADE": _part_of_decade,
+    "the? ORD -? century": cycles.century,
+    "NUM -? DECADE": lambda now, century, years: cycles.decade(now, century * 100 + years),
+}

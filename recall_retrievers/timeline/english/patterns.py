@@ -1,0 +1,241 @@
+"""English: the patterns of time expressions, each with the function that gives its meaning.
+
+To teach the grammar an expression, add a line to a table. `engine.grammar` explains the patterns;
+the modules of `meanings` hold the functions.
+
+The grammar is our own. The best English library, date-wrangler 2.3 (MIT, one author), was measured
+on two sets of memory questions: it read 49 of 60, and 23 of 30 that were written afterwards. With
+55 lines of ours on top it read all 60 (they were tuned on these) and 25 of the 30. It knows days
+but no hours, one reading but no second one, and no Chinese.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from recall_retrievers.timeline.engine.grammar import (
+    COMPLETE,
+    Expression,
+    Grammar,
+    Table,
+    readings,
+    settle,
+)
+from recall_retrievers.timeline.engine.reading import Cycle, Duration, Now, Reading
+from recall_retrievers.timeline.english.clauses import CLAUSES
+from recall_retrievers.timeline.english.dates import DATES, YEARS
+from recall_retrievers.timeline.english.holidays import FEASTS, HOLIDAYS
+from recall_retrievers.timeline.english.lexer import tokenize, vocabulary
+from recall_retrievers.timeline.english.numbers import AMOUNTS, CLOCKS, HOURS, NUMBERS
+from recall_retrievers.timeline.english.recurring import RECURRING, WORK
+from recall_retrievers.timeline.english.relative import DAYS, UNITS
+from recall_retrievers.timeline.meanings import (
+    adjacent,
+    clock,
+    combine,
+    cycles,
+    present,
+    ranges,
+    subdivide,
+)
+from recall_retrievers.timeline.time_range import Grain
+
+
+def read(text: str, now: Now) -> list[Expression]:
+    """Every time expression of an English text, with its place."""
+    return CLAUSES.apply(text, now, _read)
+
+
+def _read(text: str, now: Now) -> list[Expression]:
+    expressions: list[Expression] = []
+    for tokens in tokenize(text, _VOCABULARY):
+        for grammar in (_NUMBERS, _AMOUNTS, _DATES, _PHRASES, _RANGES):
+            grammar.rewrite(tokens, now)
+        settle(tokens, now)
+        _LEADS.rewrite(tokens, now)
+        expressions += readings(tokens)
+    return expressions
+
+
+# --- Words around a date -------------------------------------------------------------------------
+
+
+def _present(now: Now, unit: Grain) -> dict[str, object] | None:
+    """The present unit of "the end of the month"; "the month" alone may be any."""
+    if unit in ("second", "minute", "hour", "day", "weekend"):
+        return None
+    return {"UNIT_NOW": now.unit(unit)}
+
+
+def _last_weekend_of(now: Now, holiday: Cycle) -> Reading | None:
+    weekend = subdivide.unit_of(now, "weekend", holiday)
+    return combine.last(now, weekend) if isinstance(weekend, Cycle) else None
+
+
+_FEW = 4  # "the last days of May"
+_ONE_WEEK = Duration(((1, "week"),))
+_WHEN = "the? CYCLE|TIME|UNIT_NOW"
+
+PARTS: Table = {
+    "the UNIT": _present,
+    "SURE_EDGE of UNIT": subdivide.end_of_unit,
+    f"END of|in? {_WHEN}": subdivide.end_of,
+    "the? EDGE_OF": lambda now, edge: subdivide.end_of_unit(now, *edge),
+    "CYCLE of UNIT_NOW": combine.side_by_side,
+    f"latter half of|in {_WHEN}": lambda now, when: subdivide.half(now, 2, when),
+    f"ORD quarter {_WHEN}": lambda now, count, when: subdivide.nth_unit(
+        now, count, "quarter", when
+    ),
+    f"EDGE -? of|in? {_WHEN}": subdivide.third,
+    f"ORD half of|in? {_WHEN}": subdivide.half,
+    f"ORD UNIT of|in {_WHEN}": subdivide.nth_unit,
+    f"first|opening few? UNITS of|in {_WHEN}": lambda now, unit, when: subdivide.first_of(
+        now, Duration(((_FEW, unit),)), when
+    ),
+    f"last|final|closing few? UNITS of|in {_WHEN}": lambda now, unit, when: subdivide.first_of(
+        now, Duration(((_FEW, unit),)), when, -1
+    ),
+    f"last|final UNIT of|in {_WHEN}": lambda now, unit, when: subdivide.nth_unit(
+        now, -1, unit, when
+    ),
+    f"ORD CYCLE of|in {_WHEN}": subdivide.nth_occurrence,
+    f"last|final CYCLE of|in {_WHEN}": lambda now, cycle, when: subdivide.nth_occurrence(
+        now, -1, cycle, when
+    ),
+    f"first DURATION of|in {_WHEN}": subdivide.first_of,
+    f"last|final DURATION of|in {_WHEN}": partial(subdivide.first_of, sign=-1),
+    f"UNIT of|containing {_WHEN}": subdivide.unit_of,
+    "CYCLE|TIME weekend": lambda now, when: subdivide.unit_of(now, "weekend", when),
+    "earlier|sooner in? TIME|UNIT_NOW": present.earlier,
+    "earlier|sooner in the CYCLE": present.earlier_today,
+    "TIME|UNIT_NOW so far": present.so_far,
+    "so far TIME": present.so_far,
+    "later in? TIME|UNIT_NOW": present.still_to_come,
+    "rest|remainder|remaining of TIME|UNIT_NOW": present.still_to_come,
+    "this|same time TIME": present.same_time,
+    "this|same day|date in? TIME": present.same_day,
+}
+
+_EVENT = "the|my|our|his|her|their|your ?word ?word? on|in|of|from"
+"""The event before its date: "the launch on", "my birthday on"."""
+
+ADJACENT: Table = {
+    f"{place} {word} {event} {_WHEN}": meaning
+    for word, sign in (("before|preceding", -1), ("after|following", 1))
+    for event in ("", _EVENT)
+    for place, meaning in (
+        ("last? UNIT", partial(adjacent.unit, sign=sign)),
+        ("last? CYCLE", partial(adjacent.cycle, sign=sign)),
+        ("DURATION", partial(subdivide.amount_away, sign=sign)),
+        ("UNITS", partial(adjacent.units, sign=sign)),
+    )
+} | {
+    "eve of the? CYCLE|TIME": lambda now, when: adjacent.unit(now, "day", when, -1),
+    "DURATION prior to CYCLE|TIME": partial(subdivide.amount_away, sign=-1),
+    "UNIT starting|beginning|commencing on? the? CYCLE|TIME": lambda now, unit, when: (
+        adjacent.amount_from(now, Duration(((1, unit),)), when)
+    ),
+    "UNIT ending|ended|finishing on? the? CYCLE|TIME": adjacent.unit_up_to,
+    "w / c|b the? CYCLE|TIME": lambda now, when: adjacent.amount_from(now, _ONE_WEEK, when),
+    "w / e the? CYCLE|TIME": lambda now, when: adjacent.unit_up_to(now, "week", when),
+    "DURATION starting|beginning from|on? CYCLE|TIME": adjacent.amount_from,
+    "in DURATION since the? CYCLE|TIME": adjacent.so_long_after,
+}
+
+CYCLES: Table = {
+    "WEEKDAY": cycles.weekday,
+    "WEEKDAY ,? the? CYCLE|TIME": combine.dated,
+    "PART": cycles.part_of_day,
+    "week NUM": cycles.week_of_year,
+    "no later than HOUR": partial(clock.outside, side=-1),
+    "last|previous|past CYCLE -|to|through|thru|until|till CYCLE": combine.last_stretch,
+    "next|coming CYCLE -|to|through|thru|until|till CYCLE": combine.next_stretch,
+    "from|between HOUR -|to|and|until|till|through HOUR": clock.between,
+    "at? around|about? CLOCK": clock.at,
+    "at HOUR": lambda now, hour: clock.at(now, clock.clock(hour)),
+    "last|previous CYCLE": combine.last,
+    "past CYCLE": combine.last,
+    "last|previous CYCLE weekend": _last_weekend_of,
+    "this|current very? CYCLE": combine.this,
+    "next|coming|upcoming CYCLE": combine.coming,
+    "CYCLE before last": lambda now, cycle: combine.last_but(now, 2, cycle),
+    "CYCLE|TIME ,|-|'s? at|in|of|from|t? the? CYCLE|TIME": combine.side_by_side,
+    "CYCLE|TIME ,|-? on the? CYCLE|TIME": combine.with_date,
+}
+
+# --- Two ends, or one ----------------------------------------------------------------------------
+
+_ONE = "the? CYCLE|TIME|SAID_YEAR"
+
+RANGES: Table = {
+    f"between {_ONE} and|to|- {_ONE}": ranges.join,
+    f"from? {_ONE} -|to|until|till|through|thru {_ONE}": ranges.join,
+    f"from|between? the? DAY -|to|until|till|through|thru|and {_ONE}": ranges.days_to,
+    f"between DAY -|to|and {_ONE}": ranges.days_to,
+    "from SURE_YEAR -|to YEAR": ranges.join,
+    f"between {_ONE} and now": ranges.up_to_now,
+    f"since {_ONE}": ranges.up_to_now,
+    f"since {_EVENT} {_ONE}": ranges.up_to_now,
+    f"after {_EVENT} {_ONE}": ranges.after,
+    f"before {_EVENT} {_ONE}": ranges.before,
+    f"until|till|by {_EVENT} {_ONE}": ranges.until,
+    f"from|since {_ONE} to|until|till now|date|present": ranges.up_to_now,
+    f"from {_ONE} on|onward|onwards|forward": ranges.onwards,
+    f"starting|beginning from|on|in? {_ONE}": ranges.onwards,
+    f"after {_ONE}": ranges.after,
+    f"greater|later than {_ONE}": ranges.after,
+    f"before|preceding {_ONE}": ranges.before,
+    f"prior to {_ONE}": ranges.before,
+    f"less|earlier than {_ONE}": ranges.before,
+    f"on|at or after {_ONE}": ranges.onwards,
+    f"on|at or before {_ONE}": ranges.until,
+    f"no|not earlier|sooner than {_ONE}": ranges.onwards,
+    f"no|not later than {_ONE}": ranges.until,
+    f"up to and including {_ONE}": ranges.until,
+    "more|longer than AGO": partial(ranges.beyond, sure=True),
+    "over AGO": partial(ranges.beyond, sure=True),
+    "at least AGO": partial(ranges.beyond, sure=False),
+    "less|fewer than AGO": ranges.within,
+    "no|not more|longer than AGO": ranges.within,
+    "at most AGO": ranges.within,
+    "under AGO": ranges.within,
+    f"until|till|by {_ONE}": ranges.until,
+    f"up to|until|till {_ONE}": ranges.until,
+}
+
+
+def _complete(_: Now, when: Reading) -> dict[str, object]:
+    """A time with its preposition; an earlier one is of other words: "what I worked on at noon"."""
+    return {COMPLETE: when}
+
+
+def _back(now: Now, when: Reading) -> dict[str, object] | None:
+    """Back in May, which is past; "back" is no part of the time in "I will be back in May"."""
+    return {COMPLETE: when} if when.start is None or when.start <= now.moment else None
+
+
+def _same(_: Now, when: Reading) -> Reading:
+    return when
+
+
+LEADS: Table = {
+    "the|this|a TIME": _same,
+    "almost|nearly|exactly|roughly TIME": _same,
+    "TIME or so": _same,
+    "from TIME": ranges.from_alone,
+    "as of TIME": _complete,
+    "in|on|at|of|during|over|for|within|throughout TIME": _complete,
+    "around|about|back|toward|towards TIME": _complete,
+    "back COMPLETE": _back,
+    "TIME 's": _complete,
+}
+
+
+_NUMBERS = Grammar(NUMBERS, HOURS, backwards=False)
+_AMOUNTS = Grammar(AMOUNTS)
+_DATES = Grammar(CLOCKS, DAYS, WORK, DATES, YEARS, HOLIDAYS, FEASTS, backwards=False)
+_PHRASES = Grammar(UNITS, PARTS, ADJACENT, CYCLES, RECURRING)
+_RANGES = Grammar(RANGES, backwards=False)
+_LEADS = Grammar(LEADS)
+_GRAMMARS = (_NUMBERS, _AMOUNTS, _DATES, _PHRASES, _RANGES, _LEADS)
+_VOCABULARY = vocabulary(word for grammar in _GRAMMARS for word in grammar.words)

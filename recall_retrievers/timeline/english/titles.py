@@ -1,0 +1,103 @@
+"""English titles: "Friday Night Lights" names no Friday."""
+
+from __future__ import annotations
+
+from recall_retrievers.timeline.engine.grammar import Token
+from recall_retrievers.timeline.english import words
+from recall_retrievers.timeline.english.neighbours import STRANGE, has
+
+NUMBERED = words.word_set(
+    "pin code password card account number iban serial plate model phone passport licence license"
+)
+"""Things that have a number: "the PIN that ends in 2019"."""
+
+DAY_FEATURES = words.word_set(
+    "roast roasts feeling feelings blues vibes motivation driver drivers school best "
+    "papers supplement crossword funday scaries"
+)
+"""Words after a day that make it a name: "Sunday roast", "that Friday feeling"."""
+
+BEFORE_A_DAY = (
+    words.TIME_PREPOSITIONS
+    | words.WEEKDAY_PREPOSITIONS
+    | words.CHAIN
+    | {"of", "for", "by", "at", "to", "the"}
+)
+"""Words that make the day after them a time, whatever follows."""
+
+DAY_EPITHETS = words.word_set(
+    "casual taco throwback manic meatless freaky wacky giving super girl gal man fat sloppy blue"
+)
+"""Words before a day that make it a name: "Casual Friday", "Taco Tuesday"."""
+
+OF_A_HOLIDAY = words.word_set(
+    "spirit meaning story history origin ghost magic days colours colors songs"
+)
+"""Words before "of" and a holiday that make it a topic: "the meaning of Christmas"."""
+
+TITLED = frozenset({"WEEKDAY", "WEEKDAYS", "MONTH", "SEASON", "today", "tomorrow", "yesterday"})
+"""Kinds of words that titles borrow."""
+
+
+def is_in_title(tokens: list[Token], at: int, text: str) -> bool:
+    """Whether a day stands in a title: "Friday Night Lights", "The Man Who Was Thursday".
+
+    A title has other words in capitals, after words in small letters.
+    """
+    token = tokens[at]
+    if not _is_capital(token, text):
+        return False
+    first = last = at
+    while first and _is_capital(tokens[first - 1], text):
+        first -= 1
+    while last + 1 < len(tokens) and _is_capital(tokens[last + 1], text):
+        last += 1
+    if first in (0, last) or not tokens[first - 1].text.isalpha():
+        return False
+    behind, ahead = tokens[first:at], tokens[at + 1 : last + 1]
+    if len(behind) > 1 and any(one.text in words.FOLLOWERS for one in behind):
+        return True
+    if not any(has(one, STRANGE, "PARTS") for one in ahead):
+        return False
+    named_after = has(ahead[0], STRANGE) and "SEASON" not in token.kinds
+    return not (named_after and tokens[at - 1].text in words.HOLIDAY_PREPOSITIONS - {"the"})
+
+
+def is_named(tokens: list[Token], at: int, text: str) -> bool:
+    """Whether a day or a month is a part of a name: "Sunday roast", "Wednesday Addams".
+
+    A preposition before it speaks for the time: "on Wednesday Adam came".
+    """
+    token = tokens[at]
+    behind = tokens[at - 1] if at else None
+    ahead = tokens[at + 1] if at + 1 < len(tokens) else None
+    if has(token, "WEEKDAY") and (
+        (ahead is not None and ahead.text in DAY_FEATURES)
+        or (behind is not None and behind.text in DAY_EPITHETS)
+    ):
+        return True
+    asked = [one.text for one in tokens[max(0, at - 2) : at]]
+    if asked in (["who", "is"], ["who", "was"]) and not (ahead and ahead.text == "'s"):
+        return True
+    if behind is None or ahead is None or behind.text in BEFORE_A_DAY:
+        return False
+    if has(behind, "DAY") or not behind.text.isalpha():
+        return False
+    if not has(token, "WEEKDAY", "MONTH") or not _is_capital(token, text):
+        return False
+    if not _is_capital(ahead, text) or text[token.end : ahead.start] != " ":
+        return False
+    after = tokens[at + 2].text if at + 2 < len(tokens) else ""
+    return has(ahead, STRANGE) or (has(ahead, "PART") and after.isalpha())
+
+
+def is_in_address(token: Token, text: str) -> bool:
+    """Whether a word is a part of an address, a file or a tag: monday.com, may.csv, #friday."""
+    before, after = text[token.start - 1 : token.start], text[token.end : token.end + 2]
+    goes_on = after[:1] in (".", "@", "_") and after[1:].islower()
+    return len(token.text) > 2 and token.text.isalpha() and (before in ("@", "#", "_") or goes_on)
+
+
+def _is_capital(token: Token, text: str) -> bool:
+    first, second = text[token.start], text[token.start + 1 : token.start + 2]
+    return first.isupper() and second.islower()

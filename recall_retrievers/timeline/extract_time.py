@@ -1,0 +1,181 @@
+"""From a question to its time ranges, in the asker's time zone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Literal
+
+from recall_retrievers.timeline.chinese import patterns as chinese
+from recall_retrievers.timeline.engine.grammar import Expression
+from recall_retrievers.timeline.engine.reading import Now, Reading
+from recall_retrievers.timeline.english import patterns as english
+from recall_retrievers.timeline.japanese import patterns as japanese
+from recall_retrievers.timeline.parse_time import parse_time, resolve_timezone
+from recall_retrievers.timeline.time_range import TimeRange
+from recall_retrievers.timeline.western.french import FRENCH
+from recall_retrievers.timeline.western.german import GERMAN
+from recall_retrievers.timeline.western.patterns import Western
+from recall_retrievers.timeline.western.recognise import Recogniser
+from recall_retrievers.timeline.western.spanish import SPANISH
+
+Language = Literal["auto", "en", "zh", "de", "es", "fr", "ja"]
+WeekStart = Literal["monday", "sunday"]
+Hemisphere = Literal["north", "south"]
+
+WESTERN: Mapping[str, Western] = {"de": GERMAN, "es": SPANISH, "fr": FRENCH}
+LANGUAGES: Mapping[str, Callable[[str, Now], list[Expression]]] = {
+    "en": english.read,
+    "zh": chinese.read,
+    "ja": japanese.read,
+    **{code: language.read for code, language in WESTERN.items()},
+}
+"""A language is a function from a text to its readings; a new one is one line here."""
+
+_RECOGNISER = Recogniser(WESTERN)
+_MOST_RANGES = 64  # a pasted calendar names hundreds of days; a question names a few
+_HAN_OR_KANA = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa]")
+_ONLY_CHINESE = re.compile("[你您们們吗嗎呢吧么麼这這哪谁誰什没說说在了的过過我他她它]")
+_LATIN_WORD = re.compile(r"[A-Za-z]{3}")
+
+
+def extract_time(  # noqa: PLR0913  the settings of the question, each by name
+    text: str,
+    reference_time: float | str | datetime,
+    *,
+    language: Language = "auto",
+    timezone: tzinfo | str | None = None,
+    week_start: WeekStart = "monday",
+    day_first: bool | None = None,
+    hemisphere: Hemisphere = "north",
+) -> list[TimeRange]:
+    """Find the times that a question names: "what did we plan last Tuesday?".
+
+    A question about memories looks back: "in March" is the latest March that has begun, and only
+    words such as "tomorrow" or "next week" look ahead. "between May and July" is one range, "in
+    June and in August" are two.
+
+    Args:
+        text: The question, in any length; it is never an error.
+        reference_time: The moment of the question, in any form that `parse_time` reads.
+        language: "en", "zh", "de", "es", "fr", "ja", or "auto" to choose by the script and
+            the small words; a text in two scripts is read as both.
+        timezone: The asker's time zone or its IANA name; None takes that of `reference_time`.
+        week_start: The first day of a week, "monday" or "sunday".
+        day_first: Whether 5/7/2023 is the fifth of July; None takes the habit of the language.
+        hemisphere: "south" puts summer in December to February.
+
+    Returns:
+        One range for each time expression, best first; other readings of the same words are in
+        its `alternatives`. Empty when the question names no time.
+
+    Raises:
+        TypeError: If `text` is not a string, or `reference_time` no moment.
+        ValueError: If `reference_time` or a setting is not understood.
+
+    Examples:
+        >>> (found,) = extract_time("What did we plan last Tuesday?", "2024-06-12T15:30:00Z")
+        >>> found.describe(), found.text
+        ('2024-06-11 (Tuesday)', 'last Tuesday')
+        >>> extract_time("May I have a second opinion?", "2024-06-12T15:30:00Z")
+        []
+        >>> (found,) = extract_time("我去年三月做了什么？", "2024-06-12T15:30:00Z")
+        >>> found.describe()
+        '2023-03-01 to 2023-03-31'
+    """
+    if not isinstance(text, str):
+        msg = f"text must be a string; got {text!r:.60}"
+        raise TypeError(msg)
+    _check("language", language, ("auto", *LANGUAGES))
+    _check("week_start", week_start, ("monday", "sunday"))
+    _check("hemisphere", hemisphere, ("north", "south"))
+    moment = parse_time(reference_time, timezone, name="reference_time")
+    if timezone is not None:
+        moment = moment.astimezone(resolve_timezone(timezone))
+    zone = moment.tzinfo or UTC
+    now = Now(
+        moment.replace(tzinfo=None),
+        week_start=0 if week_start == "monday" else 6,
+        day_first=day_first,
+        southern=hemisphere == "south",
+        text=text,
+        elapsed=lambda by: _elapsed(moment, by),
+    )
+    ranges = [
+        one
+        for reading, start, end in _read(text, now, language)[:_MOST_RANGES]
+        if (one := _range(reading, zone, text, start, end)) is not None
+    ]
+    # A vague word only prefers, so exact times come first.
+    return sorted(ranges, key=lambda one: one.soft)
+
+
+def _read(text: str, now: Now, language: str) -> list[Expression]:
+    if language != "auto":
+        return LANGUAGES[language](text, _with_habits(now, language))
+    if not _HAN_OR_KANA.search(text):
+        spoken = _RECOGNISER.code_of(text)
+        expressions = LANGUAGES[spoken](text, _with_habits(now, spoken))
+        return expressions if expressions or spoken == "en" else english.read(text, now)
+    expressions = LANGUAGES["ja" if _is_japanese(text) else "zh"](text, now)
+    if _LATIN_WORD.search(text):
+        taken = [(start, end) for _, start, end in expressions]
+        expressions += [
+            (reading, start, end)
+            for reading, start, end in english.read(text, now)
+            if all(end <= first or last <= start for first, last in taken)
+        ]
+        expressions.sort(key=lambda one: one[1])
+    return expressions
+
+
+def _is_japanese(text: str) -> bool:
+    """Whether a text is Japanese, and not Chinese that quotes a word of it."""
+    kana = len(_KANA.findall(text))
+    return kana > 0 and kana > len(_ONLY_CHINESE.findall(text))
+
+
+def _with_habits(now: Now, language: str) -> Now:
+    """5/7/2023 is the fifth of July on the continent, unless the asker says otherwise."""
+    return replace(now, day_first=True) if now.day_first is None and language in WESTERN else now
+
+
+def _range(reading: Reading, zone: tzinfo, text: str, start: int, end: int) -> TimeRange | None:
+    words, span = text[start:end], (start, end)
+
+    def attached(one: Reading, others: tuple[TimeRange, ...]) -> TimeRange | None:
+        try:
+            ends = _attach(one.start, one.end, zone)
+            recurrence = one.recurrence and replace(one.recurrence, timezone=zone)
+            return TimeRange(*ends, one.grain, words, span, others, recurrence, one.soft)
+        except (ValueError, OverflowError):  # at the very edge of the calendar
+            return None
+
+    others = [other for one in reading.others if (other := attached(one, ())) is not None]
+    return attached(reading, tuple(dict.fromkeys(others)))
+
+
+def _attach(
+    start: datetime | None, end: datetime | None, zone: tzinfo
+) -> tuple[datetime | None, datetime | None]:
+    """Put the wall clock into its zone; an hour that a clock change skips keeps its length."""
+    begin = start and start.replace(tzinfo=zone)
+    close = end and end.replace(tzinfo=zone)
+    if begin and close and start and end and not begin.astimezone(UTC) < close.astimezone(UTC):
+        close = (begin.astimezone(UTC) + (end - start)).astimezone(zone)
+    return begin, close
+
+
+def _elapsed(moment: datetime, by: timedelta) -> datetime:
+    """The wall clock after so much time has passed, with clock changes counted."""
+    there = (moment.astimezone(UTC) + by).astimezone(moment.tzinfo)
+    return there.replace(tzinfo=None)
+
+
+def _check(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        msg = f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r:.60}"
+        raise ValueError(msg)

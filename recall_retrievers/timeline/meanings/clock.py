@@ -1,0 +1,136 @@
+"""Hours of the day: "at 3 pm", "from 10:30 to 3", "before 5 pm"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from recall_retrievers.timeline.engine import calendar_math as cal
+from recall_retrievers.timeline.engine.reading import Cycle, Now, Reading
+from recall_retrievers.timeline.recurrence import Recurrence
+from recall_retrievers.timeline.time_range import Grain
+
+_HALF_DAY = 12 * 60
+_FIRST_MORNING_HOUR = 7  # "at 4" means the afternoon, "at 8" the morning
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A time of day.
+
+    Attributes:
+        minutes: Since midnight.
+        sure: Whether the half of the day is known.
+        exact: Whether it has minutes, and not only an hour.
+        named: Whether am or pm is written behind it.
+    """
+
+    minutes: int
+    sure: bool
+    exact: bool
+    named: bool = False
+
+
+def clock(hour: int, minute: int = 0, noon: int | None = None) -> Clock | None:
+    """A time of day from its numbers.
+
+    Args:
+        hour: 0 to 24; with `noon`, 1 to 12.
+        minute: 0 to 59.
+        noon: 0 for am, 12 for pm, None = unknown.
+    """
+    if not 0 <= minute < 60 or not 0 <= hour <= 24:
+        return None
+    exact = minute > 0
+    if noon is not None:
+        late = hour > 12  # "15 pm"
+        minutes = (hour if late else hour % 12 + noon) * 60 + minute
+        return Clock(minutes, sure=True, exact=exact, named=True)
+    return Clock(hour * 60 + minute, sure=hour == 0 or hour > 12, exact=exact)
+
+
+def in_figures(
+    hour: int, minute: int, second: int | None = None, *, noon: int | None = None
+) -> Clock | None:
+    """A time of day in figures: 6:00 may be in the evening, 06:00 and 6:00:00 are as they stand.
+
+    Args:
+        hour: 0 to 24; with `noon`, 1 to 12.
+        minute: 0 to 59.
+        second: Any, where the figures have one or begin with a zero; see `numeric_kinds`.
+        noon: 0 for am, 12 for pm, None = unknown.
+    """
+    time = clock(hour, minute, noon)
+    return replace(time, sure=time.sure or second is not None) if time else None
+
+
+def at(_: Now, time: Clock | None) -> Cycle | None:
+    """At three: that hour; at half past three: that minute."""
+    if time is None:
+        return None
+    minutes = time.minutes
+    if not time.sure and minutes < _FIRST_MORNING_HOUR * 60:
+        minutes += _HALF_DAY
+    return _stretch(
+        minutes, minutes + (1 if time.exact else 60), "minute" if time.exact else "hour"
+    )
+
+
+def between(_: Now, first: Clock | int | tuple[int, ...], last: Clock | int) -> Cycle | None:
+    """From 3 to 8 pm: the half of the day of the second hour holds for both where it can."""
+    begin, close = _clock_of(first), _clock_of(last)
+    if begin is None or close is None:
+        return None
+    start, end = begin.minutes, close.minutes
+    if not close.sure:
+        if not begin.sure and start < _FIRST_MORNING_HOUR * 60:
+            start += _HALF_DAY
+        while end <= start:
+            end += _HALF_DAY
+    elif start >= 60 and start + _HALF_DAY < end:
+        # "From 03:00 to 05:00 pm" is in the afternoon, in spite of the zero.
+        start += _HALF_DAY if not begin.sure or (close.named and not begin.named) else 0
+    if end <= start:
+        end += 2 * _HALF_DAY  # past midnight
+    return _stretch(start, end, "hour")
+
+
+def outside(_: Now, time: Clock | int, side: int) -> Cycle | None:
+    """Before (-1) or after (1) three o'clock, as a part of its day."""
+    clock_time = _clock_of(time)
+    hour = at(_, clock_time)
+    if clock_time is None or hour is None:
+        return None
+
+    def cut(day: Reading) -> Reading | None:
+        if day.start is None:
+            return None
+        midnight = cal.start_of("day", day.start)
+        ends = (midnight, day.start) if side < 0 else (day.start, midnight + cal.DAY)
+        if not ends[0] < ends[1]:
+            return None
+        on_any_day = (
+            Reading(None, day.start, "hour") if side < 0 else Reading(day.start, None, "hour")
+        )
+        return Reading(*ends, "hour").or_else(on_any_day)
+
+    outside_it = hour.then(cut, "hour")
+    return outside_it and replace(outside_it, alone=clock_time.sure)
+
+
+def _clock_of(time: Clock | int | tuple[int, ...]) -> Clock | None:
+    if isinstance(time, Clock):
+        return time
+    return clock(time) if isinstance(time, int) else in_figures(*time)
+
+
+def _stretch(start: int, end: int, grain: Grain) -> Cycle:
+    whole_hours = not (start % 60 or end % 60) and end - start < 2 * _HALF_DAY
+    return Cycle(
+        "day",
+        grain,
+        lambda day: Reading(cal.shift(day, "minute", start), cal.shift(day, "minute", end), grain),
+        alone=False,
+        fields=Recurrence(hours=frozenset(h % 24 for h in range(start // 60, end // 60)))
+        if whole_hours
+        else None,
+    )

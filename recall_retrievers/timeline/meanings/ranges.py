@@ -1,0 +1,137 @@
+"""Ranges with two ends, or with one: "between May and July", "since March", "until yesterday"."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from recall_retrievers.timeline.engine.calendar_math import DAY
+from recall_retrievers.timeline.engine.reading import Cycle, Now, Reading, When
+from recall_retrievers.timeline.meanings import cycles
+from recall_retrievers.timeline.time_range import FINER_THAN_DAY, Grain
+
+# The coarser cycle fixes the finer one: of "the 9th to 17 April" the month comes from the second.
+_COARSENESS: tuple[Grain, ...] = ("day", "week", "month", "year")
+
+
+def join(now: Now, first: When, second: When) -> Reading | None:
+    """From one to another, both included; or up to the beginning of the second."""
+    start, end = _resolved_pair(now, first, second)
+    if start is None or end is None or start.soft or end.soft:
+        return None
+    if start.start is None or end.end is None or end.start is None or start.end is None:
+        return None
+    grain = min(start.grain, end.grain, key=_fineness)
+    if end.grain in FINER_THAN_DAY:  # "from 2 pm to 4 pm" ends at four, not at five
+        return Reading(start.start, end.start, grain) if start.start < end.start else None
+    if start.start >= end.end or start.start > end.start:
+        return None
+    whole = Reading(start.start, end.end, grain)
+    if start.start < end.start:
+        return whole.or_else(Reading(start.start, end.start, grain))
+    return whole
+
+
+def _resolved_pair(now: Now, first: When, second: When) -> tuple[Reading | None, Reading | None]:
+    if isinstance(first, Reading):
+        if isinstance(second, Reading):
+            return first, second
+        return first, _at_or_after(now, second, first.start)
+    if isinstance(second, Reading):
+        return _before_end(now, first, second), second
+    if _COARSENESS.index(first.unit) < _COARSENESS.index(second.unit):
+        end = second.latest(now)
+        return _before_end(now, first, end), end
+    start = first.latest(now)
+    return start, _at_or_after(now, second, start.start if start else None)
+
+
+def _at_or_after(now: Now, cycle: Cycle, start: datetime | None) -> Reading | None:
+    return None if start is None else cycle.after(now, start)
+
+
+def _before_end(now: Now, cycle: Cycle, other: Reading | None) -> Reading | None:
+    if other is None or other.end is None:
+        return None
+    return cycle.starting_before(now, other.end)
+
+
+def days_to(now: Now, day: int, when: When) -> Reading | None:
+    """The 9th to 12 June: a bare number takes its month from the date it leads to."""
+    end = resolved(now, when)
+    if end is None or end.grain != "day" or end.start is None or not day < end.start.day:
+        return None
+    return join(now, cycles.day_of_month(now, day), end)
+
+
+def up_to_now(now: Now, when: When) -> Reading | None:
+    """Since March: from its beginning to now; or with no end."""
+    reading = resolved(now, when)
+
+    def extend(one: Reading) -> Reading | None:
+        if one.start is None or one.soft:
+            return None
+        open_ended = Reading(one.start, None, one.grain)
+        if one.start >= now.moment:
+            return open_ended
+        return Reading(one.start, now.moment, one.grain).or_else(open_ended)
+
+    return reading and reading.map(extend)
+
+
+def onwards(now: Now, when: When) -> Reading | None:
+    """From March on: no end."""
+    reading = resolved(now, when)
+    return _open(reading, reading.start if reading else None, None)
+
+
+def from_alone(now: Now, when: Reading) -> Reading | None:
+    """From 2014: that year; or from then on."""
+    return when if None in (when.start, when.end) else when.or_else(onwards(now, when))
+
+
+def after(now: Now, when: When) -> Reading | None:
+    """After March: from where it ends."""
+    reading = resolved(now, when)
+    return _open(reading, reading.end if reading else None, None)
+
+
+def before(now: Now, when: When) -> Reading | None:
+    """Before March: up to where it begins."""
+    reading = resolved(now, when)
+    return _open(reading, None, reading.start if reading else None)
+
+
+def beyond(_: Now, day: datetime, *, sure: bool) -> Reading:
+    """More than two weeks ago: up to that day; at least two weeks ago: the day as well."""
+    return Reading(None, day if sure else day + DAY, "day")
+
+
+def within(now: Now, day: datetime) -> Reading | None:
+    """Less than two weeks ago, no more than two weeks ago: from that day to now."""
+    return Reading(day, now.moment, "day") if day < now.moment else None
+
+
+def until(now: Now, when: When) -> Reading | None:
+    """Until March, by Friday: it is included; or it is not."""
+    reading = resolved(now, when)
+    if reading is None or reading.end is None or reading.soft:
+        return None
+    if reading.grain in FINER_THAN_DAY:
+        return before(now, reading)
+    return Reading(None, reading.end, reading.grain).or_else(before(now, reading))
+
+
+def resolved(now: Now, when: When) -> Reading | None:
+    """A reading as it is; a cycle at its latest occurrence."""
+    return when.latest(now) if isinstance(when, Cycle) else when
+
+
+def _open(reading: Reading | None, start: datetime | None, end: datetime | None) -> Reading | None:
+    if reading is None or reading.soft or reading.recurrence or (start is None and end is None):
+        return None
+    return Reading(start, end, reading.grain)
+
+
+def _fineness(grain: Grain) -> int:
+    order: tuple[Grain, ...] = ("second", "minute", "hour", "part_of_day", "day", "weekend", "week")
+    return order.index(grain) if grain in order else len(order)

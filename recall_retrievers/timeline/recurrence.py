@@ -1,0 +1,93 @@
+"""Recurring times: "on Mondays", "every March", "in the mornings"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+
+from recall_retrievers.timeline.calendar_names import MONTHS, WEEKDAYS
+from recall_retrievers.timeline.parse_time import in_zone
+
+_LIMITS = {"weekdays": (0, 6), "months": (1, 12), "days": (1, 31), "hours": (0, 23)}
+
+
+@dataclass(frozen=True, slots=True)
+class Recurrence:
+    """The calendar fields that a moment must have; an empty set leaves its field free.
+
+    Attributes:
+        weekdays: 0 is Monday, 6 is Sunday.
+        months: 1 is January, 12 is December.
+        days: Days of the month, 1 to 31.
+        hours: Hours of the day, 0 to 23.
+        timezone: The time zone of the calendar and the clock; None = that of the moment compared.
+
+    Raises:
+        ValueError: If a field holds a number that the calendar does not have.
+
+    Examples:
+        >>> mondays = Recurrence(weekdays=frozenset({0}))
+        >>> mondays.matches(datetime.fromisoformat("2024-06-10T08:00:00+00:00"))
+        True
+        >>> mondays.matches(datetime.fromisoformat("2024-06-11T08:00:00+00:00"))
+        False
+    """
+
+    weekdays: frozenset[int] = frozenset()
+    months: frozenset[int] = frozenset()
+    days: frozenset[int] = frozenset()
+    hours: frozenset[int] = frozenset()
+    timezone: tzinfo | None = None
+
+    def __post_init__(self) -> None:
+        """Check every number against its calendar field."""
+        for name, (low, high) in _LIMITS.items():
+            wrong = sorted(n for n in getattr(self, name) if not low <= n <= high)
+            if wrong:
+                msg = f"{name} must lie between {low} and {high}; got {wrong}"
+                raise ValueError(msg)
+
+    def matches(self, moment: datetime) -> bool:
+        """Whether a moment falls on this recurrence."""
+        if self.timezone is not None:
+            moment = in_zone(moment, self.timezone)
+        return (
+            _free_or_in(self.weekdays, moment.weekday())
+            and _free_or_in(self.months, moment.month)
+            and _free_or_in(self.days, moment.day)
+            and _free_or_in(self.hours, moment.hour)
+        )
+
+    def narrow(self, other: Recurrence) -> Recurrence:
+        """Both at once, for "on Monday mornings"; a field of both has their common values."""
+        shared = {name: _share(getattr(self, name), getattr(other, name)) for name in _LIMITS}
+        return Recurrence(**shared, timezone=self.timezone or other.timezone)
+
+    def describe(self) -> str:
+        """The recurrence in words, such as "every Monday in March".
+
+        Examples:
+            >>> Recurrence(weekdays=frozenset({0, 2}), months=frozenset({3})).describe()
+            'every Monday, Wednesday in March'
+        """
+        words = "every " + (_listed(self.weekdays, WEEKDAYS, 0) or "day")
+        if self.days:
+            words += " on day " + _listed(self.days)
+        if self.months:
+            words += " in " + _listed(self.months, MONTHS, 1)
+        if self.hours:
+            words += " at hours " + _listed(self.hours)
+        return words
+
+
+def _free_or_in(allowed: frozenset[int], value: int) -> bool:
+    return not allowed or value in allowed
+
+
+def _share(one: frozenset[int], other: frozenset[int]) -> frozenset[int]:
+    return (one & other) or one or other
+
+
+def _listed(numbers: Iterable[int], names: tuple[str, ...] = (), first: int = 0) -> str:
+    return ", ".join(names[n - first] if names else str(n) for n in sorted(numbers))

@@ -1,0 +1,224 @@
+"""The range of time that a question names, as a value that can be compared and combined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Literal
+
+from recall_retrievers.timeline.calendar_names import weekday_name
+from recall_retrievers.timeline.parse_time import in_zone
+from recall_retrievers.timeline.recurrence import Recurrence
+
+Grain = Literal[
+    "second",
+    "minute",
+    "hour",
+    "part_of_day",
+    "day",
+    "weekend",
+    "week",
+    "month",
+    "quarter",
+    "season",
+    "year",
+    "decade",
+    "century",
+]
+"""How fine the words are: "March" has the grain of a month, "last Tuesday" of a day."""
+
+FINER_THAN_DAY: frozenset[Grain] = frozenset({"second", "minute", "hour", "part_of_day"})
+
+# Stand-ins for an open end, so that open ranges compare like closed ones.
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
+_LATEST = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRange:
+    """A stretch of time: from `start` up to, not including, `end`.
+
+    Attributes:
+        start: The first moment, with a time zone; None when the range has no beginning.
+        end: The first moment that no longer belongs to it; None when it goes on.
+        grain: How fine the words are.
+        text: The words that named the range.
+        span: The place of these words in the question: `question[span[0]:span[1]]`.
+        alternatives: Other readings of the same words, likelier ones first.
+        recurrence: Calendar fields that must match as well, for "on Mondays".
+        soft: True for vague words such as "recently": prefer this range, never exclude by it.
+
+    Raises:
+        ValueError: If a moment has no time zone, or if `start` is not before `end`.
+
+    Examples:
+        >>> from datetime import datetime
+        >>> march = TimeRange(
+        ...     datetime.fromisoformat("2024-03-01T00:00:00+00:00"),
+        ...     datetime.fromisoformat("2024-04-01T00:00:00+00:00"),
+        ...     "month",
+        ... )
+        >>> march.contains(datetime.fromisoformat("2024-03-31T23:59:59+00:00"))
+        True
+        >>> march.describe()
+        '2024-03-01 to 2024-03-31'
+    """
+
+    start: datetime | None
+    end: datetime | None
+    grain: Grain
+    text: str = ""
+    span: tuple[int, int] | None = None
+    alternatives: tuple[TimeRange, ...] = ()
+    recurrence: Recurrence | None = None
+    soft: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse naive moments and empty ranges."""
+        for name, moment in (("start", self.start), ("end", self.end)):
+            if moment is not None and moment.utcoffset() is None:
+                msg = (
+                    f"{name} must carry a time zone; got {moment.isoformat()}. "
+                    "Give it one, for example with parse_time(value, 'Europe/Berlin')"
+                )
+                raise ValueError(msg)
+        if self.start is not None and self.end is not None and not _low(self) < _high(self):
+            msg = (
+                f"start must be before end; got start={self.start.isoformat()} "
+                f"and end={self.end.isoformat()}"
+            )
+            raise ValueError(msg)
+
+    @property
+    def time_zone(self) -> tzinfo | None:
+        """The time zone of the range; None when both ends are open."""
+        bound = self.start or self.end
+        return bound.tzinfo if bound else None
+
+    def contains(self, moment: datetime) -> bool:
+        """Whether a moment lies inside the range and, for "on Mondays", on the right day.
+
+        Args:
+            moment: A moment with a time zone.
+        """
+        # Not by `_low` and `_high`: a question asks this of each of its candidates.
+        start, end, instant = self.start, self.end, _absolute(moment)
+        if start is not None and instant < _absolute(start):
+            return False
+        if end is not None and instant >= _absolute(end):
+            return False
+        if self.recurrence is None:
+            return True
+        zone = self.time_zone
+        return self.recurrence.matches(in_zone(moment, zone) if zone else moment)
+
+    def overlaps(self, other: TimeRange) -> bool:
+        """Whether the two ranges share a moment; recurrences are not compared."""
+        return _low(self) < _high(other) and _low(other) < _high(self)
+
+    def intersect(self, other: TimeRange) -> TimeRange | None:
+        """What the two ranges share, in the zone of this one; None when they share nothing."""
+        if not self.overlaps(other):
+            return None
+        start = self.start if _low(self) >= _low(other) else other.start
+        end = self.end if _high(self) <= _high(other) else other.end
+        return self._moved(start, end)
+
+    def union(self, other: TimeRange) -> TimeRange:
+        """The shortest range that holds both, including what lies between them."""
+        start = self.start if _low(self) <= _low(other) else other.start
+        end = self.end if _high(self) >= _high(other) else other.end
+        return self._moved(start, end)
+
+    def widen(self, before: timedelta, after: timedelta) -> TimeRange:
+        """The range with some grace at both ends; open ends stay open.
+
+        Args:
+            before: How much earlier to begin; not negative.
+            after: How much later to end; not negative.
+
+        Raises:
+            ValueError: If a grace is negative.
+        """
+        if before < timedelta(0) or after < timedelta(0):
+            msg = f"before and after must not be negative; got {before!r} and {after!r}"
+            raise ValueError(msg)
+        return self._moved(_shifted(self.start, before, -1), _shifted(self.end, after, 1))
+
+    def clamp(self, lower: datetime | None, upper: datetime | None) -> TimeRange | None:
+        """The part of the range between two moments; None when nothing of it lies there."""
+        if lower is not None and upper is not None and _absolute(lower) >= _absolute(upper):
+            return None
+        return self.intersect(TimeRange(lower, upper, self.grain))
+
+    def describe(self) -> str:
+        """The range in words for a person, in its own time zone.
+
+        Examples:
+            >>> from datetime import datetime
+            >>> start = datetime.fromisoformat("2024-03-01T00:00:00+01:00")
+            >>> TimeRange(start, None, "day").describe()
+            'since 2024-03-01'
+        """
+        if self.recurrence is None:
+            return self._describe_ends()
+        words = self.recurrence.describe()
+        return words if self.time_zone is None else f"{words}, {self._describe_ends()}"
+
+    def _describe_ends(self) -> str:
+        start, end = self.start, self.end
+        if start is None:
+            return "any time" if end is None else f"before {self._written(end)}"
+        if end is None:
+            return f"since {self._written(start)}"
+        if self.grain in FINER_THAN_DAY:
+            return f"{self._written(start)} to {self._written(end)}"
+        # The last day that belongs to the range reads better than the first that does not.
+        last = (end - timedelta(microseconds=1)).date()
+        if last <= start.date():
+            return f"{start:%Y-%m-%d} ({weekday_name(start)})"
+        return f"{start:%Y-%m-%d} to {last.isoformat()}"
+
+    def _written(self, moment: datetime) -> str:
+        if self.grain in FINER_THAN_DAY or moment.time() != moment.time().min:
+            return f"{moment:%Y-%m-%d %H:%M}"
+        return f"{moment:%Y-%m-%d}"
+
+    def _moved(self, start: datetime | None, end: datetime | None) -> TimeRange:
+        # The other readings belonged to the old ends, so they go.
+        return replace(self, start=start, end=end, alternatives=())
+
+
+def _absolute(moment: datetime) -> datetime:
+    # Two moments of one zone compare by wall clock, which is wrong in the hour that a
+    # clock change repeats; UTC has no such hour.
+    if moment.tzinfo is UTC:  # as in all stored memories
+        return moment
+    if moment.utcoffset() is None:
+        msg = f"a moment must carry a time zone to be compared; got {moment.isoformat()}"
+        raise ValueError(msg)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:  # within a day of year 1 or year 9999
+        return _EARLIEST if moment.year == 1 else _LATEST
+
+
+def _low(one: TimeRange) -> datetime:
+    return _EARLIEST if one.start is None else _absolute(one.start)
+
+
+def _high(one: TimeRange) -> datetime:
+    return _LATEST if one.end is None else _absolute(one.end)
+
+
+def _shifted(moment: datetime | None, by: timedelta, sign: int) -> datetime | None:
+    # Days are counted on the wall, so that midnight stays midnight; hours as they pass, so that
+    # a clock change neither swallows nor doubles them.
+    if moment is None:
+        return None
+    days = timedelta(by.days)
+    try:
+        there = moment + sign * days if days else moment
+        return (there.astimezone(UTC) + sign * (by - days)).astimezone(moment.tzinfo)
+    except OverflowError:
+        return None  # past what the calendar can write: as good as open
