@@ -191,7 +191,8 @@ class TestProcess:
     ) -> None:
         # onnxruntime 1.31 would start reporting, and store an identifier there.
         run_python(
-            "from recall_retrievers.store.embedding.minilm import MiniLM\nMiniLM().embed_query('tea')"
+            "from recall_retrievers.store.embedding.minilm import MiniLM\n"
+            "MiniLM().embed_query('tea')"
         )
         assert not list(tmp_path.rglob("*"))
 

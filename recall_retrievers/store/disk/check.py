@@ -48,9 +48,8 @@ def check_database(path: Path) -> None:
         return
     try:
         with closing(open_database(path)) as database:
-            head = database.head(
-                len(_MAGIC)
-            )  # once: another store of this program may be making it
+            # Read once: another store of this program may be making it.
+            head = database.head(len(_MAGIC))
     except FileNotFoundError:
         head = b""
     if head != _MAGIC:
