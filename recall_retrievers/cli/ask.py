@@ -125,5 +125,5 @@ def json_value(text: str) -> object:
     with suppress(ValueError):
         if value := json.loads(text):
             return value
-    message = f"""expected JSON, such as '{{"topic": "health"}}'; got {text!r}"""
+    message = f"""expected JSON that is not empty, such as '{{"topic": "health"}}'; got {text!r}"""
     raise argparse.ArgumentTypeError(message)

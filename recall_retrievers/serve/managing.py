@@ -17,7 +17,7 @@ from recall_retrievers.core.memory import Memory, MetadataValue
 from recall_retrievers.core.query import Filter
 from recall_retrievers.serve.answers import Added, Counted, Deleted, MemoryView, Page
 from recall_retrievers.serve.operation import (
-    MOST_RESULTS,
+    MOST_PER_REQUEST,
     NotEmpty,
     Operation,
     OptionalText,
@@ -119,7 +119,7 @@ class ListMemories(_Conditions):
     result = Page
 
     order: Order = Field(default="newest", description="Which come first.")
-    limit: int = Field(default=20, ge=1, le=MOST_RESULTS, description="How many at most.")
+    limit: int = Field(default=20, ge=1, le=MOST_PER_REQUEST, description="How many at most.")
     after: str | None = Field(default=None, description="The `next` of the page before.")
 
     async def done_by(self, service: ScopedService) -> Page:

@@ -30,7 +30,7 @@ from recall_retrievers.stages.plain_texts import MergeMemory, PrintMemory
 from recall_retrievers.store.scoped_store import ManagedStore
 from recall_retrievers.timeline import TimeRange
 
-MOST_RESULTS = 100
+MOST_PER_REQUEST = 100
 
 
 def _says_something(sent: Collection[object] | None) -> object:

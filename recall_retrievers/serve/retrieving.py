@@ -10,7 +10,12 @@ from pydantic.json_schema import SkipJsonSchema
 
 from recall_retrievers.core.query import Filter
 from recall_retrievers.serve.answers import Retrieved
-from recall_retrievers.serve.operation import MOST_RESULTS, NotEmpty, ScopedService, TimedOperation
+from recall_retrievers.serve.operation import (
+    MOST_PER_REQUEST,
+    NotEmpty,
+    ScopedService,
+    TimedOperation,
+)
 
 
 class RetrievePersonalMemory(TimedOperation):
@@ -24,7 +29,7 @@ class RetrievePersonalMemory(TimedOperation):
         default=(), description="The conversation before it: messages with role and content."
     )
     k: int | None = Field(
-        default=None, ge=1, le=MOST_RESULTS, description="How many memories at most."
+        default=None, ge=1, le=MOST_PER_REQUEST, description="How many memories at most."
     )
     filter: Annotated[Filter | SkipJsonSchema[None], NotEmpty] = Field(
         default=None, description="Conditions on metadata, as Chroma writes them."

@@ -71,7 +71,7 @@ class ServerSettings(Settings):
             raise ValueError(
                 f"on {name} other machines reach this server, and there is no token: "
                 "everybody could read and delete the memories. Name a file with --tokens, or "
-                "listen on 127.0.0.1 without other names"
+                "listen on 127.0.0.1 without --allowed-host"
             )
         return self
 

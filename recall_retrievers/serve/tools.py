@@ -14,7 +14,7 @@ from recall_retrievers.agents.recall_tool import DESCRIPTION, nothing_found, sho
 from recall_retrievers.core.settings import Settings
 from recall_retrievers.serve.answers import Added, Deleted, MemoryView, Page, Retrieved
 from recall_retrievers.serve.managing import AddMemories, DeleteMemories, ListMemories, NewMemory
-from recall_retrievers.serve.operation import MOST_RESULTS, Operation, without_empty_defaults
+from recall_retrievers.serve.operation import MOST_PER_REQUEST, Operation, without_empty_defaults
 from recall_retrievers.serve.retrieving import RetrievePersonalMemory
 from recall_retrievers.stages.plain_texts import NOTHING_FOUND
 from recall_retrievers.store.conditions import Order
@@ -57,7 +57,7 @@ class RecallTool(Tool):
     description = DESCRIPTION
 
     question: str = Field(min_length=1, description="What to look for, as a full question.")
-    k: int = Field(default=5, ge=1, le=MOST_RESULTS, description="How many memories at most.")
+    k: int = Field(default=5, ge=1, le=MOST_PER_REQUEST, description="How many memories at most.")
     when: str = Field(default="", description=_WHEN)
     since: str = Field(default="", description=_SINCE)
     until: str = Field(default="", description=_UNTIL)
@@ -112,7 +112,7 @@ class ForgetTool(Tool):
     destroys = True
 
     ids: list[str] = Field(
-        min_length=1, max_length=MOST_RESULTS, description="The ids of the memories."
+        min_length=1, max_length=MOST_PER_REQUEST, description="The ids of the memories."
     )
 
     async def call(self, do: Do) -> str:
@@ -135,7 +135,7 @@ class ListTool(Tool):
         "of a type. To find what answers a question, use `recall`."
     )
 
-    limit: int = Field(default=20, ge=1, le=MOST_RESULTS, description="How many at most.")
+    limit: int = Field(default=20, ge=1, le=MOST_PER_REQUEST, description="How many at most.")
     order: Order = Field(default="newest", description="Which come first.")
     when: str = Field(default="", description=_WHEN)
     since: str = Field(default="", description=_SINCE)

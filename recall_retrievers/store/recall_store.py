@@ -318,8 +318,8 @@ class RecallStore(ManagedStore):
             ...     with RecallStore(path) as store:
             ...         ids = store.add(["The dentist is on Elm Street."])
             ...     [checked] = RecallStore.check(path)
-            >>> print(checked, checked.whole)
-            memories: 1 memories, whole True
+            >>> print(checked)
+            memories: 1 memories, whole
         """
         return check_path(path)
 

@@ -13,6 +13,7 @@ from recall_retrievers.core.errors import MissingMemoryError, ScopeError, StoreE
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.query import Filter
 from recall_retrievers.core.scope import Scope, ScopeFields, ScopeInput, ScopeName
+from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.tracing import memory_operation
 from recall_retrievers.store.adding_store import AddingStore
 from recall_retrievers.store.bound_store import BoundStore
@@ -275,6 +276,6 @@ def _vector_of(index: Index, row_id: str) -> Embedded | None:
 
 def _missing(id: str, name: str) -> MissingMemoryError:
     return MissingMemoryError(
-        f"there is no memory {id!r:.60} to update in collection {name!r}, or not in this scope, or "
+        f"there is no memory {got(id)} to update in collection {name!r}, or not in this scope, or "
         "it has expired; `get` and `memories` return those that are there"
     )

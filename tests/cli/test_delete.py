@@ -57,7 +57,7 @@ def test_without_a_terminal_it_needs_a_yes_and_always_a_condition(
     for empty in ("{}", "null", "[]"):
         with pytest.raises(SystemExit):
             run(capsys, "delete", "--chroma", folder, "--yes", "--everything", "--filter", empty)
-        assert "expected JSON, such as" in capsys.readouterr().err
+        assert "expected JSON that is not empty, such as" in capsys.readouterr().err
         assert left(folder, capsys) == 3
 
     code, out, _ = run(

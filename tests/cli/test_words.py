@@ -111,7 +111,10 @@ def test_a_filter_that_is_no_json(memories: Path, capsys: pytest.CaptureFixture[
         main("recall", ["ask", "--memories", str(memories), "--filter", "topic=tea", "tea"])
 
     assert left.value.code == 2
-    assert 'expected JSON, such as \'{"topic": "health"}\'' in capsys.readouterr().err
+    assert (
+        'expected JSON that is not empty, such as \'{"topic": "health"}\''
+        in capsys.readouterr().err
+    )
 
 
 def test_without_a_command_it_says_which_there_are(capsys: pytest.CaptureFixture[str]) -> None:

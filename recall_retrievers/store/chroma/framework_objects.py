@@ -64,8 +64,8 @@ class NodeLike(Protocol):
 def takes_no_more(others: Mapping[str, object]) -> None:
     """Refuse arguments that a vector store does not have: one may be a limit that was meant."""
     if others:
-        where = "a RecallStore has more conditions, and the vector store is made with its scope"
-        raise TypeError(f"there is no argument {', '.join(others)} here; {where}")
+        cure = "set the scope when the vector store is made; RecallStore takes other conditions"
+        raise TypeError(f"there is no argument {', '.join(others)} here; {cure}")
 
 
 def is_document(source: object) -> TypeIs[DocumentLike]:

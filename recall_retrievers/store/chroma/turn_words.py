@@ -2,11 +2,9 @@
 
 "Yes, three of them" is found by the words of the question that it answers, "Any pets?" by those of
 its answer. So a turn is indexed as if its own words were said several times, and those around it
-less often: BM25 then weighs them as fields of one text (BM25F, Robertson et al. 2004). The sum of
-the BM25 scores of separate fields finds less; see benchmarks/README.md.
-
-Measured over twelve sets, against the own words and the end of the turn before, counted alike; see
-benchmarks/README.md. The words around a turn are part of no text that is returned.
+less often: BM25 then weighs them as fields of one text (BM25F, Robertson et al. 2004).
+`benchmarks/README.md` has the numbers of times that were measured, over twelve sets. The words
+around a turn are part of no text that is returned.
 """
 
 from __future__ import annotations
