@@ -40,12 +40,12 @@ MEMORIES = [
 
 
 def rows_of(folder: Path, model: Any = None) -> dict[str, Any]:
-    with RecallStore(folder, embedding=model, read_only=True):
-        client = chromadb.PersistentClient(str(folder))
+    with RecallStore(folder, embedding=model):  # the model is the one that it remembers
+        pass
+    with chromadb.PersistentClient(str(folder)) as client:
         rows: Any = client.get_collection("memories", embedding_function=None).get(
             include=["documents", "metadatas", "embeddings"]
         )
-        client.close()
     for metadata in rows["metadatas"]:
         del metadata["written_at"]
     columns = (rows["documents"], rows["metadatas"], rows["embeddings"].tolist())
