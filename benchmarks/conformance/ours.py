@@ -6,12 +6,18 @@ import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 
+from benchmarks.conformance import langchain_subject, llamaindex_subject
+from benchmarks.conformance.check import AnySubject
+from benchmarks.conformance.material import ITEMS
 from benchmarks.conformance.piece import Piece, scored
+from benchmarks.conformance.subject import Reply
 from recall_retrievers.core.stage import Stage
-from recall_retrievers.testing import ITEMS, Reply
-from recall_retrievers.testing.check import AnySubject
 
-FACES = ("langchain_recall", "llamaindex_recall")
+SUBJECTS = {
+    "langchain_recall": langchain_subject.Subject,
+    "llamaindex_recall": llamaindex_subject.Subject,
+}
+FACES = tuple(SUBJECTS)
 
 
 def _cited(key: str) -> Callable[[Sequence[int]], str]:
@@ -53,7 +59,7 @@ def subject(face: str, name: str) -> AnySubject:
     """A stage of ours on trial."""
     package = importlib.import_module(face)
     stage = getattr(package, name)
-    made: AnySubject = importlib.import_module(f"{face}.testing").Subject(
+    made: AnySubject = SUBJECTS[face](
         (lambda model: stage(llm=model)) if name in REPLIES else (lambda _: stage()),
         reply=REPLIES.get(name),
         originals=package.originals if name in TEXTS else None,
