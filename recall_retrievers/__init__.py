@@ -85,7 +85,7 @@ SHARED = {
 
 STAGES = (
     "BuildQuery Deduplicate ExtractTime FuseRerank HybridRank MergeMemory PrintMemory "
-    "RankAndRewrite ReadMessage RecencyRank Reflect RelevanceRank RelevanceThreshold RerankMemory "
+    "ReadMessage RecencyRank Reflect RelevanceRank RelevanceThreshold RerankMemory "
     "RewriteMemory SearchGate SemanticRank StaleReflections TimeDecay TokenBudget"
 )
 """The stages. Each face has a class of its own for each of them."""

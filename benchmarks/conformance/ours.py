@@ -27,16 +27,10 @@ def _cited(key: str) -> Callable[[Sequence[int]], str]:
     )
 
 
-def _judged_and_told(numbers: Sequence[int]) -> str:
-    judged = scored("scores", "memory", "score", 0.5)(numbers)
-    return json.dumps(json.loads(judged) | json.loads(_cited("sentences")(numbers)))
-
-
 # What a model that works says, in the form that each stage wants.
 REPLIES: Mapping[str, Reply] = {
     "BuildQuery": lambda _: '{"query": "tea"}',
     "ExtractTime": lambda _: '{"times": []}',
-    "RankAndRewrite": _judged_and_told,
     "Reflect": _cited("points"),
     "RerankMemory": scored("ranking", "memory", "score", 0.5),
     "RewriteMemory": _cited("sentences"),

@@ -15,7 +15,7 @@ from benchmarks.conformance.checks import CHECKS
 from benchmarks.conformance.langchain_subject import Subject
 from benchmarks.conformance.ours import FACES, REPLIES, subject
 
-ASKS = {"SemanticRank", "RerankMemory", "RankAndRewrite", "RewriteMemory", "Reflect"}
+ASKS = {"SemanticRank", "RerankMemory", "RewriteMemory", "Reflect"}
 ABOUT_MODELS = {"failing", "odd", "kept"}
 
 

@@ -45,7 +45,7 @@ def _stages(face: Any) -> Iterator[type]:
 ABSENT = FieldInfo(default=...)
 CLASSES = [*_stages(langchain_recall), *_stages(llamaindex_recall)]
 RANKING = [each for each in CLASSES if each.model_fields.get("top_n", ABSENT).default is None]
-RANKED_AGAIN = {"SemanticRank", "RankAndRewrite"}  # by a stage that follows
+RANKED_AGAIN = {"SemanticRank"}  # by a stage that follows
 
 
 def read_again(stage: Any) -> Any:
