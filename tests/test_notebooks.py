@@ -43,7 +43,7 @@ def test_a_reader_on_a_code_host_sees_the_explanation_and_the_pictures(name: str
         for kind in each.get("data", {})
     ]
 
-    assert kinds.count("text/html") >= 4
+    assert kinds.count("text/html") >= 3
     assert kinds.count("image/png") == 2
 
 
