@@ -45,8 +45,8 @@ def stages(face: str) -> list[str]:
     package = importlib.import_module(face)
     exported = {name: getattr(package, name) for name in package.__all__}
     kinds = {name: each for name, each in exported.items() if isinstance(each, type)}
-    bases = {"MemoryCompressor", "MemoryPostprocessor", "RecallCompressor", "RecallPostprocessor"}
-    return sorted(n for n, each in kinds.items() if issubclass(each, Stage) and n not in bases)
+    several = {"RecallCompressor", "RecallPostprocessor"}
+    return sorted(n for n, each in kinds.items() if issubclass(each, Stage) and n not in several)
 
 
 def subject(face: str, name: str) -> AnySubject:

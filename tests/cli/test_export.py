@@ -9,9 +9,10 @@ import pytest
 from cli.kit import run
 from conftest import WordsEmbedding
 
-from recall_retrievers import Memory, TimeRange, read_memories
+from recall_retrievers import Memory, read_memories
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.embedding.minilm import MiniLM
+from recall_retrievers.timeline import TimeRange
 
 DAY = TimeRange(None, None, "day")
 MEMORIES = [
