@@ -14,8 +14,7 @@ ours so many by meaning and so many by words, of which most are the same:
 - ``rewrite``: ours with `RewriteMemory` alone, over five memories; LlamaIndex's
   ``CitationQueryEngine`` over the same five;
 - ``rank and rewrite``: ours with `RewriteMemory` as well; stock: a chain with one more prompt, that
-  asks for the same text;
-- ``single``: ours with ``recall_plan="single"``: both in one call; stock has no such thing.
+  asks for the same text.
 
 A fixed time for each call favours few calls and long ones. Tokens of tool schemas, which stock asks
 with, are not counted. The columns are means over the questions; ms is the median, and includes the
@@ -137,7 +136,6 @@ def _ours(store: RecallStore, model: ScriptedModel, candidates: int) -> dict[str
         "rank and rewrite": personal_memory_retriever(
             store, model, rewrite=True, **settings
         ).invoke,
-        "single": personal_memory_retriever(store, model, recall_plan="single", **settings).invoke,
     }
 
 

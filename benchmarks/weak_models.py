@@ -202,7 +202,9 @@ def _flow(
     package = import_module(f"{face}_recall")
     replace, model = [], None
     if judge is not None:
-        model = import_module(f"{face}_recall.testing").ScriptedModel(replies=[judge])
+        model = import_module(f"benchmarks.conformance.{face}_subject").ScriptedModel(
+            replies=[judge]
+        )
         replace = [package.SemanticRank(**settings)]
     retrievers = {
         corpus: package.personal_memory_retriever(store, model, replace=replace)

@@ -2,7 +2,8 @@
 
     from langchain_recall import RecallRetriever, RecallStore
 
-Everything a user needs is exported here; nothing is loaded until it is used.
+What the docs teach is exported here; all else is imported from its module. Nothing is loaded until
+it is used.
 """
 
 from typing import TYPE_CHECKING
@@ -14,7 +15,6 @@ from recall_retrievers.core.lazy_exports import by_name, lazy_exports
 if TYPE_CHECKING:
     from langchain_recall.any_store import AnyStore as AnyStore
     from langchain_recall.compressors import *  # noqa: F403 - the stages
-    from langchain_recall.document_compressor import MemoryCompressor as MemoryCompressor
     from langchain_recall.document_compressor import RecallCompressor as RecallCompressor
     from langchain_recall.document_compressor import originals as originals
     from langchain_recall.evaluation import evaluate as evaluate
@@ -36,7 +36,7 @@ _EXPORTS = by_name(
     {
         "langchain_recall.any_store": "AnyStore",
         "langchain_recall.compressors": STAGES,
-        "langchain_recall.document_compressor": "MemoryCompressor RecallCompressor originals",
+        "langchain_recall.document_compressor": "RecallCompressor originals",
         "langchain_recall.evaluation": "evaluate",
         "langchain_recall.graph_store": "RecallGraphStore",
         "langchain_recall.middleware": "RecallMiddleware",

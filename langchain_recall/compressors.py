@@ -34,10 +34,6 @@ class SemanticRank(_stages.SemanticRank, MemoryCompressor):
     llm: _Model | None = _Field(default=None, exclude=True, repr=False)
 
 
-class RankAndRewrite(_stages.RankAndRewrite, MemoryCompressor):
-    llm: _Model | None = _Field(default=None, exclude=True, repr=False)
-
-
 class RerankMemory(_stages.RerankMemory, MemoryCompressor):
     llm: _Model | None = _Field(default=None, exclude=True, repr=False)
 

@@ -2,7 +2,8 @@
 
     from llamaindex_recall import RecallRetriever, RecallStore
 
-Everything a user needs is exported here; nothing is loaded until it is used.
+What the docs teach is exported here; all else is imported from its module. Nothing is loaded until
+it is used.
 """
 
 from typing import TYPE_CHECKING
@@ -21,13 +22,11 @@ if TYPE_CHECKING:
     from llamaindex_recall.flows import simple_task_memory_retriever as simple_task_memory_retriever
     from llamaindex_recall.flows import task_memory_retriever as task_memory_retriever
     from llamaindex_recall.memory import RecallMemoryBlock as RecallMemoryBlock
-    from llamaindex_recall.node_postprocessor import MemoryPostprocessor as MemoryPostprocessor
     from llamaindex_recall.node_postprocessor import RecallPostprocessor as RecallPostprocessor
     from llamaindex_recall.node_postprocessor import originals as originals
     from llamaindex_recall.postprocessors import *  # noqa: F403 - the stages
     from llamaindex_recall.retriever import RecallQueryBundle as RecallQueryBundle
     from llamaindex_recall.retriever import RecallRetriever as RecallRetriever
-    from llamaindex_recall.retriever import SearchSkipped as SearchSkipped
     from llamaindex_recall.retriever import explain as explain
     from llamaindex_recall.tools import create_recall_tool as create_recall_tool
     from llamaindex_recall.vector_store import RecallVectorStore as RecallVectorStore
@@ -41,12 +40,12 @@ _EXPORTS = by_name(
         "llamaindex_recall.evaluation": "evaluate",
         "llamaindex_recall.memory": "RecallMemoryBlock",
         "llamaindex_recall.postprocessors": STAGES,
-        "llamaindex_recall.node_postprocessor": "MemoryPostprocessor RecallPostprocessor originals",
+        "llamaindex_recall.node_postprocessor": "RecallPostprocessor originals",
         "llamaindex_recall.flows": (
             "arecall personal_memory_retriever recall simple_task_memory_retriever "
             "task_memory_retriever"
         ),
-        "llamaindex_recall.retriever": "RecallQueryBundle RecallRetriever SearchSkipped explain",
+        "llamaindex_recall.retriever": "RecallQueryBundle RecallRetriever explain",
         "llamaindex_recall.tools": "create_recall_tool",
         "llamaindex_recall.vector_store": "RecallVectorStore",
     },

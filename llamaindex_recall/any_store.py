@@ -52,6 +52,7 @@ Keyword = VectorStoreIndex | BaseRetriever | Function
 
 class AnyStore(any_store.AnyStore):
     languages: ClassVar[Mapping[str, type[Dialect[Any]]]] = LANGUAGES
+    unfiltered: ClassVar[tuple[str, ...]] = ("FaissVectorStore",)
 
     source: VectorStoreIndex | BaseRetriever = Field(repr=False, exclude=True)
     keyword: Keyword | None = Field(default=None, repr=False, exclude=True)

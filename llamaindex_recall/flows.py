@@ -18,7 +18,6 @@ from recall_retrievers.retriever.call_options import CallOptions
 from recall_retrievers.retriever.recall_function import RecallConfig, Recalled, recall_with
 from recall_retrievers.retriever.stage_list import (
     TASKS,
-    RecallPlan,
     personal_stages,
     simple_task_stages,
     task_stages,
@@ -30,7 +29,6 @@ def personal_memory_retriever(
     llm: LLM | None = None,
     *,
     rewrite: bool = False,
-    recall_plan: RecallPlan = "steps",
     **settings: Unpack[RetrieverSettings],
 ) -> RecallRetriever:
     """A retriever of personal memories: it reads the time, searches, ranks and fuses.
@@ -40,15 +38,9 @@ def personal_memory_retriever(
         llm: Ranks the candidates, and reads a time that the grammar cannot read. None = no model
             call.
         rewrite: Return one text that cites the memories, in place of them; see `RewriteMemory`.
-        recall_plan: "steps" asks the model to rank, and once more to rewrite. "single" asks it for
-            both in one call, over the first 20 candidates. It always returns a text, and the
-            grammar alone reads the time.
         **settings: Further settings of `RecallRetriever`.
-
-    Raises:
-        ValueError: When there is no such plan.
     """
-    stages = personal_stages(postprocessors, llm, rewrite=rewrite, recall_plan=recall_plan)
+    stages = personal_stages(postprocessors, llm, rewrite=rewrite)
     return RecallRetriever(store=store, stages=stages, **settings)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from llama_index.core.vector_stores.types import (
@@ -85,7 +84,7 @@ _PLAIN = re.compile(r"(?:[\w .@+/=|#,-]|(?<=\w):)*")
 class FiltersDialect(Dialect[MetadataFilters | MetadataFilter]):
     """`MetadataFilters`, with the operators that stores read alike."""
 
-    stores: ClassVar[tuple[str, ...]] = ("BasePydanticVectorStore",)
+    stores: ClassVar[tuple[str, ...]] = ("PGVectorStore",)
 
     def one_of(self, key: str, values: Sequence[Plain]) -> MetadataFilters | MetadataFilter | None:
         """A key has one of these values; booleans are written in different ways."""
@@ -96,9 +95,7 @@ class FiltersDialect(Dialect[MetadataFilters | MetadataFilter]):
     def bounded(
         self, key: str, side: Side, bound: Bound
     ) -> MetadataFilters | MetadataFilter | None:
-        """A key has at least, or at most, this value; metadata is JSON, so it is no datetime."""
-        if isinstance(bound, datetime):
-            return None
+        """A key has at least, or at most, this value."""
         operator = FilterOperator.GTE if side == "gte" else FilterOperator.LTE
         return _filter(key, operator, float(bound) if isinstance(bound, int) else bound)
 
@@ -123,6 +120,25 @@ class FiltersDialect(Dialect[MetadataFilters | MetadataFilter]):
         return {"filters": written if whole else MetadataFilters(filters=[written])}
 
 
+class ChromaFiltersDialect(FiltersDialect):
+    """The same for Chroma, which compares only numbers."""
+
+    stores: ClassVar[tuple[str, ...]] = ("ChromaVectorStore",)
+
+    def bounded(
+        self, key: str, side: Side, bound: Bound
+    ) -> MetadataFilters | MetadataFilter | None:
+        """A key has at least, or at most, this number."""
+        return None if isinstance(bound, str) else super().bounded(key, side, bound)
+
+
+class FlatFiltersDialect(FiltersDialect):
+    """The same without "or", which not every store takes."""
+
+    stores: ClassVar[tuple[str, ...]] = ("BasePydanticVectorStore",)
+    alternatives: ClassVar[bool] = False
+
+
 class PayloadDialect(QdrantDialect):
     """Qdrant's own filters: its dates and missing keys have no `MetadataFilters`."""
 
@@ -140,5 +156,10 @@ def _filter(key: str, operator: FilterOperator, value: Any) -> MetadataFilter:
     return MetadataFilter(key=key, operator=operator, value=value)
 
 
-LANGUAGES = {"qdrant": PayloadDialect, "filters": FiltersDialect}
+LANGUAGES = {
+    "qdrant": PayloadDialect,
+    "filters": FiltersDialect,
+    "chroma": ChromaFiltersDialect,
+    "flat_filters": FlatFiltersDialect,
+}
 """The filter languages by their names."""

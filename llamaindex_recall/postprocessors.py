@@ -33,10 +33,6 @@ class SemanticRank(_stages.SemanticRank, MemoryPostprocessor):
     llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
 
 
-class RankAndRewrite(_stages.RankAndRewrite, MemoryPostprocessor):
-    llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
-
-
 class RerankMemory(_stages.RerankMemory, MemoryPostprocessor):
     llm: _LLM | None = _Field(default=None, exclude=True, repr=False)
 

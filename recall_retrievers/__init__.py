@@ -9,22 +9,13 @@ from recall_retrievers.core.lazy_exports import by_name, lazy_exports
 
 if TYPE_CHECKING:
     from recall_retrievers.agents.agent_memory import AgentMemory as AgentMemory
-    from recall_retrievers.agents.search_terms import extract_search_terms as extract_search_terms
-    from recall_retrievers.core.candidate import Candidate as Candidate
-    from recall_retrievers.core.citation import Citation as Citation
     from recall_retrievers.core.errors import EmbeddingMismatchError as EmbeddingMismatchError
     from recall_retrievers.core.errors import FilterError as FilterError
-    from recall_retrievers.core.errors import ForeignCollectionError as ForeignCollectionError
-    from recall_retrievers.core.errors import IdLookupError as IdLookupError
-    from recall_retrievers.core.errors import KeywordSearchError as KeywordSearchError
     from recall_retrievers.core.errors import MemoryFormatError as MemoryFormatError
     from recall_retrievers.core.errors import MissingCollectionError as MissingCollectionError
     from recall_retrievers.core.errors import MissingMemoryError as MissingMemoryError
-    from recall_retrievers.core.errors import QueryError as QueryError
-    from recall_retrievers.core.errors import QuestionFileError as QuestionFileError
     from recall_retrievers.core.errors import RecallError as RecallError
     from recall_retrievers.core.errors import ScopeError as ScopeError
-    from recall_retrievers.core.errors import SettingsError as SettingsError
     from recall_retrievers.core.errors import StoreClosedError as StoreClosedError
     from recall_retrievers.core.errors import StoreDamagedError as StoreDamagedError
     from recall_retrievers.core.errors import StoreError as StoreError
@@ -32,60 +23,44 @@ if TYPE_CHECKING:
     from recall_retrievers.core.errors import StoreUnavailableError as StoreUnavailableError
     from recall_retrievers.core.memory import Memory as Memory
     from recall_retrievers.core.memory_lines import read_memories as read_memories
-    from recall_retrievers.core.message import Message as Message
     from recall_retrievers.core.scope import Scope as Scope
     from recall_retrievers.core.text_sources import citations as citations
-    from recall_retrievers.evaluation.comparison import Comparison as Comparison
     from recall_retrievers.evaluation.comparison import compare as compare
-    from recall_retrievers.evaluation.evaluate import Evaluation as Evaluation
-    from recall_retrievers.evaluation.questions import Question as Question
     from recall_retrievers.evaluation.questions import read_questions as read_questions
     from recall_retrievers.evaluation.steps import evaluate_steps as evaluate_steps
     from recall_retrievers.retriever.recall_function import RecallConfig as RecallConfig
     from recall_retrievers.serve.app import create_memory_app as create_memory_app
     from recall_retrievers.stages.search_gate import should_search_memory as should_search_memory
-    from recall_retrievers.store import Fields as Fields
-    from recall_retrievers.store import Position as Position
     from recall_retrievers.store import RecallStore as RecallStore
-    from recall_retrievers.store import ScopeCount as ScopeCount
-    from recall_retrievers.store import ScopedStore as ScopedStore
-    from recall_retrievers.store import StoreStats as StoreStats
-    from recall_retrievers.timeline import TimeRange as TimeRange
     from recall_retrievers.timeline import extract_time as extract_time
 
 __version__ = "0.1.0"
 
 SHARED = {
     "recall_retrievers.agents.agent_memory": "AgentMemory",
-    "recall_retrievers.agents.search_terms": "extract_search_terms",
-    "recall_retrievers.core.candidate": "Candidate",
-    "recall_retrievers.core.citation": "Citation",
     "recall_retrievers.core.errors": (
-        "EmbeddingMismatchError FilterError ForeignCollectionError IdLookupError "
-        "KeywordSearchError MemoryFormatError MissingCollectionError MissingMemoryError "
-        "QueryError QuestionFileError RecallError ScopeError SettingsError StoreClosedError "
-        "StoreDamagedError StoreError StoreLockedError StoreUnavailableError"
+        "EmbeddingMismatchError FilterError MemoryFormatError MissingCollectionError "
+        "MissingMemoryError RecallError ScopeError StoreClosedError StoreDamagedError "
+        "StoreError StoreLockedError StoreUnavailableError"
     ),
     "recall_retrievers.core.memory": "Memory",
     "recall_retrievers.core.memory_lines": "read_memories",
-    "recall_retrievers.core.message": "Message",
     "recall_retrievers.core.scope": "Scope",
     "recall_retrievers.core.text_sources": "citations",
-    "recall_retrievers.evaluation.comparison": "Comparison compare",
-    "recall_retrievers.evaluation.evaluate": "Evaluation",
-    "recall_retrievers.evaluation.questions": "Question read_questions",
+    "recall_retrievers.evaluation.comparison": "compare",
+    "recall_retrievers.evaluation.questions": "read_questions",
     "recall_retrievers.evaluation.steps": "evaluate_steps",
     "recall_retrievers.retriever.recall_function": "RecallConfig",
     "recall_retrievers.serve.app": "create_memory_app",
     "recall_retrievers.stages.search_gate": "should_search_memory",
-    "recall_retrievers.store": "Fields Position RecallStore ScopeCount ScopedStore StoreStats",
-    "recall_retrievers.timeline": "TimeRange extract_time",
+    "recall_retrievers.store": "RecallStore",
+    "recall_retrievers.timeline": "extract_time",
 }
 """The names that both faces export, by their modules."""
 
 STAGES = (
     "BuildQuery Deduplicate ExtractTime FuseRerank HybridRank MergeMemory PrintMemory "
-    "RankAndRewrite ReadMessage RecencyRank Reflect RelevanceRank RelevanceThreshold RerankMemory "
+    "ReadMessage RecencyRank Reflect RelevanceRank RelevanceThreshold RerankMemory "
     "RewriteMemory SearchGate SemanticRank StaleReflections TimeDecay TokenBudget"
 )
 """The stages. Each face has a class of its own for each of them."""

@@ -8,9 +8,9 @@ from pages import ROOT
 
 import langchain_recall
 import llamaindex_recall
+from benchmarks.conformance.checks import CHECKS
 from recall_retrievers.core.stage import Stage
 from recall_retrievers.retriever.call_options import CallOptions
-from recall_retrievers.testing import CHECKS
 
 DOCS = ROOT / "docs"
 

@@ -1,1 +1,1 @@
-"""Which compressors and postprocessors keep the promises of `recall_retrievers.testing`."""
+"""Which compressors and postprocessors keep the promises of a reranker; see `checks`."""

@@ -15,9 +15,10 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 
 from benchmarks.conformance import langchain, llamaindex, ours
+from benchmarks.conformance.check import Verdict
+from benchmarks.conformance.checks import CHECKS
 from benchmarks.conformance.piece import Piece
 from benchmarks.output import json_file, write_json
-from recall_retrievers.testing import CHECKS, Verdict
 
 Row = Mapping[str, Verdict]
 

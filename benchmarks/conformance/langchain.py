@@ -17,9 +17,9 @@ from langchain_classic.retrievers.document_compressors.cross_encoder import Base
 from langchain_core.embeddings import Embeddings
 from langchain_core.messages import AIMessage
 
+from benchmarks.conformance.langchain_subject import ScriptedModel, Subject
 from benchmarks.conformance.piece import LETS_ERRORS_THROUGH, Piece, word_counts
 from langchain_recall import FuseRerank
-from langchain_recall.testing import ScriptedModel, Subject
 
 
 class ToolCaller(ScriptedModel):

@@ -20,8 +20,8 @@ from llama_index.core.postprocessor import (
 from llama_index.core.postprocessor.rankGPT_rerank import RankGPTRerank
 from llama_index.core.storage.docstore import SimpleDocumentStore
 
+from benchmarks.conformance.llamaindex_subject import Subject
 from benchmarks.conformance.piece import LETS_ERRORS_THROUGH, Piece, scored, word_counts
-from llamaindex_recall.testing import Subject
 
 DATE = "created_at"
 WANTS_DATES = {"bare": "it says that every node must have a date"}

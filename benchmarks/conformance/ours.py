@@ -6,12 +6,18 @@ import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 
+from benchmarks.conformance import langchain_subject, llamaindex_subject
+from benchmarks.conformance.check import AnySubject
+from benchmarks.conformance.material import ITEMS
 from benchmarks.conformance.piece import Piece, scored
+from benchmarks.conformance.subject import Reply
 from recall_retrievers.core.stage import Stage
-from recall_retrievers.testing import ITEMS, Reply
-from recall_retrievers.testing.check import AnySubject
 
-FACES = ("langchain_recall", "llamaindex_recall")
+SUBJECTS = {
+    "langchain_recall": langchain_subject.Subject,
+    "llamaindex_recall": llamaindex_subject.Subject,
+}
+FACES = tuple(SUBJECTS)
 
 
 def _cited(key: str) -> Callable[[Sequence[int]], str]:
@@ -21,16 +27,10 @@ def _cited(key: str) -> Callable[[Sequence[int]], str]:
     )
 
 
-def _judged_and_told(numbers: Sequence[int]) -> str:
-    judged = scored("scores", "memory", "score", 0.5)(numbers)
-    return json.dumps(json.loads(judged) | json.loads(_cited("sentences")(numbers)))
-
-
 # What a model that works says, in the form that each stage wants.
 REPLIES: Mapping[str, Reply] = {
     "BuildQuery": lambda _: '{"query": "tea"}',
     "ExtractTime": lambda _: '{"times": []}',
-    "RankAndRewrite": _judged_and_told,
     "Reflect": _cited("points"),
     "RerankMemory": scored("ranking", "memory", "score", 0.5),
     "RewriteMemory": _cited("sentences"),
@@ -45,15 +45,15 @@ def stages(face: str) -> list[str]:
     package = importlib.import_module(face)
     exported = {name: getattr(package, name) for name in package.__all__}
     kinds = {name: each for name, each in exported.items() if isinstance(each, type)}
-    bases = {"MemoryCompressor", "MemoryPostprocessor", "RecallCompressor", "RecallPostprocessor"}
-    return sorted(n for n, each in kinds.items() if issubclass(each, Stage) and n not in bases)
+    several = {"RecallCompressor", "RecallPostprocessor"}
+    return sorted(n for n, each in kinds.items() if issubclass(each, Stage) and n not in several)
 
 
 def subject(face: str, name: str) -> AnySubject:
     """A stage of ours on trial."""
     package = importlib.import_module(face)
     stage = getattr(package, name)
-    made: AnySubject = importlib.import_module(f"{face}.testing").Subject(
+    made: AnySubject = SUBJECTS[face](
         (lambda model: stage(llm=model)) if name in REPLIES else (lambda _: stage()),
         reply=REPLIES.get(name),
         originals=package.originals if name in TEXTS else None,

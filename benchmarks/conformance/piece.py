@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from recall_retrievers.testing.check import AnySubject
+from benchmarks.conformance.check import AnySubject
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from operator import is_
 
 from recall_retrievers.core.candidate import Candidate, Step, candidates
-from recall_retrievers.core.citation import Citation, Draft
+from recall_retrievers.core.citation import Citation
 from recall_retrievers.core.errors import described
 from recall_retrievers.core.query import Query
 
@@ -45,7 +45,6 @@ class Recall:
         memories: The candidates, best first. A `Memory` among them becomes a `Candidate`.
         text: The text of the answer, once a stage has written it.
         fallbacks: The stages that could not do their work, with the reason. No memory is lost.
-        draft: The text of a model that judged the memories. `RewriteMemory` checks it.
         citations: The sentences of the text with their sources, if a model wrote them.
         usage: The cost of the model calls, by stage.
         skipped: The stage that decided against a search, with its reason; empty if none did.
@@ -56,7 +55,6 @@ class Recall:
     memories: tuple[Candidate, ...] = ()
     text: str = ""
     fallbacks: tuple[str, ...] = ()
-    draft: Draft | None = None
     citations: tuple[Citation, ...] = ()
     usage: tuple[str, ...] = ()
     skipped: str = ""

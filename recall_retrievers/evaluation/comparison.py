@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from recall_retrievers.evaluation.comparison_html import as_html
 from recall_retrievers.evaluation.differences import (
     Difference,
     Grid,
@@ -19,12 +17,8 @@ from recall_retrievers.evaluation.differences import (
     means,
 )
 from recall_retrievers.evaluation.evaluate import Evaluation
-from recall_retrievers.evaluation.metrics import MEASURES
-from recall_retrievers.explain.explanation import drawing, plain_text
+from recall_retrievers.explain.explanation import plain_text
 from recall_retrievers.text.split_words import printable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 BY_CATEGORY = "recall@5"
 """The measure that is shown for each category."""
@@ -37,8 +31,7 @@ class Comparison:
     """Several evaluations of the same questions, side by side.
 
     Printed, it has a table of the means, one by category where the questions name any, and the
-    questions in which the last evaluation differs most from the first, with the reasons. It draws
-    itself at the end of a notebook's cell. `plot` is a picture.
+    questions in which the last evaluation differs most from the first, with the reasons.
 
     Attributes:
         evaluations: Each by its name. The last is compared with the first.
@@ -68,35 +61,9 @@ class Comparison:
     def __rich__(self) -> Group:
         return Group(*self._parts())
 
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
     def to_text(self, width: int = 100) -> str:
         """The tables as plain text of a given width, in characters."""
         return plain_text(self, width)
-
-    def to_html(self) -> str:
-        """The tables as a piece of HTML that stands by itself, without a script."""
-        return as_html(self._grids(), self._heading(), self._largest())
-
-    def plot(self, measure: str = BY_CATEGORY, ax: Axes | None = None) -> Axes:
-        """Draw the mean of a measure, over all questions and for each category.
-
-        Args:
-            measure: recall@5, recall@10, ndcg@10 or hit@5.
-            ax: Where to draw, of matplotlib; None = a figure of its own.
-
-        Returns:
-            Where it was drawn, to be changed or saved (``.figure.savefig("compared.png")``).
-
-        Raises:
-            ImportError: When matplotlib is not there: ``pip install 'recall-retrievers[plot]'``.
-            ValueError: When there is no such measure.
-        """
-        if measure not in MEASURES:
-            raise ValueError(f"measure must be one of {', '.join(MEASURES)}; got {measure!r}")
-        plot_figures = drawing("recall_retrievers.evaluation.comparison_plot", "plot_figures")
-        return plot_figures(self.evaluations, measure, ax)
 
     def _parts(self) -> Iterator[RenderableType]:
         for title, grid in self._grids():

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated
-
-from pydantic import Field
 
 from recall_retrievers.core.candidate import Candidate, Step
 from recall_retrievers.core.citation import identity
@@ -30,9 +27,6 @@ FOUND = "found"
 SHARE = 0.3
 """The share of the model in the score; `benchmarks.weak_models` has the measurements."""
 
-SemanticShare = Annotated[float, Field(ge=0, le=1)]
-"""The share of the model's score, 0 to 1; the rest is the relevance as it was found."""
-
 _MODEL = "model"  # the stage name of the steps
 _MIDDLE = 0.5
 
@@ -47,8 +41,9 @@ def judge(
 ) -> Flow:
     """Let a model judge the candidates, check its judgements, and sort.
 
-    A single memory is not judged: its place is certain. If no reply can be used, the order and the
-    scores stand, and the trace says so.
+    All of them stay. A single memory is not judged: its place is certain. A memory in several
+    windows has the mean of its scores. If no reply can be used, the order and the scores stand, and
+    the trace says so.
 
     Args:
         recall: The question and the candidates.
@@ -63,47 +58,24 @@ def judge(
         replies = yield [prompt for _, prompt in asked]
     except ModelError as error:
         return recall.fell_back(stage, error)
-    answered = [*zip((window for window, _ in asked), replies, strict=True)]
-    return judged(recall, stage, answered, share, ranked=ranked)
-
-
-def judged(
-    recall: Recall,
-    stage: str,
-    replies: Sequence[tuple[Window, str | Exception]],
-    share: float,
-    *,
-    ranked: bool = False,
-) -> Recall:
-    """The candidates with the model's share in their scores, best first; all of them stay.
-
-    A memory in several windows has the mean of its scores. If no reply can be used, the order and
-    the scores stand, and the trace says so.
-
-    Args:
-        recall: The question and the candidates.
-        stage: The name of the stage.
-        replies: The windows that were sent, each with its reply, or the error in its place.
-        share: The share of the model's score.
-        ranked: Whether the replies are rankings, best first; see `read_scores`.
-    """
 
     def read(reply: str, window: Window) -> Scores:
         return read_scores(reply, len(window.memories), window.text, ranked=ranked)
 
-    outcomes = on_one_scale(read_replies(replies, read))
+    shown = [window for window, _ in asked]
+    outcomes = on_one_scale(read_replies([*zip(shown, replies, strict=True)], read))
     scores: dict[str, list[float]] = {}
     notes: list[str] = []
-    for (window, _), outcome in zip(replies, outcomes, strict=True):
+    for window, outcome in zip(shown, outcomes, strict=True):
         if isinstance(outcome, Answer):
             notes += outcome.notes
             for number, score in outcome.value.items():
                 scores.setdefault(identity(window.memories[number - 1]), []).append(score)
     if not scores:
         return recall.fell_back(stage, failures(outcomes)[0])
-    shown = {identity(memory) for window, _ in replies for memory in window.memories}
-    if len(scores) < len(shown):
-        notes.append(f"{len(shown) - len(scores)} of {len(shown)} {NOT_JUDGED}")
+    sent = {identity(memory) for window in shown for memory in window.memories}
+    if len(scores) < len(sent):
+        notes.append(f"{len(sent) - len(scores)} of {len(sent)} {NOT_JUDGED}")
     means = {name: sum(each) / len(each) for name, each in scores.items()}
     recall = replace(recall, memories=_mixed(recall.memories, means, share))
     return some_failed(recall, stage, outcomes).fell_back(stage, *dict.fromkeys(notes))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from types import ModuleType
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
@@ -47,26 +47,12 @@ def default_stages() -> list[Stage]:
 TASKS: Filter = {"memory_type": "task"}
 """The filter of the task flows, unless another one is set."""
 
-RecallPlan = Literal["steps", "single"]
-"""How often the personal flow asks a model: once a step, or once for all steps."""
 
-
-def personal_stages(
-    face: ModuleType, llm: object, *, rewrite: bool, recall_plan: RecallPlan
-) -> list[Stage]:
-    """Stages that read the time, rank and fuse the memories, and rewrite them if that is wanted.
-
-    Raises:
-        ValueError: When there is no such plan.
-    """
-    if recall_plan not in get_args(RecallPlan):
-        raise ValueError(f'recall_plan must be "steps" or "single"; got {recall_plan!r}')
-    fuse = [face.StaleReflections(), face.FuseRerank()]
-    if recall_plan == "single":  # the grammar alone reads the time, or it would be two calls
-        rank_and_rewrite = face.RankAndRewrite(llm=llm)
-        return [face.ExtractTime(), rank_and_rewrite, *fuse, face.RewriteMemory()]
+def personal_stages(face: ModuleType, llm: object, *, rewrite: bool) -> list[Stage]:
+    """Stages that read the time, rank and fuse the memories, and rewrite them if that is wanted."""
     rank = [] if llm is None else [face.SemanticRank(llm=llm)]
     last = [face.RewriteMemory(llm=llm)] if rewrite else []
+    fuse = [face.StaleReflections(), face.FuseRerank()]
     return [face.ExtractTime(llm=llm), *rank, *fuse, *last]
 
 

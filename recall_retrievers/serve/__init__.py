@@ -1,4 +1,4 @@
 """Servers of memories: the Model Context Protocol (``recall mcp``) and HTTP (``recall serve``).
 
-This room may import every other one but ``cli``, ``testing`` and ``evaluation``.
+This room may import every other one but ``cli`` and ``evaluation``.
 """

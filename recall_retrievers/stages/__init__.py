@@ -12,7 +12,6 @@ from recall_retrievers.stages.filters import TokenBudget as TokenBudget
 from recall_retrievers.stages.fuse_rerank import FuseRerank as FuseRerank
 from recall_retrievers.stages.plain_texts import MergeMemory as MergeMemory
 from recall_retrievers.stages.plain_texts import PrintMemory as PrintMemory
-from recall_retrievers.stages.rank_and_rewrite import RankAndRewrite as RankAndRewrite
 from recall_retrievers.stages.rankers import HybridRank as HybridRank
 from recall_retrievers.stages.rankers import RecencyRank as RecencyRank
 from recall_retrievers.stages.rankers import RelevanceRank as RelevanceRank

@@ -12,7 +12,7 @@ from recall_retrievers.core.query import Query
 from recall_retrievers.core.settings import Count, Share
 from recall_retrievers.core.stage import Flow, Prompt, Recall, TopN, limit
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
-from recall_retrievers.llm.judging import SHARE, SemanticShare, judge
+from recall_retrievers.llm.judging import SHARE, judge
 from recall_retrievers.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
 from recall_retrievers.llm.prompts import SCORE_PAIRS, USER, reply_form
 from recall_retrievers.llm.windows import Orders, Window, windows
@@ -70,7 +70,7 @@ class RerankMemory(ModelStage):
     enable_llm_rerank: bool = True
     enable_score_filter: bool = False
     min_score_threshold: Share = 0.3
-    semantic_share: SemanticShare = SHARE
+    semantic_share: Share = SHARE
     orders: Orders = 1
     top_n: TopN = None
     window: Count = 20

@@ -11,7 +11,6 @@ from functools import partial
 from typing import ClassVar, Literal
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.citation import Claim, Draft, identity
 from recall_retrievers.core.errors import ModelError, ReplyError
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.settings import Share
@@ -52,9 +51,6 @@ class RewriteMemory(ModelStage):
 
     A model may reply with an empty list of sentences. The text then says that the memories do not
     answer, and nothing has failed.
-
-    If `RankAndRewrite` stands before it, the stage checks that text, without a call of a model. The
-    memories that the text cites are then among the results.
 
     The check does not find a wrong common word among right ones, names that changed their places,
     or a short addition. ``check`` can: it asks a function or a model about every sentence.
@@ -105,23 +101,16 @@ class RewriteMemory(ModelStage):
 
     def apply(self, recall: Recall) -> Flow:
         """Write the text, and verify every sentence of it."""
-        draft = recall.draft if self.enable_llm_rewrite else None
-        recall = recall.at_most(recall.query.k) if draft is None else self._sources(recall, draft)
+        recall = recall.at_most(recall.query.k)
         memories = recall.memories
-        asks = self.llm is not None and self.enable_llm_rewrite
-        if not memories or (draft is None and not asks):
+        if not memories or self.llm is None or not self.enable_llm_rewrite:
             return replace(recall, text=plain_text(memories))
-        outcomes: list[Verified | Exception]
         notes: list[str] = []
         try:
-            if draft is not None:
-                shown = [Window(memories, "", 0)]
-                outcomes = [self._verified(draft.about(memories), shown[0])]
-            else:
-                shown = windows(memories, budget=self.token_budget, count=self.token_counter)
-                replies = yield [self._prompt(recall.query, window) for window in shown]
-                answered = [*zip(shown, replies, strict=True)]
-                outcomes = read_replies(answered, partial(self._read, notes))
+            shown = windows(memories, budget=self.token_budget, count=self.token_counter)
+            replies = yield [self._prompt(recall.query, window) for window in shown]
+            answered = [*zip(shown, replies, strict=True)]
+            outcomes = read_replies(answered, partial(self._read, notes))
             outcomes, note = yield from second_opinions(self.check, outcomes, shown, self.to_model)
             self._standing(outcomes)
             notes += filter(None, [note])
@@ -144,20 +133,6 @@ class RewriteMemory(ModelStage):
         if removed and self.unverified == "fall_back":
             raise ReplyError(f"a second opinion does not support {removed} sentence(s)")
 
-    def _sources(self, recall: Recall, draft: Draft) -> Recall:
-        """The best k memories; the sources of the draft are chosen first.
-
-        The draft was written before the last ranking, so its memories may rank lower now.
-        """
-        verified = verify(draft.claims, draft.memories, self.min_support).citations
-        cited = {identity(draft.memories[n - 1]) for each in verified for n in each.numbers}
-        left = {identity(each) for each in recall.memories}
-        gone = (each for each in draft.memories if identity(each) in cited - left)
-        ranked = [*recall.memories, *gone]
-        first = sorted(ranked, key=lambda each: identity(each) not in cited)[: recall.query.k]
-        chosen = {identity(each) for each in first}
-        return replace(recall, memories=tuple(e for e in ranked if identity(e) in chosen))
-
     def _prompt(self, query: Query, window: Window) -> Prompt:
         system, user = self.system_prompt or SYSTEM, self.user_prompt or USER_WITH_MESSAGES.template
         form = reply_form(len(window.memories), sentences="sentences")
@@ -175,17 +150,13 @@ class RewriteMemory(ModelStage):
 
     def _read(self, notes: list[str], reply: str, window: Window) -> Verified:
         text = read_sentences(reply, "sentences")
-        verified = self._verified(text.value, window)
-        notes += text.notes
-        return verified
-
-    def _verified(self, claims: Sequence[Claim], window: Window) -> Verified:
-        verified = verify(claims, window.memories, self.min_support, window.first)
-        nothing_left = claims and not verified.citations
+        verified = verify(text.value, window.memories, self.min_support, window.first)
+        nothing_left = text.value and not verified.citations
         if nothing_left or (verified.removed and self.unverified == "fall_back"):
             raise ReplyError(
-                f"{verified.removed} of {len(claims)} sentences do not rest on what they cite"
+                f"{verified.removed} of {len(text.value)} sentences do not rest on what they cite"
             )
+        notes += text.notes
         return verified
 
 

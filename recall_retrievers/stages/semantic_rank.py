@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from recall_retrievers.core.query import Query
-from recall_retrievers.core.settings import Count
+from recall_retrievers.core.settings import Count, Share
 from recall_retrievers.core.stage import Flow, Prompt, Recall, TopN
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
-from recall_retrievers.llm.judging import SHARE, SemanticShare, judge
+from recall_retrievers.llm.judging import SHARE, judge
 from recall_retrievers.llm.model_stage import ModelStage, SystemPrompt, TokenBudget, TokenCounter
 from recall_retrievers.llm.prompts import SCALE, SCORE_PAIRS, USER, reply_form
 from recall_retrievers.llm.windows import Orders, Window, windows
@@ -52,7 +52,7 @@ class SemanticRank(ModelStage):
     """
 
     enable_ranker: bool = True
-    semantic_share: SemanticShare = SHARE
+    semantic_share: Share = SHARE
     orders: Orders = 1
     top_n: TopN = None
     window: Count = 20

@@ -127,7 +127,7 @@ class AddingStore(ReadingStore):
             ...     store.get(ids)[1].content
             'Three of them, all cats.'
         """
-        self._opened.check_writable()
+        self._opened.check_open()
         turns = conversation(
             messages,
             scope=self._scope.narrow(Scope.model_validate(scope)),
@@ -143,7 +143,7 @@ class AddingStore(ReadingStore):
 
     def _ready(self, memories: Iterable[MemoryInput], *, progress: bool = False) -> list[Ready]:
         """Check memories as `add` does, before any of them is stored; an empty store is made."""
-        self._opened.check_writable()
+        self._opened.check_open()
         ready = make_ready(
             memories,
             self._clock,

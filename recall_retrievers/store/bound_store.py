@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Never
@@ -72,28 +71,17 @@ class BoundStore:
         owner.require(self._require_scope)
         return owner
 
-    # LangGraph takes any object as its ``store`` and checks nothing. An agent would run on, and
-    # fail with a puzzle when a tool asks the store for an item. So it is told at once.
-
-    def __bool__(self) -> bool:
-        """True. LangGraph asks for it when a graph begins to run, which is then an error."""
-        if sys._getframe(1).f_globals.get("__name__") == "langgraph.runtime":  # noqa: SLF001 - documented
-            raise TypeError(_no_graph_store(self))
-        return True
-
     if not TYPE_CHECKING:  # checkers would take any name for an attribute
 
         def __getattr__(self, name: str) -> Never:
-            hint = f": {_no_graph_store(self)}" if name in _OF_LANGGRAPH else ""
+            # LangGraph takes any object as its ``store``, checks nothing, and calls these later.
+            hint = (
+                f": {type(self).__name__} is no store of LangGraph; pass RecallGraphStore(store), "
+                "which is imported from langchain_recall"
+            )
             raise AttributeError(
-                f"{type(self).__name__!r} object has no attribute {name!r}{hint}",
+                f"{type(self).__name__!r} object has no attribute {name!r}"
+                f"{hint if name in _OF_LANGGRAPH else ''}",
                 name=name,
                 obj=self,
             )
-
-
-def _no_graph_store(store: object) -> str:
-    return (
-        f"{type(store).__name__} is no store of LangGraph; pass RecallGraphStore(store), which is "
-        "imported from langchain_recall"
-    )

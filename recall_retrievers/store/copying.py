@@ -28,7 +28,7 @@ def copy_collection(source: LiveCollection, target: AddingStore, *, progress: bo
         # The events of our rows are known. Those of others are read from the text, as in `add`.
         return row.memory(events_known=not source.identity.foreign)
 
-    target._opened.check_writable()
+    target._opened.check_open()
     live = target._opened.made()
     if live.index.cloud:
         for row in source.index.memories():

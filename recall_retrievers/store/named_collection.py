@@ -57,19 +57,17 @@ class NamedCollection:
         fields: Fields,
         *,
         create: bool | None,
-        read_only: bool,
         server: ServerRows,
     ) -> None:
         check_chroma_is_installed()
         # A second to import, so only once a store is opened.
         from chromadb.api.models.Collection import Collection  # noqa: PLC0415
 
-        self._must_exist = _must_exist(fields, create, read_only=read_only)
+        self._must_exist = _must_exist(fields, create)
         self.embedding = embedding
         self._fields = fields
         self._facts: Facts = {MARK: FORMAT, "embedding_model": embedding.model_name}
         self._create = create
-        self._read_only = read_only
         self._server = server
         self._process = os.getpid()
         self._closed = False
@@ -127,9 +125,8 @@ class NamedCollection:
 
         Raises:
             ForeignCollectionError: When somebody else made it.
-            StoreError: As `found` does, and where the store was opened to read only.
+            StoreError: As `found` does.
         """
-        self.check_writable()
         live = self.found()
         if live is not None:
             live.identity.check_writable()
@@ -186,15 +183,6 @@ class NamedCollection:
                 f"fork of it; start this process ({os.getpid()}) with spawn, and open it there"
             )
 
-    def check_writable(self) -> None:
-        """Refuse to write where the store was opened to read only."""
-        self.check_open()
-        if self._read_only:
-            raise StoreError(
-                f"store {self.name!r} was opened with read_only=True, and nothing is written to "
-                "it; open it without that"
-            )
-
     def close(self) -> None:
         """Write what is waiting, and give back what was opened; twice is fine."""
         if os.getpid() != self._process:  # the lock may be held by a thread that is not here
@@ -216,8 +204,8 @@ class NamedCollection:
     def _open_private(self) -> None:
         if self._must_exist:
             raise TypeError(
-                "read_only, create=False and fields open a collection that is there; name a path, "
-                "or pass a client"
+                "create=False and fields open a collection that is there; name a path, or pass a "
+                "client"
             )
         # One in-memory system serves the whole process, so a name of its own keeps it private.
         self.name = f"{self.name}-{uuid.uuid4().hex[:12]}"
@@ -263,8 +251,8 @@ class NamedCollection:
         if self._access is None:
             if not isinstance(self._source, Path):
                 self._access = client_access(self._source)
-            elif is_chroma_path(self._source) or make or self._read_only:
-                self._access = path_access(self._source, read_only=self._read_only)
+            elif is_chroma_path(self._source) or make:
+                self._access = path_access(self._source)
         return self._access
 
     def _alive(self, opened: Opened) -> LiveCollection:
@@ -277,8 +265,7 @@ class NamedCollection:
         )
 
 
-def _must_exist(fields: Fields, create: bool | None, *, read_only: bool) -> bool:
-    if create and (read_only or fields != OWN_FIELDS):
-        what = "read_only=True" if read_only else "fields"
-        raise TypeError(f"{what} is for a collection that is there; leave create=True out")
-    return read_only or create is False or fields != OWN_FIELDS
+def _must_exist(fields: Fields, create: bool | None) -> bool:
+    if create and fields != OWN_FIELDS:
+        raise TypeError("fields are for a collection that is there; leave create=True out")
+    return create is False or fields != OWN_FIELDS

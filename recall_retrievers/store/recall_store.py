@@ -70,8 +70,6 @@ class RecallStore(ManagedStore):
         create: Whether the first memory makes a collection that does not exist. None = yes; a
             question before that is an error if there are other collections. True = yes; a question
             before that finds nothing. False = no: opening is an error.
-        read_only: Open an existing collection and write nothing, not even a lock. A path is copied
-            when it is opened, and the copy is read.
         embed_timeout_s: Seconds that a call of your embedding model may take, for up to 250
             memories or for an awaited question. After that the call raises. None = no limit. The
             clients of paid models wait ten minutes, and a large model on a slow machine needs
@@ -118,7 +116,6 @@ class RecallStore(ManagedStore):
         event_times: bool = True,
         require_scope: Sequence[ScopeName] = (),
         create: bool | None = None,
-        read_only: bool = False,
         embed_timeout_s: float | None = 600.0,
         server_timeout_s: float | None = SERVER_TIMEOUT_S,
         cache_mb: float = 512,
@@ -135,7 +132,6 @@ class RecallStore(ManagedStore):
             model,
             chosen,
             create=create,
-            read_only=read_only,
             server=ServerRows(index_rows=index_rows, index_dir=index_dir, cache_mb=cache_mb),
         )
         super().__init__(
@@ -275,7 +271,7 @@ class RecallStore(ManagedStore):
             ...         new.count()
             1
         """
-        self._opened.check_writable()
+        self._opened.check_open()
         new = RecallStore(
             self._opened.beside(name),  # type: ignore[arg-type]  # what this one was opened with
             name,

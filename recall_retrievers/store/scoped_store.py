@@ -53,7 +53,7 @@ class ManagedStore(AddingStore):
             SettingsError: When a change is none that a memory can have.
             ForeignCollectionError: When somebody else made the collection.
             ScopeError: When the scope lacks a field of ``require_scope``.
-            StoreError: When the store was opened with ``read_only=True``, or the writing fails.
+            StoreError: When the writing fails.
 
         Examples:
             >>> from recall_retrievers import RecallStore
@@ -129,8 +129,7 @@ class ManagedStore(AddingStore):
             FilterError: When the filter cannot match anything.
             ForeignCollectionError: When somebody else made the collection.
             ScopeError: When the scope lacks a field of ``require_scope``.
-            StoreError: When the store was opened with ``read_only=True``, or the deleting fails:
-                then some of the memories may be deleted.
+            StoreError: When the deleting fails: then some of the memories may be deleted.
 
         Examples:
             >>> from recall_retrievers import RecallStore
@@ -171,7 +170,7 @@ class ManagedStore(AddingStore):
         Raises:
             ForeignCollectionError: When somebody else made the collection.
             ScopeError: When the scope lacks a field of ``require_scope``.
-            StoreError: When the store was opened with ``read_only=True``, or the deleting fails.
+            StoreError: When the deleting fails.
 
         Examples:
             >>> from recall_retrievers import RecallStore

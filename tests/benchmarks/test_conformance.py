@@ -4,8 +4,9 @@ import pytest
 
 from benchmarks.conformance import langchain, llamaindex, ours
 from benchmarks.conformance.__main__ import judged, table, together
+from benchmarks.conformance.check import Verdict
+from benchmarks.conformance.checks import CHECKS
 from benchmarks.conformance.piece import Piece
-from recall_retrievers.testing import CHECKS, Verdict
 
 STOCK = {piece.name: piece for piece in (*langchain.pieces(), *llamaindex.pieces())}
 

@@ -16,7 +16,7 @@ def test_it_counts_what_both_sides_ask(tmp_path, capsys):
     model_cost.main(["--latency-ms", "0", "--candidates", "5", "--json", str(out)])
 
     costs = json.loads(out.read_text(encoding="utf-8"))
-    assert list(costs) == ["no model", "rank", "rewrite", "rank and rewrite", "single"]
+    assert list(costs) == ["no model", "rank", "rewrite", "rank and rewrite"]
     calls = {step: {who: cost["calls"] for who, cost in by.items()} for step, by in costs.items()}
     assert calls["no model"] == {"ours": 0, "stock LangChain": 0}
     assert calls["rank"]["stock LangChain"] == calls["rank"]["LLMRerank"] == 1
@@ -24,7 +24,6 @@ def test_it_counts_what_both_sides_ask(tmp_path, capsys):
     assert calls["rewrite"] == {"ours": 1, "CitationQueryEngine": 1}
     assert calls["rank and rewrite"]["stock LangChain"] == 2
     assert calls["rank and rewrite"]["ours"] == calls["rank"]["ours"] + 1
-    assert calls["single"] == {"ours": 1}
     for by in list(costs.values())[1:]:
         assert all(cost["tokens_in"] > cost["tokens_out"] > 10 for cost in by.values())
     assert "rank and rewrite" in capsys.readouterr().out

@@ -9,9 +9,10 @@ import pytest
 from cli.kit import run
 from conftest import WordsEmbedding
 
-from recall_retrievers import Memory, TimeRange, read_memories
+from recall_retrievers import Memory, read_memories
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.embedding.minilm import MiniLM
+from recall_retrievers.timeline import TimeRange
 
 DAY = TimeRange(None, None, "day")
 MEMORIES = [
@@ -40,12 +41,12 @@ MEMORIES = [
 
 
 def rows_of(folder: Path, model: Any = None) -> dict[str, Any]:
-    with RecallStore(folder, embedding=model, read_only=True):
-        client = chromadb.PersistentClient(str(folder))
+    with RecallStore(folder, embedding=model):  # the model is the one that it remembers
+        pass
+    with chromadb.PersistentClient(str(folder)) as client:
         rows: Any = client.get_collection("memories", embedding_function=None).get(
             include=["documents", "metadatas", "embeddings"]
         )
-        client.close()
     for metadata in rows["metadatas"]:
         del metadata["written_at"]
     columns = (rows["documents"], rows["metadatas"], rows["embeddings"].tolist())

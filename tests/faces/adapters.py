@@ -9,8 +9,8 @@ from typing import Any
 from langchain_core.documents import Document
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from langchain_recall.testing import ScriptedModel as ScriptedChat
-from llamaindex_recall.testing import ScriptedModel as ScriptedLLM
+from benchmarks.conformance.langchain_subject import ScriptedModel as ScriptedChat
+from benchmarks.conformance.llamaindex_subject import ScriptedModel as ScriptedLLM
 
 
 @dataclass(frozen=True)

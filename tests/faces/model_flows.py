@@ -167,15 +167,6 @@ FLOWS = [
         told,
     ),
     Flow(
-        "personal memory in a single call",
-        _retriever(
-            lambda face, store, llm: face.personal_memory_retriever(
-                store, llm, recall_plan="single", timestamp=NOW, timezone="UTC", k=3
-            )
-        ),
-        told,
-    ),
-    Flow(
         "task memory",
         _retriever(
             lambda face, store, llm: face.task_memory_retriever(

@@ -41,9 +41,18 @@ DIMENSION = WORDS.dimension
 
 
 def rows(memories: Sequence[Mapping[str, Any]] = MEMORIES) -> list[Row]:
-    """Memories as anybody would store them: a text, and flat metadata."""
+    """Memories as anybody would store them: a text, and flat metadata with epoch seconds."""
     read = [Candidate.of(Memory(**each)) for each in memories]
-    return [(each.id, each.content, to_flat(each, None)) for each in read]
+    return [(each.id, each.content, {**to_flat(each, None), **_recorded(each)}) for each in read]
+
+
+def _recorded(memory: Candidate) -> dict[str, float]:
+    written = {"created_at": memory.created_at.timestamp()} if memory.created_at else {}
+    if memory.events:
+        starts = [each.start.timestamp() for each in memory.events if each.start]
+        ends = [each.end.timestamp() for each in memory.events if each.end]
+        written |= {"event_start": 1000 * min(starts), "event_end": 1000 * max(ends)}
+    return written
 
 
 class LangChainWords(Embeddings):

@@ -1,4 +1,4 @@
-"""Our stages keep the promises that `recall_retrievers.testing` checks, each in both faces."""
+"""Our stages keep the promises that `benchmarks.conformance.checks` checks, each in both faces."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -10,11 +10,12 @@ from langchain_core.documents import BaseDocumentCompressor, Document
 from test_house import STAGES
 
 import langchain_recall
+from benchmarks.conformance.check import ContractError
+from benchmarks.conformance.checks import CHECKS
+from benchmarks.conformance.langchain_subject import Subject
 from benchmarks.conformance.ours import FACES, REPLIES, subject
-from langchain_recall import testing
-from recall_retrievers.testing import CHECKS
 
-ASKS = {"SemanticRank", "RerankMemory", "RankAndRewrite", "RewriteMemory", "Reflect"}
+ASKS = {"SemanticRank", "RerankMemory", "RewriteMemory", "Reflect"}
 ABOUT_MODELS = {"failing", "odd", "kept"}
 
 
@@ -159,7 +160,7 @@ BROKEN: list[tuple[Callable[..., Sequence[Document]], set[str]]] = [
 
 @pytest.mark.parametrize(("wrong", "names"), BROKEN, ids=lambda case: getattr(case, "__name__", ""))
 def test_what_is_broken_is_seen(wrong: Callable[..., Sequence[Document]], names: set[str]) -> None:
-    trial = testing.Subject(lambda model: Breaks(llm=model, wrong=wrong), reply=str)
+    trial = Subject(lambda model: Breaks(llm=model, wrong=wrong), reply=str)
 
     verdicts = {check.name: check.judge(trial) for check in CHECKS}
 
@@ -175,6 +176,6 @@ def test_a_sync_that_says_other_things_than_async_is_seen() -> None:
     [check] = [check for check in CHECKS if check.name == "async"]
 
     with pytest.raises(
-        testing.ContractError, match=r"sync and async give the same result: sync \['a', 'b', 'c'"
+        ContractError, match=r"sync and async give the same result: sync \['a', 'b', 'c'"
     ):
-        check(testing.Subject(lambda model: Twofold(llm=model, wrong=fine)))
+        check(Subject(lambda model: Twofold(llm=model, wrong=fine)))

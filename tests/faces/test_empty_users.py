@@ -38,6 +38,7 @@ from recall_retrievers.cli.program import _COMMANDS, main
 from recall_retrievers.core.errors import ScopeError
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
+from recall_retrievers.evaluation.questions import Question
 from recall_retrievers.serve.app import create_memory_app
 from recall_retrievers.serve.managing import AddMemories
 from recall_retrievers.serve.mcp_server import McpTools
@@ -131,7 +132,7 @@ def agents(face: Face, memory: Any, **options: Any) -> object:
 
 
 def evaluated(face: Face, store: Any, scope: dict[str, Any]) -> object:
-    return face.Question(question=QUESTION, relevant=["moved"], scope=scope)
+    return Question(question=QUESTION, relevant=["moved"], scope=scope)
 
 
 def added(face: Face, store: Any, scope: dict[str, Any]) -> object:

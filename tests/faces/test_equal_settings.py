@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 
 import langchain_recall
 import llamaindex_recall
+from langchain_recall.document_compressor import MemoryCompressor
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.stage import Recall, Stage, pipeline
@@ -45,11 +46,11 @@ def _stages(face: Any) -> Iterator[type]:
 ABSENT = FieldInfo(default=...)
 CLASSES = [*_stages(langchain_recall), *_stages(llamaindex_recall)]
 RANKING = [each for each in CLASSES if each.model_fields.get("top_n", ABSENT).default is None]
-RANKED_AGAIN = {"SemanticRank", "RankAndRewrite"}  # by a stage that follows
+RANKED_AGAIN = {"SemanticRank"}  # by a stage that follows
 
 
 def read_again(stage: Any) -> Any:
-    if isinstance(stage, langchain_recall.MemoryCompressor):
+    if isinstance(stage, MemoryCompressor):
         kind = type(stage)
         return loads(dumps(stage), valid_namespaces=["langchain_recall"], allowed_objects=[kind])
     return type(stage).from_json(stage.to_json())

@@ -9,6 +9,7 @@ from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.event_handlers import BaseEventHandler
 from tables import table
 
+from llamaindex_recall.retriever import SearchSkipped
 from recall_retrievers.store import RecallStore
 
 QUESTIONS = {
@@ -119,7 +120,7 @@ def test_an_empty_result_says_why_to_those_who_listen(store: RecallStore, face: 
 
     class Handler(BaseEventHandler):
         def handle(self, event: object, **_: object) -> None:
-            if isinstance(event, face.SearchSkipped):
+            if isinstance(event, SearchSkipped):
                 told.append(f"{event.class_name()}: {event.query}: {event.why}")
 
     root = get_dispatcher()

@@ -26,20 +26,18 @@ def test_no_scope_is_widened_and_nothing_is_deleted(
                 {"id": "bob", "content": "Bob sees Dr. Lee.", "scope": {"user_id": "bob"}},
             ]
         )
-        for plan in ("steps", "single"):
-            retriever = face.personal_memory_retriever(
-                store,
-                face.model(injection.reply),
-                rewrite=True,
-                recall_plan=plan,
-                scope={"user_id": "ann"},
-                timestamp=NOW,
-            )
+        retriever = face.personal_memory_retriever(
+            store,
+            face.model(injection.reply),
+            rewrite=True,
+            scope={"user_id": "ann"},
+            timestamp=NOW,
+        )
 
-            [told] = face.ask(retriever, "Where is the dentist?")
+        [told] = face.ask(retriever, "Where is the dentist?")
 
-            assert set(told.metadata["recall_ids"].split(", ")) <= {"sly", "moved"}
-            assert "Lee" not in told.content
-            cited = [each.ids for each in face.cited(told)]
-            assert all(ids and set(ids) <= {"sly", "moved"} for ids in cited)
+        assert set(told.metadata["recall_ids"].split(", ")) <= {"sly", "moved"}
+        assert "Lee" not in told.content
+        cited = [each.ids for each in face.cited(told)]
+        assert all(ids and set(ids) <= {"sly", "moved"} for ids in cited)
         assert store.count() == 3

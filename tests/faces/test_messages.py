@@ -72,7 +72,7 @@ CLASSES = sorted(
         if isinstance(made := getattr(importlib.import_module(package), name), type)
         and issubclass(made, BaseModel)
     }
-    - {("llamaindex_recall", "SearchSkipped"), ("llamaindex_recall", "StageUsage")}  # events
+    - {("llamaindex_recall", "StageUsage")}  # an event
     - {("llamaindex_recall", "RecallVectorStore")}  # LlamaIndex's own base has its settings
 )
 

@@ -88,7 +88,7 @@ def test_an_object_in_place_of_a_text_in_every_flow(
 ) -> None:
     for model in given_by(face, given):
         gate = face.SearchGate(llm=model, undecided=(-99, 99), threshold=-99)
-        stages = [face.BuildQuery(llm=model), face.RankAndRewrite(llm=model), face.RewriteMemory()]
+        stages = [face.BuildQuery(llm=model), face.RewriteMemory(llm=model)]
         all_stages = face.RecallRetriever(store=store, stages=stages, gate=gate)
         personal = face.personal_memory_retriever(store, model, rewrite=True)
         for retriever, question in ((all_stages, ""), (personal, "The dentist in the lockdown?")):

@@ -1,6 +1,5 @@
 """RecallCompressor and RecallPostprocessor: several stages as one, in the framework's own lists."""
 
-import importlib
 import time
 from typing import Any
 
@@ -14,8 +13,9 @@ from langchain_core.load import dumps, loads
 from langchain_core.retrievers import BaseRetriever
 
 import langchain_recall
-from benchmarks.conformance.ours import FACES, REPLIES
-from recall_retrievers.testing import CHECKS, Check
+from benchmarks.conformance.check import Check
+from benchmarks.conformance.checks import CHECKS
+from benchmarks.conformance.ours import REPLIES, SUBJECTS
 
 NOW = "2024-03-08T12:00:00Z"
 QUESTION = "the dentist last Tuesday"
@@ -103,16 +103,14 @@ def test_a_deadline_ends_the_asking(face: Face) -> None:
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=str)
-@pytest.mark.parametrize("package", FACES)
+@pytest.mark.parametrize("package", SUBJECTS)
 def test_they_keep_the_promises_of_single_stages(package: str, check: Check) -> None:
     face = Face(package, is_async=False)
 
     def several(model: Any) -> Any:
         return face.several(stages=[face.ExtractTime(), face.SemanticRank(llm=model)])
 
-    testing = importlib.import_module(f"{package}.testing")
-
-    check(testing.Subject(several, reply=REPLIES["SemanticRank"]))
+    check(SUBJECTS[package](several, reply=REPLIES["SemanticRank"]))
 
 
 class Stock(BaseRetriever):

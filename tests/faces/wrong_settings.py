@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import langchain_recall
-from recall_retrievers.store import RecallStore
+from recall_retrievers.core.message import Message
+from recall_retrievers.evaluation.questions import Question
+from recall_retrievers.store import Fields, RecallStore
 
 Wrong = Callable[[Any, RecallStore], object]
 
@@ -183,7 +185,7 @@ CASES: dict[str, tuple[Wrong, str, str]] = {
         "must be a text with at least 1 character; got ''",
     ),
     "a field of a collection": (
-        lambda face, _: face.Fields(bogus="date"),
+        lambda face, _: Fields(bogus="date"),
         "bogus",
         "It takes: agent_id, author, content",
     ),
@@ -219,7 +221,7 @@ CASES: dict[str, tuple[Wrong, str, str]] = {
         "Open it: RecallStore('./memories')",
     ),
     "a question": (
-        lambda face, _: face.Question(question="", relevant=["a"]),
+        lambda face, _: Question(question="", relevant=["a"]),
         "question",
         "must be a text with at least 1 character; got ''",
     ),
@@ -231,7 +233,7 @@ CASES: dict[str, tuple[Wrong, str, str]] = {
         "has no argument 'relevnt'; did you mean 'relevant'?",
     ),
     "a message": (
-        lambda face, _: face.Message(role=3, content="Hi"),
+        lambda face, _: Message(role=3, content="Hi"),
         "role",
         "must be a text; got 3",
     ),

@@ -5,7 +5,7 @@ import json
 from stages.reply_kit import CONTENTS, LEFT_OUT, RANK, RANKS, bad, good
 from stages.scored_replies import SCORED
 
-from recall_retrievers.testing.material import ERRORS, UNUSABLE
+from benchmarks.conformance.material import ERRORS, UNUSABLE
 
 WRAPPED = [
     good("bare", lambda kit: kit.json()),

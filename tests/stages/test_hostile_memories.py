@@ -25,7 +25,6 @@ from recall_retrievers.llm.checking.live_text import live_parts
 from recall_retrievers.llm.fencing import QUOTED_MATERIAL
 from recall_retrievers.stages.fuse_rerank import FuseRerank
 from recall_retrievers.stages.plain_texts import MergeMemory, PrintMemory
-from recall_retrievers.stages.rank_and_rewrite import RankAndRewrite
 from recall_retrievers.stages.reflect import Reflect
 from recall_retrievers.stages.rerank_memory import RerankMemory
 from recall_retrievers.stages.rewrite_memory import RewriteMemory, plain_text
@@ -68,9 +67,7 @@ def test_what_stands_before_a_conversation_is_in_fences(sly: Candidate) -> None:
     assert in_two_fences(recalled_text([sly, HONEST]))
 
 
-@pytest.mark.parametrize(
-    "make", [SemanticRank, RerankMemory, RankAndRewrite, RewriteMemory, Reflect]
-)
+@pytest.mark.parametrize("make", [SemanticRank, RerankMemory, RewriteMemory, Reflect])
 @SLY
 def test_a_prompt_holds_the_memories_in_fences(sly: Candidate, make: Callable[..., Stage]) -> None:
     stage = make(llm=object(), token_budget=50_000)

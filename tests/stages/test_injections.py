@@ -14,7 +14,6 @@ from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.recall import Recall
 from recall_retrievers.core.stage import Stage
-from recall_retrievers.stages.rank_and_rewrite import RankAndRewrite
 from recall_retrievers.stages.reflect import Reflect
 from recall_retrievers.stages.rerank_memory import RerankMemory
 from recall_retrievers.stages.rewrite_memory import RewriteMemory
@@ -24,7 +23,7 @@ QUERY = Query(text="Where is the dentist?", reference_time=datetime(2024, 3, 8, 
 HONEST = {"a": "The dentist moved to Elm Street.", "b": "A filling by the dentist."}
 NAMES = [f"{n}: {each.text[:30]!r}" for n, each in enumerate(INJECTIONS)]
 INJECTED = table("injection", INJECTIONS, ids=NAMES)
-RANKING = [SemanticRank, RerankMemory, RankAndRewrite]
+RANKING = [SemanticRank, RerankMemory]
 
 
 def asked_with(injected: str) -> Recall:

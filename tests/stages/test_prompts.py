@@ -15,7 +15,6 @@ from recall_retrievers.core.message import Message
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.stage import Recall, Stage
 from recall_retrievers.stages.build_query import BuildQuery
-from recall_retrievers.stages.rank_and_rewrite import RankAndRewrite
 from recall_retrievers.stages.reflect import Reflect
 from recall_retrievers.stages.rerank_memory import RerankMemory
 from recall_retrievers.stages.rewrite_memory import RewriteMemory
@@ -65,10 +64,6 @@ CASES: dict[str, tuple[Callable[[], Stage], Recall]] = {
     ),
     "rewrite_memory": (
         lambda: RewriteMemory(llm=object(), token_budget=200, token_counter=estimate_tokens),
-        ASKED,
-    ),
-    "rank_and_rewrite": (
-        lambda: RankAndRewrite(llm=object(), token_budget=200, token_counter=estimate_tokens),
         ASKED,
     ),
     "reflect_summary": (

@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime
 
 import pytest
-from stages.reply_kit import CONTENTS, KITS, SCORES, Kit, Reply
+from stages.reply_kit import CONTENTS, KITS, Kit, Reply
 from stages.reply_table import CORRECTED, REPLIES, SEVERAL, USELESS, WRAPPED
 from stages.scripted import answered
 from tables import table
@@ -18,7 +18,6 @@ from recall_retrievers.core.stage import Stage
 from recall_retrievers.llm.search_gate_prompt import read_verdict
 from recall_retrievers.llm.time_question import read_time
 from recall_retrievers.stages.build_query import BuildQuery, read_query
-from recall_retrievers.stages.rank_and_rewrite import RankAndRewrite
 from recall_retrievers.stages.reflect import Reflect
 from recall_retrievers.stages.rerank_memory import RerankMemory
 from recall_retrievers.stages.rewrite_memory import RewriteMemory, plain_text
@@ -146,55 +145,3 @@ def test_of_several_readings_of_a_question_the_last_counts_or_none(text: str) ->
     assert query.notes == verdict.notes == (SEVERAL,)
     with pytest.raises(ReplyError, match="expected one time"):
         read_time(text.format('{"start": "2023"}', '{"start": "2024"}'), QUERY)
-
-
-class Half(Kit):
-    """One half of the reply to `RankAndRewrite` is as the table has it; the other is good."""
-
-    def payload(self, entries: object = None) -> dict[str, object]:
-        sentences = [{"text": text, "memories": [n]} for n, text in enumerate(CONTENTS.values(), 1)]
-        scores = [{"memory": n, "score": score} for n, score in enumerate(SCORES, 1)]
-        other = {"sentences": sentences} if self.ranks else {"scores": scores}
-        return {**other, **super().payload(entries)}
-
-
-RANKING = Half("SemanticRank", "scores", {})
-WRITING = Half("RewriteMemory", "sentences", {})
-
-
-@table("reply", replies(RANKING), ids=str)
-def test_the_scores_in_a_reply_to_both(reply: Reply) -> None:
-    outcome, _ = answered(
-        [RankAndRewrite(llm=object(), semantic_share=1)], QUESTION, reply.make(RANKING)
-    )
-
-    check_ranked(outcome, "RankAndRewrite", reply)
-
-
-@table("reply", replies(WRITING), ids=str)
-def test_the_sentences_in_a_reply_to_both(reply: Reply) -> None:
-    stages = [RankAndRewrite(llm=object(), semantic_share=1), RewriteMemory()]
-
-    outcome, prompts = answered(stages, QUESTION, reply.make(WRITING))
-
-    assert len(prompts) == 1
-    assert sorted(each.content for each in outcome.memories) == sorted(CONTENTS.values())
-    assert all(set(each.ids) <= set(CONTENTS) and each.ids for each in outcome.citations)
-    if reply.understood:
-        assert outcome.text == " ".join(each.marked() for each in outcome.citations) != ""
-    else:
-        assert outcome.text == plain_text(outcome.memories)
-        assert "Rewrite" in outcome.fallbacks[0]
-    if reply in USELESS and reply.name != "an empty list":  # with an empty list come good scores
-        assert outcome.fallbacks[0].startswith("RankAndRewrite: ")
-        assert [each.id for each in outcome.memories] == list(CONTENTS)
-
-
-def test_a_model_that_ranks_and_then_finds_no_answer() -> None:
-    reply = '{"scores": [[1, 0], [2, 0], [3, 0], [4, 0]], "sentences": []}'
-
-    outcome, _ = answered([RankAndRewrite(llm=object()), RewriteMemory()], QUESTION, reply)
-
-    assert outcome.text == "The memories do not answer this question."
-    assert (outcome.citations, outcome.fallbacks) == ((), ())
-    assert [each.id for each in outcome.memories] == list(CONTENTS)

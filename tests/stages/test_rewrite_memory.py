@@ -7,7 +7,6 @@ from stages.worlds import Scripted
 from tables import table
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.citation import Claim, Draft
 from recall_retrievers.core.query import Query
 from recall_retrievers.core.stage import Recall
 from recall_retrievers.core.world import run
@@ -180,65 +179,6 @@ def test_sentences(text: str, sentences: list[str] | None) -> None:
     expected = ["Dr. Lee met J. Smith, e.g. on Monday.", "He left."]
 
     assert sentences_in(text) == (expected if sentences is None else sentences)
-
-
-OTHERS = tuple(
-    Candidate(id=name, content=f"The {name} is blue.", score=score)
-    for name, score in [("door", 0.7), ("roof", 0.6)]
-)
-
-
-def drafted(k: int | None, *claims: Claim) -> Recall:
-    """The draft was written of the uploads; since then the others have come to weigh more."""
-    query = Query(text="Uploads fail in my web app", reference_time=NOW, k=k)
-    recall = Recall(query, (*OTHERS, UPLOADS[1]), draft=Draft(claims, UPLOADS))
-    return run(RewriteMemory(llm=object()).apply(recall))
-
-
-def test_what_a_draft_rests_on_is_among_the_memories() -> None:
-    recall = drafted(
-        2,
-        Claim("Catch PermissionError in try-except blocks.", (1,)),
-        Claim("Check the extensions and the MIME type.", (2,)),
-    )
-
-    assert [each.id for each in recall.memories] == ["check", "catch"]
-    assert recall.text == (
-        "Catch PermissionError in try-except blocks. [2] "
-        "Check the extensions and the MIME type. [1]"
-    )
-    assert recall.fallbacks == ()
-
-
-def test_what_a_draft_cites_falsely_takes_nobodys_place() -> None:
-    recall = drafted(2, Claim("The moon is made of cheese.", (1,)), Claim("So it is.", (9, 0)))
-
-    assert [each.id for each in recall.memories] == ["door", "roof"]
-    assert recall.text.startswith("Memory 1 :\n Content: The door is blue.")
-    assert recall.fallbacks == (
-        "RewriteMemory: ReplyError: 2 of 2 sentences do not rest on what they cite",
-    )
-
-
-def test_a_draft_of_more_than_was_asked_for_is_told_in_part() -> None:
-    recall = drafted(
-        1,
-        Claim("Catch PermissionError in try-except blocks.", (1,)),
-        Claim("Check the extensions and the MIME type.", (2,)),
-    )
-
-    assert [each.id for each in recall.memories] == ["check"]
-    assert recall.text == "Check the extensions and the MIME type. [1]"
-    assert recall.fallbacks == (
-        "RewriteMemory: 1 sentence(s) left out that do not rest on what they cite",
-    )
-
-
-def test_without_a_rewrite_a_draft_is_not_told() -> None:
-    draft = Draft((Claim("Catch PermissionError.", (1,)),), UPLOADS)
-    recall = Recall(Query(text="Uploads", reference_time=NOW), UPLOADS, draft=draft)
-
-    assert run(RewriteMemory(enable_llm_rewrite=False).apply(recall)).text == PLAIN
 
 
 def test_a_citation_of_the_wrong_memory_is_mended() -> None:

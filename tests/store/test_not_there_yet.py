@@ -186,7 +186,7 @@ class TestClient:
             assert names_in(client) == before
 
     @pytest.mark.parametrize(
-        "how", [{"create": False}, {"fields": {"created_at": "date"}}, {"read_only": True}], ids=str
+        "how", [{"create": False}, {"fields": {"created_at": "date"}}], ids=str
     )
     def test_a_collection_that_must_be_there_is_an_error_at_once(
         self, client: Any, others: str, small: SmallEmbedding, how: dict[str, Any]
@@ -240,8 +240,6 @@ class TestClient:
     def test_create_contradicts_what_opens_a_collection_that_is_there(
         self, client: Any, small: SmallEmbedding
     ) -> None:
-        with pytest.raises(TypeError, match="create=True"):
-            RecallStore(client, embedding=small, create=True, read_only=True)
         with pytest.raises(TypeError, match="create=True"):
             RecallStore(client, embedding=small, create=True, fields={"created_at": "date"})
 

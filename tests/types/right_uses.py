@@ -24,7 +24,10 @@ from pydantic import BaseModel
 
 import langchain_recall as lc
 import llamaindex_recall as li
-from langchain_recall import Candidate, Memory, Question, RecallConfig, RecallStore, Scope
+from langchain_recall import Memory, RecallConfig, RecallStore, Scope
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.evaluation.questions import Question
+from recall_retrievers.timeline import TimeRange
 
 NOW = datetime(2024, 3, 8, 12, tzinfo=UTC)
 
@@ -45,7 +48,7 @@ memory = Memory(
     id="m1",
     memory_type="observation",
     created_at="2024-03-05T10:00:00Z",
-    events=[lc.TimeRange(NOW, NOW + timedelta(hours=1), "hour")],
+    events=[TimeRange(NOW, NOW + timedelta(hours=1), "hour")],
     when_to_use="",
     author="Ann",
     said_before="",
@@ -152,6 +155,7 @@ other = lc.AnyStore(
     similarity=lambda distance: 1 - distance,
     push_down=lambda search: {"filter": search.scope.user_id},
     keyword=documents.as_retriever(),
+    times="iso",
     fetch_limit=100,
 )
 all_of(other)

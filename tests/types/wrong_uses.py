@@ -7,7 +7,6 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_recall import (
     FuseRerank,
     Memory,
-    Question,
     RecallConfig,
     RecallGraphStore,
     RecallRetriever,
@@ -17,6 +16,7 @@ from langchain_recall import (
 )
 from llamaindex_recall import RecallRetriever as IndexRetriever
 from llamaindex_recall import RecallVectorStore as IndexVectorStore
+from recall_retrievers.evaluation.questions import Question
 
 store = RecallStore()
 RecallRetriever()  # wrong: no store

@@ -21,7 +21,7 @@ from recall_retrievers.core.errors import (
     ForeignCollectionError,
     IdLookupError,
     KeywordSearchError,
-    described,
+    StoreError,
 )
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.settings import Count, Settings
@@ -34,13 +34,16 @@ from recall_retrievers.store.any_store.answers import (
     is_conditional,
     named,
 )
-from recall_retrievers.store.any_store.coarse_filter import Dialect
-from recall_retrievers.store.any_store.push_down import Narrowing, Push, PushDown
-from recall_retrievers.store.chroma.row_fields import OWN_FIELDS, Fields
+from recall_retrievers.store.any_store.coarse_filter import Dialect, written_unit
+from recall_retrievers.store.chroma.row_fields import OWN_FIELDS, Fields, TimeUnit
 from recall_retrievers.store.chroma.search_text import by_words
 
 _log = logging.getLogger(__name__)
 
+
+PushDown = Callable[[Search], Mapping[str, object]]
+Push = PushDown | str | None
+"""The setting ``push_down``: a function, the name of a filter language, or None."""
 
 Ask = Callable[[Lookup], Awaitable[Sequence[Answer]]]
 """Searches the store, as the framework does."""
@@ -49,7 +52,6 @@ Ask = Callable[[Lookup], Awaitable[Sequence[Answer]]]
 # make room for less similar ones that do.
 _WORDS_AMONG = 4
 _MORE = 4  # if too few of the answers fit, so many times as many are read
-_SAMPLE = 50  # answers that show how a store writes times
 
 
 class AnyStoreOptions(TypedDict, total=False):
@@ -58,6 +60,7 @@ class AnyStoreOptions(TypedDict, total=False):
     fields: Fields | Mapping[str, str]
     similarity: Callable[[float], float] | None
     push_down: Push
+    times: TimeUnit
     fetch_limit: int
 
 
@@ -79,8 +82,8 @@ class AnyStore(Settings):
     These two are a "nearness" in the trace. A ``threshold_score`` cannot be compared with a
     nearness; set ``similarity`` to turn the scores into similarities.
 
-    Errors of the store itself are raised as they are. If it refuses only what was pushed down, it
-    is searched without that, and the trace says so.
+    Errors of the store itself are raised as they are. If something was pushed down, a note of the
+    error says so.
 
     Args:
         source: The vector store, index or retriever. In LlamaIndex, a vector store without an index
@@ -92,10 +95,15 @@ class AnyStore(Settings):
             length 1. None = as described above.
         push_down: The filter language of the store: "qdrant"; in LangChain also "pgvector" and
             "chroma" (for stores that take Chroma's dictionaries), in LlamaIndex "filters"
-            (``MetadataFilters``). "auto" = the language of the store, if it is one of these. A
-            function gets the `Search` and returns further arguments for the store's own search:
-            ``lambda search: {"filter": {"user_id": search.scope.user_id}}``. It may return too
-            much, never too little. None = nothing is pushed down. For retrievers, nothing is.
+            (``MetadataFilters``), "chroma" (those that Chroma takes) and "flat_filters" (those
+            without "or"; a time is not pushed down). "auto" = the language of the store, if it is
+            one of these. A function gets the `Search` and returns further arguments for the store's
+            own search: ``lambda search: {"filter": {"user_id": search.scope.user_id}}``. It may
+            return too much, never too little. None = nothing is pushed down. For retrievers,
+            nothing is.
+        times: How the store writes the recorded time: as epoch "seconds" or "milliseconds", or in
+            ISO 8601 ("iso"). "mixed" = in several ways, or otherwise: then no time is pushed down.
+            A memory that is found and has its time in another form is an error.
         keyword: The store's own search by words, such as BM25: a retriever, a vector store, or a
             function that gets the `Search` and returns documents or nodes, best first. It is used
             for searches by words. Its answers are checked as all others are.
@@ -106,14 +114,18 @@ class AnyStore(Settings):
     languages: ClassVar[Mapping[str, type[Dialect[Any]]]] = {}
     """The filter languages of the framework's vector stores."""
 
+    unfiltered: ClassVar[tuple[str, ...]] = ()
+    """The names of the classes of vector stores that refuse every filter."""
+
     source: object = Field(repr=False, exclude=True)
     fields: Fields = OWN_FIELDS
     similarity: Callable[[float], float] | None = Field(default=None, exclude=True)
     push_down: Push = Field(default="auto", exclude=True)
+    times: TimeUnit = "seconds"
     keyword: Any = Field(default=None, repr=False, exclude=True)
     fetch_limit: Count = 1000
 
-    _narrowing: Narrowing = PrivateAttr()
+    _push: Dialect[Any] | PushDown | None = PrivateAttr()
 
     def find(self, searches: Sequence[Search]) -> list[list[Hit]]:
         """The hits of each search, best first.
@@ -180,7 +192,7 @@ class AnyStore(Settings):
                 f"push_down is for the search of a vector store; {self._name} takes no arguments: "
                 "hand over the vector store itself, or a retriever that is narrow already"
             )
-        self._narrowing = Narrowing(self._language(searched, push), self.fields)
+        self._push = self._language(searched, push)
         return self
 
     def _language(self, searched: object, push: Push) -> Dialect[Any] | PushDown | None:
@@ -188,6 +200,8 @@ class AnyStore(Settings):
             return push
         if push == "auto":
             for name in (each.__name__ for each in type(searched).__mro__):
+                if name in self.unfiltered:
+                    return None
                 for dialect in self.languages.values():
                     if name in dialect.stores:
                         return dialect.of(searched)
@@ -216,10 +230,7 @@ class AnyStore(Settings):
         return answers
 
     def _alike(self, searches: Sequence[Search]) -> Iterator[list[int]]:
-        """The places of searches that can share one list of the store.
-
-        Those without a time come first: their answers show how the store writes times.
-        """
+        """The places of searches that can share one list of the store."""
         groups: list[tuple[Search, list[int]]] = []
         for place, search in enumerate(searches):
             method = search.method if self.keyword is not None else "semantic"
@@ -231,8 +242,7 @@ class AnyStore(Settings):
                 groups.append((same, [place]))
             else:
                 known.append(place)
-        yield from (places for each, places in groups if not each.within)
-        yield from (places for each, places in groups if each.within)
+        yield from (places for _, places in groups)
 
     async def _looked_through(self, searches: Sequence[Search], ask: Ask) -> list[Hits]:
         """The hits of searches with one text, from one list of the store."""
@@ -240,16 +250,13 @@ class AnyStore(Settings):
         limit = max(each.limit for each in searches)
         most = max(limit, self.fetch_limit)
         words = self._worded(search)
-        if self._pushes(search) and search.within and self._narrowing.needs_times:
-            await self._read(replace(search, within=(), limit=min(_SAMPLE, most)), ask)
         checks = [fitting(each, self.fields) for each in searches]
         among = any(each.method == "keyword" for each in searches) and not words
         wanted = min(_WORDS_AMONG * limit, most) if among else limit
-        narrowed = self._pushes(search) and self._narrowing.tries(search)[0]
-        if any(is_conditional(each) for each in searches) and not narrowed:
+        if any(is_conditional(each) for each in searches) and not self._further(search):
             wanted = most
         while True:
-            found, note = await self._read(replace(search, limit=wanted), ask)
+            found = await self._read(replace(search, limit=wanted), ask)
             ranked = self._ranked(found, words=words)
             answers = [[hit for hit, raw in ranked if fits(hit.memory, raw)] for fits in checks]
             few = any(
@@ -264,10 +271,9 @@ class AnyStore(Settings):
         source = self.keyword if words else self.source
         if not callable(source) and not self._takes_limit(source):
             complete = all(len(answer) == len(ranked) for answer in answers)
-        notes = (note,) if note else ()
         looked = None if complete else len(found)
         return [
-            self._shortened(each, answer, looked, notes, among=among)
+            self._shortened(each, answer, looked, among=among)
             for each, answer in zip(searches, answers, strict=True)
         ]
 
@@ -276,7 +282,6 @@ class AnyStore(Settings):
         search: Search,
         hits: Sequence[Hit],
         looked_through: int | None,
-        notes: tuple[str, ...],
         *,
         among: bool,
     ) -> Hits:
@@ -291,27 +296,52 @@ class AnyStore(Settings):
                 looked_through,
             )
         few = len(hits) < search.limit
-        return Hits(hits[: search.limit], looked_through if few else None, notes)
+        return Hits(hits[: search.limit], looked_through if few else None)
 
-    async def _read(self, search: Search, ask: Ask) -> tuple[Sequence[Answer], str]:
-        """The answers of the store, and a note if it did not take what was pushed down."""
-        words, pushes, refused = self._worded(search), self._pushes(search), None
-        tries = self._narrowing.tries(search) if pushes else [{}]
-        for tried, further in enumerate(tries):
-            try:
-                found = await ask(Lookup(search, further, words))
-            except Exception as error:
-                if not further or len(tries) == 1:
-                    raise
-                refused = error
+    async def _read(self, search: Search, ask: Ask) -> Sequence[Answer]:
+        """The answers of the store."""
+        further = self._further(search)
+        try:
+            found = await ask(Lookup(search, further, self._worded(search)))
+        except Exception as error:
+            if further:
+                error.add_note(
+                    f"{self._name} got a filter; AnyStore(push_down=None) checks it here"
+                )
+            raise
+        if self._pushes(search):
+            self._check_times(found)
+            if further and search.within and not found:  # as where its times have another form
+                await self._read(replace(search, within=(), limit=1), ask)
+        return found
+
+    def _further(self, search: Search) -> Mapping[str, object]:
+        """The arguments of the store's search: what it is to check."""
+        if not self._pushes(search) or self._push is None:
+            return {}
+        if isinstance(self._push, Dialect):
+            return self._push.narrowing(search, self.fields, self.times)
+        return self._push(search)
+
+    def _check_times(self, found: Sequence[Answer]) -> None:
+        """Refuse a memory whose time the store does not compare as ``times`` says."""
+        if not (isinstance(self._push, Dialect) and self._push.alternatives):
+            return
+        for each in found if self.times != "mixed" else ():
+            written, row = each.metadata.get(self.fields.created_at), each.metadata
+            bare = row.get("event_ranges") and not {"event_start", "event_end"} <= row.keys()
+            if each.memory.created_at is not None and written_unit(written) != self.times:
+                problem = f"{self.fields.created_at!r} is {written!r}"
+            elif bare and not self._push.knows_missing:
+                problem = "has event_ranges, and no event_start and event_end"
+            else:
                 continue
-            left = len(tries) - tried
-            self._narrowing.learn(left, refused, [each.metadata for each in found])
-            why = self._narrowing.refusal if pushes and refused is None else refused
-            if why is None or left > 1 or not is_conditional(search):
-                return found, ""
-            return found, f"{self._name} took no filter, so it was checked here: {described(why)}"
-        raise AssertionError("the last try pushes nothing down")
+            raise StoreError(
+                f"times must say how {self._name} writes its times, or some would not be found; "
+                f"it is {self.times!r}, and of memory {each.memory.id!r} {problem}. Set "
+                'AnyStore(times=...) to "seconds", "milliseconds" or "iso", or to "mixed" to have '
+                "times checked here"
+            )
 
     def _worded(self, search: Search) -> bool:
         return search.method == "keyword" and self.keyword is not None
@@ -319,7 +349,7 @@ class AnyStore(Settings):
     def _pushes(self, search: Search) -> bool:
         # A search by words by another kind of store has another language.
         alike = not self._worded(search) or type(self.keyword) is type(self.source)
-        return alike and self._narrowing.active
+        return alike and self._push is not None
 
     def _ranked(
         self, found: Sequence[Answer], *, words: bool

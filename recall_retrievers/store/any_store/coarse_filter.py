@@ -7,25 +7,31 @@ So whatever stores read differently is left out: negations, lists, texts in orde
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import ClassVar, Generic, Literal, Self, TypeVar, cast
 
 from typing_extensions import TypeIs
 
 from recall_retrievers.core.stage import Search
-from recall_retrievers.store.any_store.time_forms import TimeForms
-from recall_retrievers.store.chroma.row_fields import Fields
+from recall_retrievers.store.chroma.epoch import to_milliseconds, up_to_milliseconds
+from recall_retrievers.store.chroma.row_fields import Fields, TimeUnit
 from recall_retrievers.store.chroma.where import DOCUMENT, Where, filter_where
+from recall_retrievers.timeline import TimeRange
+from recall_retrievers.timeline.parse_time import EPOCH_MILLISECONDS_FROM
 
 Filter = TypeVar("Filter")
-Bound = float | str | datetime
+Bound = float | str
 Plain = str | bool | int | float
 Side = Literal["gte", "lte"]
 How = Literal["and", "or"]
 
 _LARGEST = 2**53  # beyond it, numbers with a fraction leave whole ones out
+_ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
+_DAY = timedelta(days=1)  # no zone is further from UTC
+_WITH_FOUR_DIGITS = (datetime(1000, 1, 3, tzinfo=UTC), datetime(9999, 12, 28, tzinfo=UTC))
 _SIDES: Mapping[str, Side] = {"$gt": "gte", "$gte": "gte", "$lt": "lte", "$lte": "lte"}
 
 
@@ -38,11 +44,13 @@ class Dialect(Generic[Filter]):
         stores: The names of the classes of such stores, so that none has to be installed.
         knows_missing: Whether it can write that a key is missing.
         any_key: Whether a key may have a dot or a bracket, which some stores take for a path.
+        alternatives: Whether it can write "or". Without it, no times are written.
     """
 
     stores: ClassVar[tuple[str, ...]] = ()
     knows_missing: ClassVar[bool] = False
     any_key: ClassVar[bool] = False
+    alternatives: ClassVar[bool] = True
 
     @classmethod
     def of(cls, source: object) -> Self:  # noqa: ARG003 - a subclass reads it
@@ -69,22 +77,22 @@ class Dialect(Generic[Filter]):
         """The arguments of the store's search that hold the filter."""
         raise NotImplementedError
 
-    def narrowing(
-        self, search: Search, fields: Fields, forms: TimeForms | None
-    ) -> Mapping[str, object]:
+    def narrowing(self, search: Search, fields: Fields, times: TimeUnit) -> Mapping[str, object]:
         """The arguments for what a search demands: its scope, the user's filter and the times.
 
-        They are empty if the store can check none of it. Without ``forms``, in which it writes
-        times, they are a plain list of conditions: no times, and no alternatives.
+        They are empty if the store can check none of it.
+
+        Args:
+            search: The search.
+            fields: The metadata keys of the store.
+            times: How the store writes its times.
         """
         where = filter_where(search.filter, fields, timezone=search.timezone)
-        if where is not None and forms is None:
-            where = _without_alternatives(where)
         owner = [
             self._text(getattr(fields, n), value) for n, value in search.scope.fields().items()
         ]
         own = None if where is None else self._where(where, fields.created_at)
-        window = None if forms is None else self._window(search, fields, forms)
+        window = self._window(search, fields.created_at, times)
         written = self._one("and", [*owner, own, window])
         return {} if written is None else self.arguments(written)
 
@@ -96,17 +104,15 @@ class Dialect(Generic[Filter]):
         """A key has this text, or a value that is written so: a store may have 7 for "7"."""
         return self._one("or", [self._in(key, [each]) for each in (text, *values_written(text))])
 
-    def _window(self, search: Search, fields: Fields, forms: TimeForms) -> Filter | None:
-        if not forms.comparable(missing=self.knows_missing):
+    def _window(self, search: Search, key: str, times: TimeUnit) -> Filter | None:
+        if times == "mixed":
             return None
         arms: list[Filter | None] = []
         for each in search.within:
-            for first, last, low, high in forms.bounds(each, fields.created_at):
-                if first == last:
-                    arms.append(self.between(first, low, high))
-                    continue
-                bounds = [self._bound(first, "gte", low), self._bound(last, "lte", high)]
-                arms.append(self._one("and", bounds))
+            arms.append(self.between(key, *_bounds(each, times)))
+            low, high = _bounds(each, "milliseconds")
+            events = [self._bound("event_end", "gte", low), self._bound("event_start", "lte", high)]
+            arms.append(self._one("and", events))
             if self.knows_missing:
                 unread = [self.has("event_ranges", True), self.has("event_end", False)]
                 arms.append(self.joined("and", unread))
@@ -153,7 +159,9 @@ class Dialect(Generic[Filter]):
         present = [each for each in arms if each is not None]
         if not present or (how == "or" and len(present) < len(arms)):
             return None
-        return present[0] if len(present) == 1 else self.joined(how, present)
+        if len(present) == 1:
+            return present[0]
+        return self.joined(how, present) if how == "and" or self.alternatives else None
 
 
 def values_written(text: str) -> list[bool | int | float]:
@@ -172,21 +180,36 @@ def values_written(text: str) -> list[bool | int | float]:
     return []
 
 
-def _without_alternatives(where: Where) -> Where:
-    kept: Where = {}
-    for key, wanted in where.items():
-        if key == "$and":
-            kept[key] = [_without_alternatives(each) for each in cast("Sequence[Where]", wanted)]
-        elif key != "$or":
-            conditions = cast("Mapping[str, object]", wanted).items()
-            kept[key] = {name: bound for name, bound in conditions if not _is_mixed(name, bound)}
-    return kept
+def written_unit(value: object) -> TimeUnit:
+    """How a time is written; "mixed" for what no store compares as a time.
+
+    Examples:
+        >>> written_unit(1709632800), written_unit("2024-03-05"), written_unit("5 March")
+        ('seconds', 'iso', 'mixed')
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return "milliseconds" if abs(value) >= EPOCH_MILLISECONDS_FROM else "seconds"
+    return "iso" if isinstance(value, str) and _ISO.fullmatch(value) else "mixed"
 
 
-def _is_mixed(operator: str, bound: object) -> bool:
-    """Whether it is a list of values that are written as alternatives."""
-    listed = cast("Sequence[object]", bound) if operator == "$in" else ()
-    return not all(isinstance(each, str) for each in listed)
+def _bounds(time_range: TimeRange, times: TimeUnit) -> tuple[Bound | None, Bound | None]:
+    """The bounds of a range as a store writes them, never too narrow; None = open."""
+    start, end = time_range.start, time_range.end
+    if times == "iso":
+        return _date(start, -_DAY), _date(end, 2 * _DAY)
+    low = None if start is None else to_milliseconds(start)
+    high = None if end is None else up_to_milliseconds(end)
+    if times == "seconds":
+        return None if low is None else low // 1000, None if high is None else -(-high // 1000)
+    return low, high
+
+
+def _date(moment: datetime | None, margin: timedelta) -> str | None:
+    """The date of a moment, moved by a margin: what any time of that day begins with, or more."""
+    first, last = _WITH_FOUR_DIGITS
+    if moment is None or not first < moment < last:
+        return None
+    return (moment.astimezone(UTC) + margin).date().isoformat()
 
 
 def _is_exact(value: object) -> TypeIs[int | float]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from recall_retrievers.store.any_store.coarse_filter import Bound, Dialect, How, Plain, Side
@@ -38,8 +37,6 @@ class QdrantDialect(Dialect[Words]):
 
     def bounded(self, key: str, side: Side, bound: Bound) -> Words | None:
         """A key has at least, or at most, this value."""
-        if isinstance(bound, datetime):
-            return None  # a payload is JSON
         return {"key": self.prefix + key, "range": {side: bound}}
 
     def between(self, key: str, low: Bound | None, high: Bound | None) -> Words | None:

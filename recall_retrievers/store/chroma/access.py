@@ -1,11 +1,10 @@
-"""The way to a collection: a client, a locked path or a copy of one, and the end of all three."""
+"""The way to a collection: a client or a locked path, and the end of both."""
 
 from __future__ import annotations
 
 import inspect
 import logging
 import os
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
@@ -19,7 +18,6 @@ from recall_retrievers.store.chroma.client import (
     registering,
 )
 from recall_retrievers.store.chroma.errors import chroma_errors
-from recall_retrievers.store.chroma.path_copy import PathCopy
 from recall_retrievers.store.chroma.path_lock import HeldPath, hold
 from recall_retrievers.store.disk.check import check_collection, check_database
 from recall_retrievers.store.disk.closing import note_closing
@@ -42,7 +40,6 @@ class Access:
     own: bool  # whether we made the client; the caller's own stays open
     folder: Path | None = None  # where its files are; None = on a server or in memory
     held: HeldPath | None = None  # the locked path, if there is one
-    copy: PathCopy | None = None  # the copy that is read instead of a path
     stuck: Event = field(default_factory=Event)  # see `chroma_errors`
     process: int = field(default_factory=os.getpid)  # Chroma's engine hangs in any other
 
@@ -62,7 +59,7 @@ class Access:
             whole[str(collection.id)] = check_collection(self.folder, collection)
 
     def close(self, *, idle: bool = True, drop: str = "") -> None:
-        """Close the client, the path and the copy; the caller's own client stays open.
+        """Close the client and the path; the caller's own client stays open.
 
         A fork of the process closes nothing: all belongs to the process that opened it.
 
@@ -88,8 +85,6 @@ class Access:
                 if self.own and self.held.is_last:  # nobody writes any more
                     note_closing(self.held.folder, self.held.whole.values())
                 self.held.close()
-            if self.copy is not None:
-                self.copy.close()
 
 
 def client_access(client: object) -> Access:
@@ -117,30 +112,23 @@ def client_access(client: object) -> Access:
     return Access(client, False, held.folder, held, stuck=held.stuck)  # type: ignore[arg-type]
 
 
-def path_access(folder: Path, *, read_only: bool) -> Access:
-    """A client of a path, made and locked; or of a copy of it, if nothing may be written.
+def path_access(folder: Path) -> Access:
+    """A client of a path, made and locked.
 
     Raises:
         StoreLockedError: When another process has the path open.
         StoreError: When Chroma cannot open it in this process, or it cannot be made.
     """
-    with ExitStack() as on_failure:
-        held = copy = None
-        if read_only:
-            copy, stuck = PathCopy(folder), Event()
-            on_failure.callback(copy.close)
-            folder = copy.path
-        else:
-            try:
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            except OSError as error:
-                raise StoreError(f"the folder {folder} cannot be made: {error}") from error
-            held = hold(folder, str(folder))
-            on_failure.callback(held.close)
-            stuck = held.stuck
-        access = Access(path_client(folder, stuck), True, folder, held, copy, stuck)
-        on_failure.pop_all()
-    return access
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"the folder {folder} cannot be made: {error}") from error
+    held = hold(folder, str(folder))
+    try:
+        return Access(path_client(folder, held.stuck), True, folder, held, held.stuck)
+    except BaseException:
+        held.close()
+        raise
 
 
 def is_chroma_path(folder: Path) -> bool:

@@ -23,7 +23,6 @@ from recall_retrievers.store.disk.database import CURE
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
-_READ_ONLY = "RecallStore(path, read_only=True) reads it without writing"
 _ANOTHER_CLIENT = (
     "This program has a Chroma client for it already, with settings of its own, and there can be "
     "one only: hand that client in: RecallStore(client)"
@@ -57,8 +56,7 @@ _BREAKS = ("disk i/o error", "disk is full", "readonly database", "failed to app
 _STUCK = (
     "Chroma can hang for ever when it is called after this, and the whole program with it, so "
     "this store calls it no more. Close it, see that there is room on the disk, that it can be "
-    "written and that `recall check` finds no damage, and open it again; meanwhile "
-    f"{_READ_ONLY}"
+    "written and that `recall check` finds no damage, and open it again"
 )
 Method = Callable[..., object]
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Lock
@@ -15,8 +11,6 @@ from weakref import WeakKeyDictionary
 from filelock import FileLock, Timeout
 
 from recall_retrievers.core.errors import StoreError, StoreLockedError
-
-_log = logging.getLogger(__name__)
 
 LOCK = ".recall.lock"
 
@@ -73,42 +67,11 @@ def hold(folder: Path, spelling: str) -> HeldPath:
             raise locked(folder) from error
         except (OSError, NotImplementedError) as error:
             raise StoreError(
-                f"{folder} cannot be written: {error}. RecallStore(path, read_only=True) reads it "
-                "without writing"
+                f"{folder} cannot be written: {error}. Chroma writes to every path that it opens: "
+                "copy the folder, and open the copy"
             ) from error
         _engines[lock] = (spelling, stuck, whole)
     return HeldPath(folder, lock, stuck, whole)
-
-
-@contextmanager
-def unlocked(folder: Path) -> Iterator[None]:
-    """Lock a path for a moment without writing to it.
-
-    There is no lock on a path that no `RecallStore` has opened, on a file system without locks, and
-    on Windows, where a lock cannot be tried without writing.
-
-    Raises:
-        StoreLockedError: When it is open, in this process or another.
-        StoreError: When its lock may not be read.
-    """
-    file = folder / LOCK
-    if sys.platform == "win32" or not file.exists():
-        yield
-        return
-    import fcntl  # noqa: PLC0415 - not on Windows
-
-    try:
-        opened = file.open("rb")
-    except OSError as error:
-        raise StoreError(f"{file} cannot be read: {error}") from error
-    with opened:
-        try:
-            fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except (BlockingIOError, PermissionError) as error:
-            raise locked(folder) from error
-        except OSError as error:
-            _log.debug("the lock on %s cannot be tried: %s", folder, error)
-        yield
 
 
 def locked(folder: Path) -> StoreLockedError:

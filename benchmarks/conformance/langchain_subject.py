@@ -1,19 +1,4 @@
-"""The contract of document compressors, as checks for your own: see `recall_retrievers.testing`.
-
-    import pytest
-    from langchain_recall.testing import CHECKS, Subject
-
-    @pytest.mark.parametrize("check", CHECKS, ids=str)
-    def test_my_reranker(check):
-        check(Subject(lambda model: MyReranker(llm=model), reply=lambda numbers: str(numbers)))
-
-Without pytest, ``check.judge`` returns a verdict:
-
-    >>> from langchain_recall import FuseRerank
-    >>> subject = Subject(lambda model: FuseRerank())
-    >>> [check.name for check in CHECKS if check.judge(subject).holds is False]
-    []
-"""
+"""Document compressors as the checks use them, and a model with scripted replies."""
 
 from __future__ import annotations
 
@@ -27,11 +12,9 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
-from recall_retrievers import testing
+from benchmarks.conformance import subject
+from benchmarks.conformance.material import Item, next_reply
 from recall_retrievers.core.memory import SCORE_KEY
-from recall_retrievers.testing import CHECKS, Check, ContractError, Item, Verdict, next_reply
-
-__all__ = ["CHECKS", "Check", "ContractError", "Item", "ScriptedModel", "Subject", "Verdict"]
 
 
 class ScriptedModel(BaseChatModel):
@@ -69,7 +52,7 @@ class ScriptedModel(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-class Subject(testing.Subject[Document, BaseDocumentCompressor, ScriptedModel]):
+class Subject(subject.Subject[Document, BaseDocumentCompressor, ScriptedModel]):
     def model(self, reply: object) -> ScriptedModel:
         return ScriptedModel(replies=[reply])
 

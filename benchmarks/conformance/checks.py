@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from recall_retrievers.testing.check import AnySubject, Check, ContractError, NotApplicable, raised
-from recall_retrievers.testing.material import (
+from benchmarks.conformance.check import AnySubject, Check, ContractError, NotApplicable, raised
+from benchmarks.conformance.material import (
     BARE,
     ERRORS,
     ITEMS,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from recall_retrievers.testing.subject import Subject
+from benchmarks.conformance.subject import Subject
 
 AnySubject = Subject[Any, Any, Any]  # of any framework
 

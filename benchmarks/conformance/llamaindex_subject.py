@@ -1,19 +1,4 @@
-"""The contract of node postprocessors, as checks for your own: see `recall_retrievers.testing`.
-
-    import pytest
-    from llamaindex_recall.testing import CHECKS, Subject
-
-    @pytest.mark.parametrize("check", CHECKS, ids=str)
-    def test_my_reranker(check):
-        check(Subject(lambda model: MyReranker(llm=model), reply=lambda numbers: str(numbers)))
-
-Without pytest, ``check.judge`` returns a verdict:
-
-    >>> from llamaindex_recall import FuseRerank
-    >>> subject = Subject(lambda model: FuseRerank())
-    >>> [check.name for check in CHECKS if check.judge(subject).holds is False]
-    []
-"""
+"""Node postprocessors as the checks use them, and a model with scripted replies."""
 
 from __future__ import annotations
 
@@ -25,10 +10,8 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
 from pydantic import Field
 
-from recall_retrievers import testing
-from recall_retrievers.testing import CHECKS, Check, ContractError, Item, Verdict, next_reply
-
-__all__ = ["CHECKS", "Check", "ContractError", "Item", "ScriptedModel", "Subject", "Verdict"]
+from benchmarks.conformance import subject
+from benchmarks.conformance.material import Item, next_reply
 
 
 class ScriptedModel(CustomLLM):
@@ -66,7 +49,7 @@ class ScriptedModel(CustomLLM):
         yield self.complete(prompt)
 
 
-class Subject(testing.Subject[NodeWithScore, BaseNodePostprocessor, ScriptedModel]):
+class Subject(subject.Subject[NodeWithScore, BaseNodePostprocessor, ScriptedModel]):
     def model(self, reply: object) -> ScriptedModel:
         return ScriptedModel(replies=[reply])
 

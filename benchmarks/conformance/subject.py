@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
-from recall_retrievers.testing.material import ITEMS, Item
+from benchmarks.conformance.material import ITEMS, Item
 
 
 class Scripted(Protocol):
