@@ -128,7 +128,7 @@ def measure(
 @contextmanager
 def _own_words() -> Iterator[None]:
     """Count the own words of each memory alone; no setting of a store does that."""
-    counted = "recall_retrievers.store.rows.indexed_words.counted"
+    counted = "recall_retrievers.store.rows.turns.counted"
     with patch(counted, lambda own, _before, _after: Counter(own)):
         yield
 

@@ -13,7 +13,7 @@ Kept = dict[str, Any]
 """The figures of one benchmark, and the versions of what they were measured with."""
 
 _VERSIONS = (
-    "recall-retrievers", "chromadb", "tantivy", "onnxruntime", "numpy", "pydantic",
+    "recall-retrievers", "chromadb", "onnxruntime", "numpy", "pydantic",
     "langchain-core", "langchain-chroma", "langchain-classic", "llama-index-core",
 )  # fmt: skip
 

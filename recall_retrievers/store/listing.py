@@ -81,7 +81,7 @@ class Listing:
                 return counts
             table = rows.table
             for place, count in zip(*table.owners(moment), strict=True):
-                memory = self.index.candidate(table.texts.at(int(place)))
+                [memory] = table.memories([int(place)], None)
                 counts[Scope() if memory is None else memory.scope] += int(count)
         return counts
 

@@ -46,7 +46,7 @@ from recall_retrievers.store.disk.index_layout import DamagedIndexError, Layout,
 from recall_retrievers.store.disk.new_index import NewIndex
 from recall_retrievers.store.disk.tables import Tables, note_indexed
 from recall_retrievers.store.embedding.embedder import Embedder
-from recall_retrievers.store.rows.state import Part, kept_vectors, torn_files
+from recall_retrievers.store.rows.row_index import Part, kept_vectors, torn
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -186,13 +186,11 @@ def _checked(path: Path, collection: Collection, database: Database) -> Checked:
             faults.append(f"{fault}; run `recall repair {path}`")
     except UnknownLayoutError as error:
         unknown = str(error)
-    torn = {each: torn_files(each) for each in index_root(path).glob(f"{collection.id}*")}
-    faults += [
-        f"the row index has other bytes than were written, in {', '.join(sorted(names))}; it is "
-        "made again when the path is opened"
-        for names in torn.values()
-        if names
-    ]
+    if any(map(torn, index_root(path).glob(f"{collection.id}*"))):
+        faults.append(
+            "the row index has other bytes than were written; it is made again when the path is "
+            "opened"
+        )
     return Checked(name, rows, tuple(faults), unknown)
 
 

@@ -1,6 +1,6 @@
 """The weight of a word by BM25, and the words of a long question that weigh most.
 
-BM25 (Robertson and Zaragoza 2009) is as tantivy calculates it: k1 is 1.2 and b is 0.75.
+BM25 is that of Robertson and Zaragoza (2009), with k1 = 1.2 and b = 0.75.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 _K1, _B = 1.2, 0.75
 _MOST = 64  # words of a question that are searched for
+
+MOST_FREQUENT = _K1 + 1
+"""What `frequency` returns at most."""
 
 Number = TypeVar("Number", float, NDArray[np.float64])
 

@@ -14,11 +14,11 @@ def test_check_says_what_is_damaged(memories: Path, capsys: pytest.CaptureFixtur
     run(capsys, "load", "--memories", memories)
 
     assert run(capsys, "check", path)[:2] == (0, "memories: 3 memories, whole\n")
-    [rows] = path.glob(".recall/*/*/rows")
-    rows.write_bytes(rows.read_bytes().replace(b"a", b"b"))
+    [rows] = path.glob(".recall/*/rows.sqlite")
+    rows.write_bytes(rows.read_bytes().replace(b"dentist", b"baker's"))
     code, out, _ = run(capsys, "check", path)
     assert code == 1
-    assert "the row index has other bytes than were written, in rows" in out
+    assert "the row index has other bytes than were written" in out
     code, out, _ = run(capsys, "check", path, "--json")
     assert (code, json.loads(out)[0]["name"]) == (1, "memories")
     assert run(capsys, "check", path / "nowhere")[0] == 2

@@ -10,7 +10,7 @@ from store.following import SMALL
 from store.kit import SmallEmbedding
 
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.rows import follower, table, word_search
+from recall_retrievers.store.rows import follower, words
 from recall_retrievers.store.writing import row_writer
 
 
@@ -86,11 +86,11 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(follower, "POLL_S", 0.0)
 
 
-@pytest.fixture(params=["few", "waiting", "committed"])
+@pytest.fixture(params=["few", "postings", "rare first"])
 def each_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The ways to find rows by words: all that fit, those that wait, and those in tantivy."""
-    if request.param != "few":
-        monkeypatch.setattr(word_search, "_FEW", 0)
-    if request.param == "committed":
-        monkeypatch.setattr(table, "_MOST_WAITING", 0)
+    """The ways to find rows by words: by their own, by all postings, by those of rare words."""
+    if request.param == "postings":
+        monkeypatch.setattr(words, "_FEW", 0)
+    if request.param == "rare first":
+        monkeypatch.setattr(words, "_A_ROW", 0)
     return str(request.param)

@@ -95,10 +95,9 @@ def test_words_of_a_turn_that_is_gone_or_replaced_find_nothing(words: Any) -> No
         assert scores(store, "ginger") == {}
 
 
-def test_many_turns_after_many_commits_are_found_by_their_words(
-    words: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_many_turns_that_come_one_by_one_are_found_by_their_words(
+    words: Any, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("recall_retrievers.store.rows.table._MOST_WAITING", 2)
     said = [{"id": f"t{n}", "name": "AB"[n % 2], "content": f"word{n}"} for n in range(12)]
     with RecallStore(tmp_path, embedding=words) as store:
         last = ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
@@ -21,14 +20,16 @@ from hypothesis import strategies as st
 from store.kit import SmallEmbedding, ids
 from store.test_where import ROWS, filters, holds
 
+from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.chroma.where import filter_where
-from recall_retrievers.store.rows import row_index, state, table
-from recall_retrievers.store.rows.append_file import AppendFile
-from recall_retrievers.store.rows.cells import Cells, cells_of
+from recall_retrievers.store.disk import closing
+from recall_retrievers.store.rows import row_index
+from recall_retrievers.store.rows.table import Table
+from recall_retrievers.store.rows.wanted import Wanted
 
 SMALL = SmallEmbedding(16)
 ANN, BOB = Scope(user_id="ann"), Scope(user_id="bob")
@@ -50,7 +51,7 @@ def client(tmp_path: Path) -> Iterator[chromadb.ClientAPI]:
 
 
 def root_of(path: Path) -> Path:
-    [state] = path.glob(".recall/*/state.json")
+    [state] = path.glob(".recall/*/rows.sqlite")
     return state.parent
 
 
@@ -179,48 +180,22 @@ def test_what_was_written_since_is_caught_up(tmp_path: Path) -> None:
         )
 
 
-def test_many_new_versions_of_rows_do_not_make_it_grow(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(row_index, "_FEW_DEAD", 20)
-    monkeypatch.setattr(row_index, "_QUIET_S", 0.01)
-    with RecallStore(tmp_path, embedding=SMALL) as store:
-        for turn in range(40):
-            store.add([Memory(id=f"m{n}", content=f"tea turn{turn} word{n}") for n in range(10)])
-            assert by_words(store, f"turn{turn} word3", 1) == ["m3"]
-    root = root_of(tmp_path)
-    state = json.loads((root / "state.json").read_text(encoding="utf-8"))["known"]
-    assert [each.name for each in root.iterdir() if each.is_dir()] == [state["folder"]]
-    assert len((root / state["folder"] / "rows").read_bytes()) < 100 * 400
+def test_many_new_versions_of_rows_do_not_make_it_grow(tmp_path: Path) -> None:
+    def size() -> int:
+        return sum(each.stat().st_size for each in root_of(tmp_path).iterdir())
+
+    sizes = []
+    for opening in range(3):
+        with RecallStore(tmp_path, embedding=SMALL) as store:
+            for turn in range(opening * 20, opening * 20 + 20):
+                new = [Memory(id=f"m{n}", content=f"tea turn{turn} word{n}") for n in range(10)]
+                store.add(new)
+                assert by_words(store, f"turn{turn} word3", 1) == ["m3"]
+        sizes.append(size())
+    assert sizes[2] < 1.2 * sizes[0]
     with RecallStore(tmp_path, embedding=SMALL) as store:
         assert len(by_words(store, "tea", 100)) == 10
-        assert by_meaning(store, "tea turn39 word3", 1) == ["m3"]
-
-
-def test_a_question_that_meets_the_rewrite_of_the_index_is_answered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(row_index, "_FEW_DEAD", 20)
-    monkeypatch.setattr(row_index, "_QUIET_S", 0.01)
-    monkeypatch.setattr(table, "_MOST_WAITING", 0)  # a question commits the words of new rows
-    searched = table.Table.by_words
-
-    def after_a_rewrite(used: table.Table, *given: Any) -> Any:
-        monkeypatch.setattr(table.Table, "by_words", searched)
-        assert used.folder is not None
-        for turn in range(40):
-            store.add([Memory(id=f"m{n}", content=f"tea turn{turn} word{n}") for n in range(10)])
-        until = time.monotonic() + 20
-        while used.folder.exists() and time.monotonic() < until:
-            time.sleep(0.01)
-        assert not used.folder.exists()
-        return used.by_words(*given)
-
-    with RecallStore(tmp_path, embedding=SMALL) as store:
-        store.add([Memory(id=f"m{n}", content=f"tea word{n}") for n in range(10)])
-        monkeypatch.setattr(table.Table, "by_words", after_a_rewrite)
-        by_words(store, "tea")
-        assert by_words(store, "turn39 word3", 1) == ["m3"]
+        assert by_meaning(store, "tea turn59 word3", 1) == ["m3"]
 
 
 def test_a_large_file_is_compared_after_the_first_answer(
@@ -229,11 +204,11 @@ def test_a_large_file_is_compared_after_the_first_answer(
     texts = {f"m{n}": f"tea word{n}" for n in range(50)}
     with RecallStore(tmp_path, embedding=SMALL) as store:
         store.add([Memory(id=row_id, content=text) for row_id, text in texts.items()])
-    vectors = root_of(tmp_path) / "0" / "vectors"
+    vectors = root_of(tmp_path) / "vectors"
     changed = vectors.stat().st_mtime_ns
     vectors.write_bytes(bytes(vectors.stat().st_size))
     os.utime(vectors, ns=(changed, changed))
-    monkeypatch.setattr(state, "_AT_ONCE", 1)
+    monkeypatch.setattr(closing, "_LARGE", 1)
     monkeypatch.setattr(row_index, "_QUIET_S", 0.2)
     with RecallStore(tmp_path, embedding=SMALL) as store:
         assert by_words(store, "word7") == ["m7"]
@@ -331,15 +306,24 @@ def test_while_many_rows_are_read_a_question_is_answered_by_meaning_and_says_so(
         assert "recall_degraded" not in found[0].metadata
 
 
+@pytest.fixture(scope="module")
+def filled() -> Table:
+    rows = Table(lambda row: Candidate(content=str(row[1])))
+    rows.put([(str(place), "tea", row) for place, row in enumerate(ROWS)])
+    return rows
+
+
 @given(given_filter=filters)
-def test_a_filter_lets_all_rows_through_that_fulfil_it(given_filter: dict[str, Any]) -> None:
-    cells = Cells(AppendFile(None))
-    cells.append({place: cells_of(row) for place, row in enumerate(ROWS)})
+def test_a_filter_lets_all_rows_through_that_fulfil_it(
+    filled: Table, given_filter: dict[str, Any]
+) -> None:
     where = filter_where(given_filter)
-    admitted = None if where is None else cells.fitting(where, len(ROWS))
-    for place, row in enumerate(ROWS):
+    admitted = filled.select(Wanted(Scope()), where).places
+    there = filled.places_of([str(place) for place in range(len(ROWS))])
+    for place, row in zip(there.tolist(), ROWS, strict=True):
         if holds(given_filter, row):
-            assert admitted is None or admitted[place]
+            assert admitted is not None
+            assert place in admitted
 
 
 def test_what_chroma_took_on_before_a_kill_and_has_not_done_is_seen(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.rows.word_search import Snapshot
+from recall_retrievers.store.rows import words as row_words
 from recall_retrievers.timeline import TimeRange
 
 MARCH = TimeRange(datetime(2024, 3, 1, tzinfo=UTC), datetime(2024, 4, 1, tzinfo=UTC), "month")
@@ -30,9 +30,9 @@ def found(store: RecallStore, text: str, **search: Any) -> list[str]:
 
 
 @pytest.fixture
-def store(words: Any) -> Iterator[RecallStore]:
+def store(words: Any, tmp_path: Path) -> Iterator[RecallStore]:
     """A few memories of two people."""
-    with RecallStore(embedding=words) as filled:
+    with RecallStore(tmp_path / "store", embedding=words) as filled:
         filled.add(
             [
                 Memory(
@@ -156,16 +156,15 @@ def test_what_is_added_replaced_and_deleted_is_followed(store: RecallStore) -> N
 def test_writes_and_other_questions_do_not_wait_for_a_search_by_words(
     store: RecallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After a write it first has to commit the words: 0.1 s at 100,000 memories."""
     begun, go_on = threading.Event(), threading.Event()
-    search = Snapshot.search
+    search = row_words.best
 
-    def held(index: Snapshot, *conditions: Any) -> list[tuple[int, float]]:
+    def held(*conditions: Any) -> row_words.Scored:
         begun.set()
         assert go_on.wait(60)
-        return search(index, *conditions)
+        return search(*conditions)
 
-    monkeypatch.setattr(Snapshot, "search", held)
+    monkeypatch.setattr(row_words, "best", held)
     with ThreadPoolExecutor() as threads:
         searching = threads.submit(found, store, "dentist")
         try:
@@ -181,17 +180,17 @@ def test_writes_and_other_questions_do_not_wait_for_a_search_by_words(
 def test_a_row_replaced_during_a_search_is_found_by_its_new_words_alone(
     store: RecallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    search = Snapshot.search
+    search = row_words.best
     rounds: list[int] = []
 
-    def replaced(index: Snapshot, *conditions: Any) -> list[tuple[int, float]]:
-        hits = search(index, *conditions)
+    def replaced(*conditions: Any) -> row_words.Scored:
+        hits = search(*conditions)
         if not rounds:
             rounds.append(1)
             store.add([Memory(id="tea", content="A red bicycle.")])
         return hits
 
-    monkeypatch.setattr(Snapshot, "search", replaced)
+    monkeypatch.setattr(row_words, "best", replaced)
     assert found(store, "green tea") == []
     assert found(store, "bicycle") == ["tea"]
 
@@ -292,7 +291,6 @@ def ranked(store: RecallStore) -> list[list[tuple[str, float]]]:
 def test_equal_collections_answer_equally_however_they_came_about(
     words: Any, tmp_path: Path
 ) -> None:
-    """tantivy counts rows that were replaced or deleted until it merges its files."""
     rows = turns(1)
     with RecallStore(embedding=words) as store:
         store.add(rows)

@@ -21,10 +21,8 @@ from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.embedding.token_vectors import unit
 from recall_retrievers.store.rows import follower, row_index
-from recall_retrievers.store.rows.append_file import AppendFile
 from recall_retrievers.store.rows.open_indexes import indexes_of
 from recall_retrievers.store.rows.vectors import Vectors
-from recall_retrievers.store.rows.wanted import Wanted
 from recall_retrievers.store.writing import row_writer
 
 
@@ -104,7 +102,7 @@ def test_the_last_store_that_is_closed_lets_the_rows_go(
     second.close()
     assert indexes_of(collection, None) == []
     with pytest.raises(StoreClosedError):
-        rows.table.by_words("tea", 1, Wanted(Scope()))
+        rows.table.by_words("tea", 1)
 
 
 def test_rows_that_find_no_room_are_read_from_the_collection() -> None:
@@ -126,10 +124,8 @@ def test_kept_vectors_compare_as_exact_arithmetic_does(places: list[int], dice: 
     rng = np.random.default_rng(dice.randrange(2**32))
     rows = rng.standard_normal((len(places), 16)).astype(np.float32)
     vector = unit(rng.standard_normal(16).astype(np.float32))
-    kept = Vectors(AppendFile(None), AppendFile(None), 0, None)
-    order = rng.permutation(len(places))
-    kept.keep(np.array(places)[order], rows[order])
-    assert not kept.missing(np.array(places)).any()
+    kept, order = Vectors(None, 0, 0), rng.permutation(len(places))
+    kept.put(np.array(places)[order], rows[order], max(places) + 1)
     expected = rows @ vector / np.linalg.norm(rows, axis=1)
     assert kept.cosines(np.array(places), vector) == pytest.approx(expected, abs=1e-5)
 

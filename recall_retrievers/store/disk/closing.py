@@ -1,10 +1,10 @@
-"""The state of index files when a path is closed: unchanged files are not checked again."""
+"""The state of files when a path is closed: their bytes are compared when it is opened again."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from zlib import crc32
 
@@ -18,6 +18,7 @@ FOLDER = ".recall"
 _NOTE = "closed.json"
 _PART = 1 << 20  # bytes that are summed up together
 _ROW = 1 << 13
+_LARGE = 16_000_000  # bytes of a file of ours that is not compared before the first answer
 
 State = dict[str, list[int]]
 """The size and the time of the last change of each file, in bytes and nanoseconds.
@@ -31,6 +32,12 @@ def own_folder(path: Path) -> Path:
     folder = path / FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
     return folder
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder and the one above it for this user alone; one that exists keeps its mode."""
+    for each in (folder.parent, folder):
+        each.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def index_root(path: Path) -> Path:
@@ -54,14 +61,52 @@ def note_closing(path: Path, whole: Iterable[str]) -> None:
         if folder.name not in whole:
             states[folder.name] = noted
             continue
-        states[folder.name] = state(folder)
-        for name, entry in states[folder.name].items():
-            if noted.get(name, [])[:2] == entry:
-                entry.append(noted[name][2])
-            else:
-                _sync(folder / name)
-                entry.append(_checksum(folder / name))
-    note = own_folder(path) / _NOTE
+        states[folder.name] = _summed(folder, state(folder), noted)
+    _write(own_folder(path) / _NOTE, states)
+
+
+def note_files(folder: Path, names: Iterable[str]) -> None:
+    """Write down the state of other files of ours, for `torn_files`; nobody may write to them.
+
+    Args:
+        folder: Their folder, which has the note, too.
+        names: Their names.
+    """
+    noted = _entries(folder / _NOTE, folder.name)
+    there = _summed(folder, state(folder, names), noted)
+    if there != noted:
+        _write(folder / _NOTE, {folder.name: there})
+
+
+def torn_files(folder: Path, *, large: bool) -> set[str]:
+    """The files that have other bytes than `note_files` has noted.
+
+    Args:
+        folder: Their folder.
+        large: Whether large ones are looked at, or small ones.
+    """
+    noted = _entries(folder / _NOTE, folder.name)
+    there = state(folder, noted)
+    return {
+        name
+        for name, (size, _, checksum) in noted.items()
+        if (size > _LARGE) is large
+        and (name not in there or there[name][0] != size or _checksum(folder / name) != checksum)
+    } or (set() if noted else {_NOTE})
+
+
+def _summed(folder: Path, there: State, noted: State) -> State:
+    """The state of files with their checksums; only files that have changed are read."""
+    for name, entry in there.items():
+        if noted.get(name, [])[:2] == entry:
+            entry.append(noted[name][2])
+        else:
+            _sync(folder / name)
+            entry.append(_checksum(folder / name))
+    return there
+
+
+def _write(note: Path, states: Mapping[str, State]) -> None:
     partial = note.with_suffix(".new")
     partial.write_text(json.dumps(states), encoding="utf-8")
     _sync(partial)
@@ -86,9 +131,14 @@ def is_as_closed(folder: Path) -> bool:
 
 def _noted(folder: Path) -> State:
     """What was noted of the files of an index; empty = nothing."""
+    return _entries(folder.parent / FOLDER / _NOTE, folder.name)
+
+
+def _entries(note: Path, folder: str) -> State:
+    """What a note says of the files of a folder; empty = nothing."""
     try:
-        notes = json.loads((folder.parent / FOLDER / _NOTE).read_text(encoding="utf-8"))
-        return {name: [int(a), int(b), int(c)] for name, (a, b, c) in notes[folder.name].items()}
+        notes = json.loads(note.read_text(encoding="utf-8"))
+        return {name: [int(a), int(b), int(c)] for name, (a, b, c) in notes[folder].items()}
     # Never closed, by an older version, or the note itself was damaged.
     except (OSError, ValueError, TypeError, LookupError, AttributeError):
         return {}
@@ -116,10 +166,10 @@ def _sync(file: Path) -> None:
         os.close(opened)
 
 
-def state(folder: Path) -> State:
+def state(folder: Path, names: Iterable[str] = FILES) -> State:
     """The size and the last change of each file of an index; missing files are left out."""
     known: State = {}
-    for name in FILES:
+    for name in names:
         try:
             stat = (folder / name).stat()
         except OSError:

@@ -39,24 +39,24 @@ def stored_anew(known: Sequence[Id], there: Sequence[Id]) -> Sequence[Id]:
 
 
 def find_gone(
-    known: Sequence[int], number: int, read: Callable[[int, int], Sequence[int]]
-) -> list[int] | None:
+    known: Sequence[Id], number: int, read: Callable[[int, int], Sequence[Id]]
+) -> list[Id] | None:
     """The rows that are gone from a list.
 
     Args:
-        known: The hashes of the ids of all known rows, in order.
+        known: The ids of all known rows, in order.
         number: How many of them are gone.
-        read: Reads hashes of the rows that are there, from a place on, so many at the most.
+        read: Reads the ids of the rows that are there, from a place on, so many at the most.
 
     Returns:
-        Their hashes; None where the list has changed in another way.
+        Their ids; None where the list has changed in another way.
 
     Examples:
         >>> there = [row for row in range(1000) if row not in (7, 500)]
         >>> find_gone(range(1000), 2, lambda start, most: there[start : start + most])
         [7, 500]
     """
-    gone: list[int] = []
+    gone: list[Id] = []
     rest, low = list(known), 0
     while len(gone) < number:
         high = len(rest)  # the first row that is gone is in [low, high]

@@ -24,14 +24,11 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-import numpy as np
-
 from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store.chroma.index import Index, pages
 from recall_retrievers.store.chroma.where import Where
 from recall_retrievers.store.disk.operations import Operations
-from recall_retrievers.store.rows.columns import hashed
 from recall_retrievers.store.rows.differences import stored_anew
 from recall_retrievers.store.rows.table import Table
 
@@ -46,8 +43,8 @@ _MOST_IDS = 500_000  # a call
 Page = Mapping[str, Any]
 """Rows as Chroma returns them."""
 
-Change = Page | list[int]
-"""Rows that are new or were replaced, or the hashes of the ids of rows that are gone."""
+Change = Page | list[str]
+"""Rows that are new or were replaced, or the ids of rows that are gone."""
 
 
 class Follower:
@@ -140,11 +137,11 @@ class Follower:
 
     def _by_order(self, table: Table) -> Generator[Change, None, bool]:
         """Take what was stored last; False where all ids have to be compared."""
-        known = table.hashes().tolist()
+        known = table.ids()
         start = max(0, len(known) - TAIL)
         ids = self._ids(start)
         last = known[start:]
-        if [hashed(row_id) for row_id in ids[: len(last)]] != last:
+        if ids[: len(last)] != last:
             return False
         yield from self._read(ids[len(last) :])
         return True
@@ -162,30 +159,28 @@ class Follower:
 
     def compare(
         self, table: Table, *, progress: bool = False
-    ) -> Generator[Change, None, Sequence[int]]:
+    ) -> Generator[Change, None, Sequence[str]]:
         """Compare all ids: what is gone, and what is new.
 
         Returns:
-            The hashes of all ids, in the order in which their rows were stored.
+            All ids, in the order in which their rows were stored.
         """
         clock = time.monotonic()
         there = self._ids(0)
         took = time.monotonic() - clock
-        known = table.hashes()
-        before: list[int] = known.tolist()
-        hashes = [hashed(each) for each in there]
+        known = table.ids()
         if self.sees_all:  # the order of what this process wrote is not known
-            old = set(before)
-            new = [row_id for row_id, x in zip(there, hashes, strict=True) if x not in old]
+            old = set(known)
+            new: Sequence[str] = [row_id for row_id in there if row_id not in old]
         else:
-            new = there[len(there) - len(stored_anew(before, hashes)) :]
-        yield np.setdiff1d(known, np.array(hashes, dtype=np.uint64)).tolist()
+            new = stored_anew(known, there)
+        yield [*set(known).difference(there)]
         yield from self._read(new, progress=progress)
         self.doubtful = False
         self._looked = clock
         self._list_at = clock + RARELY * took
         self._compare_at = clock + NOW_AND_THEN * took
-        return hashes
+        return there
 
     # -- reading ----------------------------------------------------------------------------------
 

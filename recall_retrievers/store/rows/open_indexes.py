@@ -14,7 +14,7 @@ from recall_retrievers.store.disk.closing import index_root
 from recall_retrievers.store.disk.index_layout import UnknownLayoutError
 from recall_retrievers.store.disk.operations import Operations
 from recall_retrievers.store.rows.cache import Cache
-from recall_retrievers.store.rows.columns import hashed
+from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.store.rows.follower import Follower, PathFollower
 from recall_retrievers.store.rows.row_index import RowIndex
 from recall_retrievers.store.rows.scope_follower import ScopeFollower

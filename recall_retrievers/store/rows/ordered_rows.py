@@ -17,6 +17,8 @@ from recall_retrievers.store.rows.row_index import RowIndex
 from recall_retrievers.store.rows.table import Table
 from recall_retrievers.store.rows.wanted import Places, Wanted
 
+_PART = 500  # moments: the ids of their rows are read at once
+
 
 def ordered(rows: RowIndex, conditions: Conditions, where: Where | None) -> Iterator[Candidate]:
     """The memories that fulfil conditions, by recorded time.
@@ -68,10 +70,15 @@ def _ids(
         places, created = places[rest], created[rest]
     order = np.argsort(-created if conditions.newest else created, kind="stable")
     places, created = places[order], created[order]
-    ends = np.flatnonzero(np.diff(created)) + 1
-    for first, last in pairwise([0, *ends.tolist(), len(places)]):
-        ids = [table.texts.id_at(place) for place in places[first:last].tolist()]
-        if ids and conditions.after is not None:
-            moment = int(created[first])
-            ids = [each for each in ids if conditions.follows((moment, each))]
-        yield from sorted(ids, reverse=conditions.newest)
+    ends = np.append(np.flatnonzero(np.diff(created)) + 1, len(places))  # of equal times
+    first = 0
+    while first < len(places):
+        parts = ends[np.searchsorted(ends, first, side="right") :][:_PART]
+        known = table.ids_at(places[first : parts[-1]].tolist())
+        for start, end in pairwise([first, *parts.tolist()]):
+            moment = int(created[start])
+            ids = [known[place] for place in places[start:end].tolist() if place in known]
+            if conditions.after is not None:
+                ids = [each for each in ids if conditions.follows((moment, each))]
+            yield from sorted(ids, reverse=conditions.newest)
+        first = int(parts[-1])

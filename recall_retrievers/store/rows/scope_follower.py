@@ -17,16 +17,12 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from datetime import UTC, datetime
 
-import numpy as np
-from numpy.typing import NDArray
-
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store.chroma.epoch import to_milliseconds
 from recall_retrievers.store.chroma.index import Index
 from recall_retrievers.store.chroma.row_fields import WRITTEN_AT
 from recall_retrievers.store.chroma.where import Where, all_of, scope_where
-from recall_retrievers.store.rows.columns import hashed
-from recall_retrievers.store.rows.differences import find_gone
+from recall_retrievers.store.rows.differences import Id, find_gone
 from recall_retrievers.store.rows.follower import COUNTED_AT_ONCE, RARELY, Change, Follower, Page
 from recall_retrievers.store.rows.table import Table
 
@@ -39,9 +35,6 @@ _ROWS = 5_000  # a call
 # A vector takes 4.6 KB on its way, so the first questions of a scope let the server filter.
 _FIRST_QUESTIONS = 2
 _FEW_VECTORS, _MOST_VECTORS = 100, 5_000
-
-Hashes = NDArray[np.uint64]
-"""The hashes of ids."""
 
 
 class ScopeFollower(Follower):
@@ -59,7 +52,7 @@ class ScopeFollower(Follower):
         self.begin()
         self._questions = 0
         self._where = scope_where(scope, index.fields)
-        self._order = np.zeros(0, dtype=np.uint64)  # of all rows that were followed, as stored
+        self._order: Sequence[str] = ()  # the ids of all rows that were followed, as stored
         self._counted = 0  # rows of the collection, also of other scopes
 
     def begin(self) -> None:
@@ -89,19 +82,19 @@ class ScopeFollower(Follower):
 
     def compare(
         self, table: Table, *, progress: bool = False
-    ) -> Generator[Change, None, Sequence[int]]:
+    ) -> Generator[Change, None, Sequence[str]]:
         """Read all rows, or compare all ids where some rows are known."""
         self._counted = self._collection.count()
         if len(table):
             order = yield from super().compare(table, progress=progress)
         else:
-            clock, order = time.monotonic(), list[int]()
+            clock, read = time.monotonic(), list[str]()
             for page in self._pages(_ROWS, ["documents", "metadatas"]):
                 yield page
-                order += map(hashed, page["ids"])
-            self._looked = clock
+                read += page["ids"]
+            self._looked, order = clock, read
             self.position = self._seen
-        self._order = np.array(order, dtype=np.uint64)
+        self._order = order
         return order
 
     def _count_of(self, table: Table) -> int:
@@ -138,8 +131,8 @@ class ScopeFollower(Follower):
             times = [row[WRITTEN_AT] for row in page["metadatas"]]
             written |= zip(page["ids"], times, strict=True)
         took = time.monotonic() - clock
-        known = table.written(table.places_of(written))
-        yield from self._read([x for x, y in zip(written, known, strict=True) if written[x] != y])
+        known = table.written(list(written))
+        yield from self._read([x for x, at in written.items() if known.get(x) != at])
         self._seen = now
         if far:
             self._far_seen, self._far_at = now, clock + RARELY * took
@@ -148,39 +141,41 @@ class ScopeFollower(Follower):
         """Compare the last ids; False where all have to be compared."""
         known = self._known(table)
         first = max(0, len(known) - _LAST)
-        last = known[first:].tolist()
-        there = _hashes(self._ids_from(first, _LAST + 1))
+        last = known[first:]
+        there = self._ids_from(first, _LAST + 1)
         gone = _shift(last, there)
         if gone is None:
             return False
         if gone:
-            left = self._without(table, known, gone)
+            left = self._without(known, gone)
             if left is None:
                 return False
-            yield np.setdiff1d(known, left).tolist()
+            yield [*set(known).difference(left)]
             known = left
         new = self._ids(len(known)) if len(there) > len(last) - gone else []
         yield from self._read(new)
-        self._order = np.concatenate([known, np.array(_hashes(new), dtype=np.uint64)])
+        self._order = [*known, *new]
         return True
 
-    def _without(self, table: Table, known: Hashes, number: int) -> Hashes | None:
+    def _without(self, known: Sequence[str], number: int) -> Sequence[str] | None:
         """The known rows without those that are gone, where these are found for few bytes."""
         if len(known) <= _LISTED:
             return None
-        gone = find_gone(known.tolist(), number, lambda *part: _hashes(self._ids_from(*part)))
+        gone = find_gone(known, number, self._ids_from)
         if gone is None:
             return None
-        ids = table.ids_of(gone)
-        if self._collection.get(ids=ids, include=[])["ids"]:  # they are only elsewhere in the order
+        # They may be only elsewhere in the order.
+        if self._collection.get(ids=gone, include=[])["ids"]:
             return None
-        return known[~np.isin(known, np.array(gone, dtype=np.uint64))]
+        left = set(gone)
+        return [row_id for row_id in known if row_id not in left]
 
-    def _known(self, table: Table) -> Hashes:
+    def _known(self, table: Table) -> Sequence[str]:
         """All known rows, in the order in which they were stored as far as that is known."""
-        there = table.hashes()
-        order = self._order[np.isin(self._order, there)]
-        return np.concatenate([order, there[~np.isin(there, order)]])
+        there = dict.fromkeys(table.ids())
+        order = [row_id for row_id in self._order if row_id in there]
+        before = set(order)
+        return [*order, *(row_id for row_id in there if row_id not in before)]
 
     def _ids_from(self, start: int, most: int) -> Sequence[str]:
         page = self._collection.get(where=self._where, include=[], limit=most, offset=start)
@@ -193,7 +188,7 @@ class ScopeFollower(Follower):
         return super()._pages(most, include, all_of([where, self._where]), start)
 
 
-def _shift(last: Sequence[int], there: Sequence[int]) -> int | None:
+def _shift(last: Sequence[Id], there: Sequence[Id]) -> int | None:
     """How many rows before the last ones are gone.
 
     Args:
@@ -215,7 +210,3 @@ def _shift(last: Sequence[int], there: Sequence[int]) -> int | None:
     shift = last.index(there[0])
     rest = last[shift:]
     return shift if set(there[: len(rest)]) == set(rest) else None
-
-
-def _hashes(ids: Sequence[str]) -> list[int]:
-    return [hashed(each) for each in ids]

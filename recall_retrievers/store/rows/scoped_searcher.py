@@ -65,7 +65,7 @@ def _with_tokens(
         compared = [n for n, each in enumerate(searches) if each.by_tokens and each.text == text]
         if compared and question.tokens is not None:
             ids = {hit.memory.id: None for n in compared for hit in answers[n]}
-            likeness[text] = table.likenesses(ids, question.tokens[0])
+            likeness[text] = table.likenesses([*ids], question.tokens[0])
     return [
         _measured(hits, search, likeness[search.text])
         if search.by_tokens and search.text in likeness

@@ -203,9 +203,11 @@ class Searcher:
 
     def _by_words(self, plan: _Plan) -> list[Hit]:
         search, most = plan.search, plan.search.limit
-        wanted = _wanted(search, plan.table)
+        fitting, wanted = plan.rows, _wanted(search, plan.table)
+        if fitting is None and wanted.limited:
+            fitting = plan.table.select(wanted, None)
         while True:
-            rows = plan.table.by_words(search.text, most, wanted, plan.rows)
+            rows = plan.table.by_words(search.text, most, fitting)
             hits = self._exact(rows, plan)
             if len(hits) >= search.limit or len(rows) < most:
                 return hits
@@ -257,9 +259,9 @@ class Searcher:
     ) -> Iterator[Candidate | None]:
         follower = self._rows.follower
         if follower.doubtful or not follower.sees_all:  # the row may have changed
-            ids = {place: unknown.get(place) or plan.table.texts.id_at(place) for place in places}
-            there = self._index.read(list(ids.values()), plan.where)
-            return iter([there.get(ids[place]) for place in places])
+            ids = plan.table.ids_at([place for place in places if place >= 0]) | dict(unknown)
+            there = self._index.read([ids[place] for place in places if place in ids], plan.where)
+            return iter([there.get(ids.get(place, "")) for place in places])
         if not unknown:
             return iter(plan.table.memories(places, plan.where))
         fresh = self._index.read(list(unknown.values()), plan.where)

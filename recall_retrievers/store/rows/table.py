@@ -1,130 +1,115 @@
-"""The rows of a collection on disk or in memory: all that a question needs beside Chroma's graph.
-
-A row gets the next place. A new version of it gets a new place, and the old place is dead. So every
-file but that of the words is only ever appended, and a state that fits its first bytes is whole.
-
-- ``rows``: the row as Chroma has it, as JSON;
-- ``columns``: its owner, its times, the turn that it answers, where it is in ``rows``;
-- ``counts`` and ``terms``: how often it has each word;
-- ``cells``: its metadata, for filters;
-- ``vectors`` and ``slots``: the vectors that are known, and the rows that they belong to;
-- ``tokens`` and ``spans``: the vectors of the tokens of rows; the index is whole without them;
-- ``dead``: the places of old versions and deleted rows;
-- ``words``: tantivy's files.
-"""
+"""The rows of a collection: all that a question needs beside Chroma's graph."""
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from pathlib import Path
+from typing import Any
 from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store.chroma.filter_match import fulfils
 from recall_retrievers.store.chroma.row_fields import WRITTEN_AT, Row
 from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.chroma.where import Where
 from recall_retrievers.store.embedding.token_vectors import Embedded, TokenVectors
-from recall_retrievers.store.rows.append_file import AppendFile, Mark
+from recall_retrievers.store.rows import cells, words
 from recall_retrievers.store.rows.cache import Cache
-from recall_retrievers.store.rows.cells import Cell, Cells, cells_of
-from recall_retrievers.store.rows.columns import Columns, hashed, record
-from recall_retrievers.store.rows.indexed_words import IndexedWords
-from recall_retrievers.store.rows.row_texts import RowTexts
-from recall_retrievers.store.rows.token_rows import Coded, TokenRows, coded
+from recall_retrievers.store.rows.columns import RECORD, SEGMENT, Columns, record
+from recall_retrievers.store.rows.database import Database, listed
+from recall_retrievers.store.rows.tokens import coded, likeness
+from recall_retrievers.store.rows.turns import Turns
 from recall_retrievers.store.rows.vectors import Vectors
 from recall_retrievers.store.rows.wanted import Places, Selection, Wanted
+from recall_retrievers.text.bm25 import rarity, telling_words
+from recall_retrievers.text.stems import wanted_words
+from recall_retrievers.text.stems import words as stems
 
-TOKENS = ("tokens", "spans")
-COUNTS = ("counts", "terms")
-FILES = ("rows", "columns", "cells", "vectors", "slots", "dead", *COUNTS, *TOKENS)
-WORDS = "words"
-
-GATHERED = 20_000  # rows whose words are committed together, while all rows are read
-_MOST_WAITING = 500  # rows that are searched by words before they are committed
+_RESTS_S = 60.0  # seconds until a place has another row: no search takes so long
+_PART = 1_000  # rows at once
+_FILTERS = 64  # whose rows are kept until a row changes
+_IN = "IN (SELECT value FROM json_each(?))"
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class Table:
     """Rows by place. Several threads may use it.
 
+    The place of a row that is gone is used again. A search that has begun with the old row does not
+    take the new one for it: a place rests a minute.
+
     Args:
         read: Makes a memory of a row; None where it has no text.
         folder: The folder of its files. None = in memory.
-        marks: How much of each file is whole; empty for a new table.
-        dimension: The length of its vectors; 0 = not known yet.
         cache: The memory that it may take. None = next to none.
+        rows: The rows that it begins with; for a table in memory.
 
     Attributes:
-        files: Its files by name, except those of words.
-        folder: Their folder.
-        texts: The rows as Chroma returned them.
-        changed: Whether it has changed since the last commit.
+        as_closed: Whether it was closed as it should be, before it was opened.
+
+    Raises:
+        sqlite3.DatabaseError: When its file is damaged.
+        OSError: When its files cannot be made.
     """
 
     def __init__(
         self,
         read: Callable[[Row], Candidate | None],
         folder: Path | None = None,
-        marks: Mapping[str, Mark] | None = None,
-        dimension: int = 0,
         cache: Cache | None = None,
+        *,
+        rows: Table | None = None,
     ) -> None:
-        marks = marks or {}
-        self.files = {
-            name: AppendFile(folder and folder / name, marks.get(name, (0, 0))) for name in FILES
-        }
-        self.folder = folder
         self._read = read
-        self._lock = threading.Lock()
-        self._committing = threading.Lock()
-        dead = self.files["dead"].view().view(np.int64)
-        self._columns = Columns(self.files["columns"], dead)
-        self.texts = RowTexts(self.files["rows"], self._columns)
-        counts, terms = (self.files[name] for name in COUNTS)
-        words = folder and folder / WORDS
-        self._words = IndexedWords(self._columns, (counts, terms), self._memory, words)
-        self._cells = Cells(self.files["cells"])
+        self._data = Database(folder)
+        try:
+            if rows is not None:
+                rows._data.copy_to(self._data)  # noqa: SLF001 - of the same class
+            with self._data.reading() as connection:
+                self._columns = Columns(connection)
+            facts = self._data.facts()
+            self.as_closed = bool(facts["closed"])
+            dimension: int = facts["dimension"]
+            self._vectors = Vectors(folder, dimension, len(self._columns))
+        except BaseException:
+            self._data.close()
+            raise
+        self._lock = threading.Lock()  # while columns change, or are compared
+        self._turns = Turns(self._memory_at, self._order)
+        self._free = self._columns.free()
+        self._resting: deque[tuple[float, int]] = deque()
         self._cache = cache or Cache(0)
         self._owner = object()  # of what is in the cache
         self._let_go = finalize(self, self._cache.clear, self._owner)
-        room = partial(self._cache.take, self._owner) if folder is None else None
-        numbers, slots = self.files["vectors"], self.files["slots"]
-        self._vectors = Vectors(numbers, slots, dimension, room)
-        codes, spans = (self.files[name] for name in TOKENS)
-        self._tokens = TokenRows(codes, spans, len(self._columns), room)
-        self._closed = self._retired = False
-        self.changed = False
+        self._filtered: dict[str, NDArray[np.bool_]] = {}  # the rows that filters let through
+        self._bounded = folder is None
+        if rows is not None:
+            self._begin_with(rows)
 
     def __len__(self) -> int:
-        return self._columns.alive
+        return self._columns.count
 
-    @property
-    def places(self) -> int:
-        """How many places there are, dead ones as well."""
-        return len(self._columns)
+    def facts(self) -> dict[str, Any]:
+        """What is known of all rows together; see `note`."""
+        return self._data.facts()
 
-    @property
-    def has_words(self) -> bool:
-        """Whether all rows can be found by words; see `read_words`."""
-        return self._words.whole
+    def check(self) -> None:
+        """Check that SQLite can read all of it; see `Database.check`."""
+        self._data.check()
 
-    @property
-    def waiting(self) -> int:
-        """How many rows wait for the next commit of their words."""
-        return self._words.index.waiting
-
-    @property
-    def dimension(self) -> int:
-        """The length of its vectors; 0 = not known yet."""
-        return self._vectors.dimension
+    def note(self, **facts: object) -> None:
+        """Keep facts about all rows together."""
+        self._data.note(**facts)
 
     # -- changes ----------------------------------------------------------------------------------
 
@@ -133,7 +118,6 @@ class Table:
         rows: Sequence[Row],
         memories: Sequence[Candidate | None] | None = None,
         embedded: Embedded | None = None,
-        tokens: Sequence[Coded] = (),
     ) -> int:
         """Add rows, or new versions of them, and return their number.
 
@@ -141,100 +125,212 @@ class Table:
             rows: The rows, as Chroma returns them.
             memories: Their memories, if they are known.
             embedded: Their vectors, if they are known.
-            tokens: The coded vectors of their tokens, if those were coded before.
         """
-        if embedded is not None and embedded.tokens is not None:
-            tokens = [coded(each) for each in embedded.tokens]
+        if not rows:
+            return 0
         if memories is None:
             memories = [self._read(row) for row in rows]
-        with self._lock:
-            self._check_open()
-            before = self._columns.places([hashed(row[0]) for row in rows])
-            tokens = tokens or self._kept_tokens(before, memories)
-            beside = self._drop_at(before)
-            first = len(self._columns)
-            records: list[tuple[int, ...]] = []
-            cells: dict[int, Sequence[Cell]] = {}
-            spans = self.texts.append(rows)
-            for n, (row, memory, span) in enumerate(zip(rows, memories, spans, strict=True)):
-                written = (row[2] or {}).get(WRITTEN_AT)
+        tokens: Sequence[bytes] = [b""] * len(rows)
+        if embedded is not None and embedded.tokens is not None:
+            tokens = self._room_for([coded(each) for each in embedded.tokens])
+        with self._data.changing() as connection:
+            ids = [row[0] for row in rows]
+            before = _places(connection, ids)
+            if not any(tokens):
+                tokens = [
+                    self._tokens_of(connection, before.get(row_id), memory)
+                    for row_id, memory in zip(ids, memories, strict=True)
+                ]
+            beside = self._take_out(connection, before.values())
+            places = self._new_places(len(rows))
+            [[came]] = connection.execute("SELECT ifnull(max(came), 0) + 1 FROM row")
+            texts, found, coded_tokens = list[tuple[object, ...]](), [], []
+            for place, row, memory, token in zip(places, rows, memories, tokens, strict=True):
+                row_id, document, metadata = row
+                written = (metadata or {}).get(WRITTEN_AT)
+                answers = (memory.turn_before or None) if memory else None
+                at = written if isinstance(written, int) else None
+                text = document, _ENCODER.encode(metadata)
+                texts.append((place, row_id, came + len(texts), at, answers, *text))
                 if memory is not None:
-                    cells[first + n] = cells_of(row[2] or {})
-                at = written if isinstance(written, int) else 0
-                records.append(record(row[0], memory, at, span))
-            if cells:
-                self._cells.append(cells)
-            self._columns.append(records)
-            self._words.put(dict(enumerate(memories, first)), beside)
-            self._tokens.append(tokens, len(rows))
-            if embedded is not None:
-                self._vectors.keep(np.arange(first, first + len(rows)), embedded.vectors)
-            self.changed = True
+                    found += [(*cell, place) for cell in cells.cells_of(metadata or {})]
+                if token:
+                    coded_tokens.append((place, token))
+            connection.executemany("INSERT INTO row VALUES (?, ?, ?, ?, ?, ?, ?)", texts)
+            connection.executemany("INSERT OR IGNORE INTO cell VALUES (?, ?, ?)", found)
+            connection.executemany("INSERT INTO token VALUES (?, ?)", coded_tokens)
+            new = np.array([record(*x) for x in zip(ids, memories, strict=True)], dtype=RECORD)
+            vectors = None if embedded is None else embedded.vectors
+            new["compared"] = self._keep(places, vectors)
+            of_places = dict(zip(places, memories, strict=True))
+            self._show(connection, dict(zip(places, new, strict=True)), of_places, beside, before)
         return len(rows)
 
-    def drop(self, hashes: Iterable[int]) -> int:
-        """Take rows out, by the hash of their id, and return how many there were."""
-        with self._lock:
-            places = self._columns.places(hashes)
-            self._words.put({}, self._drop_at(places))
-            return int(np.count_nonzero(np.unique(places) >= 0))
+    def drop(self, ids: Iterable[str]) -> int:
+        """Take rows out, and return how many there were."""
+        with self._data.changing() as connection:
+            before = _places(connection, [*ids])
+            beside = self._take_out(connection, before.values())
+            self._show(connection, {}, {}, beside, before)
+        return len(before)
 
-    def keep_vectors(self, places: Places, vectors: NDArray[np.float32]) -> None:
-        """Keep vectors that were read, of rows that have none yet."""
-        with self._lock:
-            self._check_open()
-            mine = self._columns.live[places] & self._vectors.missing(places)
-            if mine.any():
-                self._vectors.keep(places[mine], vectors[mine])
-                self.changed = True
+    def keep_vectors(self, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        """Keep vectors that were read from the collection, of rows by their id."""
+        with self._data.changing() as connection:
+            places = _places(connection, ids)
+            mine = [n for n, row_id in enumerate(ids) if row_id in places]
+            kept = [places[ids[n]] for n in mine]
+            if kept and self._keep(kept, vectors[mine]):
+                records = self._columns.at(kept)
+                records["compared"] = 1
+                self._show(connection, dict(zip(kept, records, strict=True)), {}, (), {})
 
-    def _kept_tokens(self, places: Places, memories: Sequence[Candidate | None]) -> Sequence[Coded]:
-        """The tokens of rows before they changed, of those whose text is the same."""
-        old = [place for place in places.tolist() if place >= 0]
-        if not old or self._tokens.missing(np.array(old)).all():
-            return ()
-        kept: list[Coded] = []
-        for place, memory in zip(places.tolist(), memories, strict=True):
-            before = None if place < 0 else self._read(self.texts.at(place))
-            same = before and memory and index_text(before) == index_text(memory)
-            kept.append(self._tokens.at(place) if same else (b"", 0, 0))
-        return kept
+    def _show(
+        self,
+        connection: sqlite3.Connection,
+        records: Mapping[int, np.void],
+        memories: Mapping[int, Candidate | None],
+        beside: Iterable[int],
+        gone: Mapping[str, int],
+    ) -> None:
+        """Finish a change: the words of its rows, and their columns.
 
-    def _drop_at(self, places: Places) -> set[int]:
-        """Take rows out, and return the places of those around them."""
-        self._check_open()
-        dead = np.unique(places[places >= 0])
-        beside = self._words.drop(dead)
-        for place in dead.tolist():
-            self._columns.kill(place)
+        Args:
+            connection: The database.
+            records: The columns of the rows that are new or changed, by place.
+            memories: The memories of the rows that are new.
+            beside: The rows around those that are gone.
+            gone: The places of the rows that are gone, by their id.
+        """
+        ended = time.monotonic()
+        changed = dict.fromkeys(gone.values(), np.zeros(1, dtype=RECORD)[0]) | dict(records)
+        # The turns of a conversation are sorted by their columns.
+        self._write(connection, changed)
+        lengths = self._turns.put(connection, memories, beside)
+        worded = [place for place in lengths if place not in gone.values()]
+        counted = self._columns.at(worded)
+        counted["length"] = [min(lengths[place], words.MOST) for place in worded]
+        self._write(connection, dict(zip(worded, counted, strict=True)))
+        self._resting += [(ended + _RESTS_S, place) for place in gone.values()]
+        for place in gone.values():
             self._cache.forget(self._owner, place)
-        if len(dead):
-            self.files["dead"].append(dead.astype(np.int64).tobytes())
-            self.changed = True
+
+    def _write(self, connection: sqlite3.Connection, changed: Mapping[int, np.void]) -> None:
+        if changed:
+            places, records = [*changed], np.array([*changed.values()], dtype=RECORD)
+            self._columns.write(connection, places, records)
+            with self._lock:  # before it is committed: a search passes over rows that are no more
+                self._columns.take(places, records)
+                self._filtered = {}
+
+    def _new_places(self, count: int) -> list[int]:
+        """Places for new rows; those that were used lately still rest."""
+        now = time.monotonic()
+        while self._resting and self._resting[0][0] <= now:
+            self._free.append(self._resting.popleft()[1])
+        end = max([len(self._columns), *(place + 1 for place in self._free)])
+        while len(self._free) < count:
+            self._free += range(end, end + SEGMENT)
+            end += SEGMENT
+        self._free.sort(reverse=True)
+        return [self._free.pop() for _ in range(count)]
+
+    def _keep(self, places: Sequence[int], vectors: NDArray[np.float32] | None) -> bool:
+        """Keep vectors; False where there is no room for them."""
+        if vectors is None or not len(vectors):
+            return False
+        if self._bounded and not self._cache.take(self._owner, vectors.nbytes):
+            return False
+        room = max(len(self._columns), max(places) + 1)
+        before = self._vectors.dimension
+        self._vectors.put(np.array(places), vectors, -(-room // SEGMENT) * SEGMENT)
+        if self._vectors.dimension != before:
+            self._data.note(dimension=self._vectors.dimension)
+        return True
+
+    def _room_for(self, tokens: Sequence[bytes]) -> Sequence[bytes]:
+        """The tokens of rows, where there is room for them."""
+        if self._bounded and not self._cache.take(self._owner, sum(map(len, tokens))):
+            return [b""] * len(tokens)
+        return tokens
+
+    def _take_out(self, connection: sqlite3.Connection, places: Iterable[int]) -> set[int]:
+        """Take rows out of the database, and return the places of those around them."""
+        gone = list(places)
+        if not gone:
+            return set()
+        beside = self._turns.around(connection, gone).difference(gone)
+        words.put(connection, dict.fromkeys(gone, words.NONE))
+        kept = connection.execute(
+            f"SELECT place, metadata FROM row WHERE place {_IN}", (listed(gone),)
+        ).fetchall()
+        connection.executemany(
+            "DELETE FROM cell WHERE key = ? AND value = ? AND place = ?",
+            [
+                (*cell, place)
+                for place, metadata in kept
+                for cell in cells.cells_of(json.loads(metadata) or {})
+            ],
+        )
+        for name in ("row", "token"):
+            connection.execute(f"DELETE FROM {name} WHERE place {_IN}", (listed(gone),))
         return beside
+
+    def _tokens_of(
+        self, connection: sqlite3.Connection, place: int | None, memory: Candidate | None
+    ) -> bytes:
+        """The tokens of a row before it changed, where its text is the same."""
+        if place is None or memory is None:
+            return b""
+        before = self._memory_at(connection, place)
+        if before is None or index_text(before) != index_text(memory):
+            return b""
+        found = connection.execute("SELECT vectors FROM token WHERE place = ?", (place,)).fetchone()
+        return found[0] if found else b""
+
+    def _order(self, place: int) -> tuple[int, int]:
+        """What turns are sorted by: their time, and then their id."""
+        return int(self._columns["created"][place]), int(self._columns["id"][place])
+
+    def _begin_with(self, rows: Table) -> None:
+        """Take over the vectors of other rows, as far as there is room for them."""
+        places = self.living()
+        places = places[~self.missing(places)]
+        if not self._keep(places.tolist(), rows._vectors.at(places)):
+            records = self._columns.at(places.tolist())
+            records["compared"] = 0
+            self._columns.take(places.tolist(), records)
 
     # -- questions --------------------------------------------------------------------------------
 
-    def hashes(self) -> NDArray[np.uint64]:
-        """The hashes of the ids of all rows, in the order in which they came."""
-        with self._lock:
-            return self._columns["id"][self._columns.live].astype(np.uint64)
+    def ids(self) -> list[str]:
+        """The ids of all rows, in the order in which they came."""
+        with self._data.reading() as connection:
+            return [row_id for (row_id,) in connection.execute("SELECT id FROM row ORDER BY came")]
 
-    def ids_of(self, hashes: Iterable[int]) -> list[str]:
-        """The ids of rows by their hashes; unknown ones are passed over."""
-        with self._lock:
-            places = self._columns.places(hashes)
-        return [self.texts.id_at(place) for place in places[places >= 0].tolist()]
-
-    def places_of(self, ids: Iterable[str]) -> Places:
+    def places_of(self, ids: Sequence[str]) -> Places:
         """The places of rows; -1 for an unknown one."""
-        with self._lock:
-            return self._columns.places([hashed(each) for each in ids])
+        with self._data.reading() as connection:
+            known = _places(connection, ids)
+        return np.array([known.get(row_id, -1) for row_id in ids], dtype=np.intp)
 
-    def written(self, places: Places) -> list[int]:
-        """When rows were written, in epoch milliseconds; 0 if that is not known."""
-        with self._lock:
-            return [int(each) for each in self._columns["written"][places]]
+    def ids_at(self, places: Sequence[int]) -> dict[int, str]:
+        """The ids of rows by their place; without those that are gone."""
+        with self._data.reading() as connection:
+            return dict(
+                connection.execute(
+                    f"SELECT place, id FROM row WHERE place {_IN}", (listed(places),)
+                ).fetchall()
+            )
+
+    def written(self, ids: Sequence[str]) -> dict[str, int]:
+        """When rows were written, in epoch milliseconds, by their id; without unknown ones."""
+        with self._data.reading() as connection:
+            return dict(
+                connection.execute(
+                    f"SELECT id, written FROM row WHERE id {_IN}", (listed(ids),)
+                ).fetchall()
+            )
 
     def have_expired(self, moment: datetime | None) -> bool:
         """Whether a row has expired by a moment."""
@@ -244,7 +340,6 @@ class Table:
     def created(self, places: Places) -> NDArray[np.int64]:
         """When rows were recorded, in epoch milliseconds; `NEVER` if that is not known."""
         with self._lock:
-            self._check_open()
             return self._columns["created"][places]
 
     def owners(self, moment: datetime | None) -> tuple[Places, NDArray[np.intp]]:
@@ -254,7 +349,6 @@ class Table:
             moment: When the rows must not have expired.
         """
         with self._lock:
-            self._check_open()
             places = np.flatnonzero(self._columns.fitting(Wanted(Scope(), moment=moment)))
             owners = np.stack([self._columns[name][places] for name in Scope.model_fields], axis=1)
         _, first, counts = np.unique(owners, axis=0, return_index=True, return_counts=True)
@@ -263,12 +357,16 @@ class Table:
     def select(self, wanted: Wanted, where: Where | None) -> Selection:
         """The rows that may be wanted, and may fulfil a filter."""
         with self._lock:
-            self._check_open()
             fits = self._columns.fitting(wanted)
-            among = int(np.count_nonzero(fits))
-            if where is not None:
-                fits &= self._cells.fitting(where, len(fits))
-        return Selection(fits, np.flatnonzero(fits), among)
+            known, key = self._filtered, repr(where)
+        if where is not None:
+            if key not in known or len(known[key]) != len(fits):
+                if len(known) >= _FILTERS:
+                    known.clear()
+                with self._data.reading() as connection:
+                    known[key] = cells.fitting(connection, where, len(fits))
+            fits &= known[key]
+        return Selection(fits, np.flatnonzero(fits))
 
     def living(self) -> Places:
         """The places of all rows."""
@@ -278,156 +376,120 @@ class Table:
     def missing(self, places: Places) -> NDArray[np.bool_]:
         """Whether the vector of each row is missing."""
         with self._lock:
-            return self._vectors.missing(places)
+            missing: NDArray[np.bool_] = self._columns["compared"][places] == 0
+        return missing
 
     def cosines(self, places: Places, vector: NDArray[np.float32]) -> NDArray[np.float32]:
         """The cosines of rows to a vector of length 1; none of their vectors may be missing."""
         return self._vectors.cosines(places, vector)
 
-    def vectors(self, places: Places) -> NDArray[np.float32]:
-        """The vectors of rows, of length 1; none may be missing."""
-        return self._vectors.at(places)
+    def vectors(self) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
+        """The ids of the rows whose vector is known, and the vectors, a thousand at a time."""
+        places = self.living()
+        places = places[~self.missing(places)]
+        for start in range(0, len(places), _PART):
+            part = self.ids_at(places[start : start + _PART].tolist())
+            yield [*part.values()], self._vectors.at(np.array([*part], dtype=np.intp))
 
-    def likenesses(self, ids: Iterable[str], question: TokenVectors) -> dict[str, float]:
+    def likenesses(self, ids: Sequence[str], question: TokenVectors) -> dict[str, float]:
         """How near rows come to the tokens of a question, by their id; without those not known.
 
         A rare word of the question counts more than a common one.
         """
-        names = list(ids)
-        places = self.places_of(names)
-        known = places >= 0
-        with self._lock:
-            self._check_open()
-            known[known] = ~self._tokens.missing(places[known])
-            words = self._words.index.snapshot()
-        rarities = np.array(words.rarities(question.words), dtype=np.float32)
-        likeness = self._tokens.likeness(places[known], question.vectors, rarities)
-        there = [names[place] for place in np.flatnonzero(known).tolist()]
-        return dict(zip(there, likeness.tolist(), strict=True))
+        with self._data.reading() as connection:
+            tokens = dict(
+                connection.execute(
+                    f"SELECT id, vectors FROM row JOIN token USING (place) WHERE id {_IN}",
+                    (listed(ids),),
+                ).fetchall()
+            )
+            weights = _rarities(connection, question.words)
+        near = likeness([*tokens.values()], question.vectors, np.array(weights, dtype=np.float32))
+        return dict(zip(tokens, near.tolist(), strict=True))
 
     def by_words(
-        self, text: str, limit: int, wanted: Wanted, rows: Selection | None = None
+        self, text: str, limit: int, rows: Selection | None = None
     ) -> list[tuple[int, float]]:
         """The places of the best rows by BM25, with their scores, best first.
 
         Args:
             text: The question.
             limit: How many at most.
-            wanted: The conditions on owner and time.
-            rows: The rows that fulfil these, and a filter, where they were selected before.
+            rows: The rows that fulfil its conditions. None = it has none.
         """
-        if rows is None and wanted.limited:
-            rows = self.select(wanted, None)
-        if self.waiting > _MOST_WAITING:
-            self.commit()
-        with self._lock:
-            self._check_open()
-            words = self._words.index.snapshot()
-        places, scores = words.search(text, limit, wanted, rows)
-        with self._lock:
-            living = self._columns.live[places]
-            places, scores = places[living], scores[living]
-            # The order of equal rows must not depend on the order in which they came.
-            best = np.lexsort((self._columns["id"][places], -scores))[:limit]
-        return list(zip(places[best].tolist(), scores[best].tolist(), strict=True))
+        with self._data.reading() as connection:
+            terms = telling_words(wanted_words(text), lambda each: words.having(connection, each))
+            with self._lock:
+                lengths, hashes = self._columns["length"], self._columns["id"]
+            places, scores = words.best(connection, terms, limit, lengths, rows)
+        living = hashes[places] != 0
+        places, scores = places[living], scores[living]
+        if len(places) > limit:
+            best = scores >= np.partition(scores, -limit)[-limit]
+            places, scores = places[best], scores[best]
+        # The order of equal rows must not depend on the order in which they came.
+        order = np.lexsort((hashes[places], -scores))[:limit]
+        return list(zip(places[order].tolist(), scores[order].tolist(), strict=True))
 
     # -- memories ---------------------------------------------------------------------------------
 
-    def _memory(self, place: int) -> Candidate | None:
-        return self._read(self.texts.at(place))
-
     def memories(self, places: Sequence[int], where: Where | None) -> list[Candidate | None]:
         """The memories of rows; None if one is gone, has no text, or does not fit a filter."""
-        with self._lock:
-            self._check_open()
-            live = self._columns.live
-            found = self._cache.found(self._owner, places)  # a row that is gone is not in it
-        wanted = [
-            place
-            for place, known in found.items()
-            if (live[place] if known is None else where is not None)
-        ]
-        for place, row, size in self.texts.each(wanted) if wanted else ():
-            if not fulfils(where, row[1] or "", row[2] or {}):
-                found[place] = None
-            elif found[place] is None:
-                found[place] = self._keep(place, self._read(row), size)
-        return [found.get(place) for place in places]
+        found = self._cache.found(self._owner, places)  # a row that is gone is not in it
+        wanted = [place for place, known in found.items() if known is None or where is not None]
+        if wanted:
+            with self._data.reading() as connection:
+                rows = _rows_at(connection, wanted)
+            for place in wanted:
+                found[place] = self._fitting(place, rows.get(place), found[place], where)
+        return [found[place] for place in places]
 
-    def _keep(self, place: int, memory: Candidate | None, size: int) -> Candidate | None:
-        with self._lock:
-            if memory is not None and self._columns.live[place]:
-                self._cache.keep(self._owner, place, memory, size)
+    def _fitting(
+        self, place: int, row: Row | None, known: Candidate | None, where: Where | None
+    ) -> Candidate | None:
+        """The memory of a row that was read, where it fulfils a filter."""
+        if row is None or not fulfils(where, row[1] or "", row[2] or {}):
+            return None
+        memory = known or self._read(row)
+        if known is None and memory is not None:
+            with self._lock:
+                if self._columns["id"][place] != 0:
+                    self._cache.keep(self._owner, place, memory, len(row[1] or ""))
         return memory
-
-    # -- copies -----------------------------------------------------------------------------------
-
-    def copy_to(self, other: Table, first: int, last: int) -> None:
-        """Put the living rows from one place to another into another table."""
-        places = first + np.flatnonzero(self._columns.live[first:last])
-        missing = self.missing(places)
-        for part, vectors in ((places[missing], None), (places[~missing], self.vectors)):
-            if len(part):
-                rows = [self.texts.at(place) for place in part.tolist()]
-                tokens = [self._tokens.at(place) for place in part.tolist()]
-                other.put(rows, None, vectors and Embedded(vectors(part)), tokens)
-
-    def replaced(self, hashes: NDArray[np.uint64], end: int) -> list[int]:
-        """Which of these rows are gone, or have a new version from a place on."""
-        with self._lock:
-            places = self._columns.places(hashes.tolist())
-        return [int(each) for each in hashes[(places < 0) | (places >= end)]]
-
-    def read_words(self) -> None:
-        """Read the words of the rows whose words were lost."""
-        while True:
-            with self._lock:
-                self._check_open()
-                if not self._words.read_some():
-                    return
-                self.changed = True
-            if self.waiting > GATHERED:
-                self.commit()
-
-    # -- the end ----------------------------------------------------------------------------------
-
-    def commit(self, save: Callable[[dict[str, Mark]], None] | None = None) -> None:
-        """Write the words of new rows.
-
-        Args:
-            save: Called with how much of each file belongs to these words, before they change.
-        """
-        with self._committing:
-            if self._retired:
-                return
-            with self._lock:
-                self._check_open()
-                new, dropped = self._words.index.changes()
-                marks = {name: file.mark for name, file in self.files.items()}
-                self.changed = self.changed and save is None
-            if new or dropped:
-                searcher = self._words.index.commit(new, dropped)
-                with self._lock:
-                    self._words.index.take(searcher, new, dropped)
-            if save is not None:
-                save(marks)
-
-    def retire(self) -> None:
-        """Commit no more: another table replaces it, and its folder goes.
-
-        A search that has begun with it goes on, on files that are open already.
-        """
-        with self._committing:
-            self._retired = True
 
     def close(self) -> None:
         """Let everything go. A search that still runs raises `StoreClosedError`."""
-        with self._lock:
-            self._closed = True
-            self._let_go()
-            for file in self.files.values():
-                file.close()
+        self._let_go()
+        self._data.close()
+        self._vectors.close()
 
-    def _check_open(self) -> None:
-        if self._closed:
-            raise StoreClosedError("the store was closed while it was searched")
+    def _memory_at(self, connection: sqlite3.Connection, place: int) -> Candidate | None:
+        row = _rows_at(connection, [place]).get(place)
+        return None if row is None else self._read(row)
+
+
+def _rows_at(connection: sqlite3.Connection, places: Sequence[int]) -> dict[int, Row]:
+    """The rows at places, as Chroma returned them."""
+    found = connection.execute(
+        f"SELECT place, id, document, metadata FROM row WHERE place {_IN}", (listed(places),)
+    ).fetchall()
+    return {
+        place: (row_id, document, json.loads(metadata))
+        for place, row_id, document, metadata in found
+    }
+
+
+def _places(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
+    """The places of rows by their id."""
+    return dict(
+        connection.execute(f"SELECT id, place FROM row WHERE id {_IN}", (listed(ids),)).fetchall()
+    )
+
+
+def _rarities(connection: sqlite3.Connection, texts: Sequence[str]) -> list[float]:
+    """How rare words are, as they are written; one that no row has is the rarest."""
+    terms = [stems(each) for each in texts]
+    distinct = list({term for each in terms for term in each})
+    having = dict(zip(distinct, words.having(connection, distinct), strict=True))
+    [[rows]] = connection.execute("SELECT value FROM fact WHERE name = 'rows'")
+    return [rarity(rows, min([having[x] for x in each], default=0)) for each in terms]

@@ -1,81 +1,154 @@
-"""Which turn of a conversation comes before a turn, and which after it."""
+"""The turns around a turn of a conversation, and the words by which it is then found.
+
+A turn that comes changes the words of those around it, so these are counted anew. Whoever reads the
+rows, and in whatever order, the words are the same in the end.
+"""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+import sqlite3
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from recall_retrievers.store.rows.columns import Columns
-from recall_retrievers.store.rows.wanted import Places
+from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.store.chroma.turn_words import AFTER, BEFORE, Spoken, counted
+from recall_retrievers.store.rows import words
 
-_MOST_NEW = 10_000  # links that are looked up in a dictionary; with more, all are sorted again
+Order = Callable[[int], tuple[int, int]]
+
+_KEPT = 4096  # rows whose words are kept: those around the next turns
 
 
 class Turns:
-    """The turn before a turn of a conversation, and the turn after it.
+    """The words of rows, with those of the turns around them. One thread at a time may use it.
 
     Args:
-        columns: The rows.
+        read: Reads the memory at a place; None where it has no text.
+        order: What turns that answer one turn are sorted by, the oldest first.
     """
 
-    def __init__(self, columns: Columns) -> None:
-        self._columns = columns
-        self._sorted = np.zeros(0, dtype=np.uint64)  # the turns that are answered
-        self._linked = np.zeros(0, dtype=np.intp)  # the place of each answer
-        self._new: dict[int, list[int]] = {}  # answers since then: turn to places
-        self._read = 0  # places whose links are known
+    def __init__(
+        self, read: Callable[[sqlite3.Connection, int], Candidate | None], order: Order
+    ) -> None:
+        self._read = read
+        self._order = order
+        self._spoken: OrderedDict[int, Spoken | None] = OrderedDict()
 
-    def before(self, places: Places) -> tuple[Places, NDArray[np.bool_]]:
-        """The place of the turn before each turn, and whether it answers the same turn.
+    def put(
+        self,
+        connection: sqlite3.Connection,
+        memories: Mapping[int, Candidate | None],
+        beside: Iterable[int],
+    ) -> dict[int, int]:
+        """Give new rows their words, and those around them theirs anew.
+
+        Args:
+            connection: The database, in a transaction that has the new rows.
+            memories: The memory of each new row.
+            beside: The rows around those that are gone.
+
+        Returns:
+            How many words each of these rows has, by place.
+        """
+        for place, memory in memories.items():
+            self._keep(place, memory)
+        look = _Look(connection, self._order)
+        changed = {*beside, *self.around(connection, memories)} | memories.keys()
+        found = {place: self._said(connection, place) for place in sorted(changed)}
+        counts = {
+            place: words.NONE if own is None else self._counts(look, place, own)
+            for place, own in found.items()
+        }
+        return words.put(connection, counts)
+
+    def around(self, connection: sqlite3.Connection, places: Iterable[int]) -> set[int]:
+        """The places of the rows whose words change when these rows come or go."""
+        look, changed = _Look(connection, self._order), set[int | None]()
+        for place in places:
+            at: int | None = place
+            for _ in AFTER:
+                at = None if at is None else look.before(at)[0]
+                changed.add(at)
+            at = place
+            for _ in BEFORE:
+                at = None if at is None else look.after(at)
+                changed.add(at)
+        return {place for place in changed if place is not None}
+
+    def _counts(self, look: _Look, place: int, own: Spoken) -> Counter[str]:
+        """How often each word counts for a row."""
+        before, after = list[Sequence[str]](), list[Sequence[str]]()
+        at: int | None = place
+        for _ in BEFORE:
+            earlier, beside = (None, False) if at is None else look.before(at)
+            # A turn has the end of the turn that it answers. One beside it is read.
+            turn = None if at is None else self._said(look.connection, earlier if beside else at)
+            before.append((turn.ending if beside else turn.before) if turn else ())
+            at = earlier
+        at = place
+        for _ in AFTER:
+            at = None if at is None else look.after(at)
+            turn = None if at is None else self._said(look.connection, at)
+            after.append(turn.opening if turn else ())
+        return counted(own.own, before, after)
+
+    def _said(self, connection: sqlite3.Connection, place: int | None) -> Spoken | None:
+        if place is None:
+            return None
+        if place not in self._spoken:
+            self._keep(place, self._read(connection, place))
+        return self._spoken[place]
+
+    def _keep(self, place: int, memory: Candidate | None) -> None:
+        if len(self._spoken) >= _KEPT:
+            self._spoken.popitem(last=False)
+        self._spoken[place] = None if memory is None else Spoken(memory)
+
+
+class _Look:
+    """Looks up which turn comes before a turn, and which after it, in one state of the rows."""
+
+    def __init__(self, connection: sqlite3.Connection, order: Order) -> None:
+        self.connection = connection
+        self._order = order
+        self._rows: dict[int, tuple[str, str | None]] = {}
+        self._replies: dict[str, list[int]] = {}
+
+    def before(self, place: int) -> tuple[int | None, bool]:
+        """The turn before a turn, and whether it answers the same turn.
 
         Several turns of one speaker answer one turn. So the turn before is the last of these, or
         else the turn that is answered.
-
-        Returns:
-            The places, -1 for none and for the place -1; and whether they answer the same turn.
         """
-        answers = np.where(places < 0, np.uint64(0), self._columns["answers"][places])
-        found = self._columns.places(answers.tolist())
-        beside = np.zeros(len(places), dtype=np.bool_)
-        for n, turns in enumerate(self._answering(answers)):
-            if len(turns) > 1 and (own := turns.index(places[n])):
-                found[n], beside[n] = turns[own - 1], True
-        return found, beside
+        _, answers = self._row(place)
+        if answers is None:
+            return None, False
+        turns = self._answering(answers)
+        if own := turns.index(place):
+            return turns[own - 1], True
+        found = self.connection.execute("SELECT place FROM row WHERE id = ?", (answers,)).fetchone()
+        return (found[0] if found else None), False
 
-    def after(self, places: Places) -> Places:
-        """The place of the turn after each turn; -1 for none and for the place -1."""
-        after = np.full(len(places), -1, dtype=np.intp)
-        answers = np.where(places < 0, np.uint64(0), self._columns["answers"][places])
-        own = np.where(places < 0, np.uint64(0), self._columns["id"][places])
-        alike, replies = self._answering(answers), self._answering(own)
-        for n, (turns, later) in enumerate(zip(alike, replies, strict=True)):
-            rest = turns[turns.index(places[n]) + 1 :] if len(turns) > 1 else []
-            if rest or later:
-                after[n] = (rest or later)[0]
-        return after
+    def after(self, place: int) -> int | None:
+        """The turn after a turn."""
+        row_id, answers = self._row(place)
+        turns = [] if answers is None else self._answering(answers)
+        rest = turns[turns.index(place) + 1 :] if turns else []
+        return next(iter(rest or self._answering(row_id)), None)
 
-    def _answering(self, hashes: NDArray[np.uint64]) -> list[list[int]]:
-        """The places of the turns that answer the turns with these ids, the oldest first."""
-        answers, ids = self._columns["answers"], self._columns["id"]
-        created, live = self._columns["created"], self._columns.live
-        new = self._read + np.flatnonzero(answers[self._read :])
-        if len(self._new) + len(new) > _MOST_NEW + len(answers) // 2:
-            linked = np.flatnonzero(answers)
-            self._linked = linked[np.argsort(answers[linked], kind="stable")]
-            self._sorted, self._new = answers[self._linked].astype(np.uint64), {}
-        else:
-            for place, answered in zip(new.tolist(), answers[new].tolist(), strict=True):
-                self._new.setdefault(answered, []).append(place)
-        self._read = len(answers)
-        firsts = np.searchsorted(self._sorted, hashes).tolist()
-        lasts = np.searchsorted(self._sorted, hashes, side="right").tolist()
-        found = [
-            [*self._linked[first:last].tolist(), *self._new.get(one, ())]
-            for one, first, last in zip(hashes.tolist(), firsts, lasts, strict=True)
-        ]
-        for turns in found:
-            if turns:
-                turns[:] = [place for place in turns if live[place]]
-            if len(turns) > 1:
-                turns.sort(key=lambda place: (int(created[place]), int(ids[place])))
-        return found
+    def _row(self, place: int) -> tuple[str, str | None]:
+        if place not in self._rows:
+            self._rows[place] = self.connection.execute(
+                "SELECT id, answers FROM row WHERE place = ?", (place,)
+            ).fetchone()
+        return self._rows[place]
+
+    def _answering(self, row_id: str) -> list[int]:
+        """The places of the turns that answer a turn, the oldest first."""
+        if row_id not in self._replies:
+            found = self.connection.execute(
+                "SELECT place FROM row WHERE answers = ?", (row_id,)
+            ).fetchall()
+            turns = [place for (place,) in found]
+            self._replies[row_id] = sorted(turns, key=self._order) if found[1:] else turns
+        return self._replies[row_id]

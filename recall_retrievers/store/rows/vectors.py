@@ -3,72 +3,96 @@
 Chroma takes 40 ms to return a thousand vectors. A comparison of a thousand here takes 1 ms. They
 are kept in 32 bits: numpy compares those of 16 bits five times as slowly, and `repair` can build
 Chroma's index from them.
+
+A vector lies at the place of its row in one file. It is written before its row is committed: what a
+killed process has left there belongs to no row, and is written over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import mmap
+import os
+from pathlib import Path
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recall_retrievers.store.embedding.token_vectors import unit
-from recall_retrievers.store.rows.append_file import AppendFile
-from recall_retrievers.store.rows.numbers import ByPlace
 from recall_retrievers.store.rows.wanted import Places
 
+FILE = "vectors"
 _BLOCK = 8192  # rows compared at once
 _WHOLE = 4  # if a quarter of a block is wanted, all of it is compared: that needs no copy
 
 
 class Vectors:
-    """The vectors of rows, scaled to length 1, by the place of the row.
+    """Vectors of length 1, by the place of their row. One thread at a time may put some.
 
     Args:
-        numbers: The vectors, one after the other.
-        owners: The place of the row of each vector.
+        folder: The folder of the file. None = in memory.
         dimension: The length of a vector; 0 = not known yet.
-        room: Takes room for more of them, where there is any; further vectors are read when needed.
-            None = there is room for all.
+        places: How many places there are.
+
+    Raises:
+        OSError: When the file is shorter than that, or cannot be made.
     """
 
-    def __init__(
-        self,
-        numbers: AppendFile,
-        owners: AppendFile,
-        dimension: int,
-        room: Callable[[int], bool] | None,
-    ) -> None:
-        self._numbers, self._owners = numbers, owners
+    def __init__(self, folder: Path | None, dimension: int, places: int) -> None:
         self.dimension = dimension
-        self._room = room
-        self._slots = ByPlace(owners.view().view(np.int64))
+        self._rows = np.zeros((0, dimension), dtype=np.float32)
+        self._places = 0
+        self._file: int | None = None
+        if folder is not None:
+            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
+            self._file = os.open(folder / FILE, flags, 0o600)
+            self._closed = finalize(self, os.close, self._file)
+            if dimension and os.fstat(self._file).st_size < 4 * places * dimension:
+                self._closed()
+                raise OSError(f"{folder / FILE} is cut off")
+            self._places = places if dimension else 0
 
-    def keep(self, places: Places, vectors: NDArray[np.float32]) -> None:
-        """Keep the vectors of rows, while there is room."""
-        if self._room is not None and not self._room(vectors.nbytes):
-            return
+    def put(self, places: Places, vectors: NDArray[np.float32], room: int) -> None:
+        """Put vectors at places.
+
+        Args:
+            places: The places.
+            vectors: The vectors.
+            room: How many places there are, with these.
+        """
         self.dimension = vectors.shape[1]
-        self._numbers.append(unit(vectors).astype(np.float32).tobytes())
-        self._owners.append(places.astype(np.int64).tobytes())
-        self._slots.add(places)
-
-    def missing(self, places: Places) -> NDArray[np.bool_]:
-        """Whether the vector of the row at each place is missing."""
-        return self._slots.at(places) < 0
+        scaled, size = unit(vectors).astype(np.float32), 4 * self.dimension
+        if self._file is None:
+            if room > len(self._rows):
+                grown = np.zeros((room, self.dimension), dtype=np.float32)
+                if len(self._rows):
+                    grown[: len(self._rows)] = self._rows
+                self._rows = grown
+            self._rows[places] = scaled
+            return
+        if room > self._places:
+            os.truncate(self._file, room * size)
+            self._places = room
+        start = 0
+        for end in [*(np.flatnonzero(np.diff(places) != 1) + 1).tolist(), len(places)]:
+            os.lseek(self._file, int(places[start]) * size, os.SEEK_SET)
+            left = memoryview(scaled[start:end].tobytes())
+            while left:
+                left = left[os.write(self._file, left) :]
+            start = end
 
     def at(self, places: Places) -> NDArray[np.float32]:
-        """The vectors of rows; none may be missing."""
-        return self._all()[self._slots.at(places)]
+        """The vectors at places."""
+        return self._all()[places]
 
     def cosines(self, places: Places, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The cosines of rows to a vector of length 1; no vector may be missing."""
-        slots, rows = self._slots.at(places), self._all()
-        if len(slots) and (np.diff(slots) == 1).all():  # they lie one after the other
-            return _dot(rows[slots[0] : slots[-1] + 1], vector)
+        """The cosines of the vectors at places to a vector of length 1."""
+        rows = self._all()
+        if len(places) and (np.diff(places) == 1).all():  # they lie one after the other
+            return _dot(rows[places[0] : places[-1] + 1], vector)
         cosines = np.empty(len(places), dtype=np.float32)
-        order = np.argsort(slots, kind="stable")
-        ordered = slots[order]
+        order = np.argsort(places, kind="stable")
+        ordered = places[order]
         start = 0
         while start < len(ordered):
             first = ordered[start] // _BLOCK * _BLOCK
@@ -81,8 +105,17 @@ class Vectors:
             start = end
         return cosines
 
+    def close(self) -> None:
+        """Let the file go; what is read of it stays valid."""
+        if self._file is not None:
+            self._closed()
+
     def _all(self) -> NDArray[np.float32]:
-        return self._numbers.view().view(np.float32).reshape(-1, self.dimension or 1)
+        if self._file is not None and len(self._rows) < self._places:
+            size = 4 * self._places * self.dimension
+            mapped = mmap.mmap(self._file, size, access=mmap.ACCESS_READ)
+            self._rows = np.frombuffer(mapped, dtype=np.float32).reshape(-1, self.dimension)
+        return self._rows
 
 
 def _dot(rows: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -13,7 +13,7 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.timeline import TimeRange
 
 Places = NDArray[np.intp]
-"""The places of rows: a row, and each new version of one, gets the next place."""
+"""The places of rows: where each is in the columns, and among the vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,10 @@ class Selection:
     Attributes:
         fits: Whether the row at each place does; these may be too many, never too few.
         places: Their places.
-        among: How many rows there would be without a filter.
     """
 
     fits: NDArray[np.bool_]
     places: Places
-    among: int
 
     def holds(self, places: Places) -> NDArray[np.bool_]:
         """Whether each of these rows fits; a row that is newer than the selection may."""

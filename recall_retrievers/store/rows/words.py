@@ -1,132 +1,275 @@
-"""The words of a collection's memories, in an index of tantivy on disk or in memory.
+"""The words of rows in SQLite, and the best rows by BM25.
 
-Chroma searches by vector only; its full-text filters scan every row and rank nothing. A commit to
-disk takes 0.1 s, so a few new rows wait for it in a dictionary; see `word_search`.
+The rows that have a word are its postings: a blob for each segment of 4,096 places, with a number
+for each row, its place in the segment and how often the word counts for it. So a search reads a few
+blobs, and calculates with numpy. What is replaced or deleted leaves the postings at once: equal
+collections answer equally.
+
+Of a million rows half may have a common word. The rare words are looked at first (MaxScore: Turtle
+and Flood 1995). As soon as the words that are left cannot bring up a row that has none of these,
+they are counted only for the rows that have a chance.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
 
 import numpy as np
-import tantivy
+from numpy.typing import NDArray
 
-from recall_retrievers.core.candidate import Candidate
-from recall_retrievers.store.chroma.epoch import event_hull, to_milliseconds
-from recall_retrievers.store.rows.columns import NEVER
-from recall_retrievers.store.rows.wanted import Places
-from recall_retrievers.store.rows.word_counts import WordCounts
-from recall_retrievers.store.rows.word_search import ALL, Committed, NewRow, Snapshot
+from recall_retrievers.store.rows.columns import SEGMENT
+from recall_retrievers.store.rows.database import listed
+from recall_retrievers.store.rows.wanted import Places, Selection
+from recall_retrievers.text.bm25 import MOST_FREQUENT, frequency, rarity
 
-_HEAP = 50_000_000  # bytes in which tantivy gathers documents
+_SHIFT = 16  # bits for how often a word counts, in a posting, and for the segment in its key
+MOST = (1 << _SHIFT) - 1
+_FEW = 2_000  # rows whose own words are read, in place of all postings
+_A_ROW = 150  # postings are counted in the time in which the words of one row are read
+_DIGITS = 4  # of a score: sums of floats depend on their order
+_MARGIN = 10.0**-_DIGITS
+
+NONE = Counter[str]()
+"""The words of a row that has none."""
+
+Scores = NDArray[np.float64]
+Scored = tuple[Places, Scores]
+"""The places of rows, and their scores."""
 
 
-class Words:
-    """The words of rows, by place. Several threads may search; changes come from one at a time.
+@lru_cache(maxsize=65_536)
+def _term(word: str) -> int:
+    """A word as 47 bits that are the same in every process."""
+    data = word.encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(data, digest_size=6).digest(), "little") >> 1
+
+
+def put(connection: sqlite3.Connection, rows: Mapping[int, Counter[str]]) -> dict[int, int]:
+    """Give rows their words, in place of those that they have, and return how many each has.
 
     Args:
-        folder: The folder of the files. None = in memory.
-        counts: How often each row has each word.
+        connection: The database, in a transaction.
+        rows: By place, how often each word counts.
+    """
+    old = _of_rows(connection, list(rows))
+    added, gone = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
+    blobs: list[tuple[int, bytes]] = []
+    lengths: dict[int, int] = {}
+    total = rows_with_words = 0
+    for place, counts in rows.items():
+        segment, offset = divmod(place, SEGMENT)
+        before = _counts(old.get(place, b""))
+        after = {_term(word): min(times, MOST) for word, times in counts.items()}
+        for term in before.keys() | after.keys():
+            if before.get(term) != after.get(term):
+                key = term << _SHIFT | segment
+                if term in before:
+                    gone[key].append(offset)
+                if term in after:
+                    added[key].append(offset << _SHIFT | after[term])
+        if after:
+            terms = [term << _SHIFT | times for term, times in after.items()]
+            blobs.append((place, np.array(terms, dtype="<u8").tobytes()))
+        lengths[place] = sum(after.values())
+        total += lengths[place] - sum(before.values())
+        rows_with_words += bool(after) - bool(before)
+    _write_postings(connection, added, gone)
+    lost = [(place,) for place in rows if place in old]
+    connection.executemany("DELETE FROM said WHERE place = ?", lost)
+    connection.executemany("INSERT INTO said VALUES (?, ?)", blobs)
+    changes = [(rows_with_words, "rows"), (total, "words")]
+    connection.executemany("UPDATE fact SET value = value + ? WHERE name = ?", changes)
+    return lengths
+
+
+def _of_rows(connection: sqlite3.Connection, places: Sequence[int]) -> dict[int, bytes]:
+    """The words of rows, each with how often it counts; without rows that have none."""
+    return dict(
+        connection.execute(
+            "SELECT place, words FROM said WHERE place IN (SELECT value FROM json_each(?))",
+            (listed(places),),
+        ).fetchall()
+    )
+
+
+def _counts(words: bytes) -> dict[int, int]:
+    """How often each word counts for a row."""
+    terms = np.frombuffer(words, dtype="<u8")
+    return dict(zip((terms >> _SHIFT).tolist(), (terms & MOST).tolist(), strict=True))
+
+
+def _write_postings(
+    connection: sqlite3.Connection,
+    added: Mapping[int, Sequence[int]],
+    gone: Mapping[int, Sequence[int]],
+) -> None:
+    """Change postings, by their key: the word and the segment."""
+    read = connection.execute(
+        "SELECT key, rows FROM posting WHERE key IN (SELECT value FROM json_each(?))",
+        (listed(gone),),
+    ).fetchall()
+    written: list[tuple[bytes, int]] = []
+    for key, blob in read:
+        there = np.frombuffer(blob, dtype="<u4")
+        left = there[~np.isin(there >> _SHIFT, np.array(gone[key], dtype="<u4"))]
+        new = np.array(added.get(key, ()), dtype="<u4")
+        written.append((left.tobytes() + new.tobytes(), key))
+    connection.executemany(
+        "DELETE FROM posting WHERE key = ?", [(key,) for blob, key in written if not blob]
+    )
+    connection.executemany(
+        "UPDATE posting SET rows = ? WHERE key = ?", [each for each in written if each[0]]
+    )
+    connection.executemany(
+        "INSERT INTO posting VALUES (?, ?) "
+        "ON CONFLICT (key) DO UPDATE SET rows = CAST(rows || excluded.rows AS BLOB)",
+        [
+            (key, np.array(new, dtype="<u4").tobytes())
+            for key, new in sorted(added.items())
+            if key not in gone
+        ],
+    )
+
+
+# -- questions ------------------------------------------------------------------------------------
+
+
+def having(connection: sqlite3.Connection, words: Sequence[str]) -> list[int]:
+    """How many rows have each word."""
+    return [
+        connection.execute(
+            "SELECT ifnull(sum(length(rows)), 0) / 4 FROM posting WHERE key BETWEEN ? AND ?",
+            _keys(_term(word)),
+        ).fetchone()[0]
+        for word in words
+    ]
+
+
+def best(
+    connection: sqlite3.Connection,
+    words: Sequence[str],
+    limit: int,
+    lengths: NDArray[np.uint16],
+    rows: Selection | None,
+) -> Scored:
+    """The best rows by BM25, and perhaps more, in no order.
+
+    Args:
+        connection: The database.
+        words: The words of the question, each once.
+        limit: How many are wanted. All that are as good as the last of these are among them.
+        lengths: How many words each row has, by place.
+        rows: The rows that are asked about. None = all.
+    """
+    facts = dict(connection.execute("SELECT name, value FROM fact").fetchall())
+    counted = zip(having(connection, words), words, strict=True)
+    terms = [_Term(_term(word), rarity(facts["rows"], n), n) for n, word in counted if n]
+    terms.sort(key=lambda each: -each.rarity)
+    if not terms:
+        return np.zeros(0, dtype=np.intp), np.zeros(0)
+    relative = _ROUNDED / (facts["words"] / max(facts["rows"], 1) or 1.0)
+    search = _Search(connection, lengths, relative)
+    few = rows is not None and len(rows.places) <= _FEW
+    if rows is not None and few and _A_ROW * len(rows.places) < sum(each.rows for each in terms):
+        places, scores = search.counted(rows.places, np.zeros(len(rows.places)), terms)
+    else:
+        places, scores = search.postings(terms, limit, rows)
+    return places[scores > 0], scores[scores > 0].round(_DIGITS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    key: int
+    rarity: float
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A search of the rows as they are.
+
+    Attributes:
+        connection: The database.
+        lengths: How many words each row has.
+        relative: What each number of words is to the mean of all rows.
     """
 
-    def __init__(self, folder: Path | None, counts: WordCounts) -> None:
-        if folder is None:
-            self._index = tantivy.Index(_schema())
-        else:
-            folder.mkdir(exist_ok=True)
-            self._index = tantivy.Index(_schema(), path=str(folder))
-        self._counts = counts
-        self._committed = Committed(self._index.searcher())
-        self._new: dict[int, NewRow] = {}
-        self._dropped: dict[int, int] = {}  # the record of each place that has other words, or none
+    connection: sqlite3.Connection
+    lengths: NDArray[np.uint16]
+    relative: Scores
 
-    @property
-    def waiting(self) -> int:
-        """How many rows wait for the next commit."""
-        return len(self._new) + len(self._dropped)
+    def postings(self, terms: Sequence[_Term], limit: int, rows: Selection | None) -> Scored:
+        """The scores of rows, out of the postings of the words."""
+        segments = None if rows is None else np.unique(rows.places // SEGMENT)
+        scores, found, number = np.zeros(len(self.lengths)), list[Places](), 0
+        left = sum(each.rows for each in terms)
+        rest = MOST_FREQUENT * sum(each.rarity for each in terms)
+        for n, term in enumerate(terms):
+            if number >= limit and left > _A_ROW * limit:
+                seen = np.concatenate(found)
+                least = np.partition(scores[seen], -limit)[-limit] - _MARGIN
+                if rest < least:
+                    chance = seen[scores[seen] + rest >= least]
+                    if len(chance) <= _FEW and _A_ROW * len(chance) < left:
+                        return self.counted(chance, scores[chance], terms[n:])
+            places, times = self._postings(term.key, segments)
+            if rows is not None:
+                fits = rows.fits[places]
+                places, times = places[fits], times[fits]
+            before = scores[places]
+            found.append(places[before == 0])
+            number += len(found[-1])
+            relative = self.relative[self.lengths[places]]
+            scores[places] = before + term.rarity * frequency(times, relative)
+            left -= term.rows
+            rest -= MOST_FREQUENT * term.rarity
+        seen = np.concatenate(found)
+        return seen, scores[seen]
 
-    def put(self, rows: Mapping[int, tuple[Candidate, Counter[str]]]) -> None:
-        """Add rows, or give them other words.
+    def counted(self, places: Places, scores: Scores, terms: Iterable[_Term]) -> Scored:
+        """The scores of a few rows, with what these words add, out of the words of each row."""
+        read = _of_rows(self.connection, places.tolist())
+        blobs = [read.get(place, b"") for place in places.tolist()]
+        row = np.repeat(np.arange(len(blobs)), [len(blob) >> 3 for blob in blobs])
+        words = np.frombuffer(b"".join(blobs), dtype="<u8")
+        scores, key, times = scores.copy(), words >> _SHIFT, (words & MOST).astype(np.float64)
+        relative = self.relative[self.lengths[places]]
+        for term in terms:
+            hits = np.flatnonzero(key == term.key)
+            at = row[hits]
+            scores[at] += term.rarity * frequency(times[hits], relative[at])
+        return places, scores
 
-        Args:
-            rows: By place, the memory and how often each word counts.
-        """
-        self._forget(np.array([*rows], dtype=np.intp))
-        records = self._counts.put({place: counts for place, (_, counts) in rows.items()})
-        for (place, (memory, counts)), record in zip(rows.items(), records.tolist(), strict=True):
-            self._new[place] = NewRow(memory, counts, record)
-
-    def drop(self, places: Places) -> None:
-        """Take rows out."""
-        self._forget(places)
-        self._counts.drop(places)
-
-    def _forget(self, places: Places) -> None:
-        for place, record in zip(
-            places.tolist(), self._counts.latest(places).tolist(), strict=True
-        ):
-            if self._new.pop(place, None) is None and record >= 0:
-                self._dropped[place] = record
-
-    def changes(self) -> tuple[dict[int, NewRow], dict[int, int]]:
-        """The rows that wait, and those whose words are gone."""
-        return dict(self._new), dict(self._dropped)
-
-    def snapshot(self) -> Snapshot:
-        """What a search reads: it stays as it is while rows change."""
-        counts = self._counts
-        return Snapshot(
-            self._committed, self._index.schema, counts, counts.rows, counts.mean, *self.changes()
-        )
-
-    def commit(self, new: Mapping[int, NewRow], dropped: Iterable[int]) -> tantivy.Searcher:
-        """Write changes; meanwhile searches go on without them."""
-        writer = self._index.writer(heap_size=_HEAP, num_threads=1)
-        for place in dropped:
-            writer.delete_documents_by_term("place", place)
-        for place, row in new.items():
-            writer.add_document(_document(place, row))
-        writer.commit()
-        writer.wait_merging_threads()  # then the files stay as they are
-        self._index.reload()
-        return self._index.searcher()
-
-    def take(
-        self, searcher: tantivy.Searcher, new: Mapping[int, NewRow], dropped: Iterable[int]
-    ) -> None:
-        """Search what was committed from now on."""
-        self._committed = Committed(searcher)
-        for place in dropped:
-            self._dropped.pop(place, None)
-        for place, row in new.items():
-            if self._new.get(place) is row:
-                del self._new[place]
-            else:  # it was taken out meanwhile, or has other words
-                self._dropped[place] = row.record
+    def _postings(self, term: int, segments: Places | None) -> Scored:
+        """The rows that have a word, in all segments or in some, and how often it counts."""
+        asked, values = "BETWEEN ? AND ?", tuple[int | str, ...](_keys(term))
+        if segments is not None:
+            keys = [term << _SHIFT | segment for segment in segments.tolist()]
+            asked, values = "IN (SELECT value FROM json_each(?))", (listed(keys),)
+        read = self.connection.execute(
+            f"SELECT key, rows FROM posting WHERE key {asked}", values
+        ).fetchall()
+        first = np.array([(key & MOST) * SEGMENT for key, _ in read], dtype=np.intp)
+        postings = np.frombuffer(b"".join([blob for _, blob in read]), dtype="<u4")
+        places = np.repeat(first, [len(blob) >> 2 for _, blob in read]) + (postings >> _SHIFT)
+        return places, (postings & MOST).astype(np.float64)
 
 
-def _schema() -> tantivy.Schema:
-    builder = tantivy.SchemaBuilder()
-    builder.add_text_field("words", tokenizer_name="whitespace", index_option="freq")
-    builder.add_text_field("scope", tokenizer_name="raw", index_option="basic")
-    for name in ("created_at", "event_start", "event_end", "expires", "place"):
-        builder.add_integer_field(name, indexed=True, fast=True)
-    return builder.build()
+def _keys(term: int) -> tuple[int, int]:
+    return term << _SHIFT, term << _SHIFT | MOST
 
 
-def _document(place: int, row: NewRow) -> tantivy.Document:
-    memory, document = row.memory, tantivy.Document()
-    document.add_integer("place", place)
-    document.add_text("words", " ".join(row.counts.elements()))
-    document.add_text("scope", ALL)
-    for name, value in memory.scope.fields().items():
-        document.add_text("scope", f"{name}={value}")
-    if memory.created_at is not None:
-        document.add_integer("created_at", to_milliseconds(memory.created_at))
-    for name, bound in event_hull(memory.events).items():
-        document.add_integer(name, bound)
-    expires = memory.expires_at
-    document.add_integer("expires", NEVER if expires is None else to_milliseconds(expires))
-    return document
+def _rounded(lengths: NDArray[np.int64]) -> Scores:
+    """Lengths with four binary digits of what is above 24: long texts count in steps."""
+    above = np.maximum(lengths - 24, 0)
+    lost = above % (1 << np.maximum(np.frexp(above)[1] - 4, 0))
+    kept: Scores = (lengths - lost).astype(np.float64)
+    return kept
+
+
+_ROUNDED = _rounded(np.arange(MOST + 1))

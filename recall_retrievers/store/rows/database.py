@@ -1,0 +1,223 @@
+"""The SQLite file of the rows: its tables, its connections, and its end.
+
+The file is made of what Chroma has, so it may be made anew at any time. It is in WAL mode: one
+connection writes, and others read meanwhile what was committed before. A commit outlives the
+process that made it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from recall_retrievers.core.errors import StoreClosedError
+
+FORMAT = 1
+"""The number of this form of the file; a file of another form is made anew."""
+
+FILE = "rows.sqlite"
+_LONGEST_S = 10.0  # seconds that a search may read
+
+_TABLES = """
+-- What is known of all rows together.
+CREATE TABLE fact(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+
+-- A row of the collection, as Chroma returned it.
+CREATE TABLE row(
+    place INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    came INTEGER NOT NULL,  -- its number in the order in which the rows came
+    written INTEGER,        -- when it was written last, in epoch milliseconds
+    answers TEXT,           -- the id of the turn that it answers
+    document TEXT,
+    metadata TEXT           -- as JSON
+);
+CREATE UNIQUE INDEX row_came ON row(came);
+CREATE INDEX row_answers ON row(answers) WHERE answers IS NOT NULL;
+
+-- Its owner and its times; see `columns`.
+CREATE TABLE segment(number INTEGER PRIMARY KEY, columns BLOB NOT NULL);
+
+-- How often each word counts for it, and the rows that have a word; see `words`.
+CREATE TABLE said(place INTEGER PRIMARY KEY, words BLOB NOT NULL);
+CREATE TABLE posting(key INTEGER PRIMARY KEY, rows BLOB NOT NULL);
+
+-- The vectors of its tokens; see `tokens`.
+CREATE TABLE token(place INTEGER PRIMARY KEY, vectors BLOB NOT NULL);
+
+-- Its metadata; see `cells`.
+CREATE TABLE cell(key TEXT, value, place INTEGER, PRIMARY KEY(key, value, place)) WITHOUT ROWID;
+
+INSERT INTO fact VALUES
+    ('format', {format}), ('closed', 1),  -- whether it was closed as it should be
+    ('rows', 0), ('words', 0),            -- how many rows have words, and how many they have
+    ('dimension', 0);                     -- of their vectors
+"""
+
+
+class Database:
+    """The file, or a database in memory. Several threads may use it.
+
+    Args:
+        folder: The folder of the file, which is made. None = in memory.
+
+    Raises:
+        sqlite3.DatabaseError: When the file is damaged.
+        OSError: When it cannot be made.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._file = folder and folder / FILE
+        self._writing = threading.RLock()
+        self._pool = threading.Condition()
+        self._reading = 0
+        self._idle: list[sqlite3.Connection] = []
+        self._closed = False
+        if self._file is not None:
+            os.close(os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600))
+        self._clean = True  # whether nothing was changed since it was opened
+        self._writer = self._opened()
+        try:
+            if not self._writer.execute("SELECT 1 FROM sqlite_master").fetchone():
+                self._writer.executescript(f"BEGIN; {_TABLES.format(format=FORMAT)} COMMIT;")
+        except BaseException:
+            self._writer.close()
+            raise
+
+    def _opened(self) -> sqlite3.Connection:
+        name = ":memory:" if self._file is None else str(self._file)
+        connection = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
+        try:
+            if self._file is not None:
+                connection.execute("PRAGMA journal_mode = WAL")
+                # A commit waits for no disk: what a power cut takes is read from Chroma again.
+                connection.execute("PRAGMA synchronous = NORMAL")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection that reads one state of the rows, until it is given back.
+
+        Raises:
+            StoreClosedError: When the store is closed.
+        """
+        if self._file is None:
+            with self._writing:
+                self._check_open()
+                yield self._writer
+            return
+        with self._pool:
+            self._check_open()
+            connection = self._idle.pop() if self._idle else None
+            self._reading += 1
+        try:
+            connection = connection or self._opened()
+            connection.execute("BEGIN")
+            connection.execute("SELECT 1 FROM fact").fetchone()  # from now on it sees this state
+            yield connection
+            connection.execute("ROLLBACK")
+        except BaseException:
+            if connection is not None:
+                connection.close()
+            connection = None
+            raise
+        finally:
+            with self._pool:
+                self._idle += [connection] if connection is not None else []
+                self._reading -= 1
+                self._pool.notify_all()
+
+    @contextmanager
+    def changing(self) -> Iterator[sqlite3.Connection]:
+        """The connection that writes, for changes that are committed together or not at all.
+
+        Raises:
+            StoreClosedError: When the store is closed.
+        """
+        with self._writing:
+            self._check_open()
+            if self._writer.in_transaction:  # a part of a larger change
+                yield self._writer
+                return
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                if self._clean:
+                    self._clean = False
+                    self._note({"closed": False})
+                yield self._writer
+                self._writer.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    self._writer.execute("ROLLBACK")
+                raise
+
+    def facts(self) -> dict[str, Any]:
+        """What is known of all rows together."""
+        with self.reading() as connection:
+            return dict(connection.execute("SELECT name, value FROM fact").fetchall())
+
+    def note(self, **facts: object) -> None:
+        """Keep facts, beside those that are kept already."""
+        with self.changing():
+            self._note(facts)
+
+    def _note(self, facts: dict[str, object]) -> None:
+        self._writer.executemany("INSERT OR REPLACE INTO fact VALUES (?, ?)", list(facts.items()))
+
+    def copy_to(self, other: Database) -> None:
+        """Copy all that is committed into a database in memory."""
+        with self.reading() as connection:
+            connection.backup(other._writer)
+
+    def check(self) -> None:
+        """Check that SQLite can read all of it, as after a kill.
+
+        Raises:
+            sqlite3.DatabaseError: When it cannot.
+        """
+        with self.reading() as connection:
+            [[state]] = connection.execute("PRAGMA quick_check(1)")
+        if state != "ok":
+            raise sqlite3.DatabaseError(state)
+
+    def close(self) -> None:
+        """Close all connections; those that read are waited for: they take milliseconds."""
+        with self._writing:
+            if self._closed:
+                return
+            if not self._clean:
+                with suppress(sqlite3.Error):
+                    self._note({"closed": True})
+            with self._pool:
+                self._closed = True
+                self._pool.wait_for(lambda: not self._reading, _LONGEST_S)
+                idle, self._idle = self._idle, []
+            for each in (*idle, self._writer):
+                each.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreClosedError("the store was closed while it was searched")
+
+
+@lru_cache(maxsize=65_536)
+def hashed(text: str) -> int:
+    """A text as 64 bits that are the same in every process."""
+    data = text.encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
+
+
+def listed(values: Iterable[object]) -> str:
+    """Values for ``IN (SELECT value FROM json_each(?))``: however many, they are one argument."""
+    return json.dumps(list(values), separators=(",", ":"))
