@@ -73,14 +73,13 @@ class Columns:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         read = connection.execute("SELECT number, columns FROM segment ORDER BY number").fetchall()
-        size = (read[-1][0] + 1) * SEGMENT if read else 0
-        self._records = np.zeros(size, dtype=RECORD)
-        for number, blob in read:
-            part = self._records[number * SEGMENT : (number + 1) * SEGMENT]
-            part[:] = np.frombuffer(blob, dtype=RECORD)
+        blobs = dict(read)
+        free = bytes(SEGMENT * RECORD.itemsize)  # of a segment without rows
+        parts = [blobs.get(number, free) for number in range(max(blobs, default=-1) + 1)]
+        self._records = np.frombuffer(bytearray(b"".join(parts)), dtype=RECORD)
         self._columns: dict[str, NDArray[Any]] = {}
         self._first: int | None = None  # when the first row expires; None = not known
-        self.count = int(np.count_nonzero(self._records["id"]))
+        self.count = int(np.count_nonzero(self["id"]))
 
     def __len__(self) -> int:
         return len(self._records)

@@ -205,7 +205,10 @@ class _Search:
 
     def postings(self, terms: Sequence[_Term], limit: int, rows: Selection | None) -> Scored:
         """The scores of rows, out of the postings of the words."""
-        segments = None if rows is None else np.unique(rows.places // SEGMENT)
+        fits = segments = None
+        if rows is not None:
+            fits, inside = rows.fits, rows.fits.reshape(-1, SEGMENT).any(axis=1)
+            segments = None if inside.all() else np.flatnonzero(inside)
         scores, found, number = np.zeros(len(self.lengths)), list[Places](), 0
         left = sum(each.rows for each in terms)
         rest = MOST_FREQUENT * sum(each.rarity for each in terms)
@@ -217,10 +220,12 @@ class _Search:
                     chance = seen[scores[seen] + rest >= least]
                     if len(chance) <= _FEW and _A_ROW * len(chance) < left:
                         return self.counted(chance, scores[chance], terms[n:])
+                    found, fits = [chance], np.zeros(len(scores), dtype=np.bool_)
+                    fits[chance] = True
             places, times = self._postings(term.key, segments)
-            if rows is not None:
-                fits = rows.fits[places]
-                places, times = places[fits], times[fits]
+            if fits is not None:
+                wanted = fits[places]
+                places, times = places[wanted], times[wanted]
             before = scores[places]
             found.append(places[before == 0])
             number += len(found[-1])
