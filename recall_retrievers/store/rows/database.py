@@ -83,12 +83,11 @@ class Database:
         self._closed = False
         if self._file is not None:
             os.close(os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600))
+        self._clean = True  # whether nothing was changed since it was opened
         self._writer = self._opened()
         try:
             if not self._writer.execute("SELECT 1 FROM sqlite_master").fetchone():
                 self._writer.executescript(f"BEGIN; {_TABLES.format(format=FORMAT)} COMMIT;")
-            [[closed]] = self._writer.execute("SELECT value FROM fact WHERE name = 'closed'")
-            self._clean = bool(closed)  # whether a proper close has noted all of it
         except BaseException:
             self._writer.close()
             raise
