@@ -78,6 +78,16 @@ def note_files(folder: Path, names: Iterable[str]) -> None:
         _write(folder / _NOTE, {folder.name: there})
 
 
+def is_noted(folder: Path) -> bool:
+    """Whether `note_files` has noted the files of a folder, and they have not changed since."""
+    return (folder / _NOTE).exists()
+
+
+def forget_note(folder: Path) -> None:
+    """Take back what `note_files` has noted, before a file changes."""
+    (folder / _NOTE).unlink(missing_ok=True)
+
+
 def torn_files(folder: Path, *, large: bool) -> set[str]:
     """The files that have other bytes than `note_files` has noted.
 

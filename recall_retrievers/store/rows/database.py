@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from recall_retrievers.core.errors import StoreClosedError
+from recall_retrievers.store.disk.closing import forget_note, is_noted
 
 FORMAT = 1
 """The number of this form of the file; a file of another form is made anew."""
@@ -57,9 +58,9 @@ CREATE TABLE token(place INTEGER PRIMARY KEY, vectors BLOB NOT NULL);
 CREATE TABLE cell(key TEXT, value, place INTEGER, PRIMARY KEY(key, value, place)) WITHOUT ROWID;
 
 INSERT INTO fact VALUES
-    ('format', {format}), ('closed', 1),  -- whether it was closed as it should be
-    ('rows', 0), ('words', 0),            -- how many rows have words, and how many they have
-    ('dimension', 0);                     -- of their vectors
+    ('format', {format}),
+    ('rows', 0), ('words', 0),  -- how many rows have words, and how many they have
+    ('dimension', 0);           -- of their vectors
 """
 
 
@@ -68,6 +69,9 @@ class Database:
 
     Args:
         folder: The folder of the file, which is made. None = in memory.
+
+    Attributes:
+        noted: Whether a proper close has noted its bytes, and nothing has changed since.
 
     Raises:
         sqlite3.DatabaseError: When the file is damaged.
@@ -83,7 +87,7 @@ class Database:
         self._closed = False
         if self._file is not None:
             os.close(os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600))
-        self._clean = True  # whether nothing was changed since it was opened
+        self.noted = self._file is not None and is_noted(self._file.parent)
         self._writer = self._opened()
         try:
             if not self._writer.execute("SELECT 1 FROM sqlite_master").fetchone():
@@ -152,9 +156,9 @@ class Database:
                 return
             self._writer.execute("BEGIN IMMEDIATE")
             try:
-                if self._clean:
-                    self._clean = False
-                    self._note({"closed": False})
+                if self.noted and self._file is not None:
+                    forget_note(self._file.parent)
+                    self.noted = False
                 yield self._writer
                 self._writer.execute("COMMIT")
             except BaseException:
@@ -196,9 +200,6 @@ class Database:
         with self._writing:
             if self._closed:
                 return
-            if not self._clean:
-                with suppress(sqlite3.Error):
-                    self._note({"closed": True})
             with self._pool:
                 self._closed = True
                 self._pool.wait_for(lambda: not self._reading, _LONGEST_S)

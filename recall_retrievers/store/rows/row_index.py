@@ -345,7 +345,7 @@ class RowIndex:
             self.table.close()
         for each in self._threads:
             each.join(_JOINED_S)
-        if self._root is not None and self._root.is_dir():
+        if self._opened and self._root is not None and self._root.is_dir():
             note_files(self._root, FILES)
         self.follower.close()
 

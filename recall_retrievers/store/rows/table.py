@@ -78,7 +78,7 @@ class Table:
             with self._data.reading() as connection:
                 self._columns = Columns(connection)
             facts = self._data.facts()
-            self.as_closed = bool(facts["closed"])
+            self.as_closed = self._data.noted
             dimension: int = facts["dimension"]
             self._vectors = Vectors(folder, dimension, len(self._columns))
         except BaseException:
