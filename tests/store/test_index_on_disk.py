@@ -253,6 +253,23 @@ def test_what_a_store_makes_is_for_its_user_alone(tmp_path: Path, server_port: i
     assert (tmp_path / "theirs").stat().st_mode & 0o777 == 0o755  # it was there before
 
 
+def test_vectors_that_a_question_reads_are_no_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        store.add([Memory(id=f"m{n}", content=f"tea word{n}", scope=ANN) for n in range(50)])
+    shutil.rmtree(tmp_path / ".recall")
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        assert by_words(store, "word7") == ["m7"]  # it needs no vectors
+    monkeypatch.setattr(closing, "_LARGE", 1)
+    monkeypatch.setattr(row_index, "_QUIET_S", 0.3)
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        assert by_meaning(store, "tea word7", 1, scope=ANN) == ["m7"]
+        time.sleep(0.6)  # now the bytes of large files were compared
+        assert by_words(store, "word7") == ["m7"]
+    assert "built again" not in caplog.text
+
+
 def test_a_closed_store_leaves_no_thread_and_no_file_open(tmp_path: Path) -> None:
     files = Path("/proc/self/fd")
     with RecallStore(tmp_path, embedding=SMALL) as store:

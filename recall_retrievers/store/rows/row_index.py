@@ -70,7 +70,7 @@ class RowIndex:
         self.ready = False
         self._lock = threading.Lock()  # while rows change; no question and no reading waits for it
         self._telling = threading.Lock()  # for a moment
-        self._opening = threading.Lock()
+        self._opening = threading.RLock()
         self._noted: tuple[int, bool] | None = None
         self._readings: dict[int, set[str]] = {}
         self._opened = self._begun = self._unread = False
@@ -139,6 +139,7 @@ class RowIndex:
 
     def _begin(self) -> None:
         """Forget all rows, and follow the writes of this process from now on."""
+        self._unread = False
         with self._lock:
             self.table.close()
             self.table, self._begun, self._noted = self._new_table(), True, None
@@ -272,9 +273,10 @@ class RowIndex:
 
     def _note(self) -> None:
         """Keep how far the rows follow the collection: they may be newer than that, never older."""
-        position, whole = self.follower.position, self.ready
-        if self._root is None or self._noted == (position, whole):
+        if self._root is None or self._noted == (self.follower.position, self.ready):
             return
+        self._verify()
+        position, whole = self.follower.position, self.ready
         with suppress(StoreClosedError, sqlite3.Error):  # then the next opening reads more
             self.table.note(form=self._form, position=position, whole=whole)
             self._noted = position, whole
@@ -318,6 +320,7 @@ class RowIndex:
         Returns:
             The cosines of the rows to the vector; -2 for a row that is gone.
         """
+        self._verify()
         cosines = dict.fromkeys(places.tolist(), -2.0)
         collection: Any = self.index.collection
         ids = {row_id: place for place, row_id in table.ids_at(places.tolist()).items()}
@@ -338,9 +341,9 @@ class RowIndex:
     def close(self) -> None:
         """Let everything go: rows, files and threads."""
         self._closed.set()
+        if self._begun:
+            self._note()
         with self._lock:
-            if self._begun:
-                self._note()
             self._begun = self.ready = False
             self.table.close()
         for each in self._threads:

@@ -207,10 +207,9 @@ class Table:
         # The turns of a conversation are sorted by their columns.
         self._write(connection, changed)
         lengths = self._turns.put(connection, memories, beside)
-        worded = [place for place in lengths if place not in gone.values()]
-        counted = self._columns.at(worded)
-        counted["length"] = [min(lengths[place], words.MOST) for place in worded]
-        self._write(connection, dict(zip(worded, counted, strict=True)))
+        counted = self._columns.at([*lengths])
+        counted["length"] = [min(length, words.MOST) for length in lengths.values()]
+        self._write(connection, dict(zip(lengths, counted, strict=True)))
         self._resting += [(ended + _RESTS_S, place) for place in gone.values()]
         for place in gone.values():
             self._cache.forget(self._owner, place)
