@@ -1,7 +1,7 @@
 """Delete memories of a collection by their owner, time, type or metadata.
 
 All conditions must hold. An owner alone is no condition: --everything deletes all of theirs. It
-says how many memories that are, and deletes them after a yes; those that have expired go as well.
+says how many memories that are, and deletes them after a yes; expired memories go as well.
 In Python it is store.delete(...).
 """
 

@@ -103,7 +103,7 @@ class Columns:
     def write(
         self, connection: sqlite3.Connection, places: Sequence[int], records: NDArray[np.void]
     ) -> None:
-        """Write the columns of rows, within a change; `take` follows when it is committed."""
+        """Write the columns of rows into the database, within a change; `take` shows them."""
         order = np.argsort(places, kind="stable")
         sorted_places = np.array(places, dtype=np.intp)[order]
         parts = np.flatnonzero(np.diff(sorted_places // SEGMENT)) + 1

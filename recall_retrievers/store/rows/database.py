@@ -172,7 +172,7 @@ class Database:
             return dict(connection.execute("SELECT name, value FROM fact").fetchall())
 
     def note(self, **facts: object) -> None:
-        """Keep facts, beside those that are kept already."""
+        """Store facts about all rows; other facts stay as they are."""
         with self.changing():
             self._note(facts)
 
