@@ -19,7 +19,7 @@ from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.store.embedding.embedder import Embedder
 from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.store.embedding.multilingual import Multilingual
-from recall_retrievers.store.embedding.token_vectors import TokenEmbedding, TokenVectors
+from recall_retrievers.store.embedding.token_vectors import TokenVectors
 
 _CHUNK = 128
 _NO_TOKENS = np.empty((0, 0), dtype=np.float32)
@@ -100,7 +100,7 @@ class OncePerText:
     def _question(self, text: str) -> _Known:
         if self._kept is None:
             return self._embedded_question(text)
-        key = f"question: {text}"  # embedded alone, which differs a little from among others
+        key = f"question: {text}"  # which is embedded in another way
         known = self._kept.read([key])
         if not known:
             known = {key: self._embedded_question(text)}
@@ -123,7 +123,7 @@ class OncePerTextWithTokens(OncePerText):
 
     def __init__(self, model: MiniLM, file: Path | None = None) -> None:
         super().__init__(model, file)
-        self._tokens: TokenEmbedding = model
+        self._tokens = model
 
     def embed_with_tokens(
         self, texts: Sequence[str]
@@ -141,7 +141,7 @@ class OncePerTextWithTokens(OncePerText):
         return [(vector, TokenVectors(*each)) for vector, each in zip(vectors, tokens, strict=True)]
 
     def _embedded_question(self, text: str) -> _Known:
-        return self._embedded([text])[0]
+        return self._tokens.embed_query_with_tokens(text)
 
 
 class _VectorFile:

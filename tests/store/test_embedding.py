@@ -38,11 +38,11 @@ class TestMiniLM:
         vectors = MiniLM().embed_documents(MIXED)
         assert (vectors[0] == vectors[5]).all()
         for text, vector in zip(MIXED, vectors, strict=True):
-            assert vector == pytest.approx(MiniLM().embed_query(text), abs=1e-5), text
+            assert vector == pytest.approx(MiniLM().embed_documents([text])[0], abs=1e-5), text
 
     def test_a_vector_does_not_depend_on_its_neighbours(self) -> None:
         texts = [" ".join(["many", "small", "words"][: n % 4]) + f" {n}" * n for n in range(50)]
-        alone = np.stack([MiniLM().embed_query(text) for text in texts])
+        alone = np.concatenate([MiniLM().embed_documents([text]) for text in texts])
         assert MiniLM().embed_documents(texts) == pytest.approx(alone, abs=1e-5)
 
     def test_the_same_text_gives_the_same_vector(self) -> None:
@@ -73,6 +73,16 @@ class TestMiniLM:
             ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
         )
         assert [lovely @ sunny, lovely @ stadium] == pytest.approx([0.6660, 0.1046], abs=0.02)
+
+    def test_a_question_is_rounded_and_hardly_turned(self) -> None:
+        asked = ["When did we last speak about tea?", "tea", "Where does Anna's brother live now?"]
+        stored, tokens = MiniLM().embed_with_tokens(asked)
+        for text, vector, own in zip(asked, stored, tokens, strict=True):
+            question, by_word = MiniLM().embed_query_with_tokens(text)
+            assert (question == MiniLM().embed_query(text)).all()
+            assert 0.999 < question @ vector < 0.99999  # with whole numbers, or it would be 1
+            assert by_word.words == own.words
+            assert ((by_word.vectors * own.vectors).sum(axis=1) > 0.99).all()
 
     def test_no_texts(self) -> None:
         assert MiniLM().embed_documents([]).shape == (0, 384)
@@ -150,7 +160,7 @@ class TestWeights:
         cache.mkdir(parents=True)
         shutil.copyfile(packaged, cache / "model.onnx")
         monkeypatch.setattr(minilm_network, "packaged_weights", lambda: None)
-        assert MiniLM().embed_query("tea").shape == (384,)
+        assert MiniLM().embed_query("tea") == pytest.approx(MiniLM().embed_documents(["tea"])[0])
 
     def test_chromas_cache_is_the_place_chroma_uses(self) -> None:
         chroma = pytest.importorskip("chromadb.utils.embedding_functions.onnx_mini_lm_l6_v2")

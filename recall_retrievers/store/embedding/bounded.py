@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from recall_retrievers.core.concurrent import call_all
 from recall_retrievers.core.errors import StoreUnavailableError
-from recall_retrievers.store.embedding.embedder import Embedder
+from recall_retrievers.store.embedding.embedder import CheckedTokens, Embedder
 from recall_retrievers.store.embedding.minilm import MiniLM
 from recall_retrievers.store.embedding.multilingual import Multilingual
-from recall_retrievers.store.embedding.token_vectors import Embedded, TokenEmbedding, TokenVectors
+from recall_retrievers.store.embedding.token_vectors import Embedded
 
 Outcome = Embedded | Exception
 
@@ -35,8 +35,7 @@ class BoundedEmbedding:
     def __init__(self, model: Embedder, timeout_s: float | None) -> None:
         check_timeout("embed_timeout_s", timeout_s)
         self._model = model
-        # Asked once: isinstance takes long for a protocol.
-        self._with_tokens = model if isinstance(model, TokenEmbedding) else None
+        self._with_tokens = model if isinstance(model, MiniLM | CheckedTokens) else None
         self.dimension = model.dimension if isinstance(model, MiniLM | Multilingual) else None
         self._timeout_s = timeout_s if self.dimension is None else None
 
@@ -88,7 +87,8 @@ class BoundedEmbedding:
             StoreError: When the model fails, or returns something else than a vector.
         """
         if self._with_tokens:
-            return self._embed([text])
+            vector, tokens = self._with_tokens.embed_query_with_tokens(text)
+            return Embedded(vector[None], [tokens])
         return Embedded(self._model.embed_query(text)[None])
 
     async def aembed_query(self, text: str) -> Embedded:
@@ -101,15 +101,14 @@ class BoundedEmbedding:
         try:
             async with asyncio.timeout(self._timeout_s):
                 if self._with_tokens:
-                    return await asyncio.to_thread(self._embed, [text])
+                    return await asyncio.to_thread(self.embed_query, text)
                 return Embedded((await self._model.aembed_query(text))[None])
         except TimeoutError as error:
             raise self._too_late("a question", error) from error
 
     def _embed(self, texts: Sequence[str]) -> Embedded:
         if self._with_tokens:
-            vectors, tokens = self._with_tokens.embed_with_tokens(texts)
-            return Embedded(vectors, [TokenVectors(*each) for each in tokens])
+            return Embedded(*self._with_tokens.embed_with_tokens(texts))
         return Embedded(self._model.embed_documents(texts))
 
     def _too_late(self, what: str, cause: TimeoutError) -> StoreUnavailableError:

