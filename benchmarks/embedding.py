@@ -100,7 +100,7 @@ class OncePerText:
     def _question(self, text: str) -> _Known:
         if self._kept is None:
             return self._embedded_question(text)
-        key = f"question: {text}"  # which is embedded in another way
+        key = f"question in 8 bits: {text}"  # which is embedded in another way
         known = self._kept.read([key])
         if not known:
             known = {key: self._embedded_question(text)}

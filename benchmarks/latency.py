@@ -1,24 +1,23 @@
-"""How long a search takes, beside raw Chroma and stock langchain-chroma, on one collection.
+"""What a question costs, and what it finds, beside what people use instead. Texts are real.
 
-    python -m benchmarks.latency [--rows 10000,100000] [--queries 100] [--json OUT]
-                                 [--picture FILE.svg]
+    python -m benchmarks.latency [--data DIR] [--rows 10000,100000] [--questions 40]
+                                 [--vectors FILE] [--json OUT] [--picture FILE.svg]
 
-One run, one process, one persistent collection in a temporary folder; the systems take turns query
-by query, in an order dealt anew for each, after a warm-up. Vectors are given for free to all (see
-`synthetic`), so what is measured is the search and what each system does around it, k=10:
+The memories are those of ``real_rows``; every system embeds the question itself, with the same
+model, and returns ten memories. The systems take turns question by question, in an order dealt
+anew for each, in one process, after a warm-up:
 
-- ``raw``: ``collection.query``; ``langchain_chroma``: ``Chroma.similarity_search``;
-- ``recall``: our LangChain retriever as it comes (hybrid), without a model;
-- ``recall_store``: ``RecallStore.find`` by meaning, which answers what the others answer;
-- with a time range that holds 1 %, 10 % or 50 % of the rows: the first two with ``$gte`` and
-  ``$lt`` on ``created_at`` in the where clause; ours with ``time_range``, as ``recall_require``
-  (only that time, as the others do) and ``recall_prefer`` (the default: the whole and that time);
-- with a filter that a tenth of the rows fulfil; ``recall_unfiltered`` is the same without it.
+- ``recall``: our LangChain retriever as it comes: by meaning, by words and by token vectors;
+- ``recall_meaning``: ``RecallStore.find`` by meaning alone, which answers what Chroma answers;
+- ``langchain_chroma``: ``Chroma.similarity_search`` on a collection as it makes one;
+- ``langchain_chroma_on_ours``: the same on our collection, whose graph looks at more candidates;
+- those of ``rivals`` that are installed: ``pip install --group rivals``.
 
-``ratio_to_raw`` and ``ratio_to_langchain_chroma`` divide medians. ``found_of_exact`` is the share
-of the ten nearest, by looking at every row, that a system returned. ``first_question_ms`` is the
-first hybrid question after the store was opened anew. ``--picture`` draws the medians against the
-rows.
+A question is asked of all memories (``all``), of those of one user of twenty (``one_user``), and of
+a tenth of the time (``a_time``: ours prefers it, as it comes; the others filter). ``cpu_ms`` is the
+processor time of the whole process, ``wall_ms`` the time on the clock, both medians. Each is
+divided by that of ``langchain_chroma``. ``found`` is the share of the ten memories with the
+nearest vectors that a system by meaning returned. ``--picture`` draws ``cpu_ms`` against the rows.
 """
 
 from __future__ import annotations
@@ -27,198 +26,186 @@ import argparse
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import chromadb
 import numpy as np
-from chromadb.api import ClientAPI
 from langchain_chroma import Chroma
 
+from benchmarks import rivals
 from benchmarks.latency_picture import draw
 from benchmarks.output import json_file, write_json
+from benchmarks.real_rows import USERS, RealRows, real_rows, user_of
 from benchmarks.report import print_latency
-from benchmarks.synthetic import SyntheticRows, synthesise
-from langchain_recall import Memory, RecallRetriever, RecallStore
+from langchain_recall import Memory, RecallRetriever, RecallStore, Scope
 from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.stage import Search
 from recall_retrievers.timeline import TimeRange
 
-Window = tuple[datetime, datetime] | None
-System = Callable[[str, Window], object]
-
-
-class Measured(TypedDict):
-    """What was measured on one number of rows."""
-
-    first_question_ms: float
-    cases: dict[str, dict[str, dict[str, float]]]
-
-
-_K = 10
+K = 10
 _WARM_UP = 5
-_PART = 10_000  # memories in one call
-_NAME = "memories"
-_CASES = {
-    "unfiltered": None,
-    "range_1_percent": 0.01,
-    "range_10_percent": 0.1,
-    "range_50_percent": 0.5,
-    "filter_10_percent": None,
-}
-_FILTERED = "filter_10_percent"
-_FILTER: dict[str, Any] = {"stars": {"$gte": 9}}
-_FITTING = slice(9, None, 10)  # the rows that fulfil it
-_EXACT = ("raw", "recall_store")  # those that answer by similarity alone
+_PART = 5_000  # memories in one call
+_BY_MEANING = ("recall_meaning", "langchain_chroma", "langchain_chroma_on_ours")
+_BASELINE = "langchain_chroma"
 
 
-def measure(rows: int, queries: int) -> Measured:
-    """Fill a collection and time every case; medians and ratios by case."""
-    data = synthesise(rows, queries + _WARM_UP)
-    with (
-        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-        _client(folder) as client,
-    ):
-        with _store(client, data) as store:
-            for start in range(0, rows, _PART):
-                store.add(
-                    [
-                        Memory(
-                            content=data.texts[number],
-                            created_at=data.times[number],
-                            memory_type="conversation",
-                            metadata={"stars": number % 10},
-                        )
-                        for number in range(start, min(start + _PART, rows))
-                    ],
-                    progress=True,
-                )
-            cases = {
-                case: _measure_case(_systems(client, store, data, case), data, case)
-                for case in _CASES
-            }
-        with _store(client, data) as store:
-            started = time.perf_counter()
-            RecallRetriever(store=store, k=_K).invoke(data.questions[0])
-            first = 1000 * (time.perf_counter() - started)
-    return {"first_question_ms": round(first, 1), "cases": cases}
+class Asked(NamedTuple):
+    """A question, and the memories that it is asked of; None = any user, any time."""
+
+    text: str
+    user: str | None = None
+    during: tuple[datetime, datetime] | None = None
 
 
-def _store(client: ClientAPI, data: SyntheticRows) -> RecallStore:
-    # The texts tell of no times, and reading them for some would be all that loading costs.
-    return RecallStore(client, _NAME, embedding=data.embedding, event_times=False)
+System = Callable[[Asked], Sequence[str]]
+"""Returns the texts of the memories that answer."""
 
 
-@contextmanager
-def _client(folder: str) -> Iterator[ClientAPI]:
-    client = chromadb.PersistentClient(folder)
-    yield client
-    client.close()  # type: ignore[attr-defined]  # the class behind the interface has it
+class Figures(TypedDict):
+    """What was measured of one system in one case."""
+
+    cpu_ms: float
+    wall_ms: float
+    cpu_ratio: float
+    wall_ratio: float
+    found: float | None
 
 
-def _systems(
-    client: ClientAPI, store: RecallStore, data: SyntheticRows, case: str
-) -> dict[str, System]:
-    given = _FILTER if case == _FILTERED else None
-    raw = client.get_collection(_NAME)
-    stock = Chroma(_NAME, client=client, embedding_function=data.embedding)  # type: ignore[arg-type]  # it has the two methods
-    ours = RecallRetriever(store=store, k=_K, timezone="UTC")
-    vectors = {
-        text: data.embedding.vectors[[data.embedding.known[text]]] for text in data.questions
-    }
+def measure(data: RealRows) -> dict[str, dict[str, Figures]]:
+    """Fill the stores and ask them; figures by case and system."""
+    with ExitStack() as opened:
+        folder = Path(opened.enter_context(_folder()))
+        systems = {**_ours(data, folder, opened), **rivals.systems(data, folder, opened, K)}
+        return {case: _measured(systems, data, case) for case in ("all", "one_user", "a_time")}
 
-    def found(search: Search) -> list[Memory]:
-        return store.find([search])[0]
 
-    others: dict[str, System] = {
-        "raw": lambda text, window: raw.query(
-            query_embeddings=vectors[text], n_results=_K, where=given or _where(window)
-        ),
-        "langchain_chroma": lambda text, window: stock.similarity_search(
-            text, k=_K, filter=given or _where(window)
-        ),
-    }
-    if given is not None:
-        others["recall_unfiltered"] = lambda text, _: ours.invoke(text)
-    if _CASES[case] is None:
-        return {
-            **others,
-            "recall": lambda text, _: ours.invoke(text, filter=given),
-            "recall_store": lambda text, _: found(Search(text, _K, filter=given)),
-        }
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+
+
+def _ours(data: RealRows, folder: Path, opened: ExitStack) -> dict[str, System]:
+    client: Any = opened.enter_context(closing(chromadb.PersistentClient(str(folder / "chroma"))))
+    # The texts tell of times, but nobody asks for these here.
+    store = opened.enter_context(
+        RecallStore(client, "ours", embedding=data.embedding, event_times=False)
+    )
+    stock = Chroma("stock", data.embedding, client=client)  # type: ignore[arg-type]  # it has the methods
+    rows = range(len(data.texts))
+    for start in progress_bar(rows[::_PART], desc="storing", unit="parts"):
+        part = rows[start : start + _PART]
+        store.add([_memory(data, row) for row in part])
+        stock.add_texts(
+            [data.texts[row] for row in part],
+            [{"user_id": user_of(row), "created_at": data.time(row).timestamp()} for row in part],
+            [f"{row:07}" for row in part],
+        )
+    retriever = RecallRetriever(store=store, k=K, timezone="UTC")
+    on_ours = Chroma("ours", data.embedding, client=client)  # type: ignore[arg-type]
     return {
-        **others,
-        "recall_require": lambda text, window: ours.invoke(
-            text, time_range=window, time_mode="require"
-        ),
-        "recall_prefer": lambda text, window: ours.invoke(text, time_range=window),
-        "recall_store": lambda text, window: store.find([Search(text, _K, within=_span(window))])[
-            0
+        "recall": lambda asked: [
+            each.page_content
+            for each in retriever.invoke(asked.text, scope=_scope(asked), time_range=asked.during)
         ],
+        "recall_meaning": lambda asked: [
+            hit.content
+            for hit in store.find([Search(asked.text, K, _scope(asked), within=_within(asked))])[0]
+        ],
+        "langchain_chroma": _similar(stock, 1),
+        "langchain_chroma_on_ours": _similar(on_ours, 1000),
     }
 
 
-def _measure_case(
-    systems: dict[str, System], data: SyntheticRows, case: str
-) -> dict[str, dict[str, float]]:
-    share, among = _CASES[case], _FITTING if case == _FILTERED else slice(None)
-    took: dict[str, list[float]] = {name: [] for name in systems}
-    found: dict[str, list[float]] = {name: [] for name in _EXACT}
+def _memory(data: RealRows, row: int) -> Memory:
+    return Memory(
+        id=f"{row:07}",
+        content=data.texts[row],
+        created_at=data.time(row),
+        memory_type="conversation",
+        scope=Scope(user_id=user_of(row)),
+    )
+
+
+def _scope(asked: Asked) -> Scope:
+    return Scope() if asked.user is None else Scope(user_id=asked.user)
+
+
+def _within(asked: Asked) -> tuple[TimeRange, ...]:
+    return () if asked.during is None else (TimeRange(*asked.during, "day"),)
+
+
+def _similar(store: Chroma, a_second: int) -> System:
+    """The answers of langchain-chroma, whose rows have so many units of time in a second."""
+
+    def answer(asked: Asked) -> list[str]:
+        conditions: list[dict[str, Any]] = []
+        if asked.user is not None:
+            conditions.append({"user_id": asked.user})
+        if asked.during is not None:
+            first, end = (int(each.timestamp() * a_second) for each in asked.during)
+            conditions += [{"created_at": {"$gte": first}}, {"created_at": {"$lt": end}}]
+        where: Any = conditions[0] if len(conditions) == 1 else {"$and": conditions}
+        found = store.similarity_search(asked.text, k=K, filter=where if conditions else None)
+        return [each.page_content for each in found]
+
+    return answer
+
+
+def _measured(systems: dict[str, System], data: RealRows, case: str) -> dict[str, Figures]:
+    taken: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    found: dict[str, list[float]] = defaultdict(list)
     order = np.random.default_rng(0)
-    for number, text in enumerate(progress_bar(data.questions, unit="queries")):
-        # Another part of the two years each time, in an order that does not walk through them.
-        place = number * 0.618034 % 1
-        window = None if share is None else data.window(share, place)
-        nearest = data.nearest(text, window, _K, among)
-        # Whoever follows another finds warm what that one has read. In one order, begun by each in
-        # turn, langchain-chroma came right after raw Chroma three times of four, and seemed to be
-        # quicker than the very call it makes.
-        for name in order.permutation(list(systems)):
-            started = time.perf_counter()
-            answer = systems[name](text, window)
-            took[name].append(1000 * (time.perf_counter() - started))
-            if name in _EXACT:
-                found[name].append(len(nearest & _texts(answer)) / len(nearest))
-    medians = {name: round(statistics.median(each[_WARM_UP:]), 4) for name, each in took.items()}
-    shares = {name: round(statistics.mean(each), 4) for name, each in found.items()}
-    return {**_ratios(medians), "found_of_exact": shares}
-
-
-def _texts(answer: Any) -> set[str]:
-    if isinstance(answer, list):
-        return {memory.content for memory in answer}
-    return set(answer["documents"][0])
-
-
-def _span(window: Window) -> tuple[TimeRange, ...]:
-    return () if window is None else (TimeRange(*window, "day"),)
-
-
-def _ratios(medians: dict[str, float]) -> dict[str, dict[str, float]]:
+    able = [name for name in systems if case == "all" or name not in rivals.WITHOUT_CONDITIONS]
+    for number, text in enumerate(progress_bar(data.questions, desc=case, unit="questions")):
+        asked, rows = _asked(data, case, number, text)
+        vector = np.array(data.embedding.embed_query(text), dtype=np.float32)
+        nearest = data.nearest(vector, rows, K)
+        # Who follows another finds warm what that one has read, so the order changes.
+        for name in order.permutation(able):
+            cpu, wall = time.process_time(), time.perf_counter()
+            answer = systems[name](asked)
+            spent = time.process_time() - cpu, time.perf_counter() - wall
+            if number >= _WARM_UP:
+                taken[name].append(spent)
+                if name in _BY_MEANING:
+                    found[name].append(len(nearest & set(answer)) / len(nearest))
+    medians = {
+        name: [1000 * statistics.median(column) for column in zip(*spent, strict=True)]
+        for name, spent in taken.items()
+    }
     return {
-        "median_ms": medians,
-        **{
-            f"ratio_to_{other}": {
-                name: round(each / medians[other], 4) for name, each in medians.items()
-            }
-            for other in ("raw", "langchain_chroma")
-        },
+        name: {
+            "cpu_ms": round(cpu, 3),
+            "wall_ms": round(wall, 3),
+            "cpu_ratio": round(cpu / medians[_BASELINE][0], 3),
+            "wall_ratio": round(wall / medians[_BASELINE][1], 3),
+            "found": round(statistics.mean(found[name]), 3) if name in found else None,
+        }
+        for name, (cpu, wall) in ((name, medians[name]) for name in able)
     }
 
 
-def _where(window: Window) -> Any:
-    if window is None:
-        return None
-    start, end = (int(moment.timestamp() * 1000) for moment in window)
-    return {"$and": [{"created_at": {"$gte": start}}, {"created_at": {"$lt": end}}]}
+def _asked(data: RealRows, case: str, number: int, text: str) -> tuple[Asked, Sequence[int]]:
+    """A question of a case, and the rows that it is asked of."""
+    rows = range(len(data.texts))
+    if case == "one_user":
+        user = number % USERS
+        return Asked(text, user_of(user)), rows[user::USERS]
+    if case == "a_time":
+        width = len(rows) // 10
+        first = int((len(rows) - width - 1) * (number * 0.618034 % 1))
+        during = data.time(first), data.time(first + width)
+        return Asked(text, during=during), rows[first : first + width]
+    return Asked(text), rows
 
 
 def _row_counts(given: str) -> list[int]:
     counts = [int(part) for part in given.split(",")]
-    if min(counts) < _K:
+    if min(counts) < K * USERS:
         raise ValueError(given)
     return counts
 
@@ -226,21 +213,23 @@ def _row_counts(given: str) -> list[int]:
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
     parser = argparse.ArgumentParser("python -m benchmarks.latency")
+    parser.add_argument("--data", type=Path, action="append", default=[], metavar="DIR")
     parser.add_argument("--rows", type=_row_counts, default=[10_000], metavar="N,N")
-    parser.add_argument("--queries", type=int, default=100)
+    parser.add_argument("--questions", type=int, default=40)
+    parser.add_argument("--vectors", type=Path, metavar="FILE")
     parser.add_argument("--json", type=json_file)
     parser.add_argument("--picture", type=Path, metavar="FILE.svg")
     given = parser.parse_args(argv)
-    if given.queries < 1:
-        parser.error("--queries takes a number from 1 on")
-    result = {
-        "k": _K,
-        "queries": given.queries,
-        "by_rows": {str(rows): measure(rows, given.queries) for rows in given.rows},
+    if given.questions < 1:
+        parser.error("--questions takes a number from 1 on")
+    asked = given.questions + _WARM_UP
+    by_rows = {
+        str(rows): measure(real_rows(given.data, rows, asked, given.vectors)) for rows in given.rows
     }
-    print_latency(result)
+    result = {"k": K, "questions": given.questions, "by_rows": by_rows}
+    print_latency(result, rivals.missing())
     if given.picture is not None:
-        given.picture.write_text(draw(result["by_rows"]), encoding="utf-8")
+        given.picture.write_text(draw(by_rows), encoding="utf-8")
     write_json(given.json, result)
 
 

@@ -1,7 +1,7 @@
 """Medians against rows, both axes logarithmic, as a small SVG that needs nothing to be drawn.
 
-A colour is a kind of question; its two lines are raw Chroma (dashed) and ours (solid). Text and
-lines follow the reader's light or dark page.
+A colour is a kind of question; its two lines are langchain-chroma (dashed) and ours (solid). Text
+and lines follow the reader's light or dark page.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 900, 460, 80, 70, 50, 320
-# What is shown: a case with the two systems, its colour, and its name in the legend. The colours
-# are of Okabe and Ito (2008), apart for colour-blind readers on light and dark pages.
+# What is shown: a case, its colour, and its name in the legend. The colours are of Okabe and Ito
+# (2008), apart for colour-blind readers on light and dark pages.
 _CASES = (
-    ("unfiltered", "recall", "#0072B2", "any time"),
-    ("range_1_percent", "recall_require", "#E69F00", "a time with 1 % of the memories"),
-    ("range_50_percent", "recall_require", "#009E73", "a time with 50 % of the memories"),
+    ("one_user", "#E69F00", "one user of twenty"),
+    ("all", "#0072B2", "all memories"),
+    ("a_time", "#009E73", "a tenth of the time"),
 )
+_SYSTEMS = (("RecallRetriever", "recall", False), ("langchain-chroma", "langchain_chroma", True))
 _TICKS_MS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000)
 STYLE = """
 .ground{fill:#fff}
@@ -39,9 +40,9 @@ def draw(by_rows: Mapping[str, Any]) -> str:
     """
     counts = sorted(map(int, by_rows))
     lines = [
-        (colour, dashed, [by_rows[str(n)]["cases"][case]["median_ms"][system] for n in counts])
-        for case, ours, colour, _ in _CASES
-        for system, dashed in (("raw", True), (ours, False))
+        (colour, dashed, [by_rows[str(n)][case][system]["cpu_ms"] for n in counts])
+        for case, colour, _ in _CASES
+        for _, system, dashed in _SYSTEMS
     ]
     highest = max(max(medians) for _, _, medians in lines)
     above = next((tick for tick in _TICKS_MS if tick >= highest), _TICKS_MS[-1])
@@ -63,9 +64,9 @@ def draw(by_rows: Mapping[str, Any]) -> str:
         "<title>Milliseconds for one question against the number of memories</title>",
         f"<style>{STYLE}</style>",
         f'<rect class="ground" width="{_WIDTH}" height="{_HEIGHT}" rx="6"/>',
-        text(_LEFT, 26, "How long one question takes, without embedding it", "start", "head"),
+        text(_LEFT, 26, "What one question costs, with its embedding", "start", "head"),
         text(middle, _HEIGHT - 18, "memories in the collection", "middle", "small"),
-        f'<text class="small" text-anchor="middle" {turned}>milliseconds (median)</text>',
+        f'<text class="small" text-anchor="middle" {turned}>processor milliseconds (median)</text>',
     ]
     for tick in ticks:
         right = _WIDTH - _RIGHT
@@ -84,9 +85,9 @@ def draw(by_rows: Mapping[str, Any]) -> str:
 
 
 _NOTES = (
-    "Each returns 10 memories, all of that time.",
-    "RecallRetriever searches by meaning and",
-    "by words, raw Chroma by meaning alone.",
+    "Both return 10 memories. RecallRetriever",
+    "searches by meaning, by words and by the",
+    "meaning of words, the other by meaning.",
     "Lower is better; both axes are logarithmic.",
 )
 DASHES = ' stroke-dasharray="7 5"'
@@ -94,18 +95,18 @@ DASHES = ' stroke-dasharray="7 5"'
 
 def _legend() -> Iterator[str]:
     left, top = _WIDTH - _RIGHT + 24, _TOP + 16
-    yield text(left, top, "The question asks about", "start", "head")
-    for place, (_, _, colour, name) in enumerate(_CASES, 1):
+    yield text(left, top, "The question is asked of", "start", "head")
+    for place, (_, colour, name) in enumerate(_CASES, 1):
         height = top + 26 * place
         yield f'<rect x="{left}" y="{height - 10}" width="14" height="12" fill="{colour}"/>'
         yield text(left + 24, height, name)
     top += 26 * (len(_CASES) + 2)
     yield text(left, top, "It is answered by", "start", "head")
-    for place, (name, dashes) in enumerate((("RecallRetriever", ""), ("raw Chroma", DASHES)), 1):
+    for place, (name, _, dashed) in enumerate(_SYSTEMS, 1):
         height = top + 26 * place
         yield (
             f'<line class="key" x1="{left}" x2="{left + 40}" y1="{height - 4}" y2="{height - 4}"'
-            f"{dashes}/>"
+            f"{DASHES if dashed else ''}/>"
         )
         yield text(left + 50, height, name)
     for place, line in enumerate(_NOTES):

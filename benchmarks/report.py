@@ -11,7 +11,6 @@ from rich.table import Table
 from recall_retrievers.evaluation.metrics import MEASURES
 
 _GENERATED = "-timed"  # how the name of a set ends whose queries name a time that a rule added
-_COMPARED = ("raw", "langchain_chroma")
 _WIDTH = 100
 
 
@@ -91,29 +90,21 @@ def print_gate(result: Mapping[str, Any], most_misses: int) -> None:
         console.print(f"and {len(result['misses']) - most_misses} more")
 
 
-def print_latency(result: Mapping[str, Any]) -> None:
-    """Medians, and how often they hold those of the others."""
+def print_latency(result: Mapping[str, Any], missing: Sequence[str]) -> None:
+    """Processor and wall time of each system, and what they are to those of langchain-chroma."""
     console = _console()
-    for rows, measured in result["by_rows"].items():
-        table = Table(
-            "",
-            "system",
-            "median ms",
-            "x raw",
-            "x langchain_chroma",
-            "of exact",
-            title=f"{rows} rows, k=10",
-        )
-        for case, figures in measured["cases"].items():
-            for system, median in figures["median_ms"].items():
-                ratios = (figures[f"ratio_to_{each}"][system] for each in _COMPARED)
-                exact = _figure(figures["found_of_exact"].get(system))
-                table.add_row(
-                    case, system, f"{median:.2f}", *(f"{ratio:.2f}" for ratio in ratios), exact
-                )
+    for rows, cases in result["by_rows"].items():
+        table = Table(title=f"{int(rows):,} memories, k={result['k']}: medians of a question")
+        for name in ("", "system", "CPU ms", "ratio", "wall ms", "ratio", "found"):
+            table.add_column(name, justify="left" if name in ("", "system") else "right")
+        for case, systems in cases.items():
+            for system, one in systems.items():
+                times = (one[each] for each in ("cpu_ms", "cpu_ratio", "wall_ms", "wall_ratio"))
+                table.add_row(case, system, *(f"{x:.2f}" for x in times), _figure(one["found"]))
             table.add_section()
         console.print(table)
-        console.print(f"The first question after opening: {measured['first_question_ms']:.0f} ms")
+    if missing:
+        console.print(f"Not installed, and left out: {', '.join(missing)}")
 
 
 def print_opening(result: Mapping[str, Any]) -> None:

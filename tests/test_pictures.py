@@ -49,10 +49,10 @@ def test_the_picture_of_latency_names_its_axes_and_pairs_its_colours() -> None:
     words = [each.text for each in drawn.iter() if each.tag.endswith("text")]
     lines = [each.attrib for each in drawn.iter() if each.tag.endswith("polyline")]
 
-    assert {"milliseconds (median)", "memories in the collection"} <= set(words)
-    assert "a time with 1 % of the memories" in words
+    assert {"processor milliseconds (median)", "memories in the collection"} <= set(words)
+    assert "one user of twenty" in words
     colours = Counter(line["stroke"] for line in lines)
-    assert set(colours.values()) == {2}  # raw Chroma and ours, on the same kind of question
+    assert set(colours.values()) == {2}  # langchain-chroma and ours, on the same kind of question
     assert sum("stroke-dasharray" in line for line in lines) == len(colours)
     page = (FOLDER.parent / "measured.md").read_text(encoding="utf-8")
     assert "(pictures/latency.svg)" in page

@@ -7,28 +7,26 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchmarks import latency
+from benchmarks import latency, rivals
 
 
+@pytest.mark.usefixtures("embeds_once")
 def test_latency_compares_the_systems(tmp_path):
     out, picture = tmp_path / "out.json", tmp_path / "picture.svg"
-    latency.main(
-        ["--rows", "60,300", "--queries", "3", "--json", str(out), "--picture", str(picture)]
-    )
-    measured = json.loads(out.read_text(encoding="utf-8"))["by_rows"]["300"]
-    assert measured["first_question_ms"] > 0
-    cases = measured["cases"]
-    ranges = {"range_1_percent", "range_10_percent", "range_50_percent"}
-    assert cases.keys() == {"unfiltered", *ranges, "filter_10_percent"}
-    systems = {"raw", "langchain_chroma", "recall_store"}
-    for case, figures in cases.items():
-        ours = {"recall_require", "recall_prefer"} if case in ranges else {"recall"}
-        ours |= {"recall_unfiltered"} if case == "filter_10_percent" else set()
-        timed = ("median_ms", "ratio_to_raw", "ratio_to_langchain_chroma")
-        assert figures.keys() == {*timed, "found_of_exact"}
-        assert all(figures[each].keys() == systems | ours for each in timed)
-        assert figures["ratio_to_raw"]["raw"] == 1
-        assert figures["found_of_exact"] == {"raw": 1, "recall_store": 1}
+    asked = ["--rows", "200,1100", "--questions", "2", "--json", str(out)]
+    latency.main([*asked, "--picture", str(picture)])
+    cases = json.loads(out.read_text(encoding="utf-8"))["by_rows"]["1100"]
+    assert cases.keys() == {"all", "one_user", "a_time"}
+    for case, systems in cases.items():
+        installed = {*rivals.NEEDED} - {*rivals.missing()}
+        others = installed if case == "all" else installed - rivals.WITHOUT_CONDITIONS
+        by_meaning = {"recall_meaning", "langchain_chroma", "langchain_chroma_on_ours"}
+        assert systems.keys() == {"recall", *by_meaning, *others}
+        assert all(each["cpu_ms"] > 0 < each["wall_ms"] for each in systems.values())
+        assert systems["langchain_chroma"]["cpu_ratio"] == 1
+        found = {name for name, each in systems.items() if each["found"] is not None}
+        assert found == by_meaning
+        assert all(systems[name]["found"] > 0.8 for name in by_meaning)
     drawn = ET.fromstring(picture.read_text(encoding="utf-8"))
     lines = [each for each in drawn.iter() if each.tag.endswith("polyline")]
     assert len(lines) == 6
@@ -37,7 +35,7 @@ def test_latency_compares_the_systems(tmp_path):
 
 @pytest.mark.parametrize(
     "argv",
-    [["--rows", "5"], ["--rows", "many"], ["--queries", "0"], ["--json", "nowhere/out.json"]],
+    [["--rows", "5"], ["--rows", "many"], ["--questions", "0"], ["--json", "nowhere/out.json"]],
 )
 def test_latency_refuses_what_it_cannot_do(argv, capsys):
     with pytest.raises(SystemExit) as stopped:

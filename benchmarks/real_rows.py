@@ -1,0 +1,171 @@
+"""Real texts as memories of twenty users, in any number; their vectors are made once and kept.
+
+Texts beyond those of the data are half of one and half of another. Such a row has the mean of both
+vectors with some noise, and half of the token vectors of each. Authors are left out, so that every
+system sees the same texts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.datasets import read_retrieval_set, set_folders
+from benchmarks.embedding import once_per_text
+from recall_retrievers.core.memory_lines import read_memories
+from recall_retrievers.evaluation.questions import read_questions
+from recall_retrievers.store.embedding.minilm import MiniLM
+from recall_retrievers.store.embedding.token_vectors import TokenVectors, unit
+
+USERS = 20
+_EXAMPLES = Path("examples/memorybank")
+_FIRST = datetime(2022, 1, 1, tzinfo=UTC)
+_SPAN = timedelta(days=730)
+_NOISE = 0.35  # of a mixed row, beside the mean of two vectors
+_OTHER = 7919  # a prime: the second half of a mixed row comes from far away
+_PART = 1_000  # texts in one call
+
+
+@dataclass(frozen=True)
+class RealRows:
+    """Memories, and questions about some of them.
+
+    Attributes:
+        texts: Of the memories, the oldest first; no two are equal.
+        questions: Texts to ask.
+        vectors: One a memory, of length 1.
+        embedding: Knows the vectors of the memories, and embeds everything else.
+    """
+
+    texts: list[str]
+    questions: list[str]
+    vectors: NDArray[np.float32]
+    embedding: KnownTexts
+
+    def time(self, row: int) -> datetime:
+        """When a memory was recorded."""
+        return _FIRST + _SPAN * row / len(self.texts)
+
+    def nearest(self, question: NDArray[np.float32], rows: Sequence[int], k: int) -> set[str]:
+        """The texts of the rows nearest to a question, by looking at each of them."""
+        # Not `@`: its threads wait for more, and take the processor from what is timed next.
+        cosines = np.einsum("ij,j->i", self.vectors[rows], question)
+        return {self.texts[rows[place]] for place in np.argsort(-cosines)[:k].tolist()}
+
+
+def user_of(row: int) -> str:
+    """The user of a memory."""
+    return f"user-{row % USERS:02}"
+
+
+class KnownTexts:
+    """The default embedding, which does not embed the memories again, as LangChain calls it.
+
+    Attributes:
+        model_name: The name that a collection remembers.
+    """
+
+    model_name = MiniLM.model_name
+
+    def __init__(self, base: Sequence[tuple[NDArray[np.float32], TokenVectors]]) -> None:
+        self._base = base
+        self._model = MiniLM()
+        self.rows: dict[str, tuple[int, int, NDArray[np.float32]]] = {}
+
+    def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
+        """The vectors of memories."""
+        vectors: list[list[float]] = np.stack([self.rows[text][2] for text in texts]).tolist()
+        return vectors
+
+    def embed_query(self, text: str) -> list[float]:
+        """The vector of a question, as Chroma's own default makes it."""
+        vector: list[float] = self._model.embed_documents([text])[0].tolist()
+        return vector
+
+    async def aembed_query(self, text: str) -> list[float]:
+        """The vector of a question."""
+        return await asyncio.to_thread(self.embed_query, text)
+
+
+class KnownTextsWithTokens(KnownTexts):
+    """The same as `RecallStore` uses it."""
+
+    def embed_with_tokens(
+        self, texts: Sequence[str]
+    ) -> tuple[NDArray[np.float32], list[TokenVectors]]:
+        """The vectors of memories or of one question, with those of their tokens."""
+        if texts[0] not in self.rows:
+            vector, tokens = self._model.embed_query_with_tokens(texts[0])
+            return vector[None], [tokens]
+        rows = [self.rows[text] for text in texts]
+        return np.stack([row[2] for row in rows]), [self._tokens(*row[:2]) for row in rows]
+
+    def _tokens(self, one: int, other: int) -> TokenVectors:
+        first, second = self._base[one][1], self._base[other][1]
+        if one == other:
+            return first
+        n, m = len(first.words) // 2, len(second.words) // 2
+        words = [*first.words[:n], *second.words[m:]]
+        parts = [each for each in (first.vectors[:n], second.vectors[m:]) if len(each)]
+        return TokenVectors(words, np.concatenate(parts) if parts else first.vectors[:0])
+
+
+def real_rows(data: Sequence[Path], rows: int, questions: int, kept: Path | None) -> RealRows:
+    """Texts and questions of sets, or of the examples of the project.
+
+    Args:
+        data: Folders of sets, as benchmarks.retrieval takes them; empty = the examples.
+        rows: How many memories.
+        questions: How many questions.
+        kept: An SQLite file that keeps vectors between runs; None = nothing keeps them.
+    """
+    found, asked = _read(data)
+    texts, made = [*dict.fromkeys(found)][:rows], list[str]()
+    with once_per_text(kept) as model:
+        vectors, tokens = np.empty((0, MiniLM.dimension), dtype=np.float32), list[TokenVectors]()
+        for start in range(0, len(texts), _PART):
+            part, own = model.embed_with_tokens([*texts[start : start + _PART], texts[0]])
+            vectors = np.concatenate([vectors, part[:-1]])
+            tokens += own[:-1]
+    base = list(zip(vectors, tokens, strict=True))
+    known = KnownTextsWithTokens(base)
+    random = np.random.default_rng(7)
+    for row, (one, other) in enumerate(_pairs(len(texts), rows)):
+        if one == other:
+            text, vector = texts[one], vectors[one]
+        else:
+            halves = texts[one].split(), texts[other].split()
+            n, m = (len(half) // 2 for half in halves)
+            text = " ".join([*halves[0][:n], *halves[1][m:]])
+            text = text if text not in known.rows else f"{text} {row}"
+            noise = unit(random.standard_normal(MiniLM.dimension, dtype=np.float32))
+            vector = unit((vectors[one] + vectors[other]) / 2 + np.float32(_NOISE) * noise)
+        known.rows[text] = one, other, vector
+        made.append(text)
+    dealt = np.random.default_rng(0).permutation(len(asked))[:questions]
+    matrix = np.stack([known.rows[text][2] for text in made])
+    return RealRows(made, [asked[number] for number in dealt], matrix, known)
+
+
+def _pairs(texts: int, rows: int) -> Iterator[tuple[int, int]]:
+    """Of which two texts each row is made."""
+    yield from ((row, row) for row in range(texts))
+    for row in range(texts, rows):
+        one = row % texts
+        yield one, (one + _OTHER * (row // texts)) % texts
+
+
+def _read(data: Sequence[Path]) -> tuple[list[str], list[str]]:
+    if not data:
+        memories = read_memories(_EXAMPLES / "memories.jsonl")
+        questions = read_questions(_EXAMPLES / "questions.jsonl")
+        return [each.content for each in memories], [each.question for each in questions]
+    sets = list(map(read_retrieval_set, set_folders(data)))
+    texts = [m.content for each in sets for corpus in each.corpora.values() for m in corpus]
+    return texts, [*dict.fromkeys(q.text for each in sets for q in each.questions)]
