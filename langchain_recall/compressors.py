@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pydantic import Field as _Field
 
-from langchain_recall._model import Model as _Model
+from langchain_recall._world import Model as _Model
 from langchain_recall.document_compressor import (
     MemoryCompressor,
     TextCompressor,

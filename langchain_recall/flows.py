@@ -14,8 +14,7 @@ from langchain_core.runnables.config import (
 
 from langchain_recall import compressors
 from langchain_recall._convert import to_documents
-from langchain_recall._model import Model
-from langchain_recall._world import LangChainWorld
+from langchain_recall._world import LangChainWorld, Model
 from langchain_recall.any_store import Searchable
 from langchain_recall.retriever import RecallRetriever, RetrieverSettings
 from recall_retrievers.core.driver import completed

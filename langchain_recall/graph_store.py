@@ -30,10 +30,10 @@ from langgraph.store.base import (
 
 from langchain_recall._world import LangChainWorld
 from langchain_recall.compressors import FuseRerank
-from langchain_recall.graph_filter import admits
 from langchain_recall.graph_items import (
     ItemWriter,
     Namespace,
+    admits,
     in_namespace,
     matches,
     namespace_of,
