@@ -26,8 +26,7 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.chroma.where import filter_where
-from recall_retrievers.store.disk import closing
-from recall_retrievers.store.rows import row_index
+from recall_retrievers.store.rows import closing, row_index
 from recall_retrievers.store.rows.table import Table
 from recall_retrievers.store.rows.wanted import Wanted
 

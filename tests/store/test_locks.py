@@ -14,9 +14,10 @@ from store.kit import SmallEmbedding, best
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.chroma.access import client_access
-from recall_retrievers.store.disk.check import check_collection, check_database
-from recall_retrievers.store.disk.database import DATABASE, close_unused
-from recall_retrievers.store.disk.operations import Operations
+from recall_retrievers.store.chroma.database import DATABASE, check_database, close_unused
+from recall_retrievers.store.chroma.path_lock import hold
+from recall_retrievers.store.chroma.tables import Tables
+from recall_retrievers.store.doctor.check import examine
 from recall_retrievers.store.rows.open_indexes import indexes_of
 
 if sys.platform != "win32":
@@ -53,15 +54,15 @@ def test_nothing_that_is_read_beside_an_engine_drops_a_lock(
     raw = client.get_collection("memories", embedding_function=None)
     with (path / DATABASE).open("rb") as file:
 
-        def operations() -> None:
-            opened = Operations(path, str(raw.id))
+        def tables() -> None:
+            opened = Tables(path, str(raw.id))
             assert (opened.position(), opened.count()) == (30, 30)
             opened.close()
 
         for step in (
             lambda: check_database(path),
-            lambda: check_collection(path, raw),
-            operations,
+            lambda: examine(hold(path, str(path)), raw),
+            tables,
             lambda: client_access(client).close(),
             close_unused,
         ):

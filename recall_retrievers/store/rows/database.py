@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from recall_retrievers.core.errors import StoreClosedError
-from recall_retrievers.store.disk.closing import forget_note, is_noted
+from recall_retrievers.store.rows.closing import NOTE
 
 FORMAT = 1
 """The number of this form of the file; a file of another form is made anew."""
@@ -87,7 +87,7 @@ class Database:
         self._closed = False
         if self._file is not None:
             os.close(os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600))
-        self.noted = self._file is not None and is_noted(self._file.parent)
+        self.noted = self._file is not None and self._file.with_name(NOTE).exists()
         self._writer = self._opened()
         try:
             if not self._writer.execute("SELECT 1 FROM sqlite_master").fetchone():
@@ -157,7 +157,7 @@ class Database:
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 if self.noted and self._file is not None:
-                    forget_note(self._file.parent)
+                    self._file.with_name(NOTE).unlink(missing_ok=True)
                     self.noted = False
                 yield self._writer
                 self._writer.execute("COMMIT")

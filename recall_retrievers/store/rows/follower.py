@@ -3,8 +3,8 @@
 The stores of this process pass their writes on to the index. Writes of others are looked for before
 a question. Nobody waits on a lock of the index while Chroma is read.
 
-In a path Chroma's own numbers of operations say what has changed; see `operations`. For a server
-see `scope_follower`. For a collection in memory:
+In a path Chroma's own numbers of operations say what has changed; see `chroma/tables.py`. For a
+server see `scope_follower`. For a collection in memory:
 
 - Deleted rows are noticed by the number of rows, which are counted once a second. Then all ids are
   listed, but for no more than a tenth of the time. Until it is known which rows are gone, memories
@@ -27,8 +27,8 @@ from typing import Any
 from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store.chroma.index import Index, pages
+from recall_retrievers.store.chroma.tables import Tables
 from recall_retrievers.store.chroma.where import Where
-from recall_retrievers.store.disk.operations import Operations
 from recall_retrievers.store.rows.differences import stored_anew
 from recall_retrievers.store.rows.table import Table
 
@@ -216,21 +216,21 @@ class Follower:
 class PathFollower(Follower):
     """Keeps a row index in step with a collection in a path, by Chroma's numbers of operations."""
 
-    def __init__(self, index: Index, operations: Operations) -> None:
+    def __init__(self, index: Index, tables: Tables) -> None:
         super().__init__(index, alone=False)
-        self._operations = operations
+        self._tables = tables
         self._counter = -1  # of the database, when it was last looked at
         self.sees_all = True
 
     def begin(self) -> None:
         """Follow the collection from this moment on."""
-        self.go_on(self._operations.position())
+        self.go_on(self._tables.position())
 
     def go_on(self, position: int) -> bool:
         """Follow the collection from an operation on; False where it never came so far."""
-        if self._operations.wait_in_the_queue():
+        if self._tables.logged(self._tables.position()):
             self._collection.count()  # any reading does them
-        counter, last = self._operations.counter(), self._operations.position()
+        counter, last = self._tables.counter(), self._tables.position()
         self.position = position
         if position == last:  # nothing has happened since: at a million rows a look takes 5 s
             self._counter = counter
@@ -238,21 +238,21 @@ class PathFollower(Follower):
 
     def wrote(self, operations: int) -> None:
         """Take note of operations of this process, which the index has taken over."""
-        counter, position = self._operations.counter(), self._operations.position()
+        counter, position = self._tables.counter(), self._tables.position()
         if position == self.position + operations:  # else somebody has written as well
             self.position, self._counter = position, counter
 
     def changes(self, table: Table) -> Iterator[Change]:
         """What others have written."""
-        if self._operations.counter() != self._counter:
+        if self._tables.counter() != self._counter:
             with self._looking:
-                counter, position = self._operations.counter(), self._operations.position()
+                counter, position = self._tables.counter(), self._tables.position()
                 if position != self.position:
-                    yield from self._read(self._operations.since(self.position))
-                    if self._operations.count() != len(table):
+                    yield from self._read(self._tables.since(self.position))
+                    if self._tables.count() != len(table):
                         yield from self.compare(table)
                 self.position, self._counter = position, counter
 
     def close(self) -> None:
         """Close the database."""
-        self._operations.close()
+        self._tables.close()

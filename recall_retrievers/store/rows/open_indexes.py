@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from recall_retrievers.core.errors import StoreUnavailableError
 from recall_retrievers.core.scope import Scope
+from recall_retrievers.store.chroma.database import UnknownLayoutError
 from recall_retrievers.store.chroma.index import Index
-from recall_retrievers.store.disk.closing import index_root
-from recall_retrievers.store.disk.index_layout import UnknownLayoutError
-from recall_retrievers.store.disk.operations import Operations
+from recall_retrievers.store.chroma.tables import Tables
 from recall_retrievers.store.rows.cache import Cache
+from recall_retrievers.store.rows.closing import own_folder
 from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.store.rows.follower import Follower, PathFollower
 from recall_retrievers.store.rows.row_index import RowIndex
@@ -84,11 +84,11 @@ def _made(
     cache = Cache(round(1e6 * kept.cache_mb))
     if folder is not None:
         try:
-            operations = Operations(folder, str(index.collection.id))
+            tables = Tables(folder, str(index.collection.id))
         except (OSError, UnknownLayoutError, StoreUnavailableError) as error:
             _log.warning("the row index of %s is kept in memory: %r", folder, error)
         else:
-            follower, root = PathFollower(index, operations), index_root(folder) / _name(index)
+            follower, root = PathFollower(index, tables), own_folder(folder) / _name(index)
             return ScopedRows(lambda _: RowIndex(index, follower, root, cache))
     if not shared:
         return ScopedRows(lambda _: RowIndex(index, Follower(index, alone=alone), None, cache))

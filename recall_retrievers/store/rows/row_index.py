@@ -21,9 +21,9 @@ from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.store.chroma.index import Index
 from recall_retrievers.store.chroma.row_fields import Row
-from recall_retrievers.store.disk.closing import make_private, note_files, torn_files
 from recall_retrievers.store.embedding.token_vectors import Embedded, unit
 from recall_retrievers.store.rows.cache import Cache
+from recall_retrievers.store.rows.closing import NOTE, changed_files, make_private, note_files
 from recall_retrievers.store.rows.database import FILE, FORMAT
 from recall_retrievers.store.rows.follower import Change, Follower, Page
 from recall_retrievers.store.rows.table import Table
@@ -181,7 +181,7 @@ class RowIndex:
             if not self._unread or self._root is None:
                 return
             self._unread = False
-            if names := torn_files(self._root, large=True):
+            if names := _torn(self._root, large=True):
                 torn = ", ".join(sorted(names))
                 _log.warning("the row index in %s is built again: torn: %s", self._root, torn)
                 self.ready = False
@@ -349,7 +349,7 @@ class RowIndex:
         for each in self._threads:
             each.join(_JOINED_S)
         if self._opened and self._root is not None and self._root.is_dir():
-            note_files(self._root, FILES)
+            note_files(self._root / NOTE, self._root, FILES)
         self.follower.close()
 
 
@@ -389,7 +389,7 @@ def open_table(
     try:
         if not table.as_closed:
             table.check()
-        elif names := torn_files(root, large=False):
+        elif names := _torn(root, large=False):
             raise ValueError(f"torn: {', '.join(sorted(names))}")  # noqa: TRY301 - closed below
     except BaseException:
         table.close()
@@ -404,4 +404,10 @@ def torn(root: Path) -> bool:
     except _DAMAGED:
         return True
     table.close()
-    return table.as_closed and bool(torn_files(root, large=True))
+    return table.as_closed and bool(_torn(root, large=True))
+
+
+def _torn(root: Path, *, large: bool) -> set[str]:
+    """The large files, or the small ones, that have other bytes than were noted."""
+    changed = changed_files(root / NOTE, root, large=large)
+    return {NOTE} if changed is None else {*changed}

@@ -22,8 +22,8 @@ from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.settings import Settings
 from recall_retrievers.store.chroma.row_fields import Row
-from recall_retrievers.store.disk.closing import make_private
 from recall_retrievers.store.embedding.token_vectors import Embedded
+from recall_retrievers.store.rows.closing import make_private
 from recall_retrievers.store.rows.row_index import RowIndex
 
 _log = logging.getLogger(__name__)
