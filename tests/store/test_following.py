@@ -168,7 +168,7 @@ def test_the_mirror_equals_the_collection_whatever_others_do(
     changes: list[tuple[str, int, int]], by_name: bool
 ) -> None:
     with pytest.MonkeyPatch.context() as patched, chromadb.EphemeralClient() as client:
-        for name, value in (("POLL_S", 0.0), ("TAIL", 3), ("COUNTED_AT_ONCE", 0)):
+        for name, value in (("POLL_S", 0.0), ("COUNTED_AT_ONCE", 0)):
             patched.setattr(follower, name, value)
         name = f"changing-{time.monotonic_ns()}"
         collection = client.create_collection(name, embedding_function=None)

@@ -17,7 +17,6 @@ from recall_retrievers.store.rows.closing import own_folder
 from recall_retrievers.store.rows.database import hashed
 from recall_retrievers.store.rows.follower import Follower, PathFollower
 from recall_retrievers.store.rows.row_index import RowIndex
-from recall_retrievers.store.rows.scope_follower import ScopeFollower
 from recall_retrievers.store.rows.scoped_rows import ScopedRows, ServerRows, folder_of, held
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ def _made(
     server, lock = held(kept.index_dir / _name(index)) if kept.index_dir else (None, None)
 
     def made(scope: Scope) -> RowIndex:
-        return RowIndex(index, ScopeFollower(index, scope), folder_of(server, scope), cache)
+        return RowIndex(index, Follower(index, scope, shared=True), folder_of(server, scope), cache)
 
     return ScopedRows(made, kept.index_rows, lock)
 
