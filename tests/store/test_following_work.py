@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import chromadb
 import pytest
@@ -76,34 +75,9 @@ def test_a_minutes_rows_are_not_read_at_each_look(
     assert by_words(ours, "juice") == ["m4"]
 
 
-def test_until_it_is_known_which_rows_are_gone_none_of_them_is_returned(
-    two: tuple[RecallStore, RecallStore], no_pause: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ours, theirs = two
-    theirs.add(Memory(id=f"m{n}", content=f"tea word{n}") for n in range(20))
-    monkeypatch.setattr(follower, "RARELY", 1_000_000, raising=False)
-    assert by_words(ours, "word3") == ["m3"]
-    listed: list[bool] = []
-
-    def see(asked: dict[str, Any], _: object) -> None:
-        listed.append(asked["include"] == [] and not asked.get("ids") and not asked.get("offset"))
-
-    with watched(monkeypatch, see):
-        for n in range(10):
-            theirs.delete([f"m{n}"])
-            assert by_words(ours, f"word{n}") == []
-            assert f"m{n}" not in by_meaning(ours, f"tea word{n}")
-            assert len(by_words(ours, "tea", limit=20)) == 19 - n
-    assert sum(listed) <= 1  # all ids
-    theirs.add([Memory(id="m3", content="tea word3")])
-    assert by_words(ours, "word3") == ["m3"]
-
-
 def test_while_one_question_looks_others_write_and_nothing_of_it_is_lost(
     server_port: int, collection_name: str, no_pause: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # All ids are listed as soon as some are gone, however long the first listing took.
-    monkeypatch.setattr(follower, "RARELY", 0)
     client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
     with RecallStore(client, collection_name, embedding=SMALL) as store, ThreadPoolExecutor() as do:
         store.add([Memory(id=each, content=f"tea {each}") for each in ("a1", "b2", "c3")])

@@ -18,7 +18,7 @@ from recall_retrievers.store.chroma.database import DATABASE, check_database, cl
 from recall_retrievers.store.chroma.path_lock import hold
 from recall_retrievers.store.chroma.tables import Tables
 from recall_retrievers.store.doctor.check import examine
-from recall_retrievers.store.rows.open_indexes import indexes_of
+from recall_retrievers.store.rows.scoped_rows import indexes_of
 
 if sys.platform != "win32":
     import fcntl

@@ -17,7 +17,7 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.rows import follower
-from recall_retrievers.store.rows.open_indexes import indexes_of
+from recall_retrievers.store.rows.scoped_rows import indexes_of
 
 SMALL = SmallEmbedding()
 ROWS = 600  # of one user

@@ -21,7 +21,7 @@ from typing import Any
 from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.store.rows.closing import NOTE
 
-FORMAT = 1
+FORMAT = 2
 """The number of this form of the file; a file of another form is made anew."""
 
 FILE = "rows.sqlite"
@@ -35,13 +35,11 @@ CREATE TABLE fact(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE row(
     place INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
-    came INTEGER NOT NULL,  -- its number in the order in which the rows came
     written INTEGER,        -- when it was written last, in epoch milliseconds
     answers TEXT,           -- the id of the turn that it answers
     document TEXT,
     metadata TEXT           -- as JSON
 );
-CREATE UNIQUE INDEX row_came ON row(came);
 CREATE INDEX row_answers ON row(answers) WHERE answers IS NOT NULL;
 
 -- Its owner and its times; see `columns`.
@@ -178,11 +176,6 @@ class Database:
 
     def _note(self, facts: dict[str, object]) -> None:
         self._writer.executemany("INSERT OR REPLACE INTO fact VALUES (?, ?)", list(facts.items()))
-
-    def copy_to(self, other: Database) -> None:
-        """Copy all that is committed into a database in memory."""
-        with self.reading() as connection:
-            connection.backup(other._writer)
 
     def check(self) -> None:
         """Check that SQLite can read all of it, as after a kill.

@@ -10,9 +10,7 @@ server, and in memory, the collection is asked for two things, once a second:
 - the ids from the last known row on. Chroma returns rows in the order in which they were stored. So
   if nothing was deleted, the first one is the last known row, and all others are new.
 
-Where that does not fit, all ids are compared, but for no more than a tenth of the time. Until it is
-known which rows are gone, memories are read from the collection instead of the index. Up to 5,000
-rows are counted before each question.
+Where that does not fit, all ids are compared. Up to 5,000 rows are counted before each question.
 
 Rows of a collection that somebody else made have no time of writing. A row of these that is
 replaced in place is not noticed: open the collection again.
@@ -72,7 +70,6 @@ class Follower:
     Attributes:
         position: How far the collection was followed, as this follower counts; 0 = not known.
         sees_all: Whether every change of a row is noticed.
-        doubtful: Whether rows may have been deleted, and it is not known yet which.
     """
 
     def __init__(
@@ -84,13 +81,12 @@ class Follower:
         self._alone, self._shared = alone, shared
         self._looking = threading.Lock()
         self._looked = -POLL_S  # the clock counts from 0
-        self._list_at = self._compare_at = self._far_at = 0.0
+        self._compare_at = self._far_at = 0.0
         self._seen = self._far_seen = 0  # when times of writing were last compared
         self._place, self._last = 0, ""  # how many rows there were at the last look, and the last
         self._counted = self._questions = 0
         self.position = 0
         self.sees_all = not index.foreign
-        self.doubtful = False
         self.scope = scope
 
     @property
@@ -155,8 +151,7 @@ class Follower:
             new = [row_id for row_id in there[:old] if row_id not in known] + there[old:]
             yield from self._read(new, progress=progress)
         self._place, self._last = len(there), there[-1] if there else ""
-        self.doubtful, self._looked, self.position = False, clock, max(self.position, self._seen)
-        self._list_at = clock + RARELY * took
+        self._looked, self.position = clock, max(self.position, self._seen)
         self._compare_at = clock + NOW_AND_THEN * took
 
     def close(self) -> None:
@@ -183,12 +178,11 @@ class Follower:
         unknown = table.places_of(there) < 0
         new = [row_id for row_id, is_new in zip(there, unknown.tolist(), strict=True) if is_new]
         is_last = start + 1 != self._place or there[:1] == [self._last]
-        self.doubtful = not is_last or len(table) + len(new) != start + len(there)
-        if not self.doubtful:
+        in_step = is_last and len(table) + len(new) == start + len(there)
+        if in_step and (self.sees_all or started < self._compare_at):
             yield from self._read(new)
             self._place, self._last = start + len(there), there[-1] if there else ""
-        now_and_then = not self.sees_all and started >= self._compare_at
-        if now_and_then or (self.doubtful and (not self.sees_all or started >= self._list_at)):
+        else:
             yield from self.compare(table)
         self._looked, self.position = started, self._seen
 

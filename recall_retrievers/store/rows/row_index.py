@@ -73,7 +73,7 @@ class RowIndex:
         self._opening = threading.RLock()
         self._noted: tuple[int, bool] | None = None
         self._readings: dict[int, set[str]] = {}
-        self._opened = self._begun = self._unread = False
+        self._opened = self._unread = False
         self._closed = threading.Event()
         self._built: Future[None] | None = None
         self._threads: list[threading.Thread] = []
@@ -84,7 +84,7 @@ class RowIndex:
     @property
     def knows_all(self) -> bool:
         """Whether its rows are those of the collection, up to a second ago."""
-        return self.ready and self.follower.sees_all and not self.follower.doubtful
+        return self.ready and self.follower.sees_all
 
     # -- opening ----------------------------------------------------------------------------------
 
@@ -93,12 +93,12 @@ class RowIndex:
         with self._opening:
             if self._opened or self._closed.is_set():
                 return
-            if self._root is not None and (known := self._on_disk(self._root)):
-                self._begun = self.follower.go_on(known["position"])
-                self.ready = self._begun and bool(known["whole"])
-            if not self._begun:
-                self._begin()  # so that writes count while the rows are counted
-                self.ready = self._begun = not self.index.collection.count()
+            known = None if self._root is None else self._on_disk(self._root)
+            if known is not None and self.follower.go_on(known["position"]):
+                self.ready = bool(known["whole"])
+            else:
+                self._begin()
+                self.ready = not self.index.collection.count()
             self._opened = True
 
     def _on_disk(self, root: Path) -> dict[str, Any] | None:
@@ -136,13 +136,15 @@ class RowIndex:
                 built.result()
         if self.ready:
             self._take_over(self.follower.changes)
+            if build and not self.ready:  # the disk has failed
+                self.prepare(build=build, patient=patient)
 
     def _begin(self) -> None:
         """Forget all rows, and follow the writes of this process from now on."""
         self._unread = False
         with self._lock:
             self.table.close()
-            self.table, self._begun, self._noted = self._new_table(), True, None
+            self.table, self._noted = self._new_table(), None
         self.follower.begin()
         self._note()
 
@@ -190,11 +192,11 @@ class RowIndex:
     def _build(self, built: Future[None]) -> None:
         try:
             count = self.index.collection.count()
-            if not self._begun:
-                self._begin()
             _log.info("reading %d rows for the row index; it has %d", count, len(self))
-            self._take_over(partial(self.follower.compare, progress=count > WAITED_FOR))
-            self.ready = True
+            while not self.ready:
+                table = self.table  # it is replaced when its disk fails
+                self._take_over(partial(self.follower.compare, progress=count > WAITED_FOR))
+                self.ready = self.table is table
             self._note()
             _log.info("read %d rows", len(self))
         except BaseException as error:  # noqa: BLE001 - it is raised where a question waits
@@ -225,7 +227,6 @@ class RowIndex:
         position = self.follower.position
         with self._reading() as changed:
             for change in changes(self.table):
-                self._verify()
                 if isinstance(change, list):
                     self._forget(change, changed)
                 else:
@@ -241,27 +242,34 @@ class RowIndex:
             if row[0] not in changed
         ]
         memories = [self.index.candidate(row) for row in rows]
-        with self._lock:
+        with self._changing():
             current = [place for place, row in enumerate(rows) if row[0] not in changed]
             self._tell([rows[place][0] for place in current], changed)
             new = [rows[place] for place in current], [memories[place] for place in current]
             self._change(lambda table: table.put(*new))
 
     def _forget(self, ids: Iterable[str], changed: AbstractSet[str]) -> None:
-        with self._lock:
+        with self._changing():
             gone = [row_id for row_id in ids if row_id not in changed]
             self._change(lambda table: table.drop(gone))
 
+    @contextmanager
+    def _changing(self) -> Iterator[bool]:
+        """Let nobody else change the rows; False if nothing is to be changed: they are closed."""
+        self._verify()
+        with self._lock:
+            yield self._opened and not self._closed.is_set()
+
     def _change(self, change: Callable[[Table], int]) -> int:
-        """Change the rows; on a disk that fails, they go on in memory."""
+        """Change the rows; on a disk that fails, all are read again and kept in memory."""
         try:
             return change(self.table)
         except (OSError, sqlite3.Error) as error:
             if self._root is None:
                 raise
             _log.warning("the row index is kept in memory from now on: %r", error)
-            self._root = None
-            self.table = Table(self.index.candidate, cache=self._cache, rows=self.table)
+            self._root, self.ready = None, False
+            self.table = Table(self.index.candidate, cache=self._cache)
             return change(self.table)
 
     def _tell(self, ids: Iterable[str], mine: AbstractSet[str] | None = None) -> None:
@@ -285,9 +293,8 @@ class RowIndex:
 
     def put(self, rows: Sequence[Row], memories: Sequence[Candidate], embedded: Embedded) -> None:
         """Take over rows that were just stored, with their memories and vectors."""
-        self._verify()
-        with self._lock:
-            if not self._begun:
+        with self._changing() as opened:
+            if not opened:
                 return
             self._tell([row[0] for row in rows])
             self._change(lambda table: table.put(rows, memories, embedded))
@@ -296,9 +303,8 @@ class RowIndex:
 
     def drop(self, ids: Sequence[str]) -> None:
         """Forget rows that were just deleted."""
-        self._verify()
-        with self._lock:
-            if not self._begun:
+        with self._changing() as opened:
+            if not opened:
                 return
             self._tell(ids)
             dropped = self._change(lambda table: table.drop(ids))
@@ -341,10 +347,10 @@ class RowIndex:
     def close(self) -> None:
         """Let everything go: rows, files and threads."""
         self._closed.set()
-        if self._begun:
+        if self._opened:
             self._note()
         with self._lock:
-            self._begun = self.ready = False
+            self.ready = False
             self.table.close()
         for each in self._threads:
             each.join(_JOINED_S)
