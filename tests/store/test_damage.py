@@ -174,6 +174,23 @@ def test_the_vectors_of_the_row_index_are_not_made_again(whole: Path, tmp_path: 
         assert best(store, "milk")[0].id == "m5"
 
 
+def test_a_row_index_that_is_newer_than_the_database_is_not_believed(
+    whole: Path, path: Path, tmp_path: Path
+) -> None:
+    later = Path(shutil.copytree(whole, tmp_path / "later"))
+    with RecallStore(later, embedding=SmallEmbedding()) as store:
+        store.add([{"id": "m5", "content": "milk"}])
+    shutil.copytree(later / ".recall", path / ".recall", dirs_exist_ok=True)
+    for as_it_was in path.glob(".recall/*-*-*-*-*-*"):  # before the collection was one of ours
+        shutil.rmtree(as_it_was)
+    without_names(index_of(path))
+
+    [repaired] = RecallStore.repair(path, embedding=SmallEmbedding())
+
+    assert repaired.embedded == LOST
+    assert all_is_there(path, SmallEmbedding())
+
+
 def test_what_was_repaired_is_open_to_all_that_may_open_it(path: Path) -> None:
     without_names(index_of(path))
     RecallStore.repair(path, embedding=SmallEmbedding())

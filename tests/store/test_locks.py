@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import chromadb
@@ -14,7 +17,12 @@ from store.kit import SmallEmbedding, best
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.chroma.access import client_access
-from recall_retrievers.store.chroma.database import DATABASE, check_database, close_unused
+from recall_retrievers.store.chroma.database import (
+    DATABASE,
+    check_database,
+    close_unused,
+    open_database,
+)
 from recall_retrievers.store.chroma.path_lock import hold
 from recall_retrievers.store.chroma.tables import Tables
 from recall_retrievers.store.doctor.check import examine
@@ -71,6 +79,20 @@ def test_nothing_that_is_read_beside_an_engine_drops_a_lock(
             step()
             assert locked(path)
             fcntl.lockf(file, fcntl.LOCK_UN)
+
+
+def test_nobody_waits_for_a_reader_that_waits_for_a_write(path: Path) -> None:
+    journal = path / f"{DATABASE}-journal"
+    journal.touch()  # a transaction that is being written
+    with closing(open_database(path)) as database, ThreadPoolExecutor() as threads:
+        began = time.monotonic()
+        waiting = threads.submit(database.rows, "SELECT count(*) FROM embeddings")
+        time.sleep(0.1)
+        assert database.counter() > 0
+        assert time.monotonic() - began < 0.5
+        assert not waiting.done()
+        journal.unlink()
+        assert waiting.result(5) == [(30,)]
 
 
 def test_a_lock_of_chroma_is_there_while_stores_work(

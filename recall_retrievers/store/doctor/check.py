@@ -86,15 +86,11 @@ def examine(held: HeldPath | None, collection: Collection) -> None:
             path,
             unknown,
         )
-        held.at_close[str(collection.id)] = _nothing
+        held.at_close[str(collection.id)] = lambda: None  # and nothing is noted of it
 
 
 def _changed(file: Path) -> int:
     return file.stat().st_mtime_ns if file.exists() else 0
-
-
-def _nothing() -> None:
-    """What is noted of an index whose layout is not known."""
 
 
 def fault_of(

@@ -184,6 +184,8 @@ class _Repairing:
 
     def _unknown(self, position: int) -> set[str]:
         """The rows whose vectors may have changed since the row index has followed Chroma."""
+        if position > self._tables.position():  # the database was put back
+            return self._tables.row_ids()
         if position >= self._tables.indexed_up_to():  # Chroma does what came after it once more
             return set()
         logged = {row_id for row_id, _ in self._tables.logged(position)}
