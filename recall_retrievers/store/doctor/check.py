@@ -36,7 +36,7 @@ from recall_retrievers.store.chroma.tables import Tables
 from recall_retrievers.store.doctor.index_files import DamagedIndexError, check_files
 from recall_retrievers.store.doctor.layout import FILES, NAMES, layout_of
 from recall_retrievers.store.rows.closing import changed_files, note_files, own_folder
-from recall_retrievers.store.rows.row_index import torn
+from recall_retrievers.store.rows.row_index import DAMAGED, open_table, torn_files
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -241,3 +241,13 @@ def _checked(path: Path, collection: Collection) -> Checked:
             "opened"
         )
     return Checked(collection.name, rows, tuple(faults), unknown)
+
+
+def torn(root: Path) -> bool:
+    """Whether files of a row index have other bytes than were written."""
+    try:
+        table = open_table(root, lambda _: None)
+    except DAMAGED:
+        return True
+    table.close()
+    return table.as_closed and bool(torn_files(root, large=True))

@@ -25,7 +25,7 @@ from recall_retrievers.store.chroma.row_fields import OWN_FIELDS
 from recall_retrievers.store.chroma.rows import to_candidate
 from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.chroma.tables import Tables
-from recall_retrievers.store.doctor.check import alone, fault_of, memories, note_index
+from recall_retrievers.store.doctor.check import alone, fault_of, memories, note_index, torn
 from recall_retrievers.store.doctor.index_files import (
     DamagedIndexError,
     check_files,
@@ -34,10 +34,13 @@ from recall_retrievers.store.doctor.index_files import (
 from recall_retrievers.store.doctor.layout import HEADER, Layout, layout_of
 from recall_retrievers.store.embedding.embedder import Embedder
 from recall_retrievers.store.rows.closing import make_private, own_folder
-from recall_retrievers.store.rows.row_index import Part, kept_vectors
+from recall_retrievers.store.rows.row_index import open_table
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
+
+Part = tuple[list[str], NDArray[np.float32]]
+"""The ids of rows, and their vectors."""
 
 _BATCH = 250  # rows a call, and texts embedded at once
 _SAVED = 10_000  # rows between two saves; Chroma reads the log of what is not saved at each call
@@ -174,13 +177,18 @@ class _Repairing:
         if layout.normalised:  # those of the row index have the length 1
             # They come first: each of their bytes was checked.
             for root in own_folder(self._path).glob(f"{self._collection.id}*"):
-                for ids, vectors in kept_vectors(root, self._unknown):
+                if torn(root):
+                    continue
+                table = open_table(root, lambda _: None)
+                unknown = self._unknown(table.facts().get("position", 0))
+                for ids, vectors in table.vectors():
                     if vectors.shape[1:] == (layout.dimension,):
-                        yield from _wanted(ids, vectors, left)
+                        yield from _wanted(ids, vectors, left, unknown)
+                table.close()
         for folder in (self._index, self._aside):
             if left:
                 for ids, vectors in readable_vectors(folder, layout):
-                    yield from _wanted(ids, vectors, left)
+                    yield from _wanted(ids, vectors, left, set())
 
     def _unknown(self, position: int) -> set[str]:
         """The rows whose vectors may have changed since the row index has followed Chroma."""
@@ -271,9 +279,11 @@ def _built(
     return header.parent
 
 
-def _wanted(ids: list[str], vectors: NDArray[np.float32], left: set[str]) -> Iterator[Part]:
-    """The vectors of rows that still have none."""
-    places = [place for place, row_id in enumerate(ids) if row_id in left]
+def _wanted(
+    ids: list[str], vectors: NDArray[np.float32], left: set[str], unknown: set[str]
+) -> Iterator[Part]:
+    """The vectors of rows that still have none, where these are known."""
+    places = [n for n, row_id in enumerate(ids) if row_id in left and row_id not in unknown]
     if places:
         yield [ids[place] for place in places], vectors[places]
 

@@ -34,9 +34,6 @@ _log = logging.getLogger(__name__)
 
 FILES = (FILE, VECTORS)
 
-Part = tuple[list[str], NDArray[np.float32]]
-"""The ids of rows, and their vectors."""
-
 WAITED_FOR = 10_000  # rows: a question waits a second while so many are read
 _QUIET_S = 1.0  # seconds after opening until large files are read
 _PAGE = 250  # vectors a call: below every limit
@@ -107,7 +104,7 @@ class RowIndex:
             return None
         try:
             table = open_table(root, self.index.candidate, self._cache)
-        except _DAMAGED as error:
+        except DAMAGED as error:
             _log.warning("the row index in %s is built again: %r", root, error)
             return None
         known = table.facts()
@@ -183,7 +180,7 @@ class RowIndex:
             if not self._unread or self._root is None:
                 return
             self._unread = False
-            if names := _torn(self._root, large=True):
+            if names := torn_files(self._root, large=True):
                 torn = ", ".join(sorted(names))
                 _log.warning("the row index in %s is built again: torn: %s", self._root, torn)
                 self.ready = False
@@ -359,27 +356,7 @@ class RowIndex:
         self.follower.close()
 
 
-def kept_vectors(root: Path, newer: Callable[[int], AbstractSet[str]]) -> Iterator[Part]:
-    """The vectors of length 1 that an index on disk has, a thousand at a time.
-
-    Args:
-        root: The folder of the index.
-        newer: The ids of the rows that were written after an operation of Chroma's.
-
-    Yields:
-        The ids of rows, and their vectors.
-    """
-    if not root.is_dir() or torn(root):
-        return
-    table = open_table(root, lambda _: None)
-    unknown = newer(table.facts().get("position", 0))
-    for ids, vectors in table.vectors():
-        current = [n for n, row_id in enumerate(ids) if row_id not in unknown]
-        yield [ids[n] for n in current], vectors[current]
-    table.close()
-
-
-_DAMAGED = (OSError, sqlite3.Error, ValueError, LookupError)
+DAMAGED = (OSError, sqlite3.Error, ValueError, LookupError)
 """What is raised by files that hold other bytes than were written."""
 
 
@@ -389,13 +366,13 @@ def open_table(
     """The rows on the disk. What a proper close has noted is compared; after a kill SQLite checks.
 
     Raises:
-        ValueError: When files have other bytes than were noted, or as in `_DAMAGED`.
+        ValueError: When files have other bytes than were noted, or as in `DAMAGED`.
     """
     table = Table(read, root, cache)
     try:
         if not table.as_closed:
             table.check()
-        elif names := _torn(root, large=False):
+        elif names := torn_files(root, large=False):
             raise ValueError(f"torn: {', '.join(sorted(names))}")  # noqa: TRY301 - closed below
     except BaseException:
         table.close()
@@ -403,17 +380,7 @@ def open_table(
     return table
 
 
-def torn(root: Path) -> bool:
-    """Whether files of a row index have other bytes than were written."""
-    try:
-        table = open_table(root, lambda _: None)
-    except _DAMAGED:
-        return True
-    table.close()
-    return table.as_closed and bool(_torn(root, large=True))
-
-
-def _torn(root: Path, *, large: bool) -> set[str]:
+def torn_files(root: Path, *, large: bool) -> set[str]:
     """The large files, or the small ones, that have other bytes than were noted."""
     changed = changed_files(root / NOTE, root, large=large)
     return {NOTE} if changed is None else {*changed}
