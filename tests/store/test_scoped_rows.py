@@ -153,6 +153,15 @@ def test_what_others_change_in_a_scope_is_seen_and_no_other_text_is_read(
         assert not ids(ours.find([Search(gone, 3, method="keyword", scope=ANN)])[0])
     assert found(ours, "moved", BOB) == ["ann7"]
 
+    raw.delete(ids=["ann8"])
+    raw.add(
+        ids=["ann8"],
+        documents=["bread"],
+        embeddings=[SMALL.embed_query("bread")],
+        metadatas=[{"user_id": "ann"}],
+    )
+    assert found(ours, "bread", ANN)[:1] == ["ann8"]  # under an old id
+
 
 def test_what_this_process_writes_is_in_its_scope_alone_and_at_once(
     opened: Opener, monkeypatch: pytest.MonkeyPatch

@@ -145,8 +145,11 @@ class Follower:
             there = self._ids(0)
             took = time.monotonic() - clock
             known, old = set(table.ids()), len(there)
-            if not self.sees_all:  # what came after the last row may have the id of an old one
-                old = there.index(self._last) + 1 if self._last in there else 0
+            # What came after the last row may have the id of an old one.
+            if (self._shared or not self.sees_all) and self._last in there:
+                old = there.index(self._last) + 1
+            elif not self.sees_all:
+                old = 0
             yield [*known.difference(there)]
             new = [row_id for row_id in there[:old] if row_id not in known] + there[old:]
             yield from self._read(new, progress=progress)
