@@ -162,6 +162,11 @@ def test_what_others_change_in_a_scope_is_seen_and_no_other_text_is_read(
     )
     assert found(ours, "bread", ANN)[:1] == ["ann8"]  # under an old id
 
+    theirs.delete(["ann20"])  # in this process, so no ids have to be compared
+    with reading(monkeypatch) as seen:
+        assert "ann20" not in found(ours, "word20", ANN, 10)
+    assert len(seen) < 50
+
 
 def test_what_this_process_writes_is_in_its_scope_alone_and_at_once(
     opened: Opener, monkeypatch: pytest.MonkeyPatch

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,29 +80,19 @@ def repair_path(path: str | Path, embedding: Embedder, *, progress: bool) -> lis
         opened = client()
         try:
             for collection in opened.list_collections():
-                with (
-                    _left_alone(collection),
-                    closing(Tables(folder, str(collection.id))) as tables,
-                ):
+                with closing(Tables(folder, str(collection.id))) as tables:
                     repairing = _Repairing(folder, collection, tables, embedding)
                     repaired[tables.index_folder] = repairing.run(progress=progress)
+        except UnknownLayoutError as error:
+            raise StoreError(
+                f"collection {collection.name!r} is left as it is: {error}. A newer version of "
+                "recall-retrievers may know it"
+            ) from error
         finally:
             close_client(opened)
         for index_folder in repaired:
             note_index(folder, index_folder)
     return [*repaired.values()]
-
-
-@contextmanager
-def _left_alone(collection: Collection) -> Iterator[None]:
-    """Refuse to repair what another version of Chroma made."""
-    try:
-        yield
-    except UnknownLayoutError as error:
-        raise StoreError(
-            f"collection {collection.name!r} is left as it is: {error}. A newer version of "
-            "recall-retrievers may know it"
-        ) from error
 
 
 class _Repairing:
