@@ -16,8 +16,7 @@ from recall_retrievers.store.conditions import Conditions
 from recall_retrievers.store.embedding.bounded import BoundedEmbedding
 from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.listing import Listing, ids_in_chroma
-from recall_retrievers.store.rows.open_indexes import open_rows
-from recall_retrievers.store.rows.scoped_rows import ServerRows
+from recall_retrievers.store.rows.scoped_rows import ServerRows, open_rows
 from recall_retrievers.store.rows.scoped_searcher import ScopedSearcher
 from recall_retrievers.store.writing.writer import Writer
 

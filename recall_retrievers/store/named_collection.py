@@ -29,6 +29,7 @@ from recall_retrievers.store.chroma.open_collection import (
     opened_as_it_is,
 )
 from recall_retrievers.store.chroma.row_fields import OWN_FIELDS, Fields
+from recall_retrievers.store.doctor.check import examine
 from recall_retrievers.store.embedding.bounded import BoundedEmbedding
 from recall_retrievers.store.live_collection import LiveCollection
 from recall_retrievers.store.rows.scoped_rows import ServerRows
@@ -256,6 +257,7 @@ class NamedCollection:
         return self._access
 
     def _alive(self, opened: Opened) -> LiveCollection:
+        examine(None if opened.access is None else opened.access.held, opened.collection)
         return LiveCollection(
             opened,
             self.embedding,

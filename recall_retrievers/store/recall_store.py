@@ -16,10 +16,11 @@ from recall_retrievers.store.chroma.client import SERVER_TIMEOUT_S, time_limited
 from recall_retrievers.store.chroma.row_fields import Fields
 from recall_retrievers.store.conditions import Conditions
 from recall_retrievers.store.copying import copy_collection, embed_again
+from recall_retrievers.store.doctor.check import Checked, check_path
+from recall_retrievers.store.doctor.repair import Repaired, repair_path
 from recall_retrievers.store.embedding.bounded import BoundedEmbedding, check_timeout
 from recall_retrievers.store.embedding.embedder import as_embedder
 from recall_retrievers.store.named_collection import NamedCollection
-from recall_retrievers.store.repair import Checked, Repaired, check_path, repair_path
 from recall_retrievers.store.rows.scoped_rows import ServerRows
 from recall_retrievers.store.scoped_store import ManagedStore
 from recall_retrievers.store.stats import ScopeCount, StoreStats, projected, stats_of
@@ -315,7 +316,7 @@ class RecallStore(ManagedStore):
             ...         ids = store.add(["The dentist is on Elm Street."])
             ...     [checked] = RecallStore.check(path)
             >>> print(checked)
-            memories: 1 memories, whole
+            memories: 1 memory, whole
         """
         return check_path(path)
 
@@ -350,7 +351,7 @@ class RecallStore(ManagedStore):
             ...     with RecallStore(path) as store:
             ...         ids = store.add(["The dentist is on Elm Street."])
             ...     print(*RecallStore.repair(path))
-            memories: 1 memories, nothing to repair
+            memories: 1 memory, nothing to repair
         """
         return repair_path(path, as_embedder(embedding), progress=progress)
 

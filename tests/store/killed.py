@@ -25,7 +25,7 @@ from recall_retrievers.core.errors import StoreDamagedError
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.disk.index_layout import HEADER, NAMES
+from recall_retrievers.store.doctor.layout import HEADER, NAMES
 from recall_retrievers.store.embedding.embedder import as_embedder
 
 _STARTS = 60.0  # seconds within which a process must begin its work

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import chromadb
+import numpy as np
 import pytest
 from chroma_server import ChromaServer
 from store.elsewhere import opens_elsewhere
@@ -24,12 +25,12 @@ from recall_retrievers.core.errors import (
     StoreLockedError,
 )
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.disk.check import check_database
-from recall_retrievers.store.disk.database import DATABASE
+from recall_retrievers.store.chroma.database import DATABASE, check_database
+from recall_retrievers.store.doctor import repair
 
 ROWS = 130
-SAVED_EACH = 50  # so 100 rows stand in the index; Chroma's log has the last of them, and the rest
-LOST = 98  # vectors that only the index has: one of its rows was deleted
+SAVED_EACH = 50  # so 100 rows stand in the index; Chroma's log has the rest
+LOST = 99  # vectors that only the index has: one of its rows was deleted
 
 
 class Counting(SmallEmbedding):
@@ -173,6 +174,80 @@ def test_the_vectors_of_the_row_index_are_not_made_again(whole: Path, tmp_path: 
     assert all_is_there(path, SmallEmbedding())
     with RecallStore(path, embedding=SmallEmbedding()) as store:
         assert best(store, "milk")[0].id == "m5"
+
+
+def test_a_vector_that_the_row_index_has_of_an_earlier_time_is_made_again(
+    whole: Path, tmp_path: Path
+) -> None:
+    path = Path(shutil.copytree(whole, tmp_path / "memories"))
+    client = chromadb.PersistentClient(str(path))
+    rows = client.get_collection("memories", embedding_function=None)
+    new = SmallEmbedding().embed_query("milk")
+    rows.update(ids=["m5"], documents=["milk"], embeddings=[new])
+    for n in range(SAVED_EACH):  # so that the log does not have it any more
+        rows.update(ids=["m6"], metadatas=[{"n": n}])
+    client.close()
+    without_names(index_of(path))
+
+    [repaired] = RecallStore.repair(path, embedding=SmallEmbedding())
+
+    assert repaired.embedded == 2
+    with RecallStore(path, embedding=SmallEmbedding()) as store:
+        assert best(store, "milk")[0].id == "m5"
+        assert best(store, text(6))[0].id == "m6"
+
+
+def test_vectors_that_are_not_scaled_keep_their_length(tmp_path: Path) -> None:
+    class Long(SmallEmbedding):
+        def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            return [[3 * x for x in vector] for vector in super().embed_documents(texts)]
+
+    path = tmp_path / "memories"
+    client = chromadb.PersistentClient(str(path))
+    settings = {"hnsw": {"space": "l2", "sync_threshold": 20}}
+    client.create_collection("memories", configuration=settings, embedding_function=None)
+    client.close()
+    with RecallStore(path, embedding=Long()) as store:  # it becomes one of ours
+        store.add({"id": f"m{x}", "content": text(x)} for x in range(20))
+    header_cut_off(index_of(path))
+
+    RecallStore.repair(path, embedding=Long())
+
+    client = chromadb.PersistentClient(os.path.realpath(path))
+    rows = client.get_collection("memories", embedding_function=None)
+    read = np.asarray(rows.get(include=["embeddings"])["embeddings"])
+    client.close()
+    assert np.linalg.norm(read, axis=1) == pytest.approx(3 * np.ones(20), abs=1e-4)
+
+
+def test_a_large_index_is_saved_to_its_last_row(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, rows in (("_SAVED", 40), ("_BATCH", 20)):
+        monkeypatch.setattr(repair, name, rows)
+    header_cut_off(index_of(path))
+
+    [repaired] = RecallStore.repair(path, embedding=SmallEmbedding())
+
+    assert repaired.embedded == 0
+    assert all_is_there(path, SmallEmbedding())
+
+
+def test_a_row_index_that_is_newer_than_the_database_is_not_believed(
+    whole: Path, path: Path, tmp_path: Path
+) -> None:
+    later = Path(shutil.copytree(whole, tmp_path / "later"))
+    with RecallStore(later, embedding=SmallEmbedding()) as store:
+        store.add([{"id": "m5", "content": "milk"}])
+    shutil.copytree(later / ".recall", path / ".recall", dirs_exist_ok=True)
+    for as_it_was in path.glob(".recall/*-*-*-*-*-*"):  # before the collection was one of ours
+        shutil.rmtree(as_it_was)
+    without_names(index_of(path))
+
+    [repaired] = RecallStore.repair(path, embedding=SmallEmbedding())
+
+    assert repaired.embedded == LOST
+    assert all_is_there(path, SmallEmbedding())
 
 
 def test_what_was_repaired_is_open_to_all_that_may_open_it(path: Path) -> None:
@@ -351,13 +426,11 @@ def test_a_first_save_that_was_torn_is_repaired(tmp_path: Path) -> None:
 
     assert (repaired.recovered, repaired.embedded) == (50, 0)
     client = chromadb.PersistentClient(os.path.realpath(path))
-    assert client.get_collection("memories", embedding_function=None).count() == 50
+    rows = client.get_collection("memories", embedding_function=None)
+    vectors = SmallEmbedding().embed_documents([text(x) for x in range(50)])
+    found = rows.query(query_embeddings=vectors, n_results=1, include=[])["ids"]
     client.close()
-    with sqlite3.connect(path / "chroma.sqlite3") as database:
-        [(index_up_to,)] = database.execute(
-            "SELECT seq_id FROM max_seq_id WHERE segment_id = ?", (index_of(path).name,)
-        )
-    assert index_up_to == 50  # so that Chroma takes in none of them again
+    assert found == [[f"m{x}"] for x in range(50)]
 
 
 def test_other_collections_of_the_path_stay_as_they_are(path: Path) -> None:

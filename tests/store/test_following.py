@@ -7,15 +7,21 @@ from collections.abc import Iterator
 from typing import Any
 
 import chromadb
+import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from store.following import MANY, SMALL, by_meaning, by_words, fill, watched
 
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import RecallStore
+from recall_retrievers.store.chroma.index import Index
+from recall_retrievers.store.chroma.row_fields import OWN_FIELDS
+from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.rows import follower
+from recall_retrievers.store.rows.cache import Cache
+from recall_retrievers.store.rows.row_index import RowIndex
 
 
 @pytest.fixture(params=["embedded", "server"])
@@ -168,7 +174,7 @@ def test_the_mirror_equals_the_collection_whatever_others_do(
     changes: list[tuple[str, int, int]], by_name: bool
 ) -> None:
     with pytest.MonkeyPatch.context() as patched, chromadb.EphemeralClient() as client:
-        for name, value in (("POLL_S", 0.0), ("TAIL", 3), ("COUNTED_AT_ONCE", 0)):
+        for name, value in (("POLL_S", 0.0), ("COUNTED_AT_ONCE", 0)):
             patched.setattr(follower, name, value)
         name = f"changing-{time.monotonic_ns()}"
         collection = client.create_collection(name, embedding_function=None)
@@ -190,4 +196,75 @@ def test_the_mirror_equals_the_collection_whatever_others_do(
                     collection.update(ids=old, metadatas=[{"stars": number}] * len(old))
                 assert sorted(by_words(store, "tea", limit=100)) == sorted(there)
                 assert all(by_words(store, each) == [each] for each in stored)
+        client.delete_collection(name)
+
+
+# -- what is read of a server ---------------------------------------------------------------------
+
+_writes = st.lists(
+    st.tuples(
+        st.sampled_from(["theirs", "theirs", "raw", "delete", "ours", "our delete"]),
+        st.integers(0, 30),  # the first row; a row that is there is replaced
+        st.integers(1, 4),  # how many
+        st.sampled_from(["ann", "bob"]),
+        st.booleans(),  # whether a question comes afterwards
+    ),
+    max_size=14,
+)
+
+
+ANN = Scope(user_id="ann")
+FOUR = ("theirs", 0, 4, "ann", True)
+
+
+@settings(max_examples=50)
+# What we have stored or deleted hides what others have deleted, if only the last row is compared.
+@example([FOUR, ("ours", 7, 1, "ann", False), ("delete", 7, 1, "ann", True)], ANN)
+@example([FOUR, ("our delete", 0, 1, "ann", False), ("delete", 1, 1, "ann", True)], ANN)
+@example([FOUR, ("our delete", 0, 1, "ann", False), ("raw", 0, 1, "ann", True)], ANN)
+@given(_writes, st.sampled_from([ANN, Scope()]))
+def test_the_rows_of_a_scope_equal_the_collection_whoever_writes(
+    writes: list[tuple[str, int, int, str, bool]], scope: Scope
+) -> None:
+    with pytest.MonkeyPatch.context() as patched, chromadb.EphemeralClient() as client:
+        patched.setattr(follower, "POLL_S", 0.0)
+        patched.setattr(follower, "COUNTED_AT_ONCE", 0)
+        name = f"scoped-{time.monotonic_ns()}"
+        collection: Any = client.create_collection(name, embedding_function=None)
+        index = Index.of(collection, OWN_FIELDS, foreign=False, cloud=False)
+        rows = RowIndex(index, follower.Follower(index, scope, shared=True), None, Cache(10**6))
+        rows.prepare(build=True, patient=True)
+        there: dict[str, tuple[str, str]] = {}
+        for number, (kind, first, many, owner, asked) in enumerate(writes):
+            ids = [f"m{first + n}" for n in range(many)]
+            if kind == "raw":  # it has no time of writing, so what it replaces is not seen
+                ids = [f"raw{number}x{n}" for n in range(many)]
+            metadata = {"user_id": owner, "written_at": int(1000 * time.time()) + number}
+            texts = [f"tea {row_id} turn{number}" for row_id in ids]
+            vectors = np.ones((len(ids), 8), dtype=np.float32)
+            if kind.endswith("delete"):
+                collection.delete(ids=ids)
+                there = {x: row for x, row in there.items() if x not in ids}
+            else:
+                if kind == "raw":
+                    del metadata["written_at"]
+                metadatas = [metadata] * len(ids)
+                collection.upsert(ids=ids, documents=texts, embeddings=vectors, metadatas=metadatas)
+                there |= {x: (owner, text) for x, text in zip(ids, texts, strict=True)}
+            if kind == "our delete":
+                rows.drop(ids)
+            if kind == "ours" and scope.user_id in (None, owner):
+                own = [(x, text, metadata) for x, text in zip(ids, texts, strict=True)]
+                rows.put(own, [index.candidate(row) for row in own], Embedded(vectors))
+            elif kind == "ours":
+                rows.drop(ids)
+            if asked or number == len(writes) - 1:
+                rows.prepare(build=True, patient=True)
+                places = rows.table.places_of(known := sorted(rows.table.ids()))
+                found = [memory.content for memory in rows.table.memories(places.tolist(), None)]
+                wanted = {x: row for x, row in there.items() if scope.user_id in (None, row[0])}
+                assert dict(zip(known, found, strict=True)) == {
+                    x: y for x, (_, y) in wanted.items()
+                }
+        rows.close()
         client.delete_collection(name)

@@ -13,7 +13,7 @@ from store.kit import contents
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.rows import follower, scope_follower
+from recall_retrievers.store.rows import follower
 
 
 def test_what_a_late_clock_wrote_is_seen(
@@ -22,7 +22,8 @@ def test_what_a_late_clock_wrote_is_seen(
     no_pause: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(follower, "NOW_AND_THEN", 1_000_000)
+    # The minute is read at each look, however long it took to read the last time.
+    monkeypatch.setattr(follower, "RARELY", 0)
     ours, theirs = two
     theirs.add([Memory(id="a", content="tea"), Memory(id="b", content="bread")])
     assert by_words(ours, "tea") == ["a"]
@@ -51,12 +52,12 @@ def test_a_minutes_rows_are_not_read_at_each_look(
     ours, theirs = two
     theirs.add(Memory(id=f"m{n}", content=f"tea word{n}") for n in range(500))
     # The minute is read at the next look, however long it took to read the first time.
-    monkeypatch.setattr(scope_follower, "RARELY", 0)
+    monkeypatch.setattr(follower, "RARELY", 0)
     assert by_words(ours, "word3") == ["m3"]
     earlier = int(1000 * time.time()) - 30_000
     collection = raw(theirs, server_port)
     collection.update(ids=[f"m{n}" for n in range(500)], metadatas=[{"written_at": earlier}] * 500)
-    monkeypatch.setattr(scope_follower, "RARELY", 1_000_000)
+    monkeypatch.setattr(follower, "RARELY", 1_000_000)
     read: list[int] = []
     with watched(monkeypatch, lambda _, page: read.append(len(page["ids"]))):
         by_words(ours, "word3")
@@ -74,30 +75,9 @@ def test_a_minutes_rows_are_not_read_at_each_look(
     assert by_words(ours, "juice") == ["m4"]
 
 
-def test_until_it_is_known_which_rows_are_gone_none_of_them_is_returned(
-    two: tuple[RecallStore, RecallStore], no_pause: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ours, theirs = two
-    theirs.add(Memory(id=f"m{n}", content=f"tea word{n}") for n in range(20))
-    monkeypatch.setattr(follower, "RARELY", 1_000_000, raising=False)
-    assert by_words(ours, "word3") == ["m3"]
-    limits: list[int] = []
-    with watched(monkeypatch, lambda asked, page: limits.append(asked.get("limit") or 0)):
-        for n in range(10):
-            theirs.delete([f"m{n}"])
-            assert by_words(ours, f"word{n}") == []
-            assert f"m{n}" not in by_meaning(ours, f"tea word{n}")
-            assert len(by_words(ours, "tea", limit=20)) == 19 - n
-    assert sum(limit > 100_000 for limit in limits) <= 1  # all ids were listed
-    theirs.add([Memory(id="m3", content="tea word3")])
-    assert by_words(ours, "word3") == ["m3"]
-
-
 def test_while_one_question_looks_others_write_and_nothing_of_it_is_lost(
     server_port: int, collection_name: str, no_pause: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # All ids are listed as soon as some are gone, however long the first listing took.
-    monkeypatch.setattr(follower, "RARELY", 0)
     client = chromadb.HttpClient(host="127.0.0.1", port=server_port)
     with RecallStore(client, collection_name, embedding=SMALL) as store, ThreadPoolExecutor() as do:
         store.add([Memory(id=each, content=f"tea {each}") for each in ("a1", "b2", "c3")])

@@ -14,8 +14,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from recall_retrievers.store.disk.index_files import check_files, readable_vectors, unlinked_rows
-from recall_retrievers.store.disk.index_layout import DamagedIndexError, Layout
+from recall_retrievers.store.doctor.index_files import (
+    DamagedIndexError,
+    check_files,
+    readable_vectors,
+)
+from recall_retrievers.store.doctor.layout import Layout
 
 LAYOUT = Layout(dimension=16, neighbours=16, normalised=True)
 
@@ -140,18 +144,6 @@ def test_what_would_lead_the_engine_astray_is_found(
 
     with pytest.raises(DamagedIndexError):
         check_files(folder, LAYOUT)
-
-
-def test_a_row_to_which_no_other_leads_is_named(saved: Path, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(saved, tmp_path / "index"))
-    assert unlinked_rows(folder, LAYOUT) == []
-    rows = np.fromfile(folder / "data_level0.bin", dtype=LAYOUT.row)
-    alone = np.flatnonzero(rows["deleted"] == 0)[4]
-    rows["linked"][rows["linked"] == alone] = (alone + 1) % len(rows)
-    rows.tofile(folder / "data_level0.bin")
-
-    names = pickle.loads((folder / "index_metadata.pickle").read_bytes())["label_to_id"]
-    assert unlinked_rows(folder, LAYOUT) == [names[rows["label"][alone]]]
 
 
 def vectors_in(folder: Path) -> dict[str, NDArray[np.float32]]:

@@ -26,8 +26,7 @@ from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.chroma.where import filter_where
-from recall_retrievers.store.disk import closing
-from recall_retrievers.store.rows import row_index
+from recall_retrievers.store.rows import closing, row_index, scoped_rows
 from recall_retrievers.store.rows.table import Table
 from recall_retrievers.store.rows.wanted import Wanted
 
@@ -360,3 +359,25 @@ def test_what_chroma_took_on_before_a_kill_and_has_not_done_is_seen(tmp_path: Pa
     with RecallStore(tmp_path, embedding=SMALL) as store:
         assert len([*store.memories()]) == 19
         assert store.find([Search("word7", 1, method="keyword")]) == [[]]
+
+
+def test_on_a_full_disk_the_row_index_goes_on_in_memory(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def add(store: RecallStore, start: int) -> None:
+        store.add([Memory(id=f"m{n}", content=f"tea word{n}") for n in range(start, start + 200)])
+
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        add(store, 0)
+        assert by_words(store, "word7") == ["m7"]
+        [shared] = [rows for key, rows in scoped_rows._open.items() if key[0] == str(tmp_path)]
+        with shared.using(Scope()) as index:
+            index.table._data._writer.execute("PRAGMA max_page_count = 1")  # it may not grow
+        add(store, 200)
+        for name in ("7", "207"):
+            assert by_words(store, f"word{name}") == [f"m{name}"]
+        store.delete(["m7"])
+        assert len(by_words(store, "tea", 500)) == 399
+    assert "kept in memory" in caplog.text
+    with RecallStore(tmp_path, embedding=SMALL) as store:
+        assert [by_words(store, f"word{name}") for name in ("7", "207")] == [[], ["m207"]]

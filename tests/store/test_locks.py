@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import chromadb
@@ -14,10 +17,16 @@ from store.kit import SmallEmbedding, best
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.chroma.access import client_access
-from recall_retrievers.store.disk.check import check_collection, check_database
-from recall_retrievers.store.disk.database import DATABASE, close_unused
-from recall_retrievers.store.disk.operations import Operations
-from recall_retrievers.store.rows.open_indexes import indexes_of
+from recall_retrievers.store.chroma.database import (
+    DATABASE,
+    check_database,
+    close_unused,
+    open_database,
+)
+from recall_retrievers.store.chroma.path_lock import hold
+from recall_retrievers.store.chroma.tables import Tables
+from recall_retrievers.store.doctor.check import examine
+from recall_retrievers.store.rows.scoped_rows import indexes_of
 
 if sys.platform != "win32":
     import fcntl
@@ -53,15 +62,15 @@ def test_nothing_that_is_read_beside_an_engine_drops_a_lock(
     raw = client.get_collection("memories", embedding_function=None)
     with (path / DATABASE).open("rb") as file:
 
-        def operations() -> None:
-            opened = Operations(path, str(raw.id))
+        def tables() -> None:
+            opened = Tables(path, str(raw.id))
             assert (opened.position(), opened.count()) == (30, 30)
             opened.close()
 
         for step in (
             lambda: check_database(path),
-            lambda: check_collection(path, raw),
-            operations,
+            lambda: examine(hold(path, str(path)), raw),
+            tables,
             lambda: client_access(client).close(),
             close_unused,
         ):
@@ -70,6 +79,20 @@ def test_nothing_that_is_read_beside_an_engine_drops_a_lock(
             step()
             assert locked(path)
             fcntl.lockf(file, fcntl.LOCK_UN)
+
+
+def test_nobody_waits_for_a_reader_that_waits_for_a_write(path: Path) -> None:
+    journal = path / f"{DATABASE}-journal"
+    journal.touch()  # a transaction that is being written
+    with closing(open_database(path)) as database, ThreadPoolExecutor() as threads:
+        began = time.monotonic()
+        waiting = threads.submit(database.rows, "SELECT count(*) FROM embeddings")
+        time.sleep(0.1)
+        assert database.counter() > 0
+        assert time.monotonic() - began < 0.5
+        assert not waiting.done()
+        journal.unlink()
+        assert waiting.result(5) == [(30,)]
 
 
 def test_a_lock_of_chroma_is_there_while_stores_work(

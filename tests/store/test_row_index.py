@@ -21,7 +21,7 @@ from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
 from recall_retrievers.store.embedding.token_vectors import unit
 from recall_retrievers.store.rows import follower, row_index
-from recall_retrievers.store.rows.open_indexes import indexes_of
+from recall_retrievers.store.rows.scoped_rows import indexes_of
 from recall_retrievers.store.rows.vectors import Vectors
 from recall_retrievers.store.writing import row_writer
 

@@ -16,11 +16,11 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.rows import follower, scope_follower
-from recall_retrievers.store.rows.open_indexes import indexes_of
+from recall_retrievers.store.rows import follower
+from recall_retrievers.store.rows.scoped_rows import indexes_of
 
 SMALL = SmallEmbedding()
-ROWS = 600  # of one user; more than are listed sooner than searched by halves
+ROWS = 600  # of one user
 ANN, BOB, EVE = (Scope(user_id=name) for name in ("ann", "bob", "eve"))
 
 Opener = Callable[..., RecallStore]
@@ -47,7 +47,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every question looks, as if a second had passed since the last, and clocks agree."""
     monkeypatch.setattr(follower, "POLL_S", 0)
     for name in ("_SKEW", "_DELAY"):
-        monkeypatch.setattr(scope_follower, name, 0)
+        monkeypatch.setattr(follower, name, 0)
 
 
 def fill(store: RecallStore, *owners: Scope) -> None:
@@ -118,7 +118,7 @@ def test_a_question_reads_the_rows_of_its_scope_and_no_others(
 _NEAR = {f"ann{n}" for n in range(ROWS)}  # a question by meaning returns some with their texts
 
 
-def test_what_others_change_in_a_scope_is_seen_for_few_rows(
+def test_what_others_change_in_a_scope_is_seen_and_no_other_text_is_read(
     opened: Opener, at_once: None, monkeypatch: pytest.MonkeyPatch, server_port: int
 ) -> None:
     ours, theirs = opened(), opened(index_rows=100_000)
@@ -130,7 +130,8 @@ def test_what_others_change_in_a_scope_is_seen_for_few_rows(
     raw.delete(ids=["ann300", "bob300"])
     with reading(monkeypatch) as seen:
         assert "ann300" not in found(ours, "word300", ANN, 10)
-    assert len(seen) < ROWS // 2
+    assert len(seen) < ROWS + 50  # the ids of the scope
+    assert sum(with_text for _, with_text in seen) < 30
 
     theirs.delete(["ann5", "ann590"])
     theirs.add(
@@ -151,6 +152,20 @@ def test_what_others_change_in_a_scope_is_seen_for_few_rows(
     for gone in ("word5", "word590", "word6", "moved"):
         assert not ids(ours.find([Search(gone, 3, method="keyword", scope=ANN)])[0])
     assert found(ours, "moved", BOB) == ["ann7"]
+
+    raw.delete(ids=["ann8"])
+    raw.add(
+        ids=["ann8"],
+        documents=["bread"],
+        embeddings=[SMALL.embed_query("bread")],
+        metadatas=[{"user_id": "ann"}],
+    )
+    assert found(ours, "bread", ANN)[:1] == ["ann8"]  # under an old id
+
+    theirs.delete(["ann20"])  # in this process, so no ids have to be compared
+    with reading(monkeypatch) as seen:
+        assert "ann20" not in found(ours, "word20", ANN, 10)
+    assert len(seen) < 50
 
 
 def test_what_this_process_writes_is_in_its_scope_alone_and_at_once(

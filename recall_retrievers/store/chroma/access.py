@@ -17,15 +17,12 @@ from recall_retrievers.store.chroma.client import (
     path_of,
     registering,
 )
+from recall_retrievers.store.chroma.database import DATABASE, check_database, close_client
 from recall_retrievers.store.chroma.errors import chroma_errors
 from recall_retrievers.store.chroma.path_lock import HeldPath, hold
-from recall_retrievers.store.disk.check import check_collection, check_database
-from recall_retrievers.store.disk.closing import note_closing
-from recall_retrievers.store.disk.database import DATABASE, close_client
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
-    from chromadb.api.models.Collection import Collection
 
 _log = logging.getLogger(__name__)
 
@@ -47,16 +44,6 @@ class Access:
     def shared(self) -> bool:
         """Whether other processes may write there."""
         return bool(host_of(self.client))
-
-    def check(self, collection: Collection) -> None:
-        """Check the files of a collection, unless another store of this process has done that.
-
-        Raises:
-            StoreDamagedError: When they are torn or missing.
-        """
-        whole = {} if self.held is None else self.held.whole
-        if self.folder is not None and str(collection.id) not in whole:
-            whole[str(collection.id)] = check_collection(self.folder, collection)
 
     def close(self, *, idle: bool = True, drop: str = "") -> None:
         """Close the client and the path; the caller's own client stays open.
@@ -83,7 +70,8 @@ class Access:
         finally:
             if self.held is not None:
                 if self.own and self.held.is_last:  # nobody writes any more
-                    note_closing(self.held.folder, self.held.whole.values())
+                    for note in self.held.at_close.values():
+                        note()
                 self.held.close()
 
 

@@ -18,7 +18,7 @@ from recall_retrievers.core.errors import (
     StoreUnavailableError,
 )
 from recall_retrievers.core.transient_errors import is_away
-from recall_retrievers.store.disk.database import CURE
+from recall_retrievers.store.chroma.database import CURE
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection

@@ -66,7 +66,6 @@ def find_collection(access: Access, name: str) -> Opened | None:
     """The collection of that name, as it is; None if there is none.
 
     Raises:
-        StoreDamagedError: When its files are torn or missing.
         StoreError: When Chroma fails.
     """
     from chromadb.errors import NotFoundError  # noqa: PLC0415 - a second to import
@@ -142,8 +141,6 @@ def check_name(name: str) -> None:
 def _opened(
     access: Access | None, collection: Collection, stuck: Event, *, private: bool = False
 ) -> Opened:
-    if access is not None:
-        access.check(collection)
     guarded_one = guarded(collection, stuck)
     if searches_itself(guarded_one):  # and must not be read faster than its quota allows
         return Opened(paced(guarded_one), access, private, cloud=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Lock
@@ -22,7 +23,8 @@ class HeldPath:
     folder: Path  # without links
     lock: FileLock  # it counts its holders: a process may lock a path several times
     stuck: Event  # see `chroma_errors`
-    whole: dict[str, str]  # the index folder of each collection that was checked
+    # For each collection that was checked: what notes its state, when nobody has the path open.
+    at_close: dict[str, Callable[[], None]]
 
     @property
     def is_last(self) -> bool:
@@ -34,8 +36,10 @@ class HeldPath:
         self.lock.release()
 
 
+_Shared = tuple[str, Event, dict[str, Callable[[], None]]]
+
 # The spelling by which Chroma's engine knows a locked path, and what its holders share.
-_engines: WeakKeyDictionary[FileLock, tuple[str, Event, dict[str, str]]] = WeakKeyDictionary()
+_engines: WeakKeyDictionary[FileLock, _Shared] = WeakKeyDictionary()
 _holding = Lock()
 
 
@@ -53,8 +57,8 @@ def hold(folder: Path, spelling: str) -> HeldPath:
     """
     lock = FileLock(folder / LOCK, timeout=0, thread_local=False, is_singleton=True)
     with _holding:  # held for a moment only
-        new = spelling, Event(), dict[str, str]()
-        known, stuck, whole = _engines.get(lock, ("", *new[1:])) if lock.is_locked else new
+        new = spelling, Event(), dict[str, Callable[[], None]]()
+        known, stuck, at_close = _engines.get(lock, ("", *new[1:])) if lock.is_locked else new
         if known != spelling:
             raise StoreError(
                 f"this program has {folder} open as {known!r} already; Chroma loses vectors where "
@@ -70,8 +74,8 @@ def hold(folder: Path, spelling: str) -> HeldPath:
                 f"{folder} cannot be written: {error}. Chroma writes to every path that it opens: "
                 "copy the folder, and open the copy"
             ) from error
-        _engines[lock] = (spelling, stuck, whole)
-    return HeldPath(folder, lock, stuck, whole)
+        _engines[lock] = (spelling, stuck, at_close)
+    return HeldPath(folder, lock, stuck, at_close)
 
 
 def locked(folder: Path) -> StoreLockedError:

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from recall_retrievers.core.errors import StoreClosedError
-from recall_retrievers.store.disk.closing import forget_note, is_noted
+from recall_retrievers.store.rows.closing import NOTE
 
-FORMAT = 1
+FORMAT = 2
 """The number of this form of the file; a file of another form is made anew."""
 
 FILE = "rows.sqlite"
@@ -35,13 +35,11 @@ CREATE TABLE fact(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE row(
     place INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
-    came INTEGER NOT NULL,  -- its number in the order in which the rows came
     written INTEGER,        -- when it was written last, in epoch milliseconds
     answers TEXT,           -- the id of the turn that it answers
     document TEXT,
     metadata TEXT           -- as JSON
 );
-CREATE UNIQUE INDEX row_came ON row(came);
 CREATE INDEX row_answers ON row(answers) WHERE answers IS NOT NULL;
 
 -- Its owner and its times; see `columns`.
@@ -87,7 +85,7 @@ class Database:
         self._closed = False
         if self._file is not None:
             os.close(os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600))
-        self.noted = self._file is not None and is_noted(self._file.parent)
+        self.noted = self._file is not None and self._file.with_name(NOTE).exists()
         self._writer = self._opened()
         try:
             if not self._writer.execute("SELECT 1 FROM sqlite_master").fetchone():
@@ -157,7 +155,7 @@ class Database:
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 if self.noted and self._file is not None:
-                    forget_note(self._file.parent)
+                    self._file.with_name(NOTE).unlink(missing_ok=True)
                     self.noted = False
                 yield self._writer
                 self._writer.execute("COMMIT")
@@ -178,11 +176,6 @@ class Database:
 
     def _note(self, facts: dict[str, object]) -> None:
         self._writer.executemany("INSERT OR REPLACE INTO fact VALUES (?, ?)", list(facts.items()))
-
-    def copy_to(self, other: Database) -> None:
-        """Copy all that is committed into a database in memory."""
-        with self.reading() as connection:
-            connection.backup(other._writer)
 
     def check(self) -> None:
         """Check that SQLite can read all of it, as after a kill.

@@ -3,16 +3,17 @@
 The stores of this process pass their writes on to the index. Writes of others are looked for before
 a question. Nobody waits on a lock of the index while Chroma is read.
 
-In a path Chroma's own numbers of operations say what has changed; see `operations`. For a server
-see `scope_follower`. For a collection in memory:
+In a path Chroma's own numbers of operations say what has changed; see `chroma/tables.py`. On a
+server, and in memory, the collection is asked for two things, once a second:
 
-- Deleted rows are noticed by the number of rows, which are counted once a second. Then all ids are
-  listed, but for no more than a tenth of the time. Until it is known which rows are gone, memories
-  are read from the collection instead of the index. Up to 5,000 rows are counted before each
-  question.
-- Rows of a collection that somebody else made have no time of writing. There the last ids are
-  compared. New rows come last, so one row swapped for another is seen as well. A row that is
-  replaced in place is not noticed: open the collection again.
+- on a server, which rows `RecallStore` has written since the last look, by their time of writing;
+- the ids from the last known row on. Chroma returns rows in the order in which they were stored. So
+  if nothing was deleted, the first one is the last known row, and all others are new.
+
+Where that does not fit, all ids are compared. Up to 5,000 rows are counted before each question.
+
+Rows of a collection that somebody else made have no time of writing. A row of these that is
+replaced in place is not noticed: open the collection again.
 """
 
 from __future__ import annotations
@@ -20,25 +21,33 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import UTC, datetime
 from typing import Any
 
 from recall_retrievers.core.progress import progress_bar
-from recall_retrievers.core.scope import Scope
+from recall_retrievers.core.scope import ANYBODY, Scope
+from recall_retrievers.store.chroma.epoch import to_milliseconds
 from recall_retrievers.store.chroma.index import Index, pages
-from recall_retrievers.store.chroma.where import Where
-from recall_retrievers.store.disk.operations import Operations
-from recall_retrievers.store.rows.differences import stored_anew
+from recall_retrievers.store.chroma.row_fields import WRITTEN_AT
+from recall_retrievers.store.chroma.tables import Tables
+from recall_retrievers.store.chroma.where import Where, all_of, scope_where
 from recall_retrievers.store.rows.table import Table
 
 POLL_S = 1.0  # seconds between two looks
 COUNTED_AT_ONCE = 5000  # rows; up to here counting them is quick enough to do for each question
 RARELY = 10  # times as long as it took, until something costly is done again
 NOW_AND_THEN = 200  # likewise, until all ids are compared without a reason
-TAIL = 250  # the last ids, which are compared at each look
+_ROWS = 5_000  # of a scope a call
 _PAGE = 1000  # rows with their texts a call: with 250 it takes half as long again
 _MOST_IDS = 500_000  # a call
+_MOST_TIMES = 30_000  # a call: SQLite takes 32,766 variables
+_DELAY = 2_000  # milliseconds from the time that a row carries until Chroma has stored it
+_SKEW = 60_000  # milliseconds by which another machine's clock may be late
+# A vector takes 4.6 KB on its way, so the first questions of a scope let the server filter.
+_FIRST_QUESTIONS = 2
+_FEW_VECTORS, _MOST_VECTORS = 100, 5_000
 
 Page = Mapping[str, Any]
 """Rows as Chroma returns them."""
@@ -54,45 +63,59 @@ class Follower:
 
     Args:
         index: The collection.
+        scope: The scope whose rows are followed; an empty one = all rows.
         alone: Whether nobody else can write to it while it is open.
+        shared: Whether other processes can.
 
     Attributes:
         position: How far the collection was followed, as this follower counts; 0 = not known.
         sees_all: Whether every change of a row is noticed.
-        doubtful: Whether rows may have been deleted, and it is not known yet which.
-        scope: The scope whose rows it follows; an empty one = all rows.
-        most_vectors: How many vectors a question may read.
     """
 
-    most_vectors = sys.maxsize
-
-    def __init__(self, index: Index, *, alone: bool) -> None:
+    def __init__(
+        self, index: Index, scope: Scope = ANYBODY, *, alone: bool = False, shared: bool = False
+    ) -> None:
         self._index = index
         self._collection: Any = index.collection
-        self._alone = alone
+        self._where = scope_where(scope, index.fields)
+        self._alone, self._shared = alone, shared
         self._looking = threading.Lock()
         self._looked = -POLL_S  # the clock counts from 0
-        self._list_at = self._compare_at = 0.0
+        self._compare_at = self._far_at = 0.0
+        self._seen = self._far_seen = 0  # when times of writing were last compared
+        self._place, self._last = 0, ""  # how many rows there were at the last look, and the last
+        self._counted = self._questions = 0
         self.position = 0
         self.sees_all = not index.foreign
-        self.doubtful = False
-        self.scope = Scope()
+        self.scope = scope
 
     @property
     def scoped(self) -> bool:
         """Whether it follows only some of the rows."""
         return bool(self.scope.fields())
 
+    @property
+    def most_vectors(self) -> int:
+        """How many vectors a question may read; for the first ones of a scope these are few."""
+        if not self.scoped:
+            return sys.maxsize
+        return _MOST_VECTORS if self._questions > _FIRST_QUESTIONS else _FEW_VECTORS
+
     def begin(self) -> None:
         """Follow the collection from this moment on."""
+        self._seen = self._far_seen = to_milliseconds(datetime.now(UTC))
 
     def go_on(self, position: int) -> bool:
-        """Follow the collection from an operation on; False where it never came so far."""
-        self.position = position
+        """Follow the collection from a position on; False where it never came so far."""
+        self._seen = self._far_seen = self.position = position
         return True
 
     def wrote(self, operations: int) -> None:
         """Take note of operations of this process, which the index has taken over."""
+
+    def has_few(self, most: int) -> bool:
+        """Whether it follows no more rows than that."""
+        return not self._collection.get(where=self._where, include=[], limit=1, offset=most)["ids"]
 
     def changes(self, table: Table) -> Iterator[Change]:
         """What others have written up to a second ago.
@@ -102,85 +125,89 @@ class Follower:
         Args:
             table: The rows that are known.
         """
+        self._questions += 1
         now = time.monotonic()
         if self._may_be_behind(table, now):
             with self._looking:
                 if self._may_be_behind(table, now):
                     yield from self._look(table)
 
+    def compare(self, table: Table, *, progress: bool = False) -> Iterator[Change]:
+        """Compare all ids: what is gone, and what is new."""
+        clock = time.monotonic()
+        self._counted = self._collection.count()
+        if self.scoped and not len(table):  # one call instead of three
+            there, took = list[str](), 0.0
+            for page in self._pages(_ROWS, ["documents", "metadatas"]):
+                there += page["ids"]
+                yield page
+        else:
+            there = self._ids(0)
+            took = time.monotonic() - clock
+            known, old = set(table.ids()), len(there)
+            # What came after the last row may have the id of an old one.
+            if (self._shared or not self.sees_all) and self._last in there:
+                old = there.index(self._last) + 1
+            elif not self.sees_all:
+                old = 0
+            yield [*known.difference(there)]
+            new = [row_id for row_id in there[:old] if row_id not in known] + there[old:]
+            yield from self._read(new, progress=progress)
+        self._place, self._last = len(there), there[-1] if there else ""
+        self._looked, self.position = clock, max(self.position, self._seen)
+        self._compare_at = clock + NOW_AND_THEN * took
+
     def close(self) -> None:
         """Let everything go."""
+
+    # -- a look -----------------------------------------------------------------------------------
 
     def _may_be_behind(self, table: Table, now: float) -> bool:
         if self._alone:
             return False
         if self._looked < now - POLL_S:
             return True
-        known = self._count_of(table)
+        known = self._counted if self.scoped else len(table)
         return known <= COUNTED_AT_ONCE and self._collection.count() != known
-
-    def _count_of(self, table: Table) -> int:
-        """How many rows the collection had at the last look."""
-        return len(table)
 
     def _look(self, table: Table) -> Iterator[Change]:
         started = time.monotonic()
-        if self._index.foreign:
-            in_step = yield from self._by_order(table)
+        if self.scoped and self._counted <= COUNTED_AT_ONCE:  # else it is not asked for
+            self._counted = self._collection.count()
+        if self._shared and not self._index.foreign:
+            yield from self._by_time(table)
+        start = max(0, min(self._place, len(table)) - 1)  # fewer: this process has deleted some
+        there = self._ids(start)
+        unknown = table.places_of(there) < 0
+        new = [row_id for row_id, is_new in zip(there, unknown.tolist(), strict=True) if is_new]
+        is_last = start + 1 != self._place or there[:1] == [self._last]
+        in_step = is_last and len(table) + len(new) == start + len(there)
+        if in_step and (self.sees_all or started < self._compare_at):
+            yield from self._read(new)
+            self._place, self._last = start + len(there), there[-1] if there else ""
         else:
-            in_step = self._by_number(table)
-        if not in_step or started >= self._compare_at:
             yield from self.compare(table)
-        self._looked = started
+        self._looked, self.position = started, self._seen
 
-    # -- what has changed -------------------------------------------------------------------------
+    def _by_time(self, table: Table) -> Iterator[Change]:
+        """Take the rows that others have written since the last look.
 
-    def _by_order(self, table: Table) -> Generator[Change, None, bool]:
-        """Take what was stored last; False where all ids have to be compared."""
-        known = table.ids()
-        start = max(0, len(known) - TAIL)
-        ids = self._ids(start)
-        last = known[start:]
-        if ids[: len(last)] != last:
-            return False
-        yield from self._read(ids[len(last) :])
-        return True
-
-    def _by_number(self, table: Table) -> bool:
-        """Count the rows; False where all ids have to be compared."""
-        count = self._collection.count()
-        self.doubtful |= len(table) > count
-        overdue = self.doubtful and time.monotonic() >= self._list_at
-        return len(table) >= count and not overdue
-
-    def has_few(self, most: int) -> bool:
-        """Whether it follows no more rows than that."""
-        return bool(self._collection.count() <= most)
-
-    def compare(
-        self, table: Table, *, progress: bool = False
-    ) -> Generator[Change, None, Sequence[str]]:
-        """Compare all ids: what is gone, and what is new.
-
-        Returns:
-            All ids, in the order in which their rows were stored.
+        Another machine's clock may be late by a minute. To read the rows of a minute at each look
+        takes long if there are many. Then only those of the last seconds are read.
         """
-        clock = time.monotonic()
-        there = self._ids(0)
+        clock, now = time.monotonic(), to_milliseconds(datetime.now(UTC))
+        far = clock >= self._far_at
+        since = self._far_seen - _SKEW if far else self._seen - _DELAY
+        written: dict[str, int] = {}
+        for page in self._pages(_MOST_TIMES, ["metadatas"], {WRITTEN_AT: {"$gte": since}}):
+            times = [row[WRITTEN_AT] for row in page["metadatas"]]
+            written |= zip(page["ids"], times, strict=True)
         took = time.monotonic() - clock
-        known = table.ids()
-        if self.sees_all:  # the order of what this process wrote is not known
-            old = set(known)
-            new: Sequence[str] = [row_id for row_id in there if row_id not in old]
-        else:
-            new = stored_anew(known, there)
-        yield [*set(known).difference(there)]
-        yield from self._read(new, progress=progress)
-        self.doubtful = False
-        self._looked = clock
-        self._list_at = clock + RARELY * took
-        self._compare_at = clock + NOW_AND_THEN * took
-        return there
+        known = table.written(list(written))
+        yield from self._read([x for x, at in written.items() if known.get(x) != at])
+        self._seen = now
+        if far:
+            self._far_seen, self._far_at = now, clock + RARELY * took
 
     # -- reading ----------------------------------------------------------------------------------
 
@@ -189,7 +216,15 @@ class Follower:
 
         All at once: in pages it takes five times as long, because Chroma sorts anew for each.
         """
-        return [each for page in self._pages(_MOST_IDS, [], start=start) for each in page["ids"]]
+        return [
+            row_id for page in self._pages(_MOST_IDS, [], start=start) for row_id in page["ids"]
+        ]
+
+    def _pages(
+        self, most: int, include: Sequence[str], where: Where | None = None, start: int = 0
+    ) -> Iterator[Page]:
+        where = all_of([where, self._where])
+        return pages(self._collection, include, most=most, where=where, start=start)
 
     def _read(self, ids: Sequence[str], *, progress: bool = False) -> Iterator[Page]:
         """Pages of rows; Chroma reads one while the page before is taken over."""
@@ -207,30 +242,25 @@ class Follower:
             if ahead is not None:
                 yield ahead.result()
 
-    def _pages(
-        self, most: int, include: Sequence[str], where: Where | None = None, start: int = 0
-    ) -> Iterator[Page]:
-        return pages(self._collection, include, most=most, where=where, start=start)
-
 
 class PathFollower(Follower):
     """Keeps a row index in step with a collection in a path, by Chroma's numbers of operations."""
 
-    def __init__(self, index: Index, operations: Operations) -> None:
-        super().__init__(index, alone=False)
-        self._operations = operations
+    def __init__(self, index: Index, tables: Tables) -> None:
+        super().__init__(index)
+        self._tables = tables
         self._counter = -1  # of the database, when it was last looked at
         self.sees_all = True
 
     def begin(self) -> None:
         """Follow the collection from this moment on."""
-        self.go_on(self._operations.position())
+        self.go_on(self._tables.position())
 
     def go_on(self, position: int) -> bool:
         """Follow the collection from an operation on; False where it never came so far."""
-        if self._operations.wait_in_the_queue():
+        if self._tables.logged(self._tables.position()):
             self._collection.count()  # any reading does them
-        counter, last = self._operations.counter(), self._operations.position()
+        counter, last = self._tables.counter(), self._tables.position()
         self.position = position
         if position == last:  # nothing has happened since: at a million rows a look takes 5 s
             self._counter = counter
@@ -238,21 +268,21 @@ class PathFollower(Follower):
 
     def wrote(self, operations: int) -> None:
         """Take note of operations of this process, which the index has taken over."""
-        counter, position = self._operations.counter(), self._operations.position()
+        counter, position = self._tables.counter(), self._tables.position()
         if position == self.position + operations:  # else somebody has written as well
             self.position, self._counter = position, counter
 
     def changes(self, table: Table) -> Iterator[Change]:
         """What others have written."""
-        if self._operations.counter() != self._counter:
+        if self._tables.counter() != self._counter:
             with self._looking:
-                counter, position = self._operations.counter(), self._operations.position()
+                counter, position = self._tables.counter(), self._tables.position()
                 if position != self.position:
-                    yield from self._read(self._operations.since(self.position))
-                    if self._operations.count() != len(table):
+                    yield from self._read(self._tables.since(self.position))
+                    if self._tables.count() != len(table):
                         yield from self.compare(table)
                 self.position, self._counter = position, counter
 
     def close(self) -> None:
         """Close the database."""
-        self._operations.close()
+        self._tables.close()

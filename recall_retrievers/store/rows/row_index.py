@@ -21,9 +21,9 @@ from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import StoreClosedError
 from recall_retrievers.store.chroma.index import Index
 from recall_retrievers.store.chroma.row_fields import Row
-from recall_retrievers.store.disk.closing import make_private, note_files, torn_files
 from recall_retrievers.store.embedding.token_vectors import Embedded, unit
 from recall_retrievers.store.rows.cache import Cache
+from recall_retrievers.store.rows.closing import NOTE, changed_files, make_private, note_files
 from recall_retrievers.store.rows.database import FILE, FORMAT
 from recall_retrievers.store.rows.follower import Change, Follower, Page
 from recall_retrievers.store.rows.table import Table
@@ -33,9 +33,6 @@ from recall_retrievers.store.rows.wanted import Places
 _log = logging.getLogger(__name__)
 
 FILES = (FILE, VECTORS)
-
-Part = tuple[list[str], NDArray[np.float32]]
-"""The ids of rows, and their vectors."""
 
 WAITED_FOR = 10_000  # rows: a question waits a second while so many are read
 _QUIET_S = 1.0  # seconds after opening until large files are read
@@ -73,7 +70,7 @@ class RowIndex:
         self._opening = threading.RLock()
         self._noted: tuple[int, bool] | None = None
         self._readings: dict[int, set[str]] = {}
-        self._opened = self._begun = self._unread = False
+        self._opened = self._unread = False
         self._closed = threading.Event()
         self._built: Future[None] | None = None
         self._threads: list[threading.Thread] = []
@@ -84,7 +81,7 @@ class RowIndex:
     @property
     def knows_all(self) -> bool:
         """Whether its rows are those of the collection, up to a second ago."""
-        return self.ready and self.follower.sees_all and not self.follower.doubtful
+        return self.ready and self.follower.sees_all
 
     # -- opening ----------------------------------------------------------------------------------
 
@@ -93,12 +90,12 @@ class RowIndex:
         with self._opening:
             if self._opened or self._closed.is_set():
                 return
-            if self._root is not None and (known := self._on_disk(self._root)):
-                self._begun = self.follower.go_on(known["position"])
-                self.ready = self._begun and bool(known["whole"])
-            if not self._begun:
-                self._begin()  # so that writes count while the rows are counted
-                self.ready = self._begun = not self.index.collection.count()
+            known = None if self._root is None else self._on_disk(self._root)
+            if known is not None and self.follower.go_on(known["position"]):
+                self.ready = bool(known["whole"])
+            else:
+                self._begin()
+                self.ready = not self.index.collection.count()
             self._opened = True
 
     def _on_disk(self, root: Path) -> dict[str, Any] | None:
@@ -107,7 +104,7 @@ class RowIndex:
             return None
         try:
             table = open_table(root, self.index.candidate, self._cache)
-        except _DAMAGED as error:
+        except DAMAGED as error:
             _log.warning("the row index in %s is built again: %r", root, error)
             return None
         known = table.facts()
@@ -136,13 +133,15 @@ class RowIndex:
                 built.result()
         if self.ready:
             self._take_over(self.follower.changes)
+            if build and not self.ready:  # the disk has failed
+                self.prepare(build=build, patient=patient)
 
     def _begin(self) -> None:
         """Forget all rows, and follow the writes of this process from now on."""
         self._unread = False
         with self._lock:
             self.table.close()
-            self.table, self._begun, self._noted = self._new_table(), True, None
+            self.table, self._noted = self._new_table(), None
         self.follower.begin()
         self._note()
 
@@ -190,11 +189,11 @@ class RowIndex:
     def _build(self, built: Future[None]) -> None:
         try:
             count = self.index.collection.count()
-            if not self._begun:
-                self._begin()
             _log.info("reading %d rows for the row index; it has %d", count, len(self))
-            self._take_over(partial(self.follower.compare, progress=count > WAITED_FOR))
-            self.ready = True
+            while not self.ready:
+                table = self.table  # it is replaced when its disk fails
+                self._take_over(partial(self.follower.compare, progress=count > WAITED_FOR))
+                self.ready = self.table is table
             self._note()
             _log.info("read %d rows", len(self))
         except BaseException as error:  # noqa: BLE001 - it is raised where a question waits
@@ -225,7 +224,6 @@ class RowIndex:
         position = self.follower.position
         with self._reading() as changed:
             for change in changes(self.table):
-                self._verify()
                 if isinstance(change, list):
                     self._forget(change, changed)
                 else:
@@ -241,27 +239,34 @@ class RowIndex:
             if row[0] not in changed
         ]
         memories = [self.index.candidate(row) for row in rows]
-        with self._lock:
+        with self._changing():
             current = [place for place, row in enumerate(rows) if row[0] not in changed]
             self._tell([rows[place][0] for place in current], changed)
             new = [rows[place] for place in current], [memories[place] for place in current]
             self._change(lambda table: table.put(*new))
 
     def _forget(self, ids: Iterable[str], changed: AbstractSet[str]) -> None:
-        with self._lock:
+        with self._changing():
             gone = [row_id for row_id in ids if row_id not in changed]
             self._change(lambda table: table.drop(gone))
 
+    @contextmanager
+    def _changing(self) -> Iterator[bool]:
+        """Let nobody else change the rows; False if nothing is to be changed: they are closed."""
+        self._verify()
+        with self._lock:
+            yield self._opened and not self._closed.is_set()
+
     def _change(self, change: Callable[[Table], int]) -> int:
-        """Change the rows; on a disk that fails, they go on in memory."""
+        """Change the rows; on a disk that fails, all are read again and kept in memory."""
         try:
             return change(self.table)
         except (OSError, sqlite3.Error) as error:
             if self._root is None:
                 raise
             _log.warning("the row index is kept in memory from now on: %r", error)
-            self._root = None
-            self.table = Table(self.index.candidate, cache=self._cache, rows=self.table)
+            self._root, self.ready = None, False
+            self.table = Table(self.index.candidate, cache=self._cache)
             return change(self.table)
 
     def _tell(self, ids: Iterable[str], mine: AbstractSet[str] | None = None) -> None:
@@ -285,9 +290,8 @@ class RowIndex:
 
     def put(self, rows: Sequence[Row], memories: Sequence[Candidate], embedded: Embedded) -> None:
         """Take over rows that were just stored, with their memories and vectors."""
-        self._verify()
-        with self._lock:
-            if not self._begun:
+        with self._changing() as opened:
+            if not opened:
                 return
             self._tell([row[0] for row in rows])
             self._change(lambda table: table.put(rows, memories, embedded))
@@ -296,9 +300,8 @@ class RowIndex:
 
     def drop(self, ids: Sequence[str]) -> None:
         """Forget rows that were just deleted."""
-        self._verify()
-        with self._lock:
-            if not self._begun:
+        with self._changing() as opened:
+            if not opened:
                 return
             self._tell(ids)
             dropped = self._change(lambda table: table.drop(ids))
@@ -341,39 +344,19 @@ class RowIndex:
     def close(self) -> None:
         """Let everything go: rows, files and threads."""
         self._closed.set()
-        if self._begun:
+        if self._opened:
             self._note()
         with self._lock:
-            self._begun = self.ready = False
+            self.ready = False
             self.table.close()
         for each in self._threads:
             each.join(_JOINED_S)
         if self._opened and self._root is not None and self._root.is_dir():
-            note_files(self._root, FILES)
+            note_files(self._root / NOTE, self._root, FILES)
         self.follower.close()
 
 
-def kept_vectors(root: Path, newer: Callable[[int], AbstractSet[str]]) -> Iterator[Part]:
-    """The vectors of length 1 that an index on disk has, a thousand at a time.
-
-    Args:
-        root: The folder of the index.
-        newer: The ids of the rows that were written after an operation of Chroma's.
-
-    Yields:
-        The ids of rows, and their vectors.
-    """
-    if not root.is_dir() or torn(root):
-        return
-    table = open_table(root, lambda _: None)
-    unknown = newer(table.facts().get("position", 0))
-    for ids, vectors in table.vectors():
-        current = [n for n, row_id in enumerate(ids) if row_id not in unknown]
-        yield [ids[n] for n in current], vectors[current]
-    table.close()
-
-
-_DAMAGED = (OSError, sqlite3.Error, ValueError, LookupError)
+DAMAGED = (OSError, sqlite3.Error, ValueError, LookupError)
 """What is raised by files that hold other bytes than were written."""
 
 
@@ -383,7 +366,7 @@ def open_table(
     """The rows on the disk. What a proper close has noted is compared; after a kill SQLite checks.
 
     Raises:
-        ValueError: When files have other bytes than were noted, or as in `_DAMAGED`.
+        ValueError: When files have other bytes than were noted, or as in `DAMAGED`.
     """
     table = Table(read, root, cache)
     try:
@@ -397,11 +380,7 @@ def open_table(
     return table
 
 
-def torn(root: Path) -> bool:
-    """Whether files of a row index have other bytes than were written."""
-    try:
-        table = open_table(root, lambda _: None)
-    except _DAMAGED:
-        return True
-    table.close()
-    return table.as_closed and bool(torn_files(root, large=True))
+def torn_files(root: Path, *, large: bool) -> set[str]:
+    """The large files, or the small ones, that have other bytes than were noted."""
+    changed = changed_files(root / NOTE, root, large=large)
+    return {NOTE} if changed is None else {*changed}

@@ -1,7 +1,7 @@
-"""The row indexes of one collection; on a server, those of the scopes that were asked for last.
+"""The row indexes of this process: all stores on one collection share them.
 
-There a question reads the rows of its scope, and no others. Each scope has an index of its own: the
-one of a user has no part in the one of a user and a session.
+Of a collection on a server, a question reads the rows of its scope, and no others. Each scope has
+an index of its own: the one of a user has no part in the one of a user and a session.
 """
 
 from __future__ import annotations
@@ -11,25 +11,37 @@ import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from hashlib import blake2b
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from filelock import FileLock, Timeout
 from pydantic import Field
 
 from recall_retrievers.core.candidate import Candidate
+from recall_retrievers.core.errors import StoreUnavailableError
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.settings import Settings
+from recall_retrievers.store.chroma.database import UnknownLayoutError
+from recall_retrievers.store.chroma.index import Index
 from recall_retrievers.store.chroma.row_fields import Row
-from recall_retrievers.store.disk.closing import make_private
+from recall_retrievers.store.chroma.tables import Tables
 from recall_retrievers.store.embedding.token_vectors import Embedded
+from recall_retrievers.store.rows.cache import Cache
+from recall_retrievers.store.rows.closing import make_private, own_folder
+from recall_retrievers.store.rows.database import hashed
+from recall_retrievers.store.rows.follower import Follower, PathFollower
 from recall_retrievers.store.rows.row_index import RowIndex
+
+if TYPE_CHECKING:
+    from chromadb.api.models.Collection import Collection
 
 _log = logging.getLogger(__name__)
 
 _LOCK = ".lock"
 _A_SCOPE = 500  # rows: what a scope takes, however few it has
+
+_open: dict[tuple[str, str, str, str], ScopedRows] = {}
+_opening = threading.Lock()
 
 
 class ServerRows(Settings):
@@ -150,13 +162,78 @@ class ScopedRows:
         return gone
 
 
-def folder_of(root: Path | None, scope: Scope) -> Path | None:
-    """The folder of the row index of a scope."""
-    name = repr(sorted(scope.fields().items())).encode("utf-8", "surrogatepass")
-    return root and root / blake2b(name, digest_size=8).hexdigest()
+def open_rows(
+    index: Index, folder: Path | None, kept: ServerRows, *, alone: bool, shared: bool
+) -> ScopedRows:
+    """The row indexes of a collection, for one more store; see `let_go`.
+
+    Args:
+        index: The collection, and the form of its rows.
+        folder: The Chroma path; None = the collection is not in one.
+        kept: What is kept of it here.
+        alone: Whether nobody else can write to the collection.
+        shared: Whether other processes can write to it.
+    """
+    form = repr((index.fields, index.foreign))
+    key = str(folder or ""), str(index.collection.id), form, repr(kept if shared else None)
+    with _opening:
+        if key not in _open:
+            _open[key] = _made(index, folder, kept, alone=alone, shared=shared)
+        _open[key].holders += 1
+        return _open[key]
 
 
-def held(folder: Path) -> tuple[Path, FileLock] | tuple[None, None]:
+def let_go(rows: ScopedRows) -> None:
+    """Let row indexes go; for the last store of this process they are closed."""
+    with _opening:
+        rows.holders -= 1
+        last = not rows.holders
+        for key in [key for key, each in _open.items() if last and each is rows]:
+            del _open[key]
+    if last:
+        rows.close()
+
+
+def indexes_of(collection: Collection, folder: Path | None) -> list[ScopedRows]:
+    """The row indexes that have to know what is written to a collection.
+
+    Args:
+        collection: The collection.
+        folder: The Chroma path; None = not known.
+    """
+    with _opening:
+        return [
+            rows
+            for (place, row_id, *_), rows in _open.items()
+            if row_id == str(collection.id) and (folder is None or place in ("", str(folder)))
+        ]
+
+
+def _made(
+    index: Index, folder: Path | None, kept: ServerRows, *, alone: bool, shared: bool
+) -> ScopedRows:
+    cache = Cache(round(1e6 * kept.cache_mb))
+    if folder is not None:
+        try:
+            tables = Tables(folder, str(index.collection.id))
+        except (OSError, UnknownLayoutError, StoreUnavailableError) as error:
+            _log.warning("the row index of %s is kept in memory: %r", folder, error)
+        else:
+            follower, root = PathFollower(index, tables), own_folder(folder) / _name(index)
+            return ScopedRows(lambda _: RowIndex(index, follower, root, cache))
+    if not shared:
+        return ScopedRows(lambda _: RowIndex(index, Follower(index, alone=alone), None, cache))
+    server, lock = _held(kept.index_dir / _name(index)) if kept.index_dir else (None, None)
+
+    def made(scope: Scope) -> RowIndex:
+        name = f"{hashed(repr(sorted(scope.fields().items()))):016x}"
+        follower = Follower(index, scope, shared=True)
+        return RowIndex(index, follower, server and server / name, cache)
+
+    return ScopedRows(made, kept.index_rows, lock)
+
+
+def _held(folder: Path) -> tuple[Path, FileLock] | tuple[None, None]:
     """A folder that no other process uses from now on; None where that cannot be."""
     try:
         make_private(folder)
@@ -166,3 +243,8 @@ def held(folder: Path) -> tuple[Path, FileLock] | tuple[None, None]:
         _log.warning("the rows of %s are kept in memory: %r", folder, error)
         return None, None
     return folder, lock
+
+
+def _name(index: Index) -> str:
+    name = str(index.collection.id)
+    return f"{name}-{hashed(repr(index.fields)):016x}" if index.foreign else name

@@ -10,8 +10,7 @@ from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store.chroma.index import Index
 from recall_retrievers.store.embedding.token_vectors import Embedded
-from recall_retrievers.store.rows.open_indexes import let_go
-from recall_retrievers.store.rows.scoped_rows import ScopedRows
+from recall_retrievers.store.rows.scoped_rows import ScopedRows, let_go
 from recall_retrievers.store.rows.searcher import Searcher
 from recall_retrievers.store.rows.table import Table
 

@@ -257,8 +257,7 @@ class Searcher:
     def _memories(
         self, places: Sequence[int], plan: _Plan, unknown: Mapping[int, str]
     ) -> Iterator[Candidate | None]:
-        follower = self._rows.follower
-        if follower.doubtful or not follower.sees_all:  # the row may have changed
+        if not self._rows.follower.sees_all:  # the row may have changed
             ids = plan.table.ids_at([place for place in places if place >= 0]) | dict(unknown)
             there = self._index.read([ids[place] for place in places if place in ids], plan.where)
             return iter([there.get(ids.get(place, "")) for place in places])

@@ -52,7 +52,6 @@ class Table:
         read: Makes a memory of a row; None where it has no text.
         folder: The folder of its files. None = in memory.
         cache: The memory that it may take. None = next to none.
-        rows: The rows that it begins with; for a table in memory.
 
     Attributes:
         as_closed: Whether it was closed as it should be, before it was opened.
@@ -67,14 +66,10 @@ class Table:
         read: Callable[[Row], Candidate | None],
         folder: Path | None = None,
         cache: Cache | None = None,
-        *,
-        rows: Table | None = None,
     ) -> None:
         self._read = read
         self._data = Database(folder)
         try:
-            if rows is not None:
-                rows._data.copy_to(self._data)  # noqa: SLF001 - of the same class
             with self._data.reading() as connection:
                 self._columns = Columns(connection)
             facts = self._data.facts()
@@ -93,8 +88,6 @@ class Table:
         self._let_go = finalize(self, self._cache.clear, self._owner)
         self._filtered: dict[str, NDArray[np.bool_]] = {}  # the rows that filters let through
         self._bounded = folder is None
-        if rows is not None:
-            self._begin_with(rows)
 
     def __len__(self) -> int:
         return self._columns.count
@@ -143,7 +136,6 @@ class Table:
                 ]
             beside = self._take_out(connection, before.values())
             places = self._new_places(len(rows))
-            [[came]] = connection.execute("SELECT ifnull(max(came), 0) + 1 FROM row")
             texts, found, coded_tokens = list[tuple[object, ...]](), [], []
             for place, row, memory, token in zip(places, rows, memories, tokens, strict=True):
                 row_id, document, metadata = row
@@ -151,12 +143,12 @@ class Table:
                 answers = (memory.turn_before or None) if memory else None
                 at = written if isinstance(written, int) else None
                 text = document, _ENCODER.encode(metadata)
-                texts.append((place, row_id, came + len(texts), at, answers, *text))
+                texts.append((place, row_id, at, answers, *text))
                 if memory is not None:
                     found += [(*cell, place) for cell in cells.cells_of(metadata or {})]
                 if token:
                     coded_tokens.append((place, token))
-            connection.executemany("INSERT INTO row VALUES (?, ?, ?, ?, ?, ?, ?)", texts)
+            connection.executemany("INSERT INTO row VALUES (?, ?, ?, ?, ?, ?)", texts)
             connection.executemany("INSERT OR IGNORE INTO cell VALUES (?, ?, ?)", found)
             connection.executemany("INSERT INTO token VALUES (?, ?)", coded_tokens)
             new = np.array([record(*x) for x in zip(ids, memories, strict=True)], dtype=RECORD)
@@ -291,21 +283,12 @@ class Table:
         """What turns are sorted by: their time, and then their id."""
         return int(self._columns["created"][place]), int(self._columns["id"][place])
 
-    def _begin_with(self, rows: Table) -> None:
-        """Take over the vectors of other rows, as far as there is room for them."""
-        places = self.living()
-        places = places[~self.missing(places)]
-        if not self._keep(places.tolist(), rows._vectors.at(places)):
-            records = self._columns.at(places.tolist())
-            records["compared"] = 0
-            self._columns.take(places.tolist(), records)
-
     # -- questions --------------------------------------------------------------------------------
 
     def ids(self) -> list[str]:
-        """The ids of all rows, in the order in which they came."""
+        """The ids of all rows."""
         with self._data.reading() as connection:
-            return [row_id for (row_id,) in connection.execute("SELECT id FROM row ORDER BY came")]
+            return [row_id for (row_id,) in connection.execute("SELECT id FROM row")]
 
     def places_of(self, ids: Sequence[str]) -> Places:
         """The places of rows; -1 for an unknown one."""

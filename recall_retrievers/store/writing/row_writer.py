@@ -24,8 +24,7 @@ from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.cloud.keyword_vector import keyword_vector
 from recall_retrievers.store.embedding.bounded import BoundedEmbedding, Outcome
 from recall_retrievers.store.embedding.token_vectors import Embedded
-from recall_retrievers.store.rows.open_indexes import indexes_of
-from recall_retrievers.store.rows.scoped_rows import ScopedRows
+from recall_retrievers.store.rows.scoped_rows import ScopedRows, indexes_of
 from recall_retrievers.store.writing.write_lock import write_lock_of
 
 _log = logging.getLogger(__name__)

@@ -1,17 +1,24 @@
 """How Chroma lays out the files of an index: their names, their header, and a row of vectors.
 
-Chroma (1.5.9) writes the files in the order of `FILES`. The layout is that of hnswlib: see
-``persistDirty`` and ``loadPersistedIndex`` of chroma-core/hnswlib.
+Chroma (1.5.9) writes the files in the order of `FILES`, in place, without a temporary file. The
+layout is that of hnswlib: see ``persistDirty`` and ``loadPersistedIndex`` of chroma-core/hnswlib.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+from recall_retrievers.store.chroma.database import UnknownLayoutError
+from recall_retrievers.store.chroma.tables import Tables
+
+if TYPE_CHECKING:
+    from chromadb.api.models.Collection import Collection
 
 HEADER, ROWS, LENGTHS, LINKS, NAMES = FILES = (
     "header.bin",
@@ -22,18 +29,11 @@ HEADER, ROWS, LENGTHS, LINKS, NAMES = FILES = (
 )
 """In the order in which Chroma writes them."""
 
+_TESTED = (1, 5)  # the newest minor version of chromadb whose files were tested
 _HEADER = struct.Struct("<i6QiI3QdQ")
 _VERSION = 1
 _VERSIONS_TO_COME = range(_VERSION + 1, 10)  # garbage reads as far more
 _MOST_NEIGHBOURS = 4096  # far above what anybody sets: garbage reads as more
-
-
-class DamagedIndexError(Exception):
-    """The files of an index contradict each other; the message says how."""
-
-
-class UnknownLayoutError(Exception):
-    """Chroma keeps a collection in a way that was never tested; the message says how it differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,28 +65,6 @@ class Layout:
         )
 
 
-def layout_of(folder: Path, dimension: int, *, neighbours: int, normalised: bool) -> Layout:
-    """The layout of an index.
-
-    Args:
-        folder: The folder of the index.
-        dimension: The length of a vector.
-        neighbours: The number of neighbours in the collection's settings. An index that exists
-            keeps the number that it was made with.
-        normalised: Whether vectors are kept at length 1.
-
-    Raises:
-        UnknownLayoutError: When another version of Chroma made it: it has other files, or a header
-            of another version.
-    """
-    names = {each.name for each in folder.iterdir()} if folder.is_dir() else set()
-    others = sorted(each for each in names - set(FILES) if not each.startswith("."))
-    if others and not names.issuperset(FILES):
-        raise UnknownLayoutError(f"{folder} holds {others[0]!r} and lacks a file of Chroma 1.5")
-    header = read_header(folder / HEADER)
-    return Layout(dimension, header.neighbours if header else neighbours, normalised)
-
-
 class Header(NamedTuple):
     """The header of an index, in the order of the file; sizes and places in bytes."""
 
@@ -104,6 +82,33 @@ class Header(NamedTuple):
     also_neighbours: int
     level_factor: float
     ef_construction: int
+
+
+def layout_of(folder: Path, collection: Collection, tables: Tables) -> Layout | None:
+    """The layout of a collection's index; None where it has no vectors yet.
+
+    Raises:
+        UnknownLayoutError: When another version of Chroma made it: chromadb is newer than what was
+            tested, or the index has other files, or a header of another version.
+    """
+    import chromadb  # noqa: PLC0415 - a second to import
+
+    if tuple(map(int, re.findall(r"\d+", chromadb.__version__)[:2])) > _TESTED:
+        raise UnknownLayoutError(
+            f"chromadb {chromadb.__version__} is newer than {'.'.join(map(str, _TESTED))}, whose "
+            "files are known"
+        )
+    dimension, settings = tables.dimension(), collection.configuration_json.get("hnsw")
+    if dimension is None or settings is None:
+        return None
+    names = {each.name for each in folder.iterdir()} if folder.is_dir() else set()
+    others = sorted(each for each in names.difference(FILES) if not each.startswith("."))
+    if others and not names.issuperset(FILES):
+        raise UnknownLayoutError(f"{folder} holds {others[0]!r} and lacks a file of Chroma 1.5")
+    header = read_header(folder / HEADER)
+    # An index keeps the number of neighbours that it was made with.
+    neighbours = header.neighbours if header else settings["max_neighbors"]
+    return Layout(dimension, neighbours, normalised=settings["space"] == "cosine")
 
 
 def read_header(path: Path) -> Header | None:

@@ -1,9 +1,7 @@
 """The files in which Chroma keeps the vectors of a collection, read without its engine.
 
-Chroma (1.5.9) saves its index in place and in this order: ``header.bin``, ``data_level0.bin``,
-``length.bin``, ``link_lists.bin``, then the names of the rows in ``index_metadata.pickle``. There
-is no temporary file and no rename, so a process that is killed meanwhile leaves a mixture. Its
-engine reads such a mixture without a check: it fails, crashes, or loses rows without a word.
+A process that is killed while Chroma saves them leaves a mixture. Its engine reads such a mixture
+without a check: it fails, crashes, or loses rows without a word.
 """
 
 from __future__ import annotations
@@ -16,14 +14,13 @@ from typing import Any, Never
 import numpy as np
 from numpy.typing import NDArray
 
-from recall_retrievers.store.disk.index_layout import (
+from recall_retrievers.store.doctor.layout import (
     FILES,
     HEADER,
     LENGTHS,
     LINKS,
     NAMES,
     ROWS,
-    DamagedIndexError,
     Header,
     Layout,
     read_header,
@@ -35,6 +32,10 @@ _SLACK = 1 << 20  # bytes
 _COUNT = 0xFFFF  # the part of a list's first number that counts its links
 _CHUNK = 8192  # rows looked at together: some 14 MB
 _UNIT = 1e-3  # how far from 1 the length of a normalised vector may be
+
+
+class DamagedIndexError(Exception):
+    """The files of an index contradict each other; the message says how."""
 
 
 def check_files(folder: Path, layout: Layout) -> set[str]:
@@ -54,9 +55,8 @@ def check_files(folder: Path, layout: Layout) -> set[str]:
     if missing:
         raise DamagedIndexError(f"{', '.join(missing)} is missing")
     head = _checked_header(folder, layout)
-    count = head.rows
     names = _read_names(folder / NAMES)
-    live = np.concatenate([np.empty(0, np.uint64), *_checked_labels(folder, layout, count)])
+    live = np.concatenate([np.empty(0, np.uint64), *_checked_labels(folder, layout, head.rows)])
     if len(live) != len(names) or set(live.tolist()) != set(names):
         raise DamagedIndexError(f"{ROWS} holds other rows than {NAMES}")
     _check_links(folder / LINKS, layout, head)
@@ -76,7 +76,7 @@ def readable_vectors(
         layout: Its layout.
 
     Yields:
-        The ids of rows, and their vectors as they were stored.
+        The ids of rows, and their vectors.
     """
     try:
         names = _read_names(folder / NAMES)
@@ -85,40 +85,11 @@ def readable_vectors(
         return
     # A torn file can look terabytes large. Labels count the rows, so no named row is beyond them.
     count = min(size // layout.row.itemsize, max(names, default=0))
-    lengths = np.ones(count, dtype=np.float32)
-    if layout.normalised and (folder / LENGTHS).is_file():
-        known = np.fromfile(folder / LENGTHS, dtype="<f4", count=count)
-        lengths[: len(known)] = known
-    for start, rows in _chunks(folder / ROWS, layout, count):
-        whole = _is_whole(rows["vector"], layout)
-        named = [names.get(label) for label in rows["label"].tolist()]
-        usable = np.flatnonzero(whole & np.array([name is not None for name in named], dtype=bool))
-        vectors = rows["vector"][usable] * lengths[start + usable][:, None]
+    for rows in _chunks(folder / ROWS, layout, count):
+        named = np.array([label in names for label in rows["label"].tolist()], dtype=bool)
+        usable = rows[named & _is_whole(rows["vector"], layout)]
         if len(usable):
-            yield [str(named[place]) for place in usable.tolist()], vectors
-
-
-def unlinked_rows(folder: Path, layout: Layout) -> list[str]:
-    """The ids of rows to which no other row links: a search may never come to them.
-
-    Chroma inserts the rows of a call side by side. Two of them may both drop their links to a third
-    at the same time.
-
-    Args:
-        folder: The folder of a whole index.
-        layout: Its layout.
-    """
-    count = _checked_header(folder, layout).rows
-    names = _read_names(folder / NAMES)
-    is_linked = np.zeros(count, dtype=np.bool_)
-    for _, rows in _chunks(folder / ROWS, layout, count):
-        used = np.arange(2 * layout.neighbours)[None, :] < rows["links"][:, None]
-        is_linked[rows["linked"][used]] = True
-    labels = np.concatenate(
-        [np.empty(0, np.uint64), *(x["label"] for _, x in _chunks(folder / ROWS, layout, count))]
-    )
-    unlinked = labels[~is_linked].tolist() if len(names) > 1 else []
-    return [names[label] for label in unlinked if label in names]
+            yield [names[label] for label in usable["label"].tolist()], usable["vector"]
 
 
 def _read_names(path: Path) -> dict[int, str]:
@@ -170,7 +141,7 @@ def _checked_header(folder: Path, layout: Layout) -> Header:
 
 def _checked_labels(folder: Path, layout: Layout, count: int) -> Iterator[NDArray[np.uint64]]:
     """The labels of the rows that are not deleted; every row is checked."""
-    for _, rows in _chunks(folder / ROWS, layout, count):
+    for rows in _chunks(folder / ROWS, layout, count):
         linked = np.arange(2 * layout.neighbours)[None, :] < rows["links"][:, None]
         if rows["links"].max() > 2 * layout.neighbours or rows["linked"][linked].max(initial=0) >= (
             count
@@ -209,12 +180,12 @@ def _check_links(path: Path, layout: Layout, head: Header) -> None:
                 raise DamagedIndexError(f"{path.name} links to rows that are not there")
 
 
-def _chunks(path: Path, layout: Layout, count: int) -> Iterator[tuple[int, NDArray[np.void]]]:
+def _chunks(path: Path, layout: Layout, count: int) -> Iterator[NDArray[np.void]]:
     if not count:  # an empty file cannot be mapped
         return
     rows = np.memmap(path, dtype=layout.row, mode="r", shape=(count,))
     for start in range(0, count, _CHUNK):
-        yield start, rows[start : start + _CHUNK]
+        yield rows[start : start + _CHUNK]
 
 
 def _is_whole(vectors: NDArray[np.float32], layout: Layout) -> NDArray[np.bool_]:

@@ -7,100 +7,99 @@ lock, and what is open here stays open while an engine of this process has the f
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from io import FileIO
+from os import getpid
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from recall_retrievers.core.errors import StoreDamagedError, StoreUnavailableError
-from recall_retrievers.store.disk.index_layout import UnknownLayoutError
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
 
 DATABASE = "chroma.sqlite3"
+CURE = (
+    f"Chroma keeps all texts in the file {DATABASE}: put it back from a backup, or try the command "
+    "`.recover` of SQLite on a copy of it. `recall check` on its folder says what is damaged"
+)
+"""What to do about a damaged database."""
 
+_MAGIC = b"SQLite format 3\x00"
 _JOURNAL = 18  # where SQLite's header has how changes are written; 1 = with a rollback journal
 _COUNTER = 24  # and the change counter
 _TRIES = 200
 _PAUSE = 0.005  # seconds: a commit takes a few milliseconds
 
 _Key = tuple[int, int, int]  # process, device and inode
+_Reader = tuple[FileIO, sqlite3.Connection]
 
 _open: dict[_Key, Database] = {}
 _opening = threading.Lock()
 
-T = TypeVar("T")
+
+class UnknownLayoutError(Exception):
+    """Chroma keeps a collection in a way that was never tested; the message says how it differs."""
 
 
 class Database:
     """The open file; all users in this process share it, so close what `open_database` returns.
 
-    Nothing is read while a transaction is being written: its journal is there, or the counter
-    changes. If somebody writes for a second without a pause, what was read last counts.
+    Each thread reads with a connection of its own, so nobody waits. Nothing is read while a
+    transaction is being written: its journal is there, or the counter changes. If somebody writes
+    for a second without a pause, what was read last counts.
     """
 
     def __init__(self, file: Path) -> None:
         self._path = file
         self._journal = file.with_name(f"{DATABASE}-journal")
-        self._file = file.open("rb", buffering=0)
-        self._seeking = threading.Lock()
-        self._reading = threading.Lock()
-        uri = file.resolve().as_uri() + "?mode=ro&nolock=1"
-        self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        self._idle = [self._opened()]
         self.users = 0
 
     def head(self, length: int) -> bytes:
         """The first bytes of the file."""
-        return self._bytes(0, length)
+        with self._reader() as (file, _):
+            file.seek(0)
+            return file.read(length)
 
     def counter(self) -> int:
         """A number that changes with every transaction on the file."""
-        return int.from_bytes(self._bytes(_COUNTER, 4), "big")
+        return int.from_bytes(self.head(_COUNTER + 4)[_COUNTER:], "big")
 
     def rows(self, query: str, *values: str | int) -> list[tuple[Any, ...]]:
-        """The rows of a query; see `read`."""
-        return self.read(lambda connection: connection.execute(query, values).fetchall())
-
-    def read(self, ask: Callable[[sqlite3.Connection], T]) -> T:
-        """Read while nobody writes.
-
-        Args:
-            ask: Reads; it is called again where somebody wrote meanwhile.
+        """The rows of a query.
 
         Raises:
             UnknownLayoutError: When a table is missing, or the file has no rollback journal.
             StoreDamagedError: When SQLite finds the file damaged.
             StoreUnavailableError: When it cannot be read at this moment.
         """
-        if self._bytes(_JOURNAL, 1) != b"\x01":
+        if self.head(_JOURNAL + 1)[_JOURNAL:] != b"\x01":
             raise UnknownLayoutError(f"{self._path} has no rollback journal")
-        with self._reading:
-            found: list[T] = []
-            error: sqlite3.Error | None = None
-            for _ in range(_TRIES):
-                before = self.counter()
-                try:
-                    found = [ask(self._connection)]
-                except sqlite3.OperationalError as raised:
-                    if str(raised).startswith("no such"):
-                        raise UnknownLayoutError(f"{self._path}: {raised}") from raised
-                    error = raised
-                except sqlite3.DatabaseError as raised:
-                    raise StoreDamagedError(
-                        f"{self._path} is damaged: {raised}. {CURE}"
-                    ) from raised
-                else:
-                    if not self._journal.exists() and self.counter() == before:
-                        return found[0]
-                time.sleep(_PAUSE)
-        if found:  # somebody writes without a pause
-            return found[0]
+        found: list[tuple[Any, ...]] | None = None
+        error: sqlite3.Error | None = None
+        for _ in range(_TRIES):
+            before = self.counter()
+            try:
+                with self._reader() as (_, connection):
+                    found = connection.execute(query, values).fetchall()
+            except sqlite3.OperationalError as raised:
+                if str(raised).startswith("no such"):
+                    raise UnknownLayoutError(f"{self._path}: {raised}") from raised
+                error = raised
+            except sqlite3.DatabaseError as raised:
+                raise StoreDamagedError(f"{self._path} is damaged: {raised}. {CURE}") from raised
+            else:
+                if not self._journal.exists() and self.counter() == before:
+                    return found
+            time.sleep(_PAUSE)
+        if found is not None:  # somebody writes without a pause
+            return found
         raise StoreUnavailableError(
             f"{self._path} cannot be read: {error}. Usually somebody is writing to it: do it again"
         ) from error
@@ -113,20 +112,47 @@ class Database:
 
     def close_now(self) -> None:
         """Close it, which drops the locks of an engine of this process."""
-        self._connection.close()
-        self._file.close()
+        for each in (part for reader in self._idle for part in reader):
+            each.close()
 
-    def _bytes(self, start: int, length: int) -> bytes:
-        with self._seeking:
-            self._file.seek(start, os.SEEK_SET)
-            return self._file.read(length)
+    def _opened(self) -> _Reader:
+        file = FileIO(self._path)
+        uri = self._path.resolve().as_uri() + "?mode=ro&nolock=1"
+        return file, sqlite3.connect(uri, uri=True, check_same_thread=False)
+
+    @contextmanager
+    def _reader(self) -> Iterator[_Reader]:
+        try:
+            reader = self._idle.pop()
+        except IndexError:  # other threads read
+            reader = self._opened()
+        try:
+            yield reader
+        finally:
+            self._idle.append(reader)
 
 
-CURE = (
-    f"Chroma keeps all texts in the file {DATABASE}: put it back from a backup, or try the command "
-    "`.recover` of SQLite on a copy of it. `recall check` on its folder says what is damaged"
-)
-"""What to do about a damaged database."""
+def check_database(path: Path) -> None:
+    """Check that a Chroma path with indexes has its database.
+
+    Call it before Chroma opens the path: if there is no database, Chroma makes an empty one.
+
+    Raises:
+        StoreDamagedError: When the database is missing, or is something else.
+    """
+    try:
+        with closing(open_database(path)) as database:
+            # Read once: another store of this program may be making it.
+            head = database.head(len(_MAGIC))
+    except (FileNotFoundError, NotADirectoryError):
+        head = b""
+    if head != _MAGIC:
+        if not head and not any(path.glob("*/header.bin")):
+            return  # nothing was ever stored here
+        raise StoreDamagedError(
+            f"{path} held memories, but its {DATABASE} is {'no database' if head else 'empty'}. "
+            f"{CURE}. To begin anew, move the folder away"
+        )
 
 
 def open_database(folder: Path) -> Database:
@@ -174,4 +200,4 @@ def _of_engines() -> set[_Key]:
 
 def _key(file: Path) -> _Key:
     stat = file.stat()
-    return os.getpid(), stat.st_dev, stat.st_ino
+    return getpid(), stat.st_dev, stat.st_ino

@@ -1,0 +1,115 @@
+"""The bytes of files when they are closed, noted, and compared when they are opened again."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+
+NOTE = "closed.json"
+"""The file beside the files of a row index with what is noted of them."""
+
+_PART = 1 << 20  # bytes that are summed up together
+_ROW = 1 << 13
+_LARGE = 16_000_000  # bytes of a file that is not compared before the first answer
+
+
+def own_folder(path: Path) -> Path:
+    """The folder inside a Chroma path that is ours; it need not be there."""
+    return path / ".recall"
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder and the one above it for this user alone; one that exists keeps its mode."""
+    for each in (folder.parent, folder):
+        each.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def note_files(note: Path, folder: Path, names: Iterable[str]) -> None:
+    """Note the size, the last change and the checksum of files, for `changed_files`.
+
+    Nobody may write to them. Only files that have changed since the last note are read. All is on
+    the disk when it returns.
+
+    Args:
+        note: The file with the note.
+        folder: The folder of the files.
+        names: Their names; those that are missing are left out.
+    """
+    noted, there = _noted(note) or {}, dict[str, list[int]]()
+    for file in (each for each in (folder / name for name in names) if each.is_file()):
+        stat = file.stat()
+        there[file.name] = entry = noted.get(file.name, [])
+        if entry[:2] != [stat.st_size, stat.st_mtime_ns]:
+            _sync(file)
+            there[file.name] = [stat.st_size, stat.st_mtime_ns, _checksum(file)]
+    if there != noted:
+        make_private(note.parent)
+        partial = note.with_suffix(".new")
+        partial.write_text(json.dumps(there), encoding="utf-8")
+        _sync(partial)
+        partial.replace(note)
+        _sync(note.parent)
+
+
+def changed_files(note: Path, folder: Path, *, large: bool | None = None) -> dict[str, bool] | None:
+    """The files that have other bytes than were noted.
+
+    Args:
+        note: The file with the note.
+        folder: The folder of the files.
+        large: Whether large files are looked at, or small ones; None = all.
+
+    Returns:
+        Whether the size and the time of each such file say so too. None = nothing is noted.
+    """
+    noted = _noted(note)
+    if noted is None:
+        return None
+    changed = {}
+    for name, (size, time, checksum) in noted.items():
+        file = folder / name
+        if large in (None, size > _LARGE):
+            there = file.stat() if file.is_file() else None
+            # A damaged file can look terabytes large: one of another size is not read.
+            if there is None or there.st_size != size:
+                changed[name] = True
+            elif _checksum(file) != checksum:
+                changed[name] = there.st_mtime_ns != time
+    return changed
+
+
+def _noted(note: Path) -> dict[str, list[int]] | None:
+    """The size, the last change and the checksum of each file; None = nothing is noted."""
+    try:
+        noted = json.loads(note.read_text(encoding="utf-8"))
+        return {name: [int(a), int(b), int(c)] for name, (a, b, c) in noted.items()} or None
+    # Never closed, or the note itself was damaged.
+    except (OSError, ValueError, TypeError, AttributeError):
+        return None
+
+
+def _checksum(file: Path) -> int:
+    """A checksum of a file; mostly of sums of its columns, as CRC-32 of all takes twice as long."""
+    if not file.stat().st_size:  # an empty file cannot be mapped
+        return 0
+    data = np.memmap(file, dtype=np.uint8, mode="r")
+    parts, value = data[: len(data) // _PART * _PART], 0
+    for part in parts.view("<u8").reshape(-1, _PART // _ROW, _ROW // 8):
+        value = crc32(part.sum(axis=0), value)
+    return crc32(data[len(parts) :].tobytes(), value)
+
+
+def _sync(file: Path) -> None:
+    """See that a file or a folder is on the disk."""
+    if os.name == "nt" and file.is_dir():  # there a folder cannot be opened
+        return
+    opened = os.open(file, os.O_RDONLY if os.name != "nt" else os.O_RDWR)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
