@@ -7,22 +7,23 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Never, Self
+from typing import TYPE_CHECKING, ClassVar, Never, Self
 
 from recall_retrievers.core.awaited import awaited
 from recall_retrievers.core.errors import EmbeddingMismatchError
 from recall_retrievers.core.scope import Scope, ScopeName, required_names
-from recall_retrievers.store.chroma.client import SERVER_TIMEOUT_S, time_limited
-from recall_retrievers.store.chroma.row_fields import Fields
+from recall_retrievers.core.settings import Count, Seconds, Settings
+from recall_retrievers.store.chroma.fields import Fields
+from recall_retrievers.store.chroma.place import EF_SEARCH, SERVER_TIMEOUT_S, time_limited
 from recall_retrievers.store.conditions import Conditions
 from recall_retrievers.store.copying import copy_collection, embed_again
-from recall_retrievers.store.embedding.bounded import BoundedEmbedding, check_timeout
+from recall_retrievers.store.embedding.bounded import BoundedEmbedding
 from recall_retrievers.store.embedding.embedder import as_embedder
+from recall_retrievers.store.listing import ScopeCount, StoreStats, projected, stats_of
 from recall_retrievers.store.named_collection import NamedCollection
 from recall_retrievers.store.repair import Checked, Repaired, check_path, repair_path
 from recall_retrievers.store.rows.scoped_rows import ServerRows
-from recall_retrievers.store.scoped_store import ManagedStore
-from recall_retrievers.store.stats import ScopeCount, StoreStats, projected, stats_of
+from recall_retrievers.store.store import Store
 from recall_retrievers.timeline.parse_time import resolve_timezone
 
 if TYPE_CHECKING:
@@ -35,7 +36,15 @@ def _now() -> datetime:
     return datetime.now(resolve_timezone(None))
 
 
-class RecallStore(ManagedStore):
+class _Numbers(Settings):
+    public_name: ClassVar[str] = "RecallStore"
+
+    embed_timeout_s: Seconds | None
+    server_timeout_s: Seconds | None
+    ef_search: Count
+
+
+class RecallStore(Store):
     """Memories in a Chroma collection: embedded, on a server or in Chroma Cloud.
 
     One collection serves both LangChain and LlamaIndex. A collection that somebody else made is
@@ -77,6 +86,9 @@ class RecallStore(ManagedStore):
             The default model has no limit.
         server_timeout_s: Seconds that a server of Chroma may take to answer a call. After that the
             call raises `StoreUnavailableError`. None = no limit, as Chroma's own clients have it.
+        ef_search: How many candidates Chroma's graph looks at for a question, 1 to 10,000. More
+            of them find more of the nearest memories, and take longer. It counts for a collection
+            that this store makes, in this process or on `chroma run`; others keep theirs.
         cache_mb: The largest cache, in megabytes of memory: a sixteenth for memories that were
             found, the rest for vectors. In a folder, vectors are in a file and take none. Stores of
             this process on one collection share the cache; the first one sets its size. `close`
@@ -118,25 +130,25 @@ class RecallStore(ManagedStore):
         create: bool | None = None,
         embed_timeout_s: float | None = 600.0,
         server_timeout_s: float | None = SERVER_TIMEOUT_S,
+        ef_search: int = EF_SEARCH,
         cache_mb: float = 512,
         index_rows: int = 200_000,
         index_dir: str | Path | None = None,
     ) -> None:
         required = required_names(require_scope)
-        check_timeout("server_timeout_s", server_timeout_s)
-        model = BoundedEmbedding(as_embedder(embedding), embed_timeout_s)
-        chosen = Fields.model_validate(fields or {})
+        numbers = _Numbers(
+            embed_timeout_s=embed_timeout_s, server_timeout_s=server_timeout_s, ef_search=ef_search
+        )
         opened = NamedCollection(
-            time_limited(source, server_timeout_s),
+            time_limited(source, numbers.server_timeout_s),
             name,
-            model,
-            chosen,
+            BoundedEmbedding(as_embedder(embedding), numbers.embed_timeout_s),
+            Fields.model_validate(fields or {}),
             create=create,
+            ef_search=numbers.ef_search,
             server=ServerRows(index_rows=index_rows, index_dir=index_dir, cache_mb=cache_mb),
         )
-        super().__init__(
-            opened, clock, event_times=event_times, require_scope=required, scope=Scope()
-        )
+        super().__init__(opened, clock, event_times=event_times, require_scope=required)
 
     def __repr__(self) -> str:
         return f"RecallStore(name={self.name!r}, embedding_model={self.embedding_model!r})"
@@ -170,7 +182,6 @@ class RecallStore(ManagedStore):
             [('ann', 2)]
         """
         names = required_names([by] if isinstance(by, str) else list(by))
-        self._opened.check_open()
         live = self._opened.found()
         counts: Counter[Scope] = Counter()
         if live is not None:
@@ -198,7 +209,6 @@ class RecallStore(ManagedStore):
             ...     stats.memories, stats.user_id
             (1, {'ann': 1})
         """
-        self._opened.check_open()
         live = self._opened.found()
         found = () if live is None else live.listed(Conditions(moment=self._clock()))
         return stats_of(found, self.embedding_model)

@@ -27,9 +27,8 @@ from recall_retrievers.core.errors import (
     StoreUnavailableError,
 )
 from recall_retrievers.core.progress import progress_bar
-from recall_retrievers.store.chroma.client import path_client
-from recall_retrievers.store.chroma.path_lock import hold
-from recall_retrievers.store.chroma.row_fields import OWN_FIELDS
+from recall_retrievers.store.chroma.fields import OWN_FIELDS
+from recall_retrievers.store.chroma.place import hold, path_client
 from recall_retrievers.store.chroma.rows import to_candidate
 from recall_retrievers.store.chroma.search_text import index_text
 from recall_retrievers.store.disk.check import check_database, check_version, fault_of, layout_in

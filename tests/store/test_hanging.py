@@ -18,8 +18,7 @@ from store.kit import SmallEmbedding, best, contents, python_process
 from recall_retrievers.cli.existing import source_of
 from recall_retrievers.core.errors import StoreError, StoreUnavailableError
 from recall_retrievers.core.stage import Search
-from recall_retrievers.store import RecallStore
-from recall_retrievers.store.writing import row_writer
+from recall_retrievers.store import RecallStore, writing
 
 SAYS = r"model 'small' did not embed .* within 0\.3 s"
 
@@ -144,7 +143,7 @@ def test_closing_waits_a_while_for_chroma(
 
     store = RecallStore(tmp_path, embedding=small)
     monkeypatch.setattr(chromadb.Collection, "upsert", hanging)
-    monkeypatch.setattr(row_writer, "CHROMA_S", 0.3)
+    monkeypatch.setattr(writing, "CHROMA_S", 0.3)
     first, second = (threading.Thread(target=_quietly, args=(store, x)) for x in ("tea", "train"))
     first.start()
     asked.wait(10)
@@ -274,7 +273,7 @@ def test_a_server_that_accepts_and_never_answers_is_given_up(
 def test_a_command_gives_up_a_server_that_does_not_answer(
     relay: Relay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recall_retrievers.store.chroma.client.SERVER_TIMEOUT_S", 0.3)
+    monkeypatch.setattr("recall_retrievers.store.chroma.place.SERVER_TIMEOUT_S", 0.3)
     relay.silent.set()
 
     with pytest.raises(StoreUnavailableError, match=r"^http.*: no answer within 0\.3 s\. See that"):

@@ -13,7 +13,7 @@ from store.kit import SmallEmbedding, best
 
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.chroma.access import client_access
+from recall_retrievers.store.chroma.place import client_access
 from recall_retrievers.store.disk.check import check_collection, check_database
 from recall_retrievers.store.disk.database import DATABASE, close_unused
 from recall_retrievers.store.disk.operations import Operations

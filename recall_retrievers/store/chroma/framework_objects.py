@@ -26,8 +26,7 @@ from recall_retrievers.core.flat_metadata import (
 )
 from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.settings_messages import got
-from recall_retrievers.store.chroma.epoch import day_of
-from recall_retrievers.store.chroma.row_fields import NODE_SOURCE
+from recall_retrievers.store.chroma.fields import NODE_SOURCE, day_of
 
 _BUCKETS = frozenset(
     {"created_day", "created_month", "event_start", "event_end", "list_values", "may_expire"}

@@ -16,8 +16,8 @@ from recall_retrievers.core.errors import FilterError, MemoryFormatError
 from recall_retrievers.core.memory import MetadataValue
 from recall_retrievers.core.settings_messages import got
 from recall_retrievers.core.stage import Search
-from recall_retrievers.store.chroma.index import Index
-from recall_retrievers.store.chroma.prepare import Ready
+from recall_retrievers.store.chroma.collection import Collection
+from recall_retrievers.store.chroma.rows import Ready
 from recall_retrievers.store.chroma.where import Where, all_of, any_of, living_where, scope_where
 
 RESULTS = 300  # rows that one search, or one read, returns
@@ -48,7 +48,7 @@ def predicates(where: Where | None) -> int:
     return total
 
 
-def conditions(search: Search, index: Index, *, living: bool = False) -> list[Where | None]:
+def conditions(search: Search, index: Collection, *, living: bool = False) -> list[Where | None]:
     """The condition of each request that together answer a search.
 
     They are coarse: the bounds of a time are whole days or months, so check the rows exactly. If

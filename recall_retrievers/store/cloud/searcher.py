@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from recall_retrievers.core.candidate import Hit
 from recall_retrievers.core.errors import KeywordSearchError
 from recall_retrievers.core.stage import Search
-from recall_retrievers.store.chroma.filter_match import fulfils
-from recall_retrievers.store.chroma.index import Index
-from recall_retrievers.store.chroma.row_fields import KEYWORD_VECTOR
+from recall_retrievers.store.chroma.collection import Collection
+from recall_retrievers.store.chroma.fields import KEYWORD_VECTOR
 from recall_retrievers.store.chroma.search_text import by_words
-from recall_retrievers.store.chroma.where import Where
+from recall_retrievers.store.chroma.where import Where, fulfils
 from recall_retrievers.store.cloud.keyword_vector import question_vector
 from recall_retrievers.store.cloud.limits import RESULTS, SEARCHES, conditions
 from recall_retrievers.store.embedding.token_vectors import Embedded, unit
@@ -52,7 +51,7 @@ class _Plan:
 class CloudSearcher:
     """Searches one collection."""
 
-    index: Index
+    index: Collection
     words: bool  # whether its rows have sparse vectors of their words
 
     def answers(
@@ -98,7 +97,7 @@ class CloudSearcher:
             return None if vector is None else _Plan(search, vector, wheres, first)
         if search.text not in vectors:
             raise KeywordSearchError(
-                f"collection {self.index.collection.name!r} has no words to search for: it was "
+                f"collection {self.index.chroma.name!r} has no words to search for: it was "
                 'made by an older version of this library, or by others. Search with "hybrid" or '
                 '"semantic", or copy it with `recall migrate`'
             )
@@ -118,7 +117,7 @@ class CloudSearcher:
         """The rows of each request; as many requests go together as the collection takes."""
         for start in range(0, len(requests), SEARCHES):
             together = requests[start : start + SEARCHES]
-            collection: Any = self.index.collection
+            collection: Any = self.index.chroma
             found = collection.search([self._request(*request) for request in together])
             for n, (plan, _, _) in enumerate(together):
                 yield self._page(plan, {key: found[key][n] for key in found if found[key]})

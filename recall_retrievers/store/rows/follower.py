@@ -26,7 +26,7 @@ from typing import Any
 
 from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.core.scope import Scope
-from recall_retrievers.store.chroma.index import Index, pages
+from recall_retrievers.store.chroma.collection import Collection, pages
 from recall_retrievers.store.chroma.where import Where
 from recall_retrievers.store.disk.operations import Operations
 from recall_retrievers.store.rows.differences import stored_anew
@@ -66,9 +66,9 @@ class Follower:
 
     most_vectors = sys.maxsize
 
-    def __init__(self, index: Index, *, alone: bool) -> None:
+    def __init__(self, index: Collection, *, alone: bool) -> None:
         self._index = index
-        self._collection: Any = index.collection
+        self._collection: Any = index.chroma
         self._alone = alone
         self._looking = threading.Lock()
         self._looked = -POLL_S  # the clock counts from 0
@@ -216,7 +216,7 @@ class Follower:
 class PathFollower(Follower):
     """Keeps a row index in step with a collection in a path, by Chroma's numbers of operations."""
 
-    def __init__(self, index: Index, operations: Operations) -> None:
+    def __init__(self, index: Collection, operations: Operations) -> None:
         super().__init__(index, alone=False)
         self._operations = operations
         self._counter = -1  # of the database, when it was last looked at

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from recall_retrievers.core.errors import StoreUnavailableError
 from recall_retrievers.core.scope import Scope
-from recall_retrievers.store.chroma.index import Index
+from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.disk.closing import index_root
 from recall_retrievers.store.disk.index_layout import UnknownLayoutError
 from recall_retrievers.store.disk.operations import Operations
@@ -21,7 +21,7 @@ from recall_retrievers.store.rows.scope_follower import ScopeFollower
 from recall_retrievers.store.rows.scoped_rows import ScopedRows, ServerRows, folder_of, held
 
 if TYPE_CHECKING:
-    from chromadb.api.models.Collection import Collection
+    from chromadb.api.models.Collection import Collection as ChromaCollection
 
 _log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ _opening = threading.Lock()
 
 
 def open_rows(
-    index: Index, folder: Path | None, kept: ServerRows, *, alone: bool, shared: bool
+    index: Collection, folder: Path | None, kept: ServerRows, *, alone: bool, shared: bool
 ) -> ScopedRows:
     """The row indexes of a collection, for one more store; see `let_go`.
 
@@ -44,7 +44,7 @@ def open_rows(
         shared: Whether other processes can write to it.
     """
     form = repr((index.fields, index.foreign))
-    key = str(folder or ""), str(index.collection.id), form, repr(kept if shared else None)
+    key = str(folder or ""), str(index.chroma.id), form, repr(kept if shared else None)
     with _opening:
         if key not in _open:
             _open[key] = _made(index, folder, kept, alone=alone, shared=shared)
@@ -63,7 +63,7 @@ def let_go(rows: ScopedRows) -> None:
         rows.close()
 
 
-def indexes_of(collection: Collection, folder: Path | None) -> list[ScopedRows]:
+def indexes_of(collection: ChromaCollection, folder: Path | None) -> list[ScopedRows]:
     """The row indexes that have to know what is written to a collection.
 
     Args:
@@ -79,12 +79,12 @@ def indexes_of(collection: Collection, folder: Path | None) -> list[ScopedRows]:
 
 
 def _made(
-    index: Index, folder: Path | None, kept: ServerRows, *, alone: bool, shared: bool
+    index: Collection, folder: Path | None, kept: ServerRows, *, alone: bool, shared: bool
 ) -> ScopedRows:
     cache = Cache(round(1e6 * kept.cache_mb))
     if folder is not None:
         try:
-            operations = Operations(folder, str(index.collection.id))
+            operations = Operations(folder, str(index.chroma.id))
         except (OSError, UnknownLayoutError, StoreUnavailableError) as error:
             _log.warning("the row index of %s is kept in memory: %r", folder, error)
         else:
@@ -100,6 +100,6 @@ def _made(
     return ScopedRows(made, kept.index_rows, lock)
 
 
-def _name(index: Index) -> str:
-    name = str(index.collection.id)
+def _name(index: Collection) -> str:
+    name = str(index.chroma.id)
     return f"{name}-{hashed(repr(index.fields)):016x}" if index.foreign else name

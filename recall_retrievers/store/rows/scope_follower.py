@@ -18,9 +18,8 @@ from collections.abc import Generator, Iterator, Sequence
 from datetime import UTC, datetime
 
 from recall_retrievers.core.scope import Scope
-from recall_retrievers.store.chroma.epoch import to_milliseconds
-from recall_retrievers.store.chroma.index import Index
-from recall_retrievers.store.chroma.row_fields import WRITTEN_AT
+from recall_retrievers.store.chroma.collection import Collection
+from recall_retrievers.store.chroma.fields import WRITTEN_AT, to_milliseconds
 from recall_retrievers.store.chroma.where import Where, all_of, scope_where
 from recall_retrievers.store.rows.differences import Id, find_gone
 from recall_retrievers.store.rows.follower import COUNTED_AT_ONCE, RARELY, Change, Follower, Page
@@ -45,7 +44,7 @@ class ScopeFollower(Follower):
         scope: The scope; an empty one = all rows.
     """
 
-    def __init__(self, index: Index, scope: Scope) -> None:
+    def __init__(self, index: Collection, scope: Scope) -> None:
         super().__init__(index, alone=False)
         self.scope = scope
         self._far_at = 0.0

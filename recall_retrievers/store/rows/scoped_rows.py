@@ -21,7 +21,7 @@ from pydantic import Field
 from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.scope import ANYBODY, Scope
 from recall_retrievers.core.settings import Settings
-from recall_retrievers.store.chroma.row_fields import Row
+from recall_retrievers.store.chroma.fields import Row
 from recall_retrievers.store.disk.closing import make_private
 from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.rows.row_index import RowIndex
