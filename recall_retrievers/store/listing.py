@@ -22,8 +22,8 @@ from recall_retrievers.core.scope import Scope, ScopeName
 from recall_retrievers.store.chroma.collection import Collection, pages
 from recall_retrievers.store.chroma.fields import bounds_of, to_milliseconds, up_to_milliseconds
 from recall_retrievers.store.chroma.where import Where, all_of, expired_where, scope_where
-from recall_retrievers.store.cloud.limits import PREDICATES, RESULTS, predicates
-from recall_retrievers.store.cloud.limits import conditions as cloud_conditions
+from recall_retrievers.store.cloud import PREDICATES, RESULTS, predicates
+from recall_retrievers.store.cloud import conditions as cloud_conditions
 from recall_retrievers.store.conditions import UNDATED, Conditions, place_of
 from recall_retrievers.store.rows.cells import decided
 from recall_retrievers.store.rows.columns import NEVER

@@ -23,7 +23,7 @@ from recall_retrievers.store.chroma.place import (
     is_chroma_path,
     missing,
 )
-from recall_retrievers.store.cloud.searcher import CloudSearcher
+from recall_retrievers.store.cloud import CloudSearcher
 from recall_retrievers.store.conditions import Conditions
 from recall_retrievers.store.embedding.bounded import BoundedEmbedding
 from recall_retrievers.store.embedding.token_vectors import Embedded

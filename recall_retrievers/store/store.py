@@ -29,7 +29,7 @@ from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.rows import MemoryInput, Ready, id_is_taken, make_ready
 from recall_retrievers.store.chroma.search_text import by_words, index_text
 from recall_retrievers.store.chroma.where import filter_where
-from recall_retrievers.store.cloud.limits import check_fits
+from recall_retrievers.store.cloud import check_fits
 from recall_retrievers.store.conditions import (
     Changes,
     Conditions,

@@ -35,7 +35,7 @@ from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.fields import KEYWORD_VECTOR, WRITTEN_AT, Row, to_milliseconds
 from recall_retrievers.store.chroma.rows import Ready, id_is_taken
 from recall_retrievers.store.chroma.search_text import index_text
-from recall_retrievers.store.cloud.keyword_vector import keyword_vector
+from recall_retrievers.store.cloud import keyword_vector
 from recall_retrievers.store.embedding.bounded import BoundedEmbedding, Outcome
 from recall_retrievers.store.embedding.token_vectors import Embedded
 from recall_retrievers.store.rows.open_indexes import indexes_of
@@ -96,6 +96,19 @@ class _Job:
     tried: bool = False  # whether Chroma failed while it stored its rows
 
 
+_Present = Mapping[str, tuple[str | None, Mapping[str, Any]]]
+"""Text and metadata of rows that are stored, by id."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fresh:
+    """Rows that are not stored yet as they are."""
+
+    rows: Sequence[Ready]
+    present: _Present  # the rows that they replace
+    writes: int  # how often the collection had been written to before these were read
+
+
 class Writer:
     """Writes to one collection, in a thread of its own.
 
@@ -111,7 +124,12 @@ class Writer:
     def __init__(
         self, collection: Collection, folder: Path | None, embedding: BoundedEmbedding
     ) -> None:
-        self._rows = _RowWriter(collection, folder, embedding, self._begin)
+        self._collection = collection
+        self._chroma: Any = collection.chroma
+        self._folder = folder
+        self._embedding = embedding
+        with _looking:
+            self._shared = _shared.setdefault(str(self._chroma.id), _Shared())
         self._changed = Condition()
         self._waiting: deque[_Job] = deque()
         self._alive = False  # the thread
@@ -134,20 +152,20 @@ class Writer:
         """
         if vectors is None:
             return self._take(_Job(rows))
-        return self._take(_Job(rows, partial(self._rows.write, rows, vectors)))
+        return self._take(_Job(rows, partial(self._write, rows, vectors)))
 
     def change(self, row: Ready, before: Row, embedded: Embedded) -> Future[None]:
-        """Write what is different in a row; see `_RowWriter.change`."""
-        return self._take(_Job([row], partial(self._rows.change, row, before, embedded)))
+        """Write what is different in a row; see `_change`."""
+        return self._take(_Job([row], partial(self._change, row, before, embedded)))
 
     def delete(self, ids: Sequence[str]) -> Future[None]:
         """Delete rows; ids that are not there are passed over."""
-        return self._take(_Job(alone=partial(self._rows.delete, ids)))
+        return self._take(_Job(alone=partial(self._delete, ids)))
 
     @property
     def changing(self) -> Lock:
         """Held while a memory is read, changed and written again."""
-        return self._rows.shared.changing
+        return self._shared.changing
 
     def close(self) -> bool:
         """Finish the waiting writes, and take no more.
@@ -215,8 +233,8 @@ class Writer:
 
     def _write_together(self, jobs: Sequence[_Job]) -> bool:
         try:
-            fresh = self._rows.fresh([row for job in jobs for row in job.rows])
-            [embedded] = self._rows.embed([fresh])
+            fresh = self._unstored([row for job in jobs for row in job.rows])
+            [embedded] = self._embed([fresh])
             self._store(fresh, embedded, jobs)
         except BaseException as error:  # noqa: BLE001 - apart, it is raised where the caller waits
             _log.debug("%d adds are written apart: %s", len(jobs), type(error).__name__)
@@ -230,27 +248,17 @@ class Writer:
         fresh: list[tuple[_Job, _Fresh]] = []
         for job in jobs:
             try:
-                fresh.append((job, self._rows.fresh(job.rows)))
+                fresh.append((job, self._unstored(job.rows)))
             except BaseException as error:  # noqa: BLE001 - it is raised where the caller waits
                 self._fail(job, error)
         try:
-            outcomes = self._rows.embed([rows for _, rows in fresh])
+            outcomes = self._embed([rows for _, rows in fresh])
         except BaseException as error:  # noqa: BLE001 - as above; a model may raise SystemExit
             for job, _ in fresh:
                 self._fail(job, error)
             return
         for (job, rows), embedded in zip(fresh, outcomes, strict=True):
             self._answer(job, partial(self._store, rows, embedded, [job]))
-
-    def _store(self, fresh: _Fresh, embedded: Outcome, jobs: Sequence[_Job]) -> None:
-        if isinstance(embedded, Exception):
-            raise embedded
-        try:
-            self._rows.store(fresh, embedded)
-        except StoreError as error:
-            for job in jobs:
-                job.tried |= error.__cause__ is not None  # else Chroma was not called
-            raise
 
     def _answer(self, job: _Job, work: Callable[[], None]) -> None:
         try:
@@ -264,114 +272,66 @@ class Writer:
         """End a job; its error says which rows are there: Chroma may raise, and store some."""
         if isinstance(error, RecallError) and job.rows:
             try:
-                error.stored = self._rows.stored(job.rows)
+                present = self._there([row.memory.id for row in job.rows])
+                error.stored = tuple(_stored_in(present, job.rows))
             except RecallError:  # the same trouble once more; the first error is raised
                 error.unsure = tuple(row.memory.id for row in job.rows) if job.tried else ()
         job.done.set_exception(error)
 
+    # -- in Chroma, and in the row indexes of this process ----------------------------------------
 
-def _joined(jobs: Sequence[_Job]) -> Iterator[list[_Job]]:
-    """Groups of jobs that fit into one batch; two writes of one row are never in one group."""
-    together: list[_Job] = []
-    ids: set[str] = set()
-    for job in jobs:
-        new = {row.memory.id for row in job.rows}
-        alone = job.alone or (together and together[-1].alone)
-        if together and (alone or ids & new or len(ids) + len(new) > BATCH):
-            yield together
-            together, ids = [], set()
-        together.append(job)
-        ids |= new
-    if together:
-        yield together
-
-
-_Stored = Mapping[str, tuple[str | None, Mapping[str, Any]]]
-"""Text and metadata of rows that are stored, by id."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Fresh:
-    """Rows that are not stored yet as they are."""
-
-    rows: Sequence[Ready]
-    present: _Stored  # the rows that they replace
-    writes: int  # how often the collection had been written to before these were read
-
-
-class _RowWriter:
-    """Writes the rows of one collection, for one thread at a time.
-
-    Args:
-        collection: The collection.
-        folder: The Chroma path; None = it is in none.
-        embedding: What makes the vectors.
-        begin: Called before each step with the seconds that it may take; None = no limit.
-
-    Attributes:
-        shared: What it shares with the writers of other stores.
-    """
-
-    def __init__(
-        self,
-        collection: Collection,
-        folder: Path | None,
-        embedding: BoundedEmbedding,
-        begin: Callable[[float | None], None],
-    ) -> None:
-        self._collection = collection
-        self._chroma: Any = collection.chroma
-        self._folder = folder
-        self._embedding = embedding
-        self._begin = begin
-        with _looking:
-            self.shared = _shared.setdefault(str(self._chroma.id), _Shared())
-
-    def fresh(self, rows: Sequence[Ready]) -> _Fresh:
+    def _unstored(self, rows: Sequence[Ready]) -> _Fresh:
         """The rows that are not stored yet as they are."""
-        writes, present = self.shared.writes, self._replaced(rows)
-        stored = {x.memory.id for x in rows if x.is_stored_as(*present.get(x.memory.id, ()))}
-        if stored and not self._have_vectors(list(stored)):
-            stored = set()
+        writes, present = self._shared.writes, self._replaced(rows)
+        stored = _stored_in(present, rows)
+        if stored and not self._have_vectors(stored):
+            stored = []
         return _Fresh([each for each in rows if each.memory.id not in stored], present, writes)
 
-    def embed(self, batches: Sequence[_Fresh]) -> list[Outcome]:
+    def _embed(self, batches: Sequence[_Fresh]) -> list[Outcome]:
         """The vectors of each batch, or the error that the model raised."""
         timeout_s = self._embedding.timeout_s
         self._begin(None if timeout_s is None else timeout_s + CHROMA_S)
         texts = [[index_text(each.memory) for each in batch.rows] for batch in batches]
         return self._embedding.embed_batches(texts)
 
-    def write(self, rows: Sequence[Ready], vectors: NDArray[np.float32]) -> None:
+    def _write(self, rows: Sequence[Ready], vectors: NDArray[np.float32]) -> None:
         """Store rows that have vectors; rows that are stored already as they are stay."""
-        fresh = self.fresh(rows)
+        fresh = self._unstored(rows)
         wanted = {each.memory.id for each in fresh.rows}
-        self.store(fresh, Embedded(vectors[[each.memory.id in wanted for each in rows]]))
+        self._store(fresh, Embedded(vectors[[each.memory.id in wanted for each in rows]]))
 
-    def store(self, fresh: _Fresh, embedded: Embedded) -> None:
+    def _store(self, fresh: _Fresh, embedded: Outcome, jobs: Sequence[_Job] = ()) -> None:
         """Store rows, also in all row indexes of the collection in this process."""
+        if isinstance(embedded, Exception):
+            raise embedded
         if not fresh.rows:
             return
         self._collection.check_dimension(embedded.vectors)
-        with self.shared.writing():
-            as_read = self.shared.writes == fresh.writes
-            present = fresh.present if as_read else self._replaced(fresh.rows)
-            rows, indexes = self._as_rows(fresh.rows), self._indexes()
-            self._chroma.upsert(
-                ids=[row_id for row_id, *_ in rows],
-                embeddings=embedded.vectors,
-                documents=[text for _, text, _ in rows],
-                # Chroma merges metadata, so what a row had before is set to None.
-                metadatas=[
-                    {**dict.fromkeys(present[row_id][1] if row_id in present else ()), **metadata}
-                    for row_id, _, metadata in rows
-                ],
-            )
-            for each in indexes:
-                each.put(rows, [ready.memory for ready in fresh.rows], embedded)
-        self._collection.learn_dimension(embedded.vectors)
+        try:
+            with self._shared.writing():
+                as_read = self._shared.writes == fresh.writes
+                present = fresh.present if as_read else self._replaced(fresh.rows)
+                rows, indexes = self._as_rows(fresh.rows), self._indexes()
+                self._chroma.upsert(
+                    ids=[row_id for row_id, *_ in rows],
+                    embeddings=embedded.vectors,
+                    documents=[text for _, text, _ in rows],
+                    # Chroma merges metadata, so what a row had before is set to None.
+                    metadatas=[
+                        {**dict.fromkeys(present.get(row_id, ("", ()))[1]), **metadata}
+                        for row_id, _, metadata in rows
+                    ],
+                )
+                for each in indexes:
+                    each.put(rows, [ready.memory for ready in fresh.rows], embedded)
+            self._collection.learn_dimension(embedded.vectors)
+        except StoreError as error:
+            for job in jobs:
+                job.tried |= error.__cause__ is not None  # else Chroma was not called
+            raise
 
-    def change(self, ready: Ready, before: Row, embedded: Embedded) -> None:
+    def _change(self, ready: Ready, before: Row, embedded: Embedded) -> None:
         """Write what is different in a row, and nothing else: another process may change the rest.
 
         Chroma has no write on a condition. A row that is gone meanwhile is not stored again.
@@ -384,7 +344,7 @@ class _RowWriter:
         row_id, old, known = before[0], before[2] or {}, self._collection.candidate(before)
         reworded = known is None or index_text(known) != index_text(ready.memory)
         self._collection.check_dimension(embedded.vectors)
-        with self.shared.writing():
+        with self._shared.writing():
             if row_id not in self._replaced([ready]):
                 raise MissingMemoryError(f"memory {got(row_id)} was deleted while it was changed")
             [(_, text, new)], indexes = self._as_rows([ready]), self._indexes()
@@ -403,22 +363,15 @@ class _RowWriter:
                 for each in indexes:
                     each.put([row], [memory], embedded)
 
-    def delete(self, ids: Sequence[str]) -> None:
+    def _delete(self, ids: Sequence[str]) -> None:
         """Delete rows; ids that are not there are passed over."""
         for start in range(0, len(ids), BATCH):
             part = list(ids[start : start + BATCH])
-            with self.shared.writing():
+            with self._shared.writing():
                 indexes = self._indexes()
                 self._chroma.delete(ids=part)
                 for each in indexes:  # at once: the next part may fail
                     each.drop(part)
-
-    def stored(self, rows: Sequence[Ready]) -> tuple[str, ...]:
-        """The ids of those rows that are stored as they are."""
-        present = self._present([row.memory.id for row in rows])
-        return tuple(
-            row.memory.id for row in rows if row.is_stored_as(*present.get(row.memory.id, ()))
-        )
 
     def _as_rows(self, ready: Sequence[Ready]) -> list[tuple[str, str, dict[str, Any]]]:
         """Rows as they are written now."""
@@ -446,15 +399,15 @@ class _RowWriter:
         self._begin(CHROMA_S)
         return indexes
 
-    def _replaced(self, rows: Sequence[Ready]) -> _Stored:
+    def _replaced(self, rows: Sequence[Ready]) -> _Present:
         """The rows that are there under the ids of these, and that these may replace."""
-        present = self._present([each.memory.id for each in rows if not each.is_new])
+        present = self._there([each.memory.id for each in rows if not each.is_new])
         for row in rows:
             if row.memory.id in present and not row.may_replace(present[row.memory.id][1]):
                 raise id_is_taken(row.memory.id, row.guard)
         return present
 
-    def _present(self, ids: Sequence[str]) -> _Stored:
+    def _there(self, ids: Sequence[str]) -> _Present:
         """The rows of these that are there already."""
         if not ids:
             return {}
@@ -477,3 +430,25 @@ class _RowWriter:
             _log.warning("of %d rows some have no vector in Chroma: stored again", len(ids))
             return False
         return True
+
+
+def _stored_in(present: _Present, rows: Sequence[Ready]) -> list[str]:
+    """The ids of those rows that are stored as they are."""
+    ids = (row.memory.id for row in rows if row.is_stored_as(*present.get(row.memory.id, ())))
+    return list(ids)
+
+
+def _joined(jobs: Sequence[_Job]) -> Iterator[list[_Job]]:
+    """Groups of jobs that fit into one batch; two writes of one row are never in one group."""
+    together: list[_Job] = []
+    ids: set[str] = set()
+    for job in jobs:
+        new = {row.memory.id for row in job.rows}
+        alone = job.alone or (together and together[-1].alone)
+        if together and (alone or ids & new or len(ids) + len(new) > BATCH):
+            yield together
+            together, ids = [], set()
+        together.append(job)
+        ids |= new
+    if together:
+        yield together

@@ -13,7 +13,7 @@ from store.kit import SmallEmbedding, best
 
 from recall_retrievers.core.scope import Scope
 from recall_retrievers.store import RecallStore
-from recall_retrievers.store.chroma.place import client_access
+from recall_retrievers.store.chroma.place import Place
 from recall_retrievers.store.disk.check import check_collection, check_database
 from recall_retrievers.store.disk.database import DATABASE, close_unused
 from recall_retrievers.store.disk.operations import Operations
@@ -62,7 +62,7 @@ def test_nothing_that_is_read_beside_an_engine_drops_a_lock(
             lambda: check_database(path),
             lambda: check_collection(path, raw),
             operations,
-            lambda: client_access(client).close(),
+            lambda: Place.of_client(client).close(),
             close_unused,
         ):
             assert not locked(path)
