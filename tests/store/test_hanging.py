@@ -14,9 +14,10 @@ import chromadb
 import pytest
 from store.elsewhere import opens_elsewhere
 from store.kit import SmallEmbedding, best, contents, python_process
+from tables import table
 
 from recall_retrievers.cli.existing import source_of
-from recall_retrievers.core.errors import StoreError, StoreUnavailableError
+from recall_retrievers.core.errors import SettingsError, StoreError, StoreUnavailableError
 from recall_retrievers.core.stage import Search
 from recall_retrievers.store import RecallStore, writing
 
@@ -196,11 +197,11 @@ def test_without_a_limit_it_is_waited_for(embedding: Hanging) -> None:
         assert contents(best(store, "hang")) == ["hang"]
 
 
-@pytest.mark.parametrize("limit", [0, -1, True, "10"])
-@pytest.mark.parametrize("name", ["embed_timeout_s", "server_timeout_s"])
-def test_a_limit_is_a_number_of_seconds(small: SmallEmbedding, name: str, limit: Any) -> None:
-    with pytest.raises(ValueError, match=f"{name} must be a number of seconds above 0"):
-        RecallStore(embedding=small, **{name: limit})
+@table("limit", [0, -1, True, "10", 86_401, float("nan")])
+def test_a_limit_is_a_number_of_seconds_up_to_a_day(limit: Any) -> None:
+    for name in ("embed_timeout_s", "server_timeout_s"):
+        with pytest.raises(SettingsError, match=rf"{name} must be .*; got {limit!r}"):
+            RecallStore(**{name: limit})
 
 
 class Relay(socketserver.ThreadingTCPServer):
