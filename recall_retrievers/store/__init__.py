@@ -3,8 +3,7 @@
 from recall_retrievers.store.chroma.fields import Fields
 from recall_retrievers.store.chroma.rows import MemoryInput
 from recall_retrievers.store.conditions import Position
-from recall_retrievers.store.listing import ScopeCount, StoreStats
-from recall_retrievers.store.recall_store import RecallStore
+from recall_retrievers.store.recall_store import RecallStore, ScopeCount, StoreStats
 from recall_retrievers.store.store import ScopedStore
 
 __all__ = [

@@ -16,7 +16,7 @@ from recall_retrievers.core.memory import Memory
 from recall_retrievers.core.progress import progress_bar
 from recall_retrievers.store.chroma.rows import make_ready
 from recall_retrievers.store.cloud import check_fits
-from recall_retrievers.store.named_collection import LiveCollection
+from recall_retrievers.store.live_collection import LiveCollection
 from recall_retrievers.store.store import Store
 from recall_retrievers.store.writing import BATCH
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Lock
 from typing import TYPE_CHECKING
 
-from recall_retrievers.core.candidate import Candidate, Hit
 from recall_retrievers.core.errors import MissingCollectionError, StoreClosedError, StoreError
-from recall_retrievers.core.stage import Search
 from recall_retrievers.store.chroma.collection import Collection
 from recall_retrievers.store.chroma.errors import guarded
 from recall_retrievers.store.chroma.fields import OWN_FIELDS, Fields
@@ -23,15 +19,9 @@ from recall_retrievers.store.chroma.place import (
     is_chroma_path,
     missing,
 )
-from recall_retrievers.store.cloud import CloudSearcher
-from recall_retrievers.store.conditions import Conditions
 from recall_retrievers.store.embedding.bounded import BoundedEmbedding
-from recall_retrievers.store.embedding.token_vectors import Embedded
-from recall_retrievers.store.listing import Listing, ids_in_chroma
-from recall_retrievers.store.rows.open_indexes import open_rows
+from recall_retrievers.store.live_collection import LiveCollection
 from recall_retrievers.store.rows.scoped_rows import ServerRows
-from recall_retrievers.store.rows.scoped_searcher import ScopedSearcher
-from recall_retrievers.store.writing import Writer
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection as ChromaCollection
@@ -40,100 +30,6 @@ _MAKES_IT = (
     "The first memory that you add makes it. Until then RecallStore(..., create=True) reads it as "
     "an empty collection"
 )
-
-
-class LiveCollection:
-    """A collection that is open in this process: what searches, lists and writes it, and its end.
-
-    Args:
-        index: The collection in Chroma. It is not closed when this raises.
-        place: Where it is; None = the caller passed the collection, and that is not known.
-        embedding: The model that makes its vectors.
-        server: What to keep of a collection on a server.
-        private: Whether it is in memory under a name that nobody else knows.
-        check_open: Raises an error once the store is closed.
-    """
-
-    def __init__(  # noqa: PLR0913 - what it is made of
-        self,
-        index: Collection,
-        place: Place | None,
-        embedding: BoundedEmbedding,
-        server: ServerRows,
-        *,
-        private: bool,
-        check_open: Callable[[], None],
-    ) -> None:
-        self.index = index
-        self._check_open = check_open
-        folder = None if place is None else place.folder
-        self.searcher: ScopedSearcher | CloudSearcher
-        if index.cloud:
-            self.searcher = CloudSearcher(index, words=index.with_words)
-            self._listing = Listing(index)
-        else:
-            shared = place is None or place.shared  # whether other processes may write to it
-            rows = open_rows(index, folder, server, alone=private, shared=shared)
-            self.searcher, self._listing = ScopedSearcher(index, rows), Listing(index, rows)
-        self.writer = Writer(index, folder, embedding)
-
-    def answers(
-        self, searches: Sequence[Search], embedded: Mapping[str, Embedded]
-    ) -> list[list[Hit]]:
-        """The answers to searches; see `Searcher.answers`.
-
-        Raises:
-            EmbeddingMismatchError: When the collection holds vectors of another length.
-            StoreClosedError: When the store is closed meanwhile.
-        """
-        self.index.check_dimension(*(each.vectors for each in embedded.values()))
-        with self.listing():
-            found = self.searcher.answers(searches, embedded)
-        self._check_open()
-        return found
-
-    @contextmanager
-    def listing(self) -> Iterator[Listing]:
-        """What lists the collection.
-
-        Raises:
-            StoreClosedError: When the store is closed meanwhile.
-        """
-        try:
-            yield self._listing
-        except Exception:
-            self._check_open()  # this says more than the error that Chroma raised
-            raise
-
-    def listed(self, conditions: Conditions) -> Iterator[Candidate]:
-        """The memories that fulfil conditions, by recorded time."""
-        with self.listing() as listing:
-            for memory in listing.memories(conditions):
-                self._check_open()
-                yield memory
-
-    def delete(self, ids: Sequence[str] | None, conditions: Conditions) -> int:
-        """Delete the memories that fulfil conditions, of these ids or all; return their number."""
-        index, limited = self.index, conditions.limited or bool(conditions.scope.fields())
-        if ids is None and limited:
-            wanted = [memory.id for memory in self.listed(conditions)]
-        elif ids is None:
-            wanted = ids_in_chroma(index, conditions)
-        elif limited:
-            where = index.filter_where(conditions.search(index.fields))
-            found = index.read(ids, where).values()
-            wanted = [memory.id for memory in found if conditions.admits(memory)]
-        else:
-            wanted = [row_id for page in index.by_id(ids, []) for row_id in page["ids"]]
-        if wanted:
-            self.writer.delete(wanted).result()
-        return len(wanted)
-
-    def close(self) -> bool:
-        """Write what is waiting; False if a call of Chroma hangs."""
-        idle = self.writer.close()
-        self.searcher.close()
-        return idle
 
 
 class NamedCollection:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Never, Self
 
 from recall_retrievers.core.awaited import awaited
+from recall_retrievers.core.candidate import Candidate
 from recall_retrievers.core.errors import EmbeddingMismatchError
 from recall_retrievers.core.scope import Scope, ScopeName, required_names
 from recall_retrievers.core.settings import Count, Seconds, Settings
@@ -19,7 +21,6 @@ from recall_retrievers.store.conditions import Conditions
 from recall_retrievers.store.copying import copy_collection, embed_again
 from recall_retrievers.store.embedding.bounded import BoundedEmbedding
 from recall_retrievers.store.embedding.embedder import as_embedder
-from recall_retrievers.store.listing import ScopeCount, StoreStats, projected, stats_of
 from recall_retrievers.store.named_collection import NamedCollection
 from recall_retrievers.store.repair import Checked, Repaired, check_path, repair_path
 from recall_retrievers.store.rows.scoped_rows import ServerRows
@@ -34,6 +35,52 @@ if TYPE_CHECKING:
 def _now() -> datetime:
     # In the machine's zone, as a time without one is read: its days are the writer's.
     return datetime.now(resolve_timezone(None))
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeCount:
+    """A scope, and how many memories it has.
+
+    Attributes:
+        scope: The scope.
+        memories: How many memories it has.
+    """
+
+    scope: Scope
+    memories: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStats:
+    """What a collection holds.
+
+    Attributes:
+        memories: How many memories.
+        embedding_model: The name of the model that the store embeds with.
+        first_recorded: The recorded time of the oldest memory; None if none has a time.
+        last_recorded: The recorded time of the newest memory.
+        without_a_time: How many memories have no recorded time.
+        telling_of_a_time: How many memories name a time in their text.
+        memory_type: How many memories of each type, the most frequent first.
+        author: How many memories of each author.
+        user_id: How many memories of each user.
+        agent_id: How many memories of each agent.
+        session_id: How many memories of each conversation.
+        workspace: How many memories of each group.
+    """
+
+    memories: int
+    embedding_model: str
+    first_recorded: datetime | None
+    last_recorded: datetime | None
+    without_a_time: int
+    telling_of_a_time: int
+    memory_type: Mapping[str, int]
+    author: Mapping[str, int]
+    user_id: Mapping[str, int]
+    agent_id: Mapping[str, int]
+    session_id: Mapping[str, int]
+    workspace: Mapping[str, int]
 
 
 class _Numbers(Settings):
@@ -185,9 +232,8 @@ class RecallStore(Store):
         live = self._opened.found()
         counts: Counter[Scope] = Counter()
         if live is not None:
-            with live.listing() as listing:
-                for scope, count in listing.scopes(self._clock()).items():
-                    counts[projected(scope, names) if names else scope] += count
+            for scope, count in live.scopes(self._clock()).items():
+                counts[_projected(scope, names) if names else scope] += count
         if names:
             del counts[Scope()]
         ranked = sorted(counts.items(), key=lambda each: (-each[1], sorted(each[0].fields())))
@@ -210,8 +256,8 @@ class RecallStore(Store):
             (1, {'ann': 1})
         """
         live = self._opened.found()
-        found = () if live is None else live.listed(Conditions(moment=self._clock()))
-        return stats_of(found, self.embedding_model)
+        found = () if live is None else live.memories(Conditions(moment=self._clock()))
+        return _stats_of(found, self.embedding_model)
 
     astats = awaited(stats)
     """What the collection holds, without blocking the event loop; see `stats`."""
@@ -385,3 +431,39 @@ class RecallStore(Store):
 
     async def __aexit__(self, *_: object) -> None:
         await asyncio.to_thread(self.close)
+
+
+def _projected(scope: Scope, names: Sequence[ScopeName]) -> Scope:
+    """The part of a scope with these fields; an empty one if it lacks one of them."""
+    fields = scope.fields()
+    return Scope(**{name: fields[name] for name in names}) if set(names) <= set(fields) else Scope()
+
+
+def _stats_of(memories: Iterable[Candidate], embedding_model: str) -> StoreStats:
+    """The numbers of memories that come newest first, and those without a time last."""
+    values: dict[str, Counter[str]] = {
+        name: Counter() for name in ("memory_type", "author", *Scope.model_fields)
+    }
+    first = last = None
+    total = undated = telling = 0
+    for memory in memories:
+        total += 1
+        values["memory_type"][memory.memory_type] += 1
+        if memory.author:
+            values["author"][memory.author] += 1
+        for name, value in memory.scope.fields().items():
+            values[name][value] += 1
+        telling += bool(memory.events)
+        undated += memory.created_at is None
+        if memory.created_at is not None:
+            last = last or memory.created_at
+            first = memory.created_at
+    return StoreStats(
+        memories=total,
+        embedding_model=embedding_model,
+        first_recorded=first,
+        last_recorded=last,
+        without_a_time=undated,
+        telling_of_a_time=telling,
+        **{name: dict(counts.most_common()) for name, counts in values.items()},
+    )

@@ -42,7 +42,6 @@ from recall_retrievers.store.conditions import (
 )
 from recall_retrievers.store.conversation import conversation
 from recall_retrievers.store.embedding.token_vectors import Embedded
-from recall_retrievers.store.listing import expired_in_chroma
 from recall_retrievers.store.named_collection import NamedCollection
 from recall_retrievers.store.writing import BATCH, LOST
 from recall_retrievers.timeline.parse_time import parse_time
@@ -372,7 +371,7 @@ class Store:
         live = self._opened.found()
         if live is None:
             return iter(())
-        return (memory.memory() for memory in live.listed(ordered))
+        return (memory.memory() for memory in live.memories(ordered))
 
     amemories = awaited_each(memories)
     """The memories that fulfil all conditions, for ``async for``; see `memories`."""
@@ -408,10 +407,7 @@ class Store:
         owner = self._owner(scope)
         conditions = Conditions.of(owner, time_range, filter, memory_type, self._clock())
         live = self._opened.found()
-        if live is None:
-            return 0
-        with live.listing() as listing:
-            return listing.count(conditions)
+        return 0 if live is None else live.count(conditions)
 
     acount = awaited(count)
     """How many memories fulfil all conditions, without blocking the event loop; see `count`."""
@@ -573,11 +569,9 @@ class Store:
         if live is None:
             return 0
         with memory_operation("delete_memory", self.name) as operation, live.writer.changing:
-            expired = expired_in_chroma(live.index, moment, owner)
-            if expired:
-                live.writer.delete(expired).result()
-            operation.counted(len(expired))
-        return len(expired)
+            purged = live.purge(moment, owner)
+            operation.counted(purged)
+        return purged
 
     apurge = awaited(purge)
     """Delete the memories that have expired as `purge` does, without blocking the event loop."""
