@@ -162,6 +162,12 @@ def month_of(milliseconds: int) -> int:
     return moment.year * 12 + moment.month - 1
 
 
+def is_ours(row: Mapping[str, object]) -> bool:
+    """Whether a row is one of ours, however it was read: others may use some of its keys."""
+    day, created = row.get("created_day"), row.get("created_at")
+    return isinstance(day, int) and isinstance(created, int) and day == day_of(created)
+
+
 def event_hull(events: Sequence[TimeRange]) -> dict[str, int]:
     """From the first to the last moment of all events, in milliseconds; empty without events."""
     if not events:

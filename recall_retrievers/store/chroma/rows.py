@@ -44,6 +44,7 @@ from recall_retrievers.store.chroma.fields import (
     day_of,
     event_hull,
     from_milliseconds,
+    is_ours,
     month_of,
     name_of,
     new_id,
@@ -140,7 +141,7 @@ def to_candidate(
     if not isinstance(content, str) or not content.strip():
         _log.debug("row %s holds no text and is passed over", row_id)
         return None
-    ours = _is_ours(row)
+    ours = is_ours(row)
     if ours:
         created_at = _moment(row_id, row.get("created_at"))
         expires_at = _moment(row_id, row.get(EXPIRES_AT))
@@ -201,12 +202,6 @@ def without_strays(row: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
         _log.debug("a row has lists that cannot be read: %s", error)
         own = {}
     return {key: value for key, value in row.items() if not isinstance(value, list)} | own
-
-
-def _is_ours(row: Mapping[str, MetadataValue]) -> bool:
-    """Whether a row was written by `to_metadata`: others may use some of its names."""
-    day, created = row.get("created_day"), row.get("created_at")
-    return isinstance(day, int) and isinstance(created, int) and day == day_of(created)
 
 
 def _shown(row: Mapping[str, MetadataValue], memory: Candidate) -> Container[str]:
