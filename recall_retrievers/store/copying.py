@@ -26,16 +26,16 @@ def copy_collection(source: LiveCollection, target: Store, *, progress: bool) ->
 
     def memory(row: Candidate) -> Memory:
         # The events of our rows are known. Those of others are read from the text, as in `add`.
-        return row.memory(events_known=not source.index.foreign)
+        return row.memory(events_known=not source.collection.foreign)
 
     live = target._opened.made()
-    if live.index.cloud:
-        for row in source.index.memories():
+    if live.collection.cloud:
+        for row in source.collection.memories():
             check_fits(make_ready([memory(row)], target.clock, read_events=False))
     copied = 0
-    total = source.index.count()
+    total = source.collection.count()
     with progress_bar(total=total, desc="copying", unit="memories", wanted=progress) as bar:
-        for rows, vectors in source.index.with_vectors():
+        for rows, vectors in source.collection.with_vectors():
             live.writer.write(target._ready(map(memory, rows)), vectors).result()
             copied += len(rows)
             bar.update(len(rows))
@@ -46,15 +46,15 @@ def embed_again(source: Store, target: Store, *, progress: bool) -> None:
     """Store all memories with vectors of another model; see `RecallStore.reembed`."""
     live, count = source._opened.found(), 0
     if live is not None:
-        known, total = not live.index.foreign, live.index.count()
-        memories = (row.memory(events_known=known) for row in live.index.memories())
+        known, total = not live.collection.foreign, live.collection.count()
+        memories = (row.memory(events_known=known) for row in live.collection.memories())
         with progress_bar(total=total, desc="embedding", unit="memories", wanted=progress) as bar:
             while batch := list(islice(memories, BATCH)):
                 target.add(batch)
                 count += len(batch)
                 bar.update(len(batch))
     there = target._opened.found()
-    if there is not None and (more := there.index.count() - count) > 0:
+    if there is not None and (more := there.collection.count() - count) > 0:
         warnings.warn(
             f"{more:,} memories of {target.name!r} are not in {source.name!r}, where they may have "
             "been deleted; delete those that nobody should find",
@@ -90,4 +90,4 @@ def vectors_in(store: Store, ids: Sequence[str]) -> dict[str, list[float]]:
     live = store._opened.found()
     if live is None:
         return {}
-    return {row_id: vector.tolist() for row_id, vector in live.index.vectors(ids).items()}
+    return {row_id: vector.tolist() for row_id, vector in live.collection.vectors(ids).items()}

@@ -50,7 +50,7 @@ class LiveCollection:
     """A collection that is open in this process: what searches, lists and writes it, and its end.
 
     Args:
-        index: The collection in Chroma. It is not closed when this raises.
+        collection: The collection in Chroma. It is not closed when this raises.
         place: Where it is; None = the caller passed the collection, and that is not known.
         embedding: The model that makes its vectors.
         server: What to keep of a collection on a server.
@@ -60,7 +60,7 @@ class LiveCollection:
 
     def __init__(  # noqa: PLR0913 - what it is made of
         self,
-        index: Collection,
+        collection: Collection,
         place: Place | None,
         embedding: BoundedEmbedding,
         server: ServerRows,
@@ -68,18 +68,18 @@ class LiveCollection:
         private: bool,
         check_open: Callable[[], None],
     ) -> None:
-        self.index = index
+        self.collection = collection
         self._check_open = check_open
         folder = None if place is None else place.folder
         self._rows: ScopedRows | None = None  # the cloud has none
         self.searcher: ScopedSearcher | CloudSearcher
-        if index.cloud:
-            self.searcher = CloudSearcher(index, words=index.with_words)
+        if collection.cloud:
+            self.searcher = CloudSearcher(collection, words=collection.with_words)
         else:
             shared = place is None or place.shared  # whether other processes may write to it
-            self._rows = open_rows(index, folder, server, alone=private, shared=shared)
-            self.searcher = ScopedSearcher(index, self._rows)
-        self.writer = Writer(index, folder, embedding)
+            self._rows = open_rows(collection, folder, server, alone=private, shared=shared)
+            self.searcher = ScopedSearcher(collection, self._rows)
+        self.writer = Writer(collection, folder, embedding)
 
     def answers(
         self, searches: Sequence[Search], embedded: Mapping[str, Embedded]
@@ -90,7 +90,7 @@ class LiveCollection:
             EmbeddingMismatchError: When the collection holds vectors of another length.
             StoreClosedError: When the store is closed meanwhile.
         """
-        self.index.check_dimension(*(each.vectors for each in embedded.values()))
+        self.collection.check_dimension(*(each.vectors for each in embedded.values()))
         with self._while_open():
             found = self.searcher.answers(searches, embedded)
         self._check_open()
@@ -101,7 +101,7 @@ class LiveCollection:
         where = self._filter(conditions)
         with self._while_open(), self._indexed(conditions.scope) as rows:
             if rows is None:
-                found = _ordered_in_chroma(self.index, conditions, where)
+                found = _ordered_in_chroma(self.collection, conditions, where)
             else:
                 found = _ordered(rows, conditions, where)
             for memory in islice(found, conditions.limit):
@@ -110,22 +110,22 @@ class LiveCollection:
 
     def count(self, conditions: Conditions) -> int:
         """How many memories fulfil conditions."""
-        index, recorded, moment = self.index, conditions.recorded, conditions.moment
+        collection, recorded, moment = self.collection, conditions.recorded, conditions.moment
         with self._while_open():
             if not conditions.limited and not conditions.scope.fields():
-                if moment is None or index.foreign:
-                    return index.count()
-                return index.count() - len(_expired(index, moment))
+                if moment is None or collection.foreign:
+                    return collection.count()
+                return collection.count() - len(_expired(collection, moment))
             with self._indexed(conditions.scope) as rows:
                 if rows is None:
-                    if recorded is None and not index.foreign:  # each row of ours has a text
-                        expired = [] if moment is None else _expired(index, moment)
-                        ids = _ids(index, _where(index, conditions))
+                    if recorded is None and not collection.foreign:  # each row of ours has a text
+                        expired = [] if moment is None else _expired(collection, moment)
+                        ids = _ids(collection, _where(collection, conditions))
                         return len(set(ids).difference(expired))
-                    return sum(1 for _ in _fitting_in_chroma(index, conditions))
+                    return sum(1 for _ in _fitting_in_chroma(collection, conditions))
                 where = self._filter(conditions)
                 # The columns and cells of a row decide most conditions; no row has to be read.
-                known = not index.foreign and (where is None or decided(where))
+                known = not collection.foreign and (where is None or decided(where))
                 if known and (recorded is None or _decided_by_column(recorded)):
                     return len(_selected(rows.table, conditions, where)[0])
                 return sum(1 for _ in _ordered(rows, conditions, where))
@@ -135,7 +135,7 @@ class LiveCollection:
         counts: Counter[Scope] = Counter()
         with self._while_open(), self._indexed(Scope()) as rows:
             if rows is None:
-                found = _fitting_in_chroma(self.index, Conditions(moment=moment))
+                found = _fitting_in_chroma(self.collection, Conditions(moment=moment))
                 counts.update(each.scope for each in found)
                 return counts
             table = rows.table
@@ -146,23 +146,23 @@ class LiveCollection:
 
     def delete(self, ids: Sequence[str] | None, conditions: Conditions) -> int:
         """Delete the memories that fulfil conditions, of these ids or all; return their number."""
-        index, limited = self.index, conditions.limited or bool(conditions.scope.fields())
+        collection, limited = self.collection, conditions.limited or bool(conditions.scope.fields())
         if ids is None and limited:
             wanted = [memory.id for memory in self.memories(conditions)]
         elif ids is None:
-            wanted = _ids(index, _where(index, conditions))
+            wanted = _ids(collection, _where(collection, conditions))
         elif limited:
-            found = index.read(ids, self._filter(conditions)).values()
+            found = collection.read(ids, self._filter(conditions)).values()
             wanted = [memory.id for memory in found if conditions.admits(memory)]
         else:
-            wanted = [row_id for page in index.by_id(ids, []) for row_id in page["ids"]]
+            wanted = [row_id for page in collection.by_id(ids, []) for row_id in page["ids"]]
         if wanted:
             self.writer.delete(wanted).result()
         return len(wanted)
 
     def purge(self, moment: datetime, scope: Scope) -> int:
         """Delete the memories of a scope that have expired by a moment; return their number."""
-        expired = _expired(self.index, moment, scope)
+        expired = _expired(self.collection, moment, scope)
         if expired:
             self.writer.delete(expired).result()
         return len(expired)
@@ -175,7 +175,7 @@ class LiveCollection:
 
     def _filter(self, conditions: Conditions) -> Where | None:
         """The condition that their filter sets."""
-        return self.index.filter_where(conditions.search(self.index.fields))
+        return self.collection.filter_where(conditions.search(self.collection.fields))
 
     @contextmanager
     def _while_open(self) -> Iterator[None]:
@@ -272,48 +272,55 @@ def _in_order(
 
 
 def _ordered_in_chroma(
-    index: Collection, conditions: Conditions, where: Where | None
+    collection: Collection, conditions: Conditions, where: Where | None
 ) -> Iterator[Candidate]:
     """The memories that fulfil conditions, by recorded time; see `_ordered`."""
-    places = sorted(map(place_of, _fitting_in_chroma(index, conditions)), reverse=conditions.newest)
+    places = sorted(
+        map(place_of, _fitting_in_chroma(collection, conditions)), reverse=conditions.newest
+    )
     names = [place[1] for place in places if conditions.follows(place)]
     for ids in conditions.pages(names):
-        there = index.read(ids, where)
+        there = collection.read(ids, where)
         yield from (there[x] for x in ids if x in there and conditions.admits(there[x]))
 
 
-def _fitting_in_chroma(index: Collection, conditions: Conditions) -> Iterator[Candidate]:
+def _fitting_in_chroma(collection: Collection, conditions: Conditions) -> Iterator[Candidate]:
     """The memories that fulfil conditions, without their texts, as Chroma has them in order."""
-    for page in _pages(index, _where(index, conditions), _ROWS, ["metadatas"]):
+    for page in _pages(collection, _where(collection, conditions), _ROWS, ["metadatas"]):
         for row_id, metadata in zip(page["ids"], page["metadatas"], strict=True):
-            memory = index.candidate((row_id, _UNREAD, metadata))
+            memory = collection.candidate((row_id, _UNREAD, metadata))
             if memory is not None and conditions.admits(memory):
                 yield memory
 
 
-def _expired(index: Collection, moment: datetime, scope: Scope | None = None) -> list[str]:
+def _expired(collection: Collection, moment: datetime, scope: Scope | None = None) -> list[str]:
     """The ids of the rows that have expired by a moment; for rows of ours."""
-    return _ids(index, all_of([expired_where(moment), scope_where(scope or Scope(), index.fields)]))
+    return _ids(
+        collection,
+        all_of([expired_where(moment), scope_where(scope or Scope(), collection.fields)]),
+    )
 
 
-def _ids(index: Collection, where: Where | None) -> list[str]:
-    return [row_id for page in _pages(index, where, _IDS, []) for row_id in page["ids"]]
+def _ids(collection: Collection, where: Where | None) -> list[str]:
+    return [row_id for page in _pages(collection, where, _IDS, []) for row_id in page["ids"]]
 
 
-def _where(index: Collection, conditions: Conditions) -> Where | None:
+def _where(collection: Collection, conditions: Conditions) -> Where | None:
     """The condition for Chroma; of the time as much as it can compare, and takes."""
-    search = conditions.search(index.fields)
-    if index.cloud:
-        [fixed] = cloud_conditions(search, index)
+    search = conditions.search(collection.fields)
+    if collection.cloud:
+        [fixed] = cloud_conditions(search, collection)
     else:
-        fixed = all_of([index.filter_where(search), scope_where(search.scope, index.fields)])
+        fixed = all_of(
+            [collection.filter_where(search), scope_where(search.scope, collection.fields)]
+        )
     recorded = conditions.recorded
-    whole = all_of([fixed, None if recorded is None else index.recorded(recorded)])
-    return fixed if index.cloud and predicates(whole) > PREDICATES else whole
+    whole = all_of([fixed, None if recorded is None else collection.recorded(recorded)])
+    return fixed if collection.cloud and predicates(whole) > PREDICATES else whole
 
 
 def _pages(
-    index: Collection, where: Where | None, most: int, include: list[str]
+    collection: Collection, where: Where | None, most: int, include: list[str]
 ) -> Iterator[Mapping[str, Any]]:
-    most = min(most, RESULTS) if index.cloud else most
-    return pages(index.chroma, include, most=most, where=where)
+    most = min(most, RESULTS) if collection.cloud else most
+    return pages(collection.chroma, include, most=most, where=where)

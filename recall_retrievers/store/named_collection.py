@@ -124,7 +124,7 @@ class NamedCollection:
         """
         live = self.found()
         if live is not None:
-            live.index.check_writable()
+            live.collection.check_writable()
         return live
 
     def made(self) -> LiveCollection:
@@ -138,13 +138,13 @@ class NamedCollection:
             StoreError: When it cannot be made.
         """
         live = self.found()
-        if live is not None and not live.index.foreign:
+        if live is not None and not live.collection.foreign:
             return live
         with self._changing:
             self.check_open()
             if self.live is None:
                 self.live = self._make()
-            elif (ours := self.live.index.adopted()) is not None:
+            elif (ours := self.live.collection.adopted()) is not None:
                 self._adopted = self.live  # a question may be searching it
                 self.live = self._with(ours)
             return self.live
@@ -244,9 +244,9 @@ class NamedCollection:
     def _alive(self, chroma: ChromaCollection) -> LiveCollection:
         return self._with(Collection(chroma, self.embedding, self._fields))
 
-    def _with(self, index: Collection) -> LiveCollection:
+    def _with(self, collection: Collection) -> LiveCollection:
         return LiveCollection(
-            index,
+            collection,
             self._place,
             self.embedding,
             self._server,

@@ -99,7 +99,7 @@ class Store:
 
     @property
     def require_scope(self) -> tuple[ScopeName, ...]:
-        """The fields that the scope of a call must name here."""
+        """The fields that the scope of a call must name here; in a view none."""
         return self._require_scope
 
     # -- adding ------------------------------------------------------------------------------------
@@ -281,8 +281,8 @@ class Store:
             return _nothing([search])[0]
         with memory_operation("search_memory", self.name) as operation:
             vector = self._opened.embedding.embed_query(search.text).vectors[0]
-            live.index.check_dimension(vector)
-            found = live.index.among(vector, search, wanted)
+            live.collection.check_dimension(vector)
+            found = live.collection.among(vector, search, wanted)
             if search.method == "keyword":
                 found = by_words(search.text, found)
             _note(operation, [search], [found[: search.limit]])
@@ -311,7 +311,11 @@ class Store:
         wanted = distinct_ids(ids)
         search = Conditions.of(owner, filter=filter).search()
         live = self._opened.found()
-        memories = {} if live is None else live.index.read(wanted, live.index.filter_where(search))
+        memories = (
+            {}
+            if live is None
+            else live.collection.read(wanted, live.collection.filter_where(search))
+        )
         now = self._clock()
         present = (memories[row_id] for row_id in wanted if row_id in memories)
         mine = [each for each in present if owner.holds(each.scope) and not each.expired(now)]
@@ -457,8 +461,8 @@ class Store:
             now = self._clock()
             vectors: dict[str, Embedded] = {}
             while True:
-                before = live.index.row(id)
-                stored = before and live.index.candidate(before)
+                before = live.collection.row(id)
+                stored = before and live.collection.candidate(before)
                 if not (
                     before and stored and owner.holds(stored.scope) and not stored.expired(now)
                 ):
@@ -468,7 +472,7 @@ class Store:
                 text = index_text(memory)
                 embedded = vectors.get(text)
                 if embedded is None and text == index_text(stored):
-                    embedded = _vector_of(live.index, id)
+                    embedded = _vector_of(live.collection, id)
                 if embedded is not None:
                     break
                 # That takes a while, in which another process may change it: it is read again.
@@ -638,14 +642,14 @@ class Store:
         # Only now: what is refused makes nothing.
         live = self._opened.made() if ready else self._opened.found()
         if live is not None:
-            if live.index.cloud:
+            if live.collection.cloud:
                 check_fits(ready)
-            live.index.check_writable()
+            live.collection.check_writable()
             if self._require_scope or self._scope.fields():
                 # Checked once more when it is written: others may write in between.
                 ready = [replace(each, guard=self._guard(each)) for each in ready]
                 guards = {each.memory.id: each.guard for each in ready if not each.is_new}
-                for row_id, stored in live.index.read(list(guards), None).items():
+                for row_id, stored in live.collection.read(list(guards), None).items():
                     if not guards[row_id].holds(stored.scope):
                         raise id_is_taken(row_id, guards[row_id])
         return ready
@@ -687,11 +691,7 @@ class ScopedStore(Store):
     def __init__(self, store: Store, scope: Scope) -> None:
         vars(self).update(vars(store))  # it has what its store has, within the scope
         self._scope = scope
-
-    @property
-    def require_scope(self) -> tuple[ScopeName, ...]:
-        """None: the scope of the view names what the store requires."""
-        return ()
+        self._require_scope = ()  # the scope of the view names what the store requires
 
     @property
     def scope(self) -> Scope:
@@ -785,10 +785,10 @@ def _nothing(searches: Sequence[Search]) -> list[list[Hit]]:
     return [[] for _ in searches]
 
 
-def _vector_of(index: Collection, row_id: str) -> Embedded | None:
+def _vector_of(collection: Collection, row_id: str) -> Embedded | None:
     """The vector of a row; None if it has none."""
     try:
-        vector = index.vectors([row_id]).get(row_id)
+        vector = collection.vectors([row_id]).get(row_id)
     except StoreError as error:
         if LOST not in str(error):
             raise
